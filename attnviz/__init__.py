@@ -1,0 +1,49 @@
+"""attnviz: attention, every step of it kept.
+
+    from attnviz import Config, run
+
+    trace = run(Config(sentence="the cat sat", n_heads=2, mask="causal"))
+    trace["weights"].array        # (heads, queries, keys)
+
+`attend` and `multi_head` are the same without the sentence: arrays in, every intermediate out. NumPy only.
+"""
+
+from attnviz.core.attention import Attention, MultiHead, attend, multi_head
+from attnviz.core.biases import BIASES, alibi_slopes, t5_buckets
+from attnviz.core.config import Config
+from attnviz.core.embeddings import EMBEDDINGS
+from attnviz.core.fields import ConfigError
+from attnviz.core.layers import run
+from attnviz.core.masks import MASKS
+from attnviz.core.normalisers import NORMALISERS
+from attnviz.core.positions import POSITIONS, rope, sinusoidal
+from attnviz.core.projections import INITIALISERS
+from attnviz.core.scores import SCORES
+from attnviz.core.tokens import TOKENISERS
+from attnviz.core.trace import Step, Trace
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BIASES",
+    "EMBEDDINGS",
+    "INITIALISERS",
+    "MASKS",
+    "NORMALISERS",
+    "POSITIONS",
+    "SCORES",
+    "TOKENISERS",
+    "Attention",
+    "Config",
+    "ConfigError",
+    "MultiHead",
+    "Step",
+    "Trace",
+    "alibi_slopes",
+    "attend",
+    "multi_head",
+    "rope",
+    "run",
+    "sinusoidal",
+    "t5_buckets",
+]

@@ -1,0 +1,1 @@
+"""Room 1: attention itself. NumPy and the standard library only."""

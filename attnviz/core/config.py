@@ -1,0 +1,289 @@
+"""Every setting that changes a number, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from attnviz.core import embeddings, fields, masks
+from attnviz.core.biases import BIASES
+from attnviz.core.blocks import FEED_FORWARDS, NORMS
+from attnviz.core.embeddings import EMBEDDINGS
+from attnviz.core.fields import number, option, options, switch, text, widths
+from attnviz.core.masks import MASKS
+from attnviz.core.normalisers import NORMALISERS
+from attnviz.core.positions import POSITIONS
+from attnviz.core.projections import INITIALISERS
+from attnviz.core.scores import SCORES
+from attnviz.core.sides import SIDES
+from attnviz.core.tokens import TOKENISERS
+
+MOST_HEADS = 16
+
+
+def divisors(values: Mapping[str, Any]) -> tuple[int, ...]:
+    """The numbers of key/value heads that the query heads can share evenly."""
+    n_heads = values["n_heads"]
+    return tuple(n for n in range(1, n_heads + 1) if n_heads % n == 0)
+
+
+@dataclass(frozen=True)
+class Config:
+    """All that `run` needs to know; everything has a default.
+
+    Raises ConfigError, a ValueError, for a value outside its range, before anything is computed.
+
+    >>> Config(n_heads=2, mask="causal").mask
+    ('causal',)
+    >>> Config(n_heads=99)
+    Traceback (most recent call last):
+    ...
+    attnviz.core.fields.ConfigError: n_heads is 99; choose 1 to 16
+    """
+
+    sentence: str = text(
+        "the cat sat on the warm mat",
+        label="Sentence",
+        longest=10_000,
+        help="Each token becomes a row: a query, a key and a value.",
+    )
+    second_sentence: str = text(
+        "",
+        label="Second sentence (cross-attention)",
+        longest=10_000,
+        group="Tokens",
+        help="If there is one, queries come from the first sentence, keys and values from the second.",
+    )
+    tokeniser: str = option(TOKENISERS, "words", label="Tokens", group="Tokens")
+    piece_length: int = number(4, 1, 12, label="Longest piece", group="Tokens", help="In characters.")
+    bos: bool = switch(False, label="Start with <bos>", group="Tokens", help="A token that marks the beginning.")
+    eos: bool = switch(False, label="End with <eos>", group="Tokens", help="A token that marks the end.")
+    pad_to: int = number(
+        0,
+        0,
+        128,
+        label="Fill up with <pad> to",
+        group="Tokens",
+        help="0 is off. The padding mask hides what is filled in.",
+    )
+    max_tokens: int = number(
+        64, 1, 128, label="Tokens at most", group="Tokens", help="Longer sentences are cut here; the page says so."
+    )
+
+    embedding: str = option(EMBEDDINGS, "normal", label="Embedding", group="Embedding and positions")
+    own_numbers: str = text(
+        "",
+        label="Your numbers, a row a token",
+        longest=40_000,
+        lines=6,
+        group="Embedding and positions",
+        help="Numbers between spaces or commas; a line, a semicolon or a bracket ends a row.",
+    )
+    own_numbers_second: str = text(
+        "",
+        label="Your numbers for the second sentence",
+        longest=40_000,
+        lines=6,
+        group="Embedding and positions",
+        help="Used in cross-attention only.",
+    )
+    d_model: int = number(
+        16,
+        1,
+        512,
+        label="Embedding size",
+        stops=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512),
+        help="d_model: how many numbers stand for a token.",
+    )
+    position: str = option(POSITIONS, "sinusoidal", label="Positions", group="Embedding and positions")
+    rope_base: float = number(
+        10_000.0,
+        1.0,
+        1e6,
+        step=100.0,
+        integer=False,
+        label="RoPE base",
+        group="Embedding and positions",
+        help="The slowest pair turns about 2π in this many positions.",
+    )
+
+    n_heads: int = number(4, 1, MOST_HEADS, label="Heads", help="How many times attention is done side by side.")
+    n_kv_heads: int | None = number(
+        None,
+        1,
+        MOST_HEADS,
+        none="as many as heads",
+        offered=divisors,
+        label="Key/value heads",
+        group="Heads and projections",
+        help="Fewer than heads: query heads share keys and values (grouped-query attention); 1 is multi-query.",
+    )
+    d_k: int | tuple[int, ...] = widths(
+        4,
+        1,
+        64,
+        most=MOST_HEADS,
+        label="Width of queries and keys, d_k",
+        group="Heads and projections",
+        help="One number, or one for each key/value head: 4, 3, 2. The last one repeats.",
+    )
+    d_v: int | tuple[int, ...] = widths(
+        4,
+        1,
+        64,
+        most=MOST_HEADS,
+        label="Width of values, d_v",
+        group="Heads and projections",
+        help="One number, or one for each key/value head. It need not equal d_k.",
+    )
+    initialiser: str = option(INITIALISERS, "glorot", label="Projections", group="Heads and projections")
+    projection_bias: bool = switch(
+        False, label="Biases b_Q, b_K, b_V, b_O", group="Heads and projections", help="Added after each projection."
+    )
+    tied: bool = switch(
+        False,
+        label="W_K = W_Q",
+        group="Heads and projections",
+        help="Queries and keys from one matrix: the scores are symmetric.",
+    )
+    output_projection: bool = switch(
+        True,
+        label="W_O after the heads",
+        group="Heads and projections",
+        help="Mixes the heads. With several layers or a residual it is always there.",
+    )
+
+    score: str = option(SCORES, "scaled_dot", label="Score function")
+    d_a: int = number(8, 1, 64, label="Hidden width d_a", group="Score", help="How many tanh units score a pair.")
+    scale: float | None = number(
+        None,
+        -1000.0,
+        1000.0,
+        step=0.05,
+        integer=False,
+        none="the score's own",
+        label="Scale",
+        group="Score",
+        help="A factor on every score. The score's own is 1/√d_k for the scaled dot product, 1 for every other.",
+    )
+    softcap: float = number(
+        0.0,
+        0.0,
+        1000.0,
+        step=0.5,
+        integer=False,
+        label="Soft cap",
+        group="Score",
+        help="Squeezes scores between plus and minus this, by c·tanh(s/c). 0 is off. (Gemma 2, arXiv:2408.00118)",
+    )
+    bias: str = option(BIASES, "none", label="Bias by distance", group="Score")
+    bias_slope: float = number(
+        0.5,
+        0.0,
+        100.0,
+        step=0.05,
+        integer=False,
+        label="Cost of a step",
+        group="Score",
+        help="Subtracted once a position.",
+    )
+    t5_n_buckets: int = number(
+        32,
+        4,
+        128,
+        step=2,
+        label="T5 buckets",
+        group="Score",
+        help="How many ranges of distance are told apart.",
+        stops=(4, 8, 16, 32, 64, 128),
+    )
+    t5_max_distance: int = number(
+        128, 65, 1024, label="T5 furthest distance", group="Score", help="All that is further shares one bucket."
+    )
+    t5_bidirectional: bool = switch(True, label="T5 tells before from after", group="Score")
+
+    mask: tuple[str, ...] = options(MASKS, "none", label="Mask", help="Several masks may be on; all must allow a cell.")
+    reach: int = number(2, 0, 64, label="Reach", group="Mask", help="How many positions to either side.")
+    dilation: int = number(2, 1, 16, label="Dilation", group="Mask", help="Every how many-th position is seen.")
+    block_size: int = number(3, 1, 64, label="Block size", group="Mask", help="In tokens.")
+    prefix_length: int = number(3, 0, 64, label="Prefix length", group="Mask", help="In tokens.")
+    n_global: int = number(1, 0, 16, label="Global tokens", group="Mask", help="The first so many tokens.")
+    custom_cells: str = text(
+        "1: 1, 2: 1-2, 3: 1-3",
+        label="Open cells",
+        longest=20_000,
+        lines=3,
+        group="Mask",
+        help="For each query the keys that it may look at, counted from 1.",
+    )
+
+    normaliser: str = option(NORMALISERS, "softmax", label="Normaliser", group="Normaliser")
+    temperature: float = number(
+        1.0,
+        0.01,
+        100.0,
+        step=0.05,
+        integer=False,
+        label="Temperature",
+        group="Normaliser",
+        help="Scores are divided by it: low is sharp, high is flat.",
+    )
+    normalise_over: str = option(SIDES, "keys", label="Normalise over", group="Normaliser")
+
+    n_layers: int = number(1, 1, 6, label="Layers", group="Layers", help="The output of one is the input of the next.")
+    residual: bool = switch(
+        False, label="Residual connections", group="Layers", help="Adds the input of a block to its output."
+    )
+    norm: str = option(NORMS, "none", label="Layer norm", group="Layers")
+    feed_forward: str = option(FEED_FORWARDS, "none", label="Feed-forward block", group="Layers")
+    d_ff: int = number(
+        32, 1, 1024, label="Feed-forward width", group="Layers", stops=(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+    )
+
+    seed: int = number(
+        0,
+        0,
+        999_999,
+        label="Seed",
+        always=True,
+        help="Another seed, other random numbers; the same seed, the same numbers.",
+    )
+
+    def __post_init__(self) -> None:
+        for name, write in (("own_numbers", embeddings.written), ("own_numbers_second", embeddings.written)):
+            object.__setattr__(self, name, write(getattr(self, name)))
+        object.__setattr__(self, "custom_cells", masks.written(self.custom_cells))
+        fields.check(self)
+
+    @property
+    def is_cross_attention(self) -> bool:
+        """Whether keys and values come from a sentence of their own."""
+        return bool(self.second_sentence.strip())
+
+    @property
+    def kv_heads(self) -> int:
+        """How many key/value heads there are."""
+        return self.n_kv_heads or self.n_heads
+
+    @property
+    def group_size(self) -> int:
+        """How many query heads share one key/value head; head h uses group h // group_size."""
+        return self.n_heads // self.kv_heads
+
+    def key_widths(self) -> tuple[int, ...]:
+        """d_k of each key/value head; the last one given repeats."""
+        return _repeated(self.d_k, self.kv_heads)
+
+    def value_widths(self) -> tuple[int, ...]:
+        """d_v of each key/value head; the last one given repeats."""
+        return _repeated(self.d_v, self.kv_heads)
+
+    def has_output_projection(self) -> bool:
+        """Whether W_O is used: by choice, or because what follows needs d_model columns."""
+        return self.output_projection or self.n_layers > 1 or self.residual
+
+
+def _repeated(given: int | tuple[int, ...], n: int) -> tuple[int, ...]:
+    one_each = given if isinstance(given, tuple) else (given,)
+    return (one_each + (one_each[-1],) * n)[:n]

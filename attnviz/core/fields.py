@@ -1,0 +1,329 @@
+"""The fields of a settings record: what each may hold, and how it is written down.
+
+A record is a frozen dataclass whose fields are made by the helpers at the end of this file. Each carries a *kind*
+that knows three things and nothing about attention: which values are allowed (`check`), how a value is written in an
+address (`write`), and how it is read back from one (`read`). A widget is drawn from the same kind.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from typing import Any
+
+from attnviz.core.choice import Choice
+
+
+class ConfigError(ValueError):
+    """A setting that cannot be used. The message says what was given, what is allowed and what to do."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A string of at most `longest` characters."""
+
+    longest: int
+    lines: int = 1
+
+    def check(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise ConfigError(f"is {value!r}, which is no text; give a string")
+        if len(value) > self.longest:
+            raise ConfigError(f"has {len(value):,} characters; at most {self.longest:,} fit, so shorten it")
+        return value
+
+    def write(self, value: str) -> str:
+        return value
+
+    def read(self, text: str) -> tuple[str, str | None]:
+        if len(text) > self.longest:
+            return text[: self.longest], f"had {len(text):,} characters; the first {self.longest:,} are kept"
+        return text, None
+
+
+@dataclass(frozen=True)
+class Number:
+    """An integer or a real number in low..high; None as well when `none` says what that means.
+
+    stops    the values that a slider stops at, where every whole number would be too many
+    offered  the values that fit the record's other values, for the rare number that depends on another
+    """
+
+    low: float
+    high: float
+    step: float
+    integer: bool
+    none: str | None = None
+    stops: tuple[float, ...] = ()
+    offered: Callable[[Mapping[str, Any]], tuple[float, ...]] | None = None
+
+    @property
+    def range(self) -> str:
+        every = f" in steps of {self.step:g}" if self.integer and self.step != 1 else ""
+        return f"{self.low:,g} to {self.high:,g}{every}" + (f", or {self.none}" if self.none else "")
+
+    def check(self, value: Any) -> int | float | None:
+        if value is None and self.none:
+            return None
+        number = self._number(value)
+        if number is None or not self.low <= number <= self.high or number != self._on_grid(number):
+            raise ConfigError(f"is {value!r}; choose {self.range}")
+        return number
+
+    def _on_grid(self, number: float) -> float:
+        """The whole number at or below that `step` reaches from `low`; any real number is fine as it is."""
+        return number - (number - self.low) % self.step if self.integer else number
+
+    def _number(self, value: Any) -> int | float | None:
+        if isinstance(value, bool):
+            return None
+        try:
+            return operator.index(value) if self.integer else float(value)
+        except (TypeError, ValueError, OverflowError):
+            return None
+
+    def write(self, value: int | float | None) -> str:
+        return "auto" if value is None else repr(value)
+
+    def read(self, text: str) -> tuple[int | float | None, str | None]:
+        """The number that `text` means, moved into the range; raises ValueError if it means none."""
+        if text == "auto" and self.none:
+            return None, None
+        number = float(text)
+        if math.isnan(number):
+            raise ValueError(text)
+        inside = min(max(number, self.low), self.high)
+        value = int(self._on_grid(round(inside))) if self.integer else inside
+        return (
+            value,
+            None if value == number else f"was {shorten(text)}; {value:g} is used, from the range {self.range}",
+        )
+
+
+@dataclass(frozen=True)
+class Switch:
+    """True or False."""
+
+    def check(self, value: Any) -> bool:
+        if value is not True and value is not False:
+            raise ConfigError(f"is {value!r}; choose True or False")
+        return value
+
+    def write(self, value: bool) -> str:
+        return "yes" if value else "no"
+
+    def read(self, text: str) -> tuple[bool, str | None]:
+        if text not in ("yes", "no"):
+            raise ValueError(text)
+        return text == "yes", None
+
+
+@dataclass(frozen=True)
+class Option:
+    """The name of one row of a table."""
+
+    table: Mapping[str, Choice]
+
+    def check(self, value: Any) -> str:
+        if not isinstance(value, str) or value not in self.table:
+            raise ConfigError(f"is {value!r}; choose one of: {', '.join(self.table)}")
+        return value
+
+    def write(self, value: str) -> str:
+        return value
+
+    def read(self, text: str) -> tuple[str, str | None]:
+        if text not in self.table:
+            raise ValueError(text)
+        return text, None
+
+
+@dataclass(frozen=True)
+class Options:
+    """The names of any rows of a table, all of which apply; `empty` is the row that stands for none of them."""
+
+    table: Mapping[str, Choice]
+    empty: str
+
+    def check(self, value: Any) -> tuple[str, ...]:
+        names = (value,) if isinstance(value, str) else value
+        if not isinstance(names, (tuple, list)):
+            raise ConfigError(f"is {value!r}; give a name or a tuple of names")
+        for name in names:
+            Option(self.table).check(name)
+        return self._tidy(names)
+
+    def _tidy(self, names: tuple[str, ...] | list[str]) -> tuple[str, ...]:
+        """In the table's order, each once, and `empty` only when it stands alone: equal masks are equal settings."""
+        return tuple(name for name in self.table if name in names and name != self.empty) or (self.empty,)
+
+    def write(self, value: tuple[str, ...]) -> str:
+        return ".".join(value)
+
+    def read(self, text: str) -> tuple[tuple[str, ...], str | None]:
+        names = text.split(".")
+        unknown = [name for name in names if name not in self.table]
+        problem = f"names {', '.join(map(shorten, unknown))}, which there is not; ignored" if unknown else None
+        return self._tidy([name for name in names if name in self.table]), problem
+
+
+@dataclass(frozen=True)
+class Widths:
+    """One width for every head, or a tuple with one width a head."""
+
+    low: int
+    high: int
+    most: int
+
+    def check(self, value: Any) -> int | tuple[int, ...]:
+        one = Number(self.low, self.high, 1, integer=True)
+        if not isinstance(value, (tuple, list)):
+            return int(one.check(value) or 0)
+        if not 1 <= len(value) <= self.most:
+            raise ConfigError(f"lists {len(value)} widths; give 1 to {self.most}")
+        return tuple(int(one.check(width) or 0) for width in value)
+
+    def write(self, value: int | tuple[int, ...]) -> str:
+        return ".".join(map(str, value)) + ("." if len(value) == 1 else "") if isinstance(value, tuple) else str(value)
+
+    def read(self, text: str) -> tuple[int | tuple[int, ...], str | None]:
+        one = Number(self.low, self.high, 1, integer=True)
+        parts = text.replace(",", ".").replace(" ", ".").split(".")
+        given = [one.read(part) for part in parts if part]
+        if not given:
+            raise ValueError(text)
+        problem = next((said for _, said in given if said), None)
+        if len(given) > self.most:
+            problem = f"listed {len(given):,} widths; the first {self.most} are kept"
+        widths = tuple(int(width or 0) for width, _ in given[: self.most])
+        return widths[0] if len(parts) == 1 else widths, problem
+
+
+Kind = Text | Number | Switch | Option | Options | Widths
+
+
+def shorten(text: str, longest: int = 40) -> str:
+    """`text` in quotes for a message, cut so that a hostile address cannot fill the page."""
+    return repr(text if len(text) <= longest else text[: longest - 1] + "…")
+
+
+def _setting(default: Any, kind: Kind, label: str, help: str, group: str, always: bool = False) -> Any:
+    return field(
+        default=default, metadata={"kind": kind, "label": label, "help": help, "group": group, "always": always}
+    )
+
+
+def text(default: str, *, label: str, longest: int, lines: int = 1, help: str = "", group: str = "") -> Any:
+    """A field that holds a string."""
+    return _setting(default, Text(longest, lines), label, help, group)
+
+
+def number(
+    default: float | None,
+    low: float,
+    high: float,
+    *,
+    label: str,
+    step: float = 1,
+    integer: bool = True,
+    none: str | None = None,
+    stops: tuple[float, ...] = (),
+    offered: Callable[[Mapping[str, Any]], tuple[float, ...]] | None = None,
+    help: str = "",
+    group: str = "",
+    always: bool = False,
+) -> Any:
+    """A field that holds a number in low..high, or None where `none` says in words what that means.
+
+    `always` keeps it on the page though some rows list it among what they use and none of those is chosen.
+    """
+    return _setting(default, Number(low, high, step, integer, none, stops, offered), label, help, group, always)
+
+
+def switch(default: bool, *, label: str, help: str = "", group: str = "") -> Any:
+    """A field that is on or off."""
+    return _setting(default, Switch(), label, help, group)
+
+
+def option(table: Mapping[str, Choice], default: str, *, label: str, help: str = "", group: str = "") -> Any:
+    """A field that names one row of `table`."""
+    return _setting(default, Option(table), label, help, group)
+
+
+def options(table: Mapping[str, Choice], default: str, *, label: str, help: str = "", group: str = "") -> Any:
+    """A field that names any rows of `table`; `default` is the row that stands for none."""
+    return _setting((default,), Options(table, default), label, help, group)
+
+
+def widths(default: int, low: int, high: int, *, most: int, label: str, help: str = "", group: str = "") -> Any:
+    """A field that holds one width, or a tuple of at most `most` of them."""
+    return _setting(default, Widths(low, high, most), label, help, group)
+
+
+def settings(record: object) -> tuple[Field[Any], ...]:
+    """The fields of a record (or record class) that were made by the helpers above."""
+    return tuple(item for item in fields(record) if "kind" in item.metadata)  # type: ignore[arg-type]
+
+
+def default(item: Field[Any]) -> Any:
+    """What a field holds when nothing else is said."""
+    return item.default if item.default is not MISSING else None
+
+
+def check(record: object) -> None:
+    """Give every field of a frozen record its checked value; call it from `__post_init__`.
+
+    Raises ConfigError that names the field, what was given, what is allowed and what to do.
+    """
+    for item in settings(record):
+        try:
+            value = item.metadata["kind"].check(getattr(record, item.name))
+        except ConfigError as error:
+            raise ConfigError(f"{item.name} {error}") from None
+        object.__setattr__(record, item.name, value)
+    _, problems = mended(type(record), {item.name: getattr(record, item.name) for item in settings(record)})
+    if problems:
+        raise ConfigError(problems[0])
+
+
+def mended(record_type: type, values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """`values`, each number that does not fit the others moved to the nearest below that does, and what was said.
+
+    >>> mended(object, {})
+    ({}, [])
+    """
+    fitting, problems = dict(values), []
+    for item in settings(record_type) if is_dataclass(record_type) else ():
+        kind = item.metadata["kind"]
+        value = values[item.name]
+        if isinstance(kind, Number) and kind.offered and value is not None:
+            offered = kind.offered(values)
+            if value not in offered:
+                fitting[item.name] = max((number for number in offered if number < value), default=min(offered))
+                listed = ", ".join(f"{number:g}" for number in offered)
+                problems.append(f"{item.name} is {value}; with the other settings choose one of: {listed}")
+    return fitting, problems
+
+
+def wanted(record: object) -> tuple[str, ...]:
+    """The names of the fields that matter under the present choices, in order.
+
+    A field that some table's row lists in `uses` matters only while such a row is chosen; every other field always
+    does. What does not matter keeps its value: it is merely not drawn.
+    """
+    every: set[str] = set()
+    chosen: set[str] = set()
+    for item in settings(record):
+        kind = item.metadata["kind"]
+        if isinstance(kind, (Option, Options)):
+            value = getattr(record, item.name)
+            names = (value,) if isinstance(value, str) else value
+            every.update(used for row in kind.table.values() for used in row.uses)
+            chosen.update(used for name in names for used in kind.table[name].uses)
+    return tuple(
+        item.name
+        for item in settings(record)
+        if item.name not in every or item.name in chosen or item.metadata["always"]
+    )

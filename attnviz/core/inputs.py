@@ -1,0 +1,76 @@
+"""What a layer reads: the tokens of the sentences, and a row of numbers for each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.core.config import Config
+from attnviz.core.embeddings import EMBEDDINGS, parse
+from attnviz.core.fields import ConfigError
+from attnviz.core.positions import POSITIONS
+from attnviz.core.tokens import TOKENISERS, framed
+from attnviz.core.trace import Steps
+
+Array = np.ndarray
+
+
+def tokens(config: Config) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
+    """The query tokens, the key tokens, and what had to be cut."""
+    notes: list[str] = []
+    lines = []
+    for sentence in (config.sentence, config.second_sentence):
+        row = TOKENISERS[config.tokeniser]
+        found = row.fn(sentence, **row.settings(config))
+        lines.append(framed(found, bos=config.bos, eos=config.eos, pad_to=config.pad_to, max_tokens=config.max_tokens))
+        room = max(config.max_tokens - config.bos - config.eos, 0)
+        if len(found) > room:
+            notes.append(f"The sentence has {len(found):,} tokens; the first {room} are used.")
+    if not lines[0]:
+        raise ConfigError("the sentence has no tokens; type at least one word")
+    return lines[0], lines[1] if config.is_cross_attention else lines[0], notes
+
+
+def embedded(
+    around: Steps, config: Config, query_tokens: tuple[str, ...], key_tokens: tuple[str, ...], notes: list[str]
+) -> tuple[Array, Array]:
+    """X for the queries and for the keys; one and the same in self-attention."""
+    vocabulary = tuple(dict.fromkeys(query_tokens + key_tokens))
+    if config.embedding == "one_hot" and len(vocabulary) > config.d_model:
+        notes.append(
+            f"One-hot needs a column for each of {len(vocabulary)} different tokens and has {config.d_model}; "
+            f"the last {len(vocabulary) - config.d_model} are rows of zeros. A larger embedding size helps."
+        )
+    X = _sum(around, config, query_tokens, vocabulary, "", config.own_numbers, notes)
+    if not config.is_cross_attention:
+        return X, around.record("embedded_kv", X, formula="X' = X")
+    return X, _sum(around, config, key_tokens, vocabulary, "_kv", config.own_numbers_second, notes)
+
+
+def _sum(
+    around: Steps,
+    config: Config,
+    tokens: tuple[str, ...],
+    vocabulary: tuple[str, ...],
+    suffix: str,
+    own_numbers: str,
+    notes: list[str],
+) -> Array:
+    """E + P, both recorded."""
+    embedding, position = EMBEDDINGS[config.embedding], POSITIONS[config.position]
+    settings = embedding.settings(config)
+    if "own_numbers" in settings:
+        settings["own_numbers"] = own_numbers
+        _say_missing(own_numbers, len(tokens), config.d_model, notes)
+    E = around.record("token_embeddings" + suffix, embedding.fn(tokens, config.d_model, vocabulary, **settings))
+    P = around.record("positions" + suffix, position.fn(len(tokens), config.d_model, **position.settings(config)))
+    return around.record("embedded" + suffix, E + P)
+
+
+def _say_missing(own_numbers: str, n: int, d_model: int, notes: list[str]) -> None:
+    rows = parse(own_numbers)
+    widths = {len(row) for row in rows}
+    if len(rows) != n or widths != {d_model}:
+        given = f"{len(rows)} rows of {' or '.join(map(str, sorted(widths))) or 'no'} numbers"
+        notes.append(
+            f"Your own numbers are {given}; {n} rows of {d_model} are needed. What is missing is 0, the rest unused."
+        )

@@ -1,0 +1,212 @@
+"""`run`: a sentence in, every step of every layer out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from attnviz.core import inputs, masks
+from attnviz.core.attention import joined, pipeline
+from attnviz.core.biases import BIASES
+from attnviz.core.blocks import FEED_FORWARDS, NORMS
+from attnviz.core.config import Config
+from attnviz.core.fields import ConfigError
+from attnviz.core.normalisers import NORMALISERS
+from attnviz.core.parameters import Parameters
+from attnviz.core.positions import POSITIONS
+from attnviz.core.scores import SCORES
+from attnviz.core.tokens import PAD
+from attnviz.core.trace import OUTER, Edit, Steps, Trace
+
+Array = np.ndarray
+Projections = Mapping[str, Any]
+
+
+def run(
+    config: Config, projections: Projections | Sequence[Projections] | None = None, edits: Sequence[Edit] = ()
+) -> Trace:
+    """Attention over a sentence, every step kept.
+
+    projections  parameters to use instead of drawing them: a dict with the names of `multi_head` (w_q, b_o ...) for
+                 every layer, or a list with one dict a layer. Heads of different width come as a list of arrays.
+    edits        (layer, step, index, value): numbers to change as the step is recorded, so that all that follows uses
+                 them; the layer is None for the steps around the layers, such as "embedded"
+
+    Raises ConfigError for a sentence without tokens, and for projections or edits that do not fit.
+
+    >>> trace = run(Config(sentence="the cat sat", n_heads=2, mask="causal"))
+    >>> trace["weights"].shape, trace["weights"].array[0, 0].tolist()
+    ((2, 3, 3), [1.0, 0.0, 0.0])
+    """
+    around_edits, layer_edits = _sorted_edits(edits, config.n_layers)
+    given = _one_each(projections, config.n_layers)
+    query_tokens, key_tokens, notes = inputs.tokens(config)
+    sizes: dict[str, int] = {}
+    around = Steps("the steps around the layers", sizes, around_edits)
+    X, X_kv = inputs.embedded(around, config, query_tokens, key_tokens, notes)
+    layers = []
+    for i in range(config.n_layers):
+        layer = Steps(f"layer {i}", sizes, layer_edits[i])
+        parameters = Parameters(layer, config, f"layer{i}", given[i])
+        X = _layer(layer, parameters, config, X, X_kv, key_tokens)
+        _say_empty(layer, config, f"layer {i + 1}, " if config.n_layers > 1 else "", notes)
+        parameters.check_used()
+        layer.check_edits()
+        layers.append(layer)
+    around.check_edits()
+    result = layers[-1][next(reversed(list(layers[-1])))]
+    return Trace(config, query_tokens, key_tokens, around, tuple(layers), result, tuple(notes))
+
+
+def _layer(
+    layer: Steps, parameters: Parameters, config: Config, X: Array, X_kv: Array, key_tokens: tuple[str, ...]
+) -> Array:
+    """One layer: attention, and around it residual, norm and feed-forward where they are on."""
+    is_self = not config.is_cross_attention
+    norm = NORMS[config.norm].fn
+    source = layer.record("normed", norm(X)) if config.norm == "pre" else X
+    Y = _attention(layer, parameters, config, source, source if is_self else X_kv, key_tokens)
+    Y = _joined_up(layer, config, "added", X, Y)
+    if config.feed_forward == "none":
+        return Y
+    source = layer.record("ff_normed", norm(Y)) if config.norm == "pre" else Y
+    W_1, b_1 = parameters.matrix("w_1", source, config.d_ff), parameters.vector("b_1", config.d_ff, source.shape[-1])
+    F = layer.record("ff_hidden", FEED_FORWARDS[config.feed_forward].fn(_plus(source @ W_1, b_1)))
+    W_2, b_2 = parameters.matrix("w_2", F, Y.shape[-1]), parameters.vector("b_2", Y.shape[-1], config.d_ff)
+    return _joined_up(layer, config, "ff_added", Y, layer.record("ff_output", _plus(F @ W_2, b_2)))
+
+
+def _joined_up(layer: Steps, config: Config, name: str, X: Array, Y: Array) -> Array:
+    """The residual connection and the norm after it, where they are on."""
+    if config.residual:
+        Y = layer.record(name, X + Y)
+    if config.norm == "post":
+        formula = None if config.residual else r"\mathrm{LN}(Y)"
+        Y = layer.record(f"{name}_normed", NORMS["post"].fn(Y), formula=formula)
+    return Y
+
+
+def _attention(
+    layer: Steps, parameters: Parameters, config: Config, X: Array, X_kv: Array, key_tokens: tuple[str, ...]
+) -> Array:
+    """Multi-head attention: the paper's section 3.2.2, every step recorded."""
+    score, group = SCORES[config.score], config.group_size
+    d_k, d_v = config.key_widths(), config.value_widths()
+    d_q, d_z = (tuple(np.repeat(widths, group).tolist()) for widths in (d_k, d_v))
+    W_Q, W_K, b_q, b_k = parameters.query_and_key(X, X_kv)
+    W_V, b_v = parameters.heads("w_v", X_kv, d_v), parameters.head_biases("b_v", d_v, X_kv.shape[-1])
+    Q = _turned(layer, config, "queries", _plus(X @ W_Q, b_q, heads=True), d_q)
+    K = _turned(layer, config, "keys", _plus(X_kv @ W_K, b_k, heads=True), d_k)
+    V = layer.record("values", _plus(X_kv @ W_V, b_v, heads=True), widths={"d_v": d_v})
+    K_h, V_h = (np.repeat(x, group, axis=0) for x in (K, V))
+    may, B = _may(layer, config, len(X), key_tokens), _bias(layer, config, len(X), len(X_kv))
+    formulas = {"scores": _score_formula(config), "weights": NORMALISERS[config.normaliser].formula}
+    Z = pipeline(
+        Q,
+        K_h,
+        V_h,
+        score=score,
+        params=parameters.of_score(Q, K_h, d_q),
+        scale=np.array([score.scale(d) if config.scale is None else config.scale for d in d_q])[:, None, None],
+        softcap=config.softcap,
+        bias=B,
+        allowed=may,
+        normaliser=config.normaliser,
+        temperature=config.temperature,
+        over=config.normalise_over,
+        record=lambda name, array: layer.record(name, array, formula=formulas.get(name), widths={"d_v": d_z}),
+    )
+    return _output(layer, parameters, config, Z, d_z)
+
+
+def _score_formula(config: Config) -> str:
+    """How S is computed, before its scale: the formula of the score function, or the matrix product itself."""
+    return r"S_h = Q_h K_h^\top" if config.score in ("scaled_dot", "dot") else SCORES[config.score].formula
+
+
+def _plus(Y: Array, b: Array | None, *, heads: bool = False) -> Array:
+    return Y if b is None else Y + (b[:, None, :] if heads else b)
+
+
+def _turned(layer: Steps, config: Config, name: str, Y: Array, widths: tuple[int, ...]) -> Array:
+    """The queries or keys, turned by their positions where RoPE is on."""
+    position = POSITIONS[config.position]
+    if position.turn is None:
+        return layer.record(name, Y, widths={"d_k": widths})
+    Y = layer.record(f"projected_{name}", Y, widths={"d_k": widths})
+    turned = Y.copy()
+    for h, width in enumerate(widths):
+        turned[h, :, :width] = position.turn(Y[h, :, :width], **position.settings(config))
+    letter = name[0].upper()
+    return layer.record(name, turned, formula=rf"{letter}_h = R\, \tilde {letter}_h", widths={"d_k": widths})
+
+
+def _may(layer: Steps, config: Config, n_query: int, key_tokens: tuple[str, ...]) -> Array:
+    pad = np.array([token == PAD for token in key_tokens], dtype=bool)
+    settings = {name: masks.MASKS[name].settings(config) for name in config.mask}
+    formula = r"\;\text{and}\;".join(masks.MASKS[name].formula for name in config.mask)
+    return layer.record("allowed", masks.allowed(config.mask, n_query, pad, settings), formula=formula)
+
+
+def _bias(layer: Steps, config: Config, n_query: int, n_key: int) -> Array | None:
+    row = BIASES[config.bias]
+    B = row.fn(config.n_heads, n_query, n_key, **row.settings(config))
+    if B is None:
+        return None
+    return layer.record("bias", np.broadcast_to(B, (config.n_heads, n_query, n_key)), formula=row.formula)
+
+
+def _output(layer: Steps, parameters: Parameters, config: Config, Z: Array, widths: tuple[int, ...]) -> Array:
+    """The heads side by side, true columns only, times W_O."""
+    if len(set(widths)) == 1:
+        C = joined(Z)
+    else:
+        C = np.concatenate([Z[h][:, :width] for h, width in enumerate(widths)], axis=-1)
+    C = layer.record("concat", C)
+    if not (config.has_output_projection() or parameters.gives("w_o")):
+        return layer.record("output", C, formula="Y = C")
+    W_O = parameters.output_matrix(C, widths)
+    return layer.record("output", _plus(C @ W_O, parameters.vector("b_o", W_O.shape[-1], widths[0])))
+
+
+def _say_empty(layer: Steps, config: Config, where: str, notes: list[str]) -> None:
+    """Add to the notes the rows that take nothing, and why."""
+    nothing = np.isneginf(layer["masked"].array).all(axis=-1).all(axis=0)
+    if nothing.any():
+        rows = ", ".join(str(i + 1) for i in np.flatnonzero(nothing))
+        one = nothing.sum() == 1
+        said = f"row {rows} has" if one else f"rows {rows} have"
+        notes.append(f"{where}{said} nothing to look at: weights and output are zeros there.".capitalize())
+    zero = (layer["weights"].array.sum(axis=-1) == 0) & ~np.isneginf(layer["masked"].array).all(axis=-1)
+    if config.normaliser == "linear" and zero.any():
+        listed = ", ".join(f"head {h + 1} row {i + 1}" for h, i in np.argwhere(zero)[:6])
+        more = f" and {zero.sum() - 6} more" if zero.sum() > 6 else ""
+        notes.append(f"{where}no score is positive, so the weights are all zeros: {listed}{more}.".capitalize())
+
+
+def _one_each(projections: Projections | Sequence[Projections] | None, n_layers: int) -> list[Projections]:
+    if projections is None or isinstance(projections, Mapping):
+        return [projections or {}] * n_layers
+    if len(projections) != n_layers:
+        raise ConfigError(
+            f"projections has {len(projections)} dicts for {n_layers} layers; give one a layer, or one for all"
+        )
+    return list(projections)
+
+
+def _sorted_edits(edits: Sequence[Edit], n_layers: int) -> tuple[list[Edit], list[list[Edit]]]:
+    """The edits of the steps around the layers, and those of each layer; raises ConfigError for what fits neither."""
+    around: list[Edit] = []
+    inside: list[list[Edit]] = [[] for _ in range(n_layers)]
+    for layer, step, index, value in edits:
+        if np.isnan(value) or np.isposinf(value):
+            raise ConfigError(f"the edit of {step} sets {value}; give a number, or -inf to forbid a masked score")
+        if step in OUTER:
+            around.append((None, step, tuple(index), value))
+        elif layer is None or not 0 <= layer < n_layers:
+            raise ConfigError(f"an edit names layer {layer}; choose 0 to {n_layers - 1}")
+        else:
+            inside[layer].append((layer, step, tuple(index), value))
+    return around, inside

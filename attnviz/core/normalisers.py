@@ -1,0 +1,192 @@
+"""How the scores of a row become weights.
+
+Every normaliser works along the last axis on the scores over a temperature, z = x / T. It gets T apart, so that a
+row's maximum can be subtracted before the division and nothing overflows. A forbidden cell is -inf and comes out as
+exactly 0; a row with nothing allowed comes out as zeros.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.core.choice import Choice, table
+
+Array = np.ndarray
+
+
+def row_max(X: Array) -> Array:
+    """The largest score of each row, last axis kept; 0 where nothing is allowed, so that it can be subtracted."""
+    largest = np.max(X, axis=-1, keepdims=True, initial=-np.inf)
+    return np.where(np.isneginf(largest), 0.0, largest)
+
+
+def _over_sum(W: Array) -> Array:
+    """Each row over its sum, in place; a row of zeros stays."""
+    total = W.sum(axis=-1, keepdims=True)
+    W /= np.where(total == 0, 1.0, total)
+    return W
+
+
+def softmax(X: Array, T: float = 1.0) -> Array:
+    r"""$a_j = e^{z_j} / \sum_l e^{z_l}$
+
+    >>> softmax(np.array([0.0, 0.0, -np.inf]))
+    array([0.5, 0.5, 0. ])
+    """
+    E = X - row_max(X)
+    if T != 1.0:
+        E /= T
+    np.exp(E, out=E)
+    return _over_sum(E)
+
+
+def quiet_softmax(X: Array, T: float = 1.0) -> Array:
+    r"""$a_j = e^{z_j} / (1 + \sum_l e^{z_l})$: a row can say that nothing fits. Its sum is below 1.
+
+    >>> quiet_softmax(np.array([0.0, 0.0])).round(4)
+    array([0.3333, 0.3333])
+    """
+    largest = np.maximum(row_max(X), 0.0)  # the 1 in the denominator is a key with score 0
+    E = np.exp((X - largest) / T)
+    return E / (np.exp(-largest / T) + E.sum(axis=-1, keepdims=True))
+
+
+def sigmoid(X: Array, T: float = 1.0) -> Array:
+    r"""$a_j = 1 / (1 + e^{-z_j})$: every key is judged alone. The sum of a row can be anything from 0 to n.
+
+    >>> sigmoid(np.array([0.0, -np.inf]))
+    array([0.5, 0. ])
+    """
+    small = np.exp(-np.abs(X / T))
+    return np.where(X >= 0, 1.0, small) / (1.0 + small)
+
+
+def hardmax(X: Array, T: float = 1.0) -> Array:
+    """All to the largest score; equal ones share equally. The temperature changes nothing.
+
+    >>> hardmax(np.array([1.0, 3.0, 3.0]))
+    array([0. , 0.5, 0.5])
+    """
+    largest = np.max(X, axis=-1, keepdims=True, initial=-np.inf)
+    wins = np.where(np.isnan(largest), np.nan, largest == X)
+    return _over_sum(np.where(np.isneginf(X), 0.0, wins))
+
+
+def _below_max(X: Array, T: float) -> tuple[Array, Array, Array, Array]:
+    """Each row minus its maximum, over T; the same in falling order; which of those are allowed; their ranks 1..n."""
+    Z = (X - row_max(X)) / T
+    falling = -np.sort(-Z, axis=-1)
+    return Z, falling, ~np.isneginf(falling), np.arange(1, X.shape[-1] + 1, dtype=float)
+
+
+def sparsemax(X: Array, T: float = 1.0) -> Array:
+    r"""$a = \arg\min_{p \in \Delta} |p - z|^2$, that is $a_j = \max(z_j - \tau, 0)$ with a sum of 1.
+
+    >>> sparsemax(np.array([1.0, 0.5, -1.0]))
+    array([0.75, 0.25, 0.  ])
+    """
+    Z, falling, allowed, rank = _below_max(X, T)
+    sums = np.cumsum(np.where(allowed, falling, 0.0), axis=-1)
+    support = allowed & (1.0 + rank * falling > sums)
+    return np.maximum(Z - _last((sums - 1.0) / rank, support), 0.0)
+
+
+def entmax15(X: Array, T: float = 1.0) -> Array:
+    r"""$a_j = \max(z_j / 2 - \tau, 0)^2$ with a sum of 1: between softmax and sparsemax.
+
+    >>> entmax15(np.array([0.0, 0.0, -9.0]))
+    array([0.5, 0.5, 0. ])
+    """
+    Z, falling, allowed, rank = _below_max(X / 2.0, T)
+    kept = np.where(allowed, np.maximum(falling, -1.0), 0.0)  # what lies 1 below the maximum is never in the support
+    mean = np.cumsum(kept, axis=-1) / rank
+    spread = np.cumsum(kept**2, axis=-1) - rank * mean**2
+    thresholds = mean - np.sqrt(np.maximum((1.0 - spread) / rank, 0.0))
+    return np.maximum(Z - _last(thresholds, allowed & (thresholds <= falling)), 0.0) ** 2
+
+
+def _last(thresholds: Array, support: Array) -> Array:
+    """In each row the threshold at the last place that is in the support."""
+    place = np.maximum(support.sum(axis=-1, keepdims=True) - 1, 0)
+    return np.take_along_axis(thresholds, place, axis=-1) if thresholds.shape[-1] else np.zeros(place.shape)
+
+
+def linear(X: Array, T: float = 1.0) -> Array:
+    r"""$a_j = \max(z_j, 0) / \sum_l \max(z_l, 0)$; zeros where no score is positive. The temperature cancels.
+
+    >>> linear(np.array([[1.0, 3.0, -2.0], [-1.0, -1.0, -1.0]]))
+    array([[0.25, 0.75, 0.  ],
+           [0.  , 0.  , 0.  ]])
+    """
+    return _over_sum(np.maximum(X, 0.0))
+
+
+@dataclass(frozen=True)
+class Normaliser(Choice):
+    """`fn(X, T)` along the last axis; `sums_to_one` says whether the rows that have something allowed add to one."""
+
+    sums_to_one: bool = True
+
+
+NORMALISERS = table(
+    Normaliser(
+        "softmax",
+        "Softmax",
+        softmax,
+        r"a_{ij} = \frac{e^{z_{ij}}}{\sum_l e^{z_{il}}}",
+        "Shares that add to 1; every allowed key gets something.",
+        "Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1",
+    ),
+    Normaliser(
+        "sparsemax",
+        "Sparsemax",
+        sparsemax,
+        r"a_i = \arg\min_{p \in \Delta} |p - z_i|^2",
+        "Shares that add to 1; keys far below the best get exactly 0.",
+        "Martins and Astudillo 2016, arXiv:1602.02068, section 2",
+    ),
+    Normaliser(
+        "entmax15",
+        "Entmax 1.5",
+        entmax15,
+        r"a_{ij} = \max(z_{ij}/2 - \tau_i,\, 0)^2",
+        "Half-way between softmax and sparsemax.",
+        "Peters et al. 2019, arXiv:1905.05702, section 3 and algorithm 2",
+    ),
+    Normaliser(
+        "sigmoid",
+        "Sigmoid",
+        sigmoid,
+        r"a_{ij} = \frac{1}{1 + e^{-z_{ij}}}",
+        "Every key is judged alone; the weights of a row need not add to 1.",
+        "Ramapuram et al. 2024, arXiv:2409.04431, section 2",
+        sums_to_one=False,
+    ),
+    Normaliser(
+        "hardmax",
+        "Hardmax",
+        hardmax,
+        r"a_{ij} = \frac{[\, z_{ij} = \max_l z_{il} \,]}{\#\{ l : z_{il} = \max \}}",
+        "All to the best key; equal ones share equally. What softmax tends to as the temperature falls to 0.",
+        "ONNX operators, Hardmax (there the first of equal ones wins)",
+    ),
+    Normaliser(
+        "quiet_softmax",
+        "Quiet softmax",
+        quiet_softmax,
+        r"a_{ij} = \frac{e^{z_{ij}}}{1 + \sum_l e^{z_{il}}}",
+        "A softmax that can stay silent: the row adds to less than 1, and to almost 0 if nothing fits.",
+        "Miller 2023, Attention Is Off By One",
+        sums_to_one=False,
+    ),
+    Normaliser(
+        "linear",
+        "Linear",
+        linear,
+        r"a_{ij} = \frac{\max(z_{ij}, 0)}{\sum_l \max(z_{il}, 0)}",
+        "The positive scores over their sum; a row without any is all zeros.",
+        "Zhang et al., Dive into Deep Learning, section 11.2 (kernel weights over their sum)",
+    ),
+)

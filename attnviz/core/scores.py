@@ -1,0 +1,226 @@
+"""How well a query matches a key: one number for every pair.
+
+Every score function takes queries Q (..., n_query, d_q) and keys K (..., n_key, d_k) and returns (..., n_query, n_key);
+the leading axes, heads among them, are carried along. Parameters come as keywords, shaped as if there were one head or
+with an axis for the heads in front; `None` means the plainest one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from attnviz.core.choice import Choice, table
+
+Array = np.ndarray
+
+
+def swap(x: Array) -> Array:
+    """The transpose of each matrix of a stack."""
+    return np.swapaxes(x, -1, -2)
+
+
+def dot(Q: Array, K: Array) -> Array:
+    r"""$S_{ij} = q_i \cdot k_j$
+
+    >>> dot(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0], [0.0, 1.0]]))
+    array([[11.,  2.]])
+    """
+    return Q @ swap(K)
+
+
+def general(Q: Array, K: Array, *, W: Array | None = None) -> Array:
+    r"""$S_{ij} = q_i W k_j^\top$, with W (d_q, d_k) the identity if not given.
+
+    >>> general(np.array([[1.0, 2.0]]), np.array([[3.0]]), W=np.array([[1.0], [10.0]]))
+    array([[63.]])
+    """
+    if W is None:
+        W = np.eye(Q.shape[-1], K.shape[-1])
+    return Q @ W @ swap(K)
+
+
+def additive(
+    Q: Array,
+    K: Array,
+    *,
+    W_q: Array | None = None,
+    W_k: Array | None = None,
+    v: Array | None = None,
+    b: Array | None = None,
+) -> Array:
+    r"""$S_{ij} = v \cdot \tanh(q_i W_q + k_j W_k + b)$
+
+    W_q (d_q, d_a), W_k (d_k, d_a), v (d_a,), b (d_a,); if not given: identity, identity, ones, zeros.
+
+    >>> additive(np.array([[0.5]]), np.array([[0.5], [-0.5]])).round(4)
+    array([[0.7616, 0.    ]])
+    """
+    width = next((p.shape[-1] for p in (W_q, W_k, v, b) if p is not None), max(Q.shape[-1], K.shape[-1]))
+    left = Q @ (np.eye(Q.shape[-1], width) if W_q is None else W_q)
+    right = K @ (np.eye(K.shape[-1], width) if W_k is None else W_k)
+    if b is not None:
+        left = left + b[..., None, :]
+    v = np.ones(width) if v is None else v
+    return _tanh_sum(left, right, v)
+
+
+def _tanh_sum(left: Array, right: Array, v: Array) -> Array:
+    """Sum over a of v_a tanh(left_ia + right_ja), one hidden unit at a time: no (n, n, d_a) array is ever held."""
+    scores = np.zeros((*left.shape[:-1], right.shape[-2]))
+    for a in range(left.shape[-1]):
+        scores += v[..., a, None, None] * np.tanh(left[..., a, None] + right[..., None, :, a])
+    return scores
+
+
+def unit(x: Array) -> Array:
+    """Each row over its length; a row of zeros stays. Dividing by the largest entry first keeps the square in range."""
+    largest = np.max(np.abs(x), axis=-1, keepdims=True, initial=0.0)
+    x = x / np.where(largest > 0, largest, 1.0)
+    length = np.sqrt(np.sum(x * x, axis=-1, keepdims=True))
+    return x / np.where(largest > 0, length, 1.0)
+
+
+def cosine(Q: Array, K: Array) -> Array:
+    r"""$S_{ij} = q_i \cdot k_j / (|q_i|\,|k_j|)$, and 0 where either is zero.
+
+    >>> cosine(np.array([[3.0, 4.0]]), np.array([[6.0, 8.0], [0.0, 0.0]])).round(12)
+    array([[1., 0.]])
+    """
+    return unit(Q) @ swap(unit(K))
+
+
+def gaussian(Q: Array, K: Array) -> Array:
+    r"""$S_{ij} = -\tfrac12 |q_i - k_j|^2$; the softmax of it is kernel regression with a Gaussian kernel.
+
+    >>> gaussian(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]))
+    array([[-12.5]])
+    """
+    squared = np.zeros((*Q.shape[:-1], K.shape[-2]))
+    for d in range(Q.shape[-1]):  # differences, not |q|^2 + |k|^2 - 2 q.k, which cancels for neighbours far from 0
+        squared += (Q[..., d, None] - K[..., None, :, d]) ** 2
+    return -0.5 * squared
+
+
+def negative_distance(Q: Array, K: Array) -> Array:
+    r"""$S_{ij} = -|q_i - k_j|$
+
+    >>> negative_distance(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]))
+    array([[-5.]])
+    """
+    length = np.zeros((*Q.shape[:-1], K.shape[-2]))
+    for d in range(Q.shape[-1]):
+        length = np.hypot(length, Q[..., d, None] - K[..., None, :, d])
+    return -length
+
+
+def location(Q: Array, K: Array, *, W: Array | None = None) -> Array:
+    r"""$S_{ij} = q_i \cdot w_j$: column j of W (d_q, n_key) belongs to position j; what stands there is not looked at.
+
+    >>> location(np.array([[1.0, 2.0]]), np.zeros((3, 5)), W=np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]]))
+    array([[1., 2., 4.]])
+    """
+    if W is None:
+        W = np.eye(Q.shape[-1], K.shape[-2])
+    return Q @ W
+
+
+@dataclass(frozen=True)
+class Score(Choice):
+    """`fn(Q, K, **parameters)`, and what the engine must know to call it.
+
+    scale       the factor that belongs to the score, from the width of a key
+    parameters  for each parameter of `fn` the axes that it has in one head
+    biases      which of the parameters are biases: zero unless biases are on
+    any_widths  whether queries and keys may differ in width
+    """
+
+    scale: Callable[[int], float] = field(default=lambda d_k: 1.0)
+    parameters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    biases: tuple[str, ...] = ()
+    any_widths: bool = False
+
+
+SCORES = table(
+    Score(
+        "scaled_dot",
+        "Scaled dot product",
+        dot,
+        r"s_{ij} = \frac{q_i \cdot k_j}{\sqrt{d_k}}",
+        "The products of the entries, added up; divided by √d_k so that width alone does not sharpen the softmax.",
+        "Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1",
+        scale=lambda d_k: 1.0 / math.sqrt(d_k),
+    ),
+    Score(
+        "dot",
+        "Dot product",
+        dot,
+        r"s_{ij} = q_i \cdot k_j",
+        "The products of the entries, added up, and nothing more: wide heads give large scores.",
+        "Luong et al. 2015, arXiv:1508.04025, section 3.1",
+    ),
+    Score(
+        "general",
+        "General (bilinear)",
+        general,
+        r"s_{ij} = q_i\, W\, k_j^\top",
+        "A matrix between query and key says which entry meets which.",
+        "Luong et al. 2015, arXiv:1508.04025, section 3.1",
+        parameters={"W": ("d_q", "d_k")},
+        any_widths=True,
+    ),
+    Score(
+        "additive",
+        "Additive (Bahdanau)",
+        additive,
+        r"s_{ij} = v \cdot \tanh(q_i W_q + k_j W_k + b)",
+        "Query and key are added, not multiplied: a small network with one hidden layer scores the pair.",
+        "Bahdanau et al. 2014, arXiv:1409.0473, appendix A.1.2",
+        uses=("d_a",),
+        parameters={
+            "W_q": ("d_q", "d_a"),
+            "W_k": ("d_k", "d_a"),
+            "v": ("d_a",),
+            "b": ("d_a",),
+        },
+        biases=("b",),
+        any_widths=True,
+    ),
+    Score(
+        "cosine",
+        "Cosine",
+        cosine,
+        r"s_{ij} = \frac{q_i \cdot k_j}{|q_i|\,|k_j|}",
+        "Only the directions count; a larger scale (1 over the temperature) sharpens what lies between -1 and 1.",
+        "Graves et al. 2014, arXiv:1410.5401, section 3.3.1",
+    ),
+    Score(
+        "gaussian",
+        "Gaussian (Nadaraya-Watson)",
+        gaussian,
+        r"s_{ij} = -\tfrac{1}{2}\,|q_i - k_j|^2",
+        "Near keys count more: with the softmax this is kernel regression.",
+        "Zhang et al., Dive into Deep Learning, section 11.2",
+    ),
+    Score(
+        "negative_distance",
+        "Negative distance",
+        negative_distance,
+        r"s_{ij} = -|q_i - k_j|",
+        "Near keys count more, and far ones are punished less than by the Gaussian.",
+        "Gulcehre et al. 2018, arXiv:1805.09786, section 3.2 (there with hyperbolic distance)",
+    ),
+    Score(
+        "location",
+        "Location-based",
+        location,
+        r"s_{ij} = q_i \cdot w_j",
+        "The query alone decides which positions to read; what the keys say is not looked at.",
+        "Luong et al. 2015, arXiv:1508.04025, section 3.1, eq. 8",
+        parameters={"W": ("d_q", "key")},
+        any_widths=True,
+    ),
+)

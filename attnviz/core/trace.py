@@ -1,0 +1,261 @@
+"""What a run leaves behind: every intermediate, with its axes named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from attnviz.core.config import Config
+from attnviz.core.fields import ConfigError
+
+AXES = {
+    "query": "the tokens that ask, first token first: a row each",
+    "key": "the tokens that are looked at: a column each in a score matrix",
+    "head": "the heads; each has queries of its own",
+    "kv_head": "the key/value heads; several query heads may share one",
+    "model": "d_model, the numbers that stand for a token",
+    "d_k": "the width of queries and keys",
+    "d_v": "the width of values",
+    "d_a": "the hidden width of the additive score",
+    "joined": "the columns of all heads side by side, the sum of their d_v",
+    "out": "the columns of the output",
+    "d_ff": "the width of the feed-forward block",
+}
+"""What each axis of a step means."""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What is known of a step before it is computed. `kind` chooses the colours: signed, share or allowed."""
+
+    symbol: str
+    axes: tuple[str, ...]
+    kind: str
+    formula: str
+    meaning: str
+
+
+STEPS = {
+    "token_embeddings": Spec("E", ("query", "model"), "signed", r"E", "a vector for each token"),
+    "positions": Spec("P", ("query", "model"), "signed", r"P", "a vector for each position"),
+    "embedded": Spec("X", ("query", "model"), "signed", r"X = E + P", "what the layer reads"),
+    "token_embeddings_kv": Spec("E'", ("key", "model"), "signed", r"E'", "a vector for each token looked at"),
+    "positions_kv": Spec("P'", ("key", "model"), "signed", r"P'", "a vector for each position looked at"),
+    "embedded_kv": Spec("X'", ("key", "model"), "signed", r"X' = E' + P'", "what keys and values are made of"),
+    "normed": Spec(
+        r"\hat X", ("query", "model"), "signed", r"\hat X = \mathrm{LN}(X)", "rows with mean 0 and deviation 1"
+    ),
+    "w_q": Spec("W_Q", ("head", "model", "d_k"), "signed", r"W_Q", "turns a token into a query"),
+    "b_q": Spec("b_Q", ("head", "d_k"), "signed", r"b_Q", "added to every query"),
+    "w_k": Spec("W_K", ("kv_head", "model", "d_k"), "signed", r"W_K", "turns a token into a key"),
+    "b_k": Spec("b_K", ("kv_head", "d_k"), "signed", r"b_K", "added to every key"),
+    "w_v": Spec("W_V", ("kv_head", "model", "d_v"), "signed", r"W_V", "turns a token into a value"),
+    "b_v": Spec("b_V", ("kv_head", "d_v"), "signed", r"b_V", "added to every value"),
+    "projected_queries": Spec(
+        r"\tilde Q",
+        ("head", "query", "d_k"),
+        "signed",
+        r"\tilde Q_h = X W_Q^h + b_Q^h",
+        "queries before they are turned",
+    ),
+    "projected_keys": Spec(
+        r"\tilde K", ("kv_head", "key", "d_k"), "signed", r"\tilde K_h = X W_K^h + b_K^h", "keys before they are turned"
+    ),
+    "queries": Spec("Q", ("head", "query", "d_k"), "signed", r"Q_h = X W_Q^h + b_Q^h", "what each token asks for"),
+    "keys": Spec("K", ("kv_head", "key", "d_k"), "signed", r"K_h = X W_K^h + b_K^h", "what each token answers to"),
+    "values": Spec("V", ("kv_head", "key", "d_v"), "signed", r"V_h = X W_V^h + b_V^h", "what each token hands over"),
+    "score_w": Spec("W", ("head", "d_k", "d_k"), "signed", r"W", "says which entry of a query meets which of a key"),
+    "score_w_q": Spec("W_q", ("head", "d_k", "d_a"), "signed", r"W_q", "turns a query into hidden units"),
+    "score_w_k": Spec("W_k", ("head", "d_k", "d_a"), "signed", r"W_k", "turns a key into hidden units"),
+    "score_v": Spec("v", ("head", "d_a"), "signed", r"v", "weighs the hidden units"),
+    "score_b": Spec("b", ("head", "d_a"), "signed", r"b", "added to the hidden units"),
+    "scores": Spec(
+        "S", ("head", "query", "key"), "signed", r"S_h = Q_h K_h^\top", "how well each query matches each key"
+    ),
+    "scaled": Spec("S'", ("head", "query", "key"), "signed", r"S'_h = c_h\, S_h", "the scores times the scale"),
+    "capped": Spec("S''", ("head", "query", "key"), "signed", r"S'' = c \tanh(S' / c)", "the scores, squeezed"),
+    "bias": Spec("B", ("head", "query", "key"), "signed", r"B", "added to the scores by distance"),
+    "allowed": Spec("M", ("query", "key"), "allowed", r"M_{ij} \in \{0, 1\}", "who may look where"),
+    "masked": Spec(
+        r"\hat S",
+        ("head", "query", "key"),
+        "signed",
+        r"\hat S = S'' + B,\; -\infty \text{ where forbidden}",
+        "scores of what is allowed",
+    ),
+    "weights": Spec(
+        "A",
+        ("head", "query", "key"),
+        "share",
+        r"A_h = \mathrm{softmax}(\hat S_h)",
+        "how much of each value a query takes",
+    ),
+    "heads": Spec("Z", ("head", "query", "d_v"), "signed", r"Z_h = A_h V_h", "the values, mixed by those weights"),
+    "concat": Spec("C", ("query", "joined"), "signed", r"C = [Z_1 \dots Z_H]", "the heads side by side"),
+    "w_o": Spec("W_O", ("joined", "out"), "signed", r"W_O", "mixes the heads"),
+    "b_o": Spec("b_O", ("out",), "signed", r"b_O", "added to every output"),
+    "output": Spec("Y", ("query", "out"), "signed", r"Y = C W_O + b_O", "what attention hands on"),
+    "added": Spec("X + Y", ("query", "out"), "signed", r"X + Y", "the input and what attention adds to it"),
+    "added_normed": Spec(
+        r"\mathrm{LN}(X + Y)", ("query", "out"), "signed", r"\mathrm{LN}(X + Y)", "the same, normalised"
+    ),
+    "ff_normed": Spec(
+        r"\hat Y", ("query", "out"), "signed", r"\hat Y = \mathrm{LN}(X + Y)", "what the feed-forward block reads"
+    ),
+    "w_1": Spec("W_1", ("out", "d_ff"), "signed", r"W_1", "into the feed-forward block"),
+    "b_1": Spec("b_1", ("d_ff",), "signed", r"b_1", "added to the hidden units"),
+    "ff_hidden": Spec(
+        "F", ("query", "d_ff"), "signed", r"F = f(Y W_1 + b_1)", "the hidden units of the feed-forward block"
+    ),
+    "w_2": Spec("W_2", ("d_ff", "out"), "signed", r"W_2", "out of the feed-forward block"),
+    "b_2": Spec("b_2", ("out",), "signed", r"b_2", "added to what leaves the block"),
+    "ff_output": Spec("G", ("query", "out"), "signed", r"G = F W_2 + b_2", "what the feed-forward block hands on"),
+    "ff_added": Spec("Y + G", ("query", "out"), "signed", r"Y + G", "its input and what the block adds to it"),
+    "ff_added_normed": Spec(
+        r"\mathrm{LN}(Y + G)", ("query", "out"), "signed", r"\mathrm{LN}(Y + G)", "the same, normalised"
+    ),
+}
+"""Every step that a run can record, in the order of the data."""
+
+OUTER = ("token_embeddings", "positions", "embedded", "token_embeddings_kv", "positions_kv", "embedded_kv")
+"""The steps before the first layer."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One intermediate: a read-only array and what its axes are.
+
+    `true_widths` holds, for an axis along which heads differ, the width of each head: columns beyond it are padding.
+    """
+
+    name: str
+    array: np.ndarray
+    symbol: str
+    axes: tuple[str, ...]
+    kind: str
+    formula: str
+    meaning: str
+    true_widths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.array.shape
+
+    @property
+    def widths(self) -> tuple[int, ...] | None:
+        """The true number of columns of each head, or None if the last axis is the same for all."""
+        return self.true_widths.get(self.axes[-1])
+
+    def head(self, h: int) -> np.ndarray:
+        """The part of the array that belongs to head h, without padding."""
+        if not self.axes[0].endswith("head"):
+            return self.array
+        return self.array[h][
+            tuple(slice(self.true_widths[a][h] if a in self.true_widths else None) for a in self.axes[1:])
+        ]
+
+
+Edit = tuple[int | None, str, tuple[int, ...], float]
+
+
+class Steps(Mapping[str, Step]):
+    """The steps of one layer, or those around the layers, in the order in which they were recorded."""
+
+    def __init__(self, place: str, sizes: dict[str, int], edits: Sequence[Edit] = ()) -> None:
+        self._place, self._sizes = place, sizes
+        self._edits: dict[str, list[Edit]] = {}
+        for edit in edits:
+            self._edits.setdefault(edit[1], []).append(edit)
+        self._steps: dict[str, Step] = {}
+
+    def record(
+        self,
+        name: str,
+        array: np.ndarray,
+        *,
+        formula: str | None = None,
+        axes: tuple[str, ...] | None = None,
+        widths: Mapping[str, tuple[int, ...]] | None = None,
+    ) -> np.ndarray:
+        """Keep the array under its name and hand it back, so that a formula can stand around the call.
+
+        Applies the edits that name this step; the array is read-only from here on. Raises ValueError if an axis has
+        another size than it had before. `formula` and `axes` stand in for those of the step where they depend on the
+        setting; `widths` are the widths of each head along an axis where heads differ.
+        """
+        spec, widths = STEPS[name], widths or {}
+        spec = replace(spec, formula=formula or spec.formula, axes=axes or spec.axes)
+        array = self._edited(name, array, spec.axes, widths)
+        self._check_axes(name, spec.axes, array.shape)
+        array = array.view()
+        array.flags.writeable = False
+        ragged = {axis: each for axis, each in widths.items() if len(set(each)) > 1}
+        self._steps[name] = Step(name, array, spec.symbol, spec.axes, spec.kind, spec.formula, spec.meaning, ragged)
+        return array
+
+    def _edited(
+        self, name: str, array: np.ndarray, axes: tuple[str, ...], widths: Mapping[str, tuple[int, ...]]
+    ) -> np.ndarray:
+        edits = self._edits.pop(name, [])
+        if not edits:
+            return array
+        array = array.copy()
+        for _, _, index, value in edits:
+            limits = list(array.shape)
+            if 0 <= index[0] < limits[0]:
+                limits = [widths[axis][index[0]] if axis in widths else n for axis, n in zip(axes, limits)]
+            if len(index) != len(limits) or not all(0 <= i < n for i, n in zip(index, limits)):
+                raise ConfigError(
+                    f"an edit of {name} at {index} lies outside its shape {tuple(limits)}; correct or remove it"
+                )
+            array[index] = value
+        return array
+
+    def _check_axes(self, name: str, axes: tuple[str, ...], shape: tuple[int, ...]) -> None:
+        if len(axes) != len(shape):
+            raise ValueError(f"{name} has {len(shape)} axes, but is declared with {len(axes)}: {', '.join(axes)}")
+        for axis, size in zip(axes, shape):
+            if self._sizes.setdefault(axis, size) != size:
+                raise ValueError(f"{name}: axis {axis!r} has size {size}, but had {self._sizes[axis]} before")
+
+    def check_edits(self) -> None:
+        """Raises ConfigError if an edit names a step that was never recorded here."""
+        for name in self._edits:
+            raise ConfigError(
+                f"an edit names {name!r}, which is no step of {self._place}; the steps are: {', '.join(self)}"
+            )
+
+    def __getitem__(self, name: str) -> Step:
+        return self._steps[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._steps)
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Everything that a run computed.
+
+    `trace["embedded"]` and the other steps around the layers, `trace.layers[i]["weights"]` and the other steps of a
+    layer; `trace["weights"]` is short for the last layer's. `trace["output"]` is the last layer's result, after
+    residual, norm and feed-forward where there are any.
+    """
+
+    config: Config
+    query_tokens: tuple[str, ...]
+    key_tokens: tuple[str, ...]
+    around: Mapping[str, Step]
+    layers: tuple[Mapping[str, Step], ...]
+    result: Step
+    notes: tuple[str, ...]
+    """Facts about this run that a reader should know: emptied rows, cut sentences, missing numbers."""
+
+    def __getitem__(self, name: str) -> Step:
+        if name == "output":
+            return self.result
+        return self.around[name] if name in self.around else self.layers[-1][name]
