@@ -19,6 +19,7 @@ class Choice:
     label    for people; free to change
     fn       the function, pure; every row of one table has the same signature
     formula  LaTeX
+    plain    the formula in one line of plain text, where a table's rows need one
     note     one plain sentence: what it does and when one wants it
     source   where the definition was read
     uses     names of the settings that `fn` takes by keyword; they are drawn only while a row that uses them is chosen
@@ -31,6 +32,7 @@ class Choice:
     note: str
     source: str
     uses: tuple[str, ...] = ()
+    plain: str = ""
 
     def settings(self, config: object) -> dict[str, Any]:
         """The settings that this row's function takes, read off `config`."""

@@ -165,7 +165,8 @@ class Options:
     def read(self, text: str) -> tuple[tuple[str, ...], str | None]:
         names = text.split(".")
         unknown = [name for name in names if name not in self.table]
-        problem = f"names {', '.join(map(shorten, unknown))}, which there is not; ignored" if unknown else None
+        listed = ", ".join(map(shorten, unknown[:3])) + (f" and {len(unknown) - 3:,} more" if len(unknown) > 3 else "")
+        problem = f"names {listed}, which there is not; ignored" if unknown else None
         return self._tidy([name for name in names if name in self.table]), problem
 
 

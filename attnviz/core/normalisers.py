@@ -138,6 +138,7 @@ NORMALISERS = table(
         r"a_{ij} = \frac{e^{z_{ij}}}{\sum_l e^{z_{il}}}",
         "Shares that add to 1; every allowed key gets something.",
         "Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1",
+        plain="softmax",
     ),
     Normaliser(
         "sparsemax",
@@ -146,6 +147,7 @@ NORMALISERS = table(
         r"a_i = \arg\min_{p \in \Delta} |p - z_i|^2",
         "Shares that add to 1; keys far below the best get exactly 0.",
         "Martins and Astudillo 2016, arXiv:1602.02068, section 2",
+        plain="sparsemax",
     ),
     Normaliser(
         "entmax15",
@@ -154,6 +156,7 @@ NORMALISERS = table(
         r"a_{ij} = \max(z_{ij}/2 - \tau_i,\, 0)^2",
         "Half-way between softmax and sparsemax.",
         "Peters et al. 2019, arXiv:1905.05702, section 3 and algorithm 2",
+        plain="entmax₁.₅",
     ),
     Normaliser(
         "sigmoid",
@@ -163,6 +166,7 @@ NORMALISERS = table(
         "Every key is judged alone; the weights of a row need not add to 1.",
         "Ramapuram et al. 2024, arXiv:2409.04431, section 2",
         sums_to_one=False,
+        plain="sigmoid",
     ),
     Normaliser(
         "hardmax",
@@ -171,6 +175,7 @@ NORMALISERS = table(
         r"a_{ij} = \frac{[\, z_{ij} = \max_l z_{il} \,]}{\#\{ l : z_{il} = \max \}}",
         "All to the best key; equal ones share equally. What softmax tends to as the temperature falls to 0.",
         "ONNX operators, Hardmax (there the first of equal ones wins)",
+        plain="hardmax",
     ),
     Normaliser(
         "quiet_softmax",
@@ -180,6 +185,7 @@ NORMALISERS = table(
         "A softmax that can stay silent: the row adds to less than 1, and to almost 0 if nothing fits.",
         "Miller 2023, Attention Is Off By One",
         sums_to_one=False,
+        plain="quiet softmax",
     ),
     Normaliser(
         "linear",
@@ -188,5 +194,6 @@ NORMALISERS = table(
         r"a_{ij} = \frac{\max(z_{ij}, 0)}{\sum_l \max(z_{il}, 0)}",
         "The positive scores over their sum; a row without any is all zeros.",
         "Zhang et al., Dive into Deep Learning, section 11.2 (kernel weights over their sum)",
+        plain="linear",
     ),
 )

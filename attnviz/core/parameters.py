@@ -110,7 +110,7 @@ class Parameters:
         return self._layer.record("w_o", np.concatenate(rows))
 
     def of_score(self, Q: Array, K: Array, widths: Sequence[int]) -> dict[str, Array]:
-        """The score function's own matrices, one of each for every head; its biases are left out while biases are off."""
+        """The score function's own matrices, one of each for every head; without its biases while biases are off."""
         score = SCORES[self._config.score]
         fixed = {"d_a": self._config.d_a, "key": K.shape[-2]}
         arrays = {}

@@ -68,11 +68,28 @@ def additive(
     return _tanh_sum(left, right, v)
 
 
+REACH = 150.0
+"""Sizes up to which e^2x and e^-2x, and their sums and products, are far from overflow and underflow."""
+
+
 def _tanh_sum(left: Array, right: Array, v: Array) -> Array:
-    """Sum over a of v_a tanh(left_ia + right_ja), one hidden unit at a time: no (n, n, d_a) array is ever held."""
-    scores = np.zeros((*left.shape[:-1], right.shape[-2]))
-    for a in range(left.shape[-1]):
-        scores += v[..., a, None, None] * np.tanh(left[..., a, None] + right[..., None, :, a])
+    """Sum over a of v_a tanh(left_ia + right_ja), one query at a time: no (n_query, n_key, d_a) array is ever held.
+
+    tanh(x + y) = (e^2y - e^-2x) / (e^2y + e^-2x): the exponentials are taken once a query and once a key, and what is
+    left for each pair is a subtraction, an addition and a division, each exact to the last bits. Hidden units with an
+    entry beyond REACH, where the exponentials could overflow, take the plain tanh.
+    """
+    left, right = left[..., None], np.ascontiguousarray(swap(right))
+    far = ~((np.abs(left) <= REACH).all(axis=(-3, -1)) & (np.abs(right) <= REACH).all(axis=-1))[..., None]
+    falling, rising = np.exp(-2.0 * np.clip(left, -REACH, REACH)), np.exp(2.0 * np.clip(right, -REACH, REACH))
+    scores = np.empty((*left.shape[:-2], right.shape[-1]))
+    for i in range(left.shape[-3]):
+        f = falling[..., i, :, :]
+        hidden = rising - f
+        hidden /= rising + f
+        if far.any():
+            np.copyto(hidden, np.tanh(left[..., i, :, :] + right), where=far)
+        scores[..., i, :] = (v[..., None, :] @ hidden)[..., 0, :]
     return scores
 
 
@@ -153,6 +170,7 @@ SCORES = table(
         "The products of the entries, added up; divided by √d_k so that width alone does not sharpen the softmax.",
         "Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1",
         scale=lambda d_k: 1.0 / math.sqrt(d_k),
+        plain="q · k",
     ),
     Score(
         "dot",
@@ -161,6 +179,7 @@ SCORES = table(
         r"s_{ij} = q_i \cdot k_j",
         "The products of the entries, added up, and nothing more: wide heads give large scores.",
         "Luong et al. 2015, arXiv:1508.04025, section 3.1",
+        plain="q · k",
     ),
     Score(
         "general",
@@ -171,6 +190,7 @@ SCORES = table(
         "Luong et al. 2015, arXiv:1508.04025, section 3.1",
         parameters={"W": ("d_q", "d_k")},
         any_widths=True,
+        plain="q W kᵀ",
     ),
     Score(
         "additive",
@@ -188,6 +208,7 @@ SCORES = table(
         },
         biases=("b",),
         any_widths=True,
+        plain="v · tanh(q W_q + k W_k)",
     ),
     Score(
         "cosine",
@@ -196,6 +217,7 @@ SCORES = table(
         r"s_{ij} = \frac{q_i \cdot k_j}{|q_i|\,|k_j|}",
         "Only the directions count; a larger scale (1 over the temperature) sharpens what lies between -1 and 1.",
         "Graves et al. 2014, arXiv:1410.5401, section 3.3.1",
+        plain="q · k / (|q| |k|)",
     ),
     Score(
         "gaussian",
@@ -204,6 +226,7 @@ SCORES = table(
         r"s_{ij} = -\tfrac{1}{2}\,|q_i - k_j|^2",
         "Near keys count more: with the softmax this is kernel regression.",
         "Zhang et al., Dive into Deep Learning, section 11.2",
+        plain="−½ |q − k|²",
     ),
     Score(
         "negative_distance",
@@ -212,6 +235,7 @@ SCORES = table(
         r"s_{ij} = -|q_i - k_j|",
         "Near keys count more, and far ones are punished less than by the Gaussian.",
         "Gulcehre et al. 2018, arXiv:1805.09786, section 3.2 (there with hyperbolic distance)",
+        plain="−|q − k|",
     ),
     Score(
         "location",
@@ -222,5 +246,6 @@ SCORES = table(
         "Luong et al. 2015, arXiv:1508.04025, section 3.1, eq. 8",
         parameters={"W": ("d_q", "key")},
         any_widths=True,
+        plain="q · w of the position",
     ),
 )

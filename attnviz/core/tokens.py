@@ -31,7 +31,12 @@ def _is_flag_letter(character: str) -> bool:
 
 def _is_pictograph(character: str) -> bool:
     """Close enough to Unicode's Extended_Pictographic: the symbols that a joiner can bind."""
-    return unicodedata.category(character) == "So" or 0x1F000 <= ord(character) <= 0x1FAFF
+    symbol = unicodedata.category(character) == "So" or 0x1F000 <= ord(character) <= 0x1FAFF
+    return symbol and not _is_flag_letter(character)
+
+
+PREPENDED = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
+"""Arabic and Kaithi number signs, which belong to what follows them."""
 
 
 def _hangul(character: str) -> str:
@@ -62,7 +67,7 @@ def _joins(cluster: str, character: str) -> bool:
         return True
     if unicodedata.category(last) == "Cc" or unicodedata.category(character) == "Cc":
         return False
-    if _extends(character) or (_hangul(last), _hangul(character)) in HANGUL_JOINS:
+    if _extends(character) or ord(last) in PREPENDED or (_hangul(last), _hangul(character)) in HANGUL_JOINS:
         return True
     if last == JOINER and _is_pictograph(character):
         return _is_pictograph(cluster.rstrip(JOINER)[0]) if cluster.rstrip(JOINER) else False
