@@ -16,6 +16,7 @@ from attnviz.core.fields import ConfigError
 from attnviz.core.layers import run
 from attnviz.core.masks import MASKS
 from attnviz.core.normalisers import NORMALISERS
+from attnviz.core.patterns import PATTERNS
 from attnviz.core.positions import POSITIONS, rope, sinusoidal
 from attnviz.core.projections import INITIALISERS
 from attnviz.core.scores import SCORES
@@ -30,6 +31,7 @@ __all__ = [
     "INITIALISERS",
     "MASKS",
     "NORMALISERS",
+    "PATTERNS",
     "POSITIONS",
     "SCORES",
     "TOKENISERS",

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
 WRITTEN = tomllib.loads((ROOT / ".streamlit/config.toml").read_text(encoding="utf-8"))
-OPTIONS = {f"{section}.{name}": value for section, table in WRITTEN.items() for name, value in table.items()}
+
+
+def flat(table: dict[str, Any], before: str = "") -> dict[str, Any]:
+    """The options of a file by their full names."""
+    found: dict[str, Any] = {}
+    for name, value in table.items():
+        found |= flat(value, f"{before}{name}.") if isinstance(value, dict) else {before + name: value}
+    return found
+
+
+OPTIONS = flat(WRITTEN)
 READ = "import json, sys; from streamlit import config; print(json.dumps([config.get_option(n) for n in sys.argv[1:]]))"
 
 
 @pytest.fixture(scope="module")
 def in_force() -> dict[str, object]:
     """The options as Streamlit itself reads them when it is started in this folder."""
-    import json
-
     answer = subprocess.run(
         [sys.executable, "-c", READ, *OPTIONS], cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -71,9 +71,9 @@ def _only(allowed: Array | None, A: Array) -> Array:
 
 def _mix(A: Array, V: Array, allowed: Array | None) -> Array:
     """A V, in which a forbidden value does not take part: 0 times infinity would be NaN."""
-    infinite = ~np.isfinite(V)
-    if allowed is None or not infinite.any():
+    if allowed is None or np.isfinite(V).all():
         return A @ V
+    infinite = ~np.isfinite(V)
     Z = A @ np.where(infinite, 0.0, V)
     for j in np.flatnonzero(infinite.any(axis=-1).reshape(-1, V.shape[-2]).any(axis=0)):
         share = A[..., j, None] * V[..., None, j, :]
@@ -233,7 +233,8 @@ def _projected(which: str, X: Array, w: ArrayLike, b: ArrayLike | None) -> Array
     wanted = (W.shape[0], W.shape[-1]) if axes == 3 else (W.shape[-1],)
     if bias.shape != wanted:
         raise ValueError(f"b_{which} has shape {bias.shape}; with w_{which} of shape {W.shape} it must be {wanted}")
-    return Y + (bias[:, None, :] if axes == 3 else bias)
+    Y += bias[:, None, :] if axes == 3 else bias
+    return Y
 
 
 def _read_only(array: Array) -> Array:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from attnviz.core import embeddings, fields, masks
 from attnviz.core.biases import BIASES
 from attnviz.core.blocks import FEED_FORWARDS, NORMS
 from attnviz.core.embeddings import EMBEDDINGS
-from attnviz.core.fields import number, option, options, switch, text, widths
+from attnviz.core.fields import listed, number, option, options, switch, text, widths
 from attnviz.core.masks import MASKS
 from attnviz.core.normalisers import NORMALISERS
+from attnviz.core.patterns import PATTERNS
 from attnviz.core.positions import POSITIONS
 from attnviz.core.projections import INITIALISERS
 from attnviz.core.scores import SCORES
@@ -20,6 +21,8 @@ from attnviz.core.sides import SIDES
 from attnviz.core.tokens import TOKENISERS
 
 MOST_HEADS = 16
+
+Item = TypeVar("Item", int, str)
 
 
 def divisors(values: Mapping[str, Any]) -> tuple[int, ...]:
@@ -138,6 +141,25 @@ class Config:
         help="One number, or one for each key/value head. It need not equal d_k.",
     )
     initialiser: str = option(INITIALISERS, "glorot", label="Projections", group="Heads and projections")
+    patterns: tuple[str, ...] = listed(
+        PATTERNS,
+        ("previous", "same_word", "first", "uniform"),
+        most=MOST_HEADS,
+        each=lambda values: values["n_kv_heads"] or values["n_heads"],
+        label="Pattern",
+        group="Heads and projections",
+        help="What each key/value head is made for. The last one repeats.",
+    )
+    sharpness: float = number(
+        6.0,
+        0.0,
+        50.0,
+        step=0.5,
+        integer=False,
+        label="Sharpness",
+        group="Heads and projections",
+        help="How far the right key is ahead of the next best, in score. 6 leaves it about 0.995 of the weight.",
+    )
     projection_bias: bool = switch(
         False, label="Biases b_Q, b_K, b_V, b_O", group="Heads and projections", help="Added after each projection."
     )
@@ -279,11 +301,15 @@ class Config:
         """d_v of each key/value head; the last one given repeats."""
         return _repeated(self.d_v, self.kv_heads)
 
+    def head_patterns(self) -> tuple[str, ...]:
+        """The pattern of each key/value head; the last one given repeats."""
+        return _repeated(self.patterns, self.kv_heads)
+
     def has_output_projection(self) -> bool:
         """Whether W_O is used: by choice, or because what follows needs d_model columns."""
         return self.output_projection or self.n_layers > 1 or self.residual
 
 
-def _repeated(given: int | tuple[int, ...], n: int) -> tuple[int, ...]:
+def _repeated(given: Item | tuple[Item, ...], n: int) -> tuple[Item, ...]:
     one_each = given if isinstance(given, tuple) else (given,)
     return (one_each + (one_each[-1],) * n)[:n]

@@ -181,6 +181,6 @@ EMBEDDINGS = table(
         r"E = \text{what you typed}",
         "A row of numbers for each position, typed or pasted.",
         "-",
-        uses=("own_numbers",),
+        uses=("own_numbers", "own_numbers_second"),
     ),
 )

@@ -98,7 +98,7 @@ class Number:
         value = int(self._on_grid(round(inside))) if self.integer else inside
         return (
             value,
-            None if value == number else f"was {shorten(text)}; {value:g} is used, from the range {self.range}",
+            None if value == number else f"was {shorten(text)}; {value:.12g} is used, from the range {self.range}",
         )
 
 
@@ -164,10 +164,7 @@ class Options:
 
     def read(self, text: str) -> tuple[tuple[str, ...], str | None]:
         names = text.split(".")
-        unknown = [name for name in names if name not in self.table]
-        listed = ", ".join(map(shorten, unknown[:3])) + (f" and {len(unknown) - 3:,} more" if len(unknown) > 3 else "")
-        problem = f"names {listed}, which there is not; ignored" if unknown else None
-        return self._tidy([name for name in names if name in self.table]), problem
+        return self._tidy([name for name in names if name in self.table]), _unknown(names, self.table)
 
 
 @dataclass(frozen=True)
@@ -202,7 +199,50 @@ class Widths:
         return widths[0] if len(parts) == 1 else widths, problem
 
 
-Kind = Text | Number | Switch | Option | Options | Widths
+@dataclass(frozen=True)
+class Listed:
+    """The names of one to `most` rows of a table, in order, a row as often as one likes; the last one repeats.
+
+    each  for how many things a row is named, given the record's other values: so many need to be drawn
+    """
+
+    table: Mapping[str, Choice]
+    most: int
+    each: Callable[[Mapping[str, Any]], int]
+
+    def check(self, value: Any) -> tuple[str, ...]:
+        names = (value,) if isinstance(value, str) else value
+        if not isinstance(names, (tuple, list)) or not 1 <= len(names) <= self.most:
+            raise ConfigError(f"is {value!r}; give a name or a tuple of 1 to {self.most} names")
+        return self._tidy([Option(self.table).check(name) for name in names])
+
+    def _tidy(self, names: list[str]) -> tuple[str, ...]:
+        """Without what only repeats the last one: equal lists are equal settings."""
+        while len(names) > 1 and names[-1] == names[-2]:
+            names = names[:-1]
+        return tuple(names)
+
+    def write(self, value: tuple[str, ...]) -> str:
+        return ".".join(value)
+
+    def read(self, text: str) -> tuple[tuple[str, ...], str | None]:
+        given = [name for name in text.replace(",", ".").replace(" ", ".").split(".") if name]
+        names = [name for name in given if name in self.table]
+        if not names:
+            raise ValueError(text)
+        if len(names) > self.most:
+            return self._tidy(names[: self.most]), f"listed {len(names):,} names; the first {self.most} are kept"
+        return self._tidy(names), _unknown(given, self.table)
+
+
+Kind = Text | Number | Switch | Option | Options | Widths | Listed
+
+
+def _unknown(names: list[str], table: Mapping[str, Choice]) -> str | None:
+    """What to say of the names that the table does not have; None if it has them all."""
+    unknown = [name for name in names if name not in table]
+    listed = ", ".join(map(shorten, unknown[:3])) + (f" and {len(unknown) - 3:,} more" if len(unknown) > 3 else "")
+    return f"names {listed}, which there is not; ignored" if unknown else None
 
 
 def shorten(text: str, longest: int = 40) -> str:
@@ -263,6 +303,20 @@ def widths(default: int, low: int, high: int, *, most: int, label: str, help: st
     return _setting(default, Widths(low, high, most), label, help, group)
 
 
+def listed(
+    table: Mapping[str, Choice],
+    default: tuple[str, ...],
+    *,
+    most: int,
+    each: Callable[[Mapping[str, Any]], int],
+    label: str,
+    help: str = "",
+    group: str = "",
+) -> Any:
+    """A field that names rows of `table` in order, one for `each` of at most `most` things; the last one repeats."""
+    return _setting(default, Listed(table, most, each), label, help, group)
+
+
 def settings(record: object) -> tuple[Field[Any], ...]:
     """The fields of a record (or record class) that were made by the helpers above."""
     return tuple(item for item in fields(record) if "kind" in item.metadata)  # type: ignore[arg-type]
@@ -318,7 +372,7 @@ def wanted(record: object) -> tuple[str, ...]:
     chosen: set[str] = set()
     for item in settings(record):
         kind = item.metadata["kind"]
-        if isinstance(kind, (Option, Options)):
+        if isinstance(kind, (Option, Options, Listed)):
             value = getattr(record, item.name)
             names = (value,) if isinstance(value, str) else value
             every.update(used for row in kind.table.values() for used in row.uses)

@@ -58,8 +58,8 @@ def _sum(
     """E + P, both recorded."""
     embedding, position = EMBEDDINGS[config.embedding], POSITIONS[config.position]
     settings = embedding.settings(config)
-    if "own_numbers" in settings:
-        settings["own_numbers"] = own_numbers
+    if config.embedding == "own":
+        settings = {"own_numbers": own_numbers}  # of this sentence: each has a field of its own
         _say_missing(own_numbers, len(tokens), config.d_model, notes)
     E = around.record("token_embeddings" + suffix, embedding.fn(tokens, config.d_model, vocabulary, **settings))
     P = around.record("positions" + suffix, position.fn(len(tokens), config.d_model, **position.settings(config)))

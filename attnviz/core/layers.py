@@ -13,9 +13,11 @@ from attnviz.core.biases import BIASES
 from attnviz.core.blocks import FEED_FORWARDS, NORMS
 from attnviz.core.config import Config
 from attnviz.core.fields import ConfigError
+from attnviz.core.hand import Hand
 from attnviz.core.normalisers import NORMALISERS
 from attnviz.core.parameters import Parameters
 from attnviz.core.positions import POSITIONS
+from attnviz.core.projections import INITIALISERS
 from attnviz.core.scores import SCORES
 from attnviz.core.tokens import PAD
 from attnviz.core.trace import OUTER, Edit, Steps, Trace
@@ -24,6 +26,7 @@ Array = np.ndarray
 Projections = Mapping[str, Any]
 
 
+@np.errstate(all="ignore")
 def run(
     config: Config, projections: Projections | Sequence[Projections] | None = None, edits: Sequence[Edit] = ()
 ) -> Trace:
@@ -46,12 +49,15 @@ def run(
     sizes: dict[str, int] = {}
     around = Steps("the steps around the layers", sizes, around_edits)
     X, X_kv = inputs.embedded(around, config, query_tokens, key_tokens, notes)
-    layers = []
+    layers: list[Steps] = []
     for i in range(config.n_layers):
         layer = Steps(f"layer {i}", sizes, layer_edits[i])
-        parameters = Parameters(layer, config, f"layer{i}", given[i])
+        hand = Hand(config, query_tokens, key_tokens, layers[:1]) if INITIALISERS[config.initialiser].solved else None
+        parameters = Parameters(layer, config, f"layer{i}", given[i], hand)
         X = _layer(layer, parameters, config, X, X_kv, key_tokens)
-        _say_empty(layer, config, f"layer {i + 1}, " if config.n_layers > 1 else "", notes)
+        where = f"layer {i + 1}, " if config.n_layers > 1 else ""
+        _say_empty(layer, config, where, notes)
+        notes += parameters.missed(where)
         parameters.check_used()
         layer.check_edits()
         layers.append(layer)

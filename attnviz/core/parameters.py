@@ -9,6 +9,7 @@ import numpy as np
 
 from attnviz.core.config import Config
 from attnviz.core.fields import ConfigError
+from attnviz.core.hand import Hand
 from attnviz.core.noise import Address
 from attnviz.core.projections import INITIALISERS
 from attnviz.core.scores import SCORES
@@ -24,8 +25,10 @@ class Parameters:
     so that another head, or another width of it, leaves this one alone.
     """
 
-    def __init__(self, layer: Steps, config: Config, place: str, given: Mapping[str, Any]) -> None:
-        self._layer, self._config, self._place = layer, config, place
+    def __init__(
+        self, layer: Steps, config: Config, place: str, given: Mapping[str, Any], hand: Hand | None = None
+    ) -> None:
+        self._layer, self._config, self._place, self._hand = layer, config, place, hand
         self._given = dict(given)
         self._row = INITIALISERS[config.initialiser]
 
@@ -38,6 +41,12 @@ class Parameters:
         unused = [name for name in self._given if name not in self._layer and self.gives(name)]
         if unused:
             raise ConfigError(f"projections names {unused[0]!r}, which this setting does not use; leave it out")
+
+    def missed(self, where: str) -> list[str]:
+        """What the heads that are set by hand do not do; nothing is said of queries and keys that were given."""
+        if self._hand is None or self.gives("w_q") or self.gives("w_k"):
+            return []
+        return self._hand.missed(self._layer, where)
 
     def matrix(self, name: str, X: Array, width: int) -> Array:
         """One matrix (columns of X, width) for all heads."""
@@ -136,7 +145,15 @@ class Parameters:
         return Address(self._config.seed, f"{self._place}/{name}", index)
 
     def _drawn(self, name: str, shapes: Sequence[tuple[int, ...]], X: Array) -> Array:
-        return _padded([self._row.fn(self._at(name, h), shape, X) for h, shape in enumerate(shapes)])
+        return _padded([self._filled(name, h, shape, X, len(shapes)) for h, shape in enumerate(shapes)])
+
+    def _filled(self, name: str, h: int, shape: tuple[int, ...], X: Array, n: int) -> Array:
+        """The matrix of head h out of n: solved where the setting says so, drawn otherwise."""
+        if self._hand:
+            W = self._hand.matrix(name, h * self._config.kv_heads // n, shape, X)
+            if W is not None:
+                return W
+        return self._row.fn(self._at(name, h), shape, X)
 
     def _record(self, name: str, array: Array, widths: Sequence[int]) -> Array:
         return self._layer.record(name, array, widths={"d_v" if name.endswith("_v") else "d_k": tuple(widths)})

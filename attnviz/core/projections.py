@@ -93,11 +93,14 @@ class Initialiser(Choice):
     by_head  whether W_O is filled a head's rows at a time, so that another head leaves them alone; not where the whole
              of it has a form
     origin   what the numbers are, in the word that the page prints: "random" or "set by hand"
+    solved   whether W_Q and W_K are not filled by `fn` but solved from X for the patterns that are set: they are built
+             for this one sentence, and the page says so
     """
 
     bias: Callable[[Address, int, int], np.ndarray] = no_bias
     by_head: bool = True
     origin: str = "random"
+    solved: bool = False
 
 
 INITIALISERS = table(
@@ -163,5 +166,17 @@ INITIALISERS = table(
         "A random rotation (or part of one): lengths are kept where no column is lost.",
         "Saxe et al. 2013, arXiv:1312.6120, section 3; PyTorch documentation, torch.nn.init.orthogonal_",
         by_head=False,
+    ),
+    Initialiser(
+        "by_hand",
+        "Set by hand",
+        glorot,
+        r"X W_Q \approx Q^\ast,\quad X W_K \approx K^\ast \text{ (least squares)}",
+        "Heads that do what they are told: queries and keys are solved from this sentence for the patterns that are "
+        "set; all other matrices are Glorot uniform.",
+        "-",
+        uses=("patterns", "sharpness"),
+        origin="set by hand",
+        solved=True,
     ),
 )

@@ -231,7 +231,7 @@ def test_grouped_queries_are_interleaved(kv_heads):
 @pytest.mark.parametrize("heads", [(4, 3), (3, 6), (5, 2)])
 def test_heads_that_do_not_divide(heads):
     h, kv = heads
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="heads"):
         attend(numbers(h, 5, 6), numbers(kv, 7, 6), numbers(kv, 7, 3))
 
 
@@ -272,6 +272,8 @@ def test_missing_parameters_are_neutral():
     plain = np.tanh(q[:, None, :] + k[None, :, :]).sum(-1)
     np.testing.assert_allclose(attend(q, k, v, score="additive").scores, plain, **CLOSE)
     np.testing.assert_allclose(attend(q, k, v, score="additive", params={}).scores, plain, **CLOSE)
+    for score in ("general", "additive"):
+        agree(*qkv(3), score=score)
     for given in ("W_q", "W_k", "v", "b"):
         params = {given: numbers(*{"v": (D_K,), "b": (D_K,)}.get(given, (D_K, D_K)), seed=5)}
         agree(q, k, v, score="additive", params=params)

@@ -6,7 +6,19 @@ import dataclasses
 
 import pytest
 
-from attnviz import BIASES, EMBEDDINGS, INITIALISERS, MASKS, NORMALISERS, POSITIONS, SCORES, TOKENISERS, Config, run
+from attnviz import (
+    BIASES,
+    EMBEDDINGS,
+    INITIALISERS,
+    MASKS,
+    NORMALISERS,
+    PATTERNS,
+    POSITIONS,
+    SCORES,
+    TOKENISERS,
+    Config,
+    run,
+)
 from attnviz.core import fields
 from attnviz.core.blocks import FEED_FORWARDS, NORMS
 from attnviz.core.choice import Choice, pick, table
@@ -24,6 +36,7 @@ TABLES = {
     "norm": NORMS,
     "feed_forward": FEED_FORWARDS,
     "normalise_over": SIDES,
+    "patterns": PATTERNS,
 }
 ROWS = [(setting, row) for setting, rows in TABLES.items() for row in rows.values()]
 EVERY_ROW = pytest.mark.parametrize(("setting", "row"), ROWS, ids=[f"{setting}-{row.name}" for setting, row in ROWS])
@@ -35,7 +48,8 @@ FOR_EVER = {
     "bias": "none alibi t5 linear",
     "position": "none sinusoidal random rope",
     "embedding": "normal uniform binary one_hot spelling own",
-    "initialiser": "normal glorot uniform binary linear identity orthogonal",
+    "initialiser": "normal glorot uniform binary linear identity orthogonal by_hand",
+    "patterns": "previous same_word first uniform next induction",
     "tokeniser": "words whitespace characters pieces",
 }
 

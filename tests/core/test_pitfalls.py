@@ -77,7 +77,7 @@ def test_additive_scores_saturate_and_do_not_overflow():
     assert attend(q, k, np.ones((3, 1)), score="additive", scale=2.0).scaled.tolist() == [[6, 6, 0]]
 
 
-@pytest.mark.parametrize("far", [0.0, 100.0, 149.0, 151.0, 200.0, 360.0, 1e5])
+@pytest.mark.parametrize("far", [0.0, 100.0, 149.0, 151.0, 353.0, 357.0, 1e5])
 def test_additive_scores_keep_small_sums_of_large_numbers(far):
     """tanh(x + y) where x and y nearly cancel, however it is computed."""
     offsets = [-3.0, -0.25, 0.0, 2.0**-20, 0.5, 20.0]

@@ -1,0 +1,1 @@
+"""Room 3: the page. The only room that imports Streamlit."""

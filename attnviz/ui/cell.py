@@ -1,0 +1,66 @@
+"""One cell, all the way down: every line of arithmetic between the layer's input and the output of the head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from attnviz.core.trace import Trace
+from attnviz.ui import controls
+from attnviz.ui.say import line
+from attnviz.ui.selection import Selection
+from attnviz.views.bars import bars
+from attnviz.views.cell import follow
+from attnviz.views.line import Line
+from attnviz.views.sentences import plain
+from attnviz.views.words import looking
+
+INVITATION = "Click a cell of QKᵀ or of the weights (or Tab, arrow keys, Enter): every number behind it opens here."
+TITLE = "Head {head}: query {query}, “{query_token}”, looks at key {key}, “{key_token}”."
+PARTS = {
+    "vectors": "From the tokens to q and k",
+    "score": "From q and k to the score",
+    "weight": "From the scores of the row to the weight",
+    "output": "From the weight to the output",
+}
+SHOWN_AS_BARS = {"products": False, "exponentials": True, "share": False}
+"""Lines that are also drawn, and whether their numbers are shares, which are never negative."""
+
+
+def panel(trace: Trace, selection: Selection) -> Selection:
+    """The arithmetic of the selected cell, or an invitation to select one."""
+    if selection.head is None or selection.query is None or selection.key is None:
+        line([INVITATION])
+        return selection
+    head, query, key = selection.head, selection.query, selection.key
+    words, digits = st.columns([4, 1], vertical_alignment="bottom")
+    with digits:
+        selection = controls.draw(selection, "digits")
+    cell = follow(trace, selection.layer - 1, head - 1, query - 1, key - 1, selection.digits)
+    tokens = {"query_token": cell.query_token, "key_token": cell.key_token}
+    with words:
+        said = plain(looking(trace, selection.layer - 1, head - 1, query - 1, key - 1))
+        line([TITLE.format(head=head, query=query, key=key, **tokens), said])
+    for part, title in PARTS.items():
+        _part(title, getattr(cell, part), opened=part != "vectors")
+    return selection
+
+
+def _part(title: str, lines: Sequence[Line], *, opened: bool) -> None:
+    """A part of the way; lines that change nothing here are left out, unless a person has edited them."""
+    with st.expander(title, expanded=opened):
+        for each in lines:
+            if each.active or each.edited:
+                _line(each)
+
+
+def _line(each: Line) -> None:
+    words, arithmetic = st.columns([1, 3], gap="medium")
+    words.markdown(f"**{each.title}**  \n{each.sentence}")
+    with arithmetic:
+        if each.name in SHOWN_AS_BARS and len(each.bars) > 1:
+            st.plotly_chart(
+                bars(each.bars), key=f"bars-{each.name}", config={"displayModeBar": False}, alt=each.sentence
+            )
+        st.latex(each.latex)

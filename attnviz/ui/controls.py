@@ -1,0 +1,255 @@
+"""A record's fields as widgets, and the record that they then say.
+
+Knows the kinds of fields and no field by name. The record is the truth and widgets are views of it: one that is not
+drawn leaves its field as it was, and one that is drawn for the first time starts from the record.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import Field, replace
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from attnviz.core.fields import Listed, Number, Option, Options, Switch, Text, Widths, mended, settings, wanted
+from attnviz.views.address import clean
+
+_MOST_STOPS = 256  # a slider with more stops than this cannot be set by hand
+
+Record = TypeVar("Record")
+
+
+def draw(record: Record, *names: str, group: str | None = None, skip: tuple[str, ...] = ()) -> Record:
+    """Draw the named fields, or those of a group, or all, here; the record as the widgets now say it.
+
+    Only fields that matter under the present choices are drawn. The fields may be spread over several calls, so the
+    result is a draft whose fields have not been held against each other: give the last one to `checked`.
+    """
+    items = {item.name: item for item in settings(record)}
+    in_group = [name for name, item in items.items() if group in (None, item.metadata["group"])]
+    draft = copy.copy(record)
+    live = _wanted(draft)
+    for name in names or in_group:
+        if name in live and name not in skip:
+            object.__setattr__(draft, name, _widget(draft, items[name]))
+    return draft
+
+
+def _wanted(draft: object) -> tuple[str, ...]:
+    """The fields that matter under the choices that the widgets hold, also those that are drawn further down."""
+    foreseen = copy.copy(draft)
+    for item in settings(draft):
+        kind, held = item.metadata["kind"], st.session_state.get(item.name)
+        if isinstance(kind, Options) and held is not None:
+            object.__setattr__(foreseen, item.name, kind.check([name for name in held if name in kind.table]))
+        elif isinstance(kind, Option) and held in kind.table:
+            object.__setattr__(foreseen, item.name, held)
+    return wanted(foreseen)
+
+
+def checked(draft: Record) -> Record:
+    """The draft as a record of its own right.
+
+    Raises ConfigError if its fields do not go together; the widgets keep what was typed.
+    """
+    return replace(draft)  # type: ignore[type-var]
+
+
+def groups(record: object) -> tuple[str, ...]:
+    """The groups that have something to draw under the present choices, in the record's order."""
+    live = _wanted(record)
+    return tuple(dict.fromkeys(item.metadata["group"] for item in settings(record) if item.name in live))
+
+
+def show(*records: object) -> None:
+    """Make the widgets show the records; must come before the widgets are drawn, or in a callback."""
+    for record in records:
+        for item in settings(record):
+            value = getattr(record, item.name)
+            if isinstance(item.metadata["kind"], Listed):
+                for place, name in enumerate(_each(item.metadata["kind"], value)):
+                    st.session_state[_place(item, place)] = name
+            else:
+                st.session_state[item.name] = _shown(item, value)
+
+
+def _shown(item: Field[Any], value: Any) -> Any:
+    """A field's value as its widget holds it."""
+    match item.metadata["kind"]:
+        case Options(empty=empty):
+            return [name for name in value if name != empty]
+        case Widths() as kind:
+            return kind.write(value).replace(".", ", ").rstrip(" ")
+        case Number() as kind if _picked(kind):
+            return kind.write(value)
+        case Number() as kind if kind.none:
+            return "" if value is None else kind.write(value)
+        case _:
+            return value
+
+
+def _widget(draft: object, item: Field[Any]) -> Any:
+    kind = item.metadata["kind"]
+    make: Callable[..., Any]
+    match kind:
+        case Text():
+            make = _text
+        case Switch():
+            make = _switch
+        case Option():
+            make = _option
+        case Options():
+            make = _options
+        case Listed():
+            make = _listed
+        case Number() if _picked(kind):
+            make = _pick
+        case Widths() | Number() if isinstance(kind, Widths) or kind.none:
+            make = _typed
+        case Number(stops=stops) if stops:
+            make = _stops
+        case _:
+            make = _number
+    common = {"label": item.metadata["label"], "key": item.name, "help": item.metadata["help"] or None}
+    return make(draft, item, kind, common)
+
+
+def _start(draft: object, item: Field[Any], start: str = "value") -> dict[str, Any]:
+    """What a widget starts from, unless it already holds something: Streamlit wants one of the two."""
+    return {} if item.name in st.session_state else {start: _shown(item, getattr(draft, item.name))}
+
+
+def _text(draft: object, item: Field[Any], kind: Text, common: dict[str, Any]) -> str:
+    common |= {"max_chars": kind.longest, **_start(draft, item)}
+    typed = st.text_input(**common) if kind.lines == 1 else st.text_area(height=max(68, 28 * kind.lines), **common)
+    return clean(typed or "", kind.lines)
+
+
+def _switch(draft: object, item: Field[Any], kind: Switch, common: dict[str, Any]) -> bool:
+    return st.toggle(**common, **_start(draft, item))
+
+
+def _option(draft: object, item: Field[Any], kind: Option, common: dict[str, Any]) -> str:
+    names = list(kind.table)
+    common["help"] = _explained(item, [st.session_state.get(item.name, getattr(draft, item.name))])
+    at = names.index(getattr(draft, item.name)) if _start(draft, item) else 0
+    return st.selectbox(options=names, index=at, format_func=lambda name: kind.table[name].label, **common)
+
+
+def _options(draft: object, item: Field[Any], kind: Options, common: dict[str, Any]) -> tuple[str, ...]:
+    names = [name for name in kind.table if name != kind.empty]
+    common["help"] = _explained(item, st.session_state.get(item.name, getattr(draft, item.name)))
+    chosen = st.multiselect(
+        options=names,
+        format_func=lambda name: kind.table[name].label,
+        placeholder=kind.table[kind.empty].label,
+        **common,
+        **_start(draft, item, "default"),
+    )
+    return kind.check(chosen)
+
+
+def _listed(draft: object, item: Field[Any], kind: Listed, common: dict[str, Any]) -> tuple[str, ...]:
+    """A list to pick from for each thing that a row is named for; names beyond them are kept."""
+    values = {each.name: getattr(draft, each.name) for each in settings(draft)}
+    held, options = _each(kind, getattr(draft, item.name)), list(kind.table)
+    n = min(kind.each(values), kind.most)
+    chosen = []
+    for place in range(n):
+        key = _place(item, place)
+        label = f"{common['label']} {place + 1}" if n > 1 else common["label"]
+        start: dict[str, Any] = {} if key in st.session_state else {"index": options.index(held[place])}
+        words = _explained(item, [st.session_state.get(key, held[place])])
+        chosen.append(
+            st.selectbox(label, options, format_func=lambda name: kind.table[name].label, key=key, help=words, **start)
+        )
+    return kind.check([*chosen, *getattr(draft, item.name)[n:]])
+
+
+def _place(item: Field[Any], place: int) -> str:
+    """The key of the widget for one place of a list."""
+    return f"{item.name}.{place}"
+
+
+def _each(kind: Listed, names: tuple[str, ...]) -> tuple[str, ...]:
+    """A name for every place there can be: the last one repeats."""
+    return (*names, *(names[-1],) * (kind.most - len(names)))
+
+
+def _explained(item: Field[Any], names: list[str] | tuple[str, ...]) -> str | None:
+    """The field's help, and the note of every row that is chosen."""
+    table = item.metadata["kind"].table
+    notes = [f"**{table[name].label}.** {table[name].note}" for name in names if name in table]
+    return "\n\n".join(filter(None, [item.metadata["help"], *notes])) or None
+
+
+def _typed(draft: object, item: Field[Any], kind: Number | Widths, common: dict[str, Any]) -> Any:
+    """A field for what no slider can hold: several numbers, or one that may be left empty.
+
+    A number field of Streamlit's own goes back to what it started from when it is emptied, and None could not be set.
+    """
+    empty = kind.none if isinstance(kind, Number) else None
+    typed = (st.text_input(placeholder=empty, **common, **_start(draft, item)) or "").strip()
+    try:
+        value, problem = (None, None) if empty and not typed else kind.read(typed)
+    except ValueError:
+        value, problem = getattr(draft, item.name), "unreadable"
+    if problem:  # in our own words: a caption is markdown, so what was typed must not enter it
+        choice = (
+            kind.range if isinstance(kind, Number) else f"{kind.low} to {kind.high}, once or for each head: 4, 3, 2"
+        )
+        st.caption(f"Choose {choice}. Used now: {_shown(item, value) or empty}")
+    return value
+
+
+def _picked(kind: Number) -> bool:
+    """Whether a number is picked from a list: it depends on others, or may be None, which has words of its own."""
+    return kind.offered is not None or (kind.none is not None and kind.integer and kind.high - kind.low < _MOST_STOPS)
+
+
+def _pick(draft: object, item: Field[Any], kind: Number, common: dict[str, Any]) -> int | float | None:
+    """A list of the numbers that go with the rest of the draft; for one that no longer does, the nearest below."""
+    values = {other.name: getattr(draft, other.name) for other in settings(draft)}
+    offered = kind.offered(values) if kind.offered else range(int(kind.low), int(kind.high) + 1)
+    words = [*(["auto"] if kind.none else []), *map(kind.write, offered)]
+    fitting = kind.write(mended(type(draft), values)[0][item.name])
+    at = 0 if st.session_state.get(item.name) in words else words.index(fitting)
+    chosen = st.selectbox(options=words, index=at, format_func=lambda word: _worded(kind, word), **common)
+    return kind.read(chosen or words[at])[0]
+
+
+def _worded(kind: Number, word: str) -> str:
+    return kind.none or word if word == "auto" else word
+
+
+def _stops(draft: object, item: Field[Any], kind: Number, common: dict[str, Any]) -> int | float:
+    """A slider over the stops, and over a value between two of them that came from a link."""
+    stops = sorted({*kind.stops, st.session_state.get(item.name, getattr(draft, item.name))})
+    return st.select_slider(options=stops, **common, **_start(draft, item))
+
+
+def _number(draft: object, item: Field[Any], kind: Number, common: dict[str, Any]) -> int | float | None:
+    kept = int if kind.integer else float
+    common |= {"min_value": kept(kind.low), "max_value": kept(kind.high), "step": kept(kind.step)}
+    common |= {"format": None if kind.integer else "%g", **_start(draft, item)}
+    if (kind.high - kind.low) / kind.step < _MOST_STOPS:
+        return st.slider(**common)
+    return st.number_input(**common)
+
+
+def choose(record: Record, name: str) -> Record:
+    """Draw a field that names one row of a table as a line of buttons; the record as they now say it."""
+    item = next(item for item in settings(record) if item.name == name)
+    rows = item.metadata["kind"].table
+    chosen = st.segmented_control(
+        item.metadata["label"],
+        list(rows),
+        format_func=lambda row: rows[row].label,
+        key=name,
+        required=True,
+        label_visibility="collapsed",
+        **_start(record, item, "default"),
+    )
+    return replace(record, **{name: chosen or getattr(record, name)})  # type: ignore[type-var]

@@ -1,0 +1,132 @@
+"""The address and the session: the only reader of the query parameters and of what is saved between two runs.
+
+Every run sends the address that the browser showed when the run was asked for, and that address lags: after a move of
+a slider the new one is still on its way when a button is pressed. So an address that differs from ours is either
+behind, or gone back to with Back or Forward, and the two look alike. No clock can tell them apart on a slow line, but
+the browser says which runs its history asked for, so the address is read in those runs and in a session's first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from attnviz.core.fields import settings
+from attnviz.ui import controls
+from attnviz.views import address
+
+_SAVED = "_address"
+_PROBLEMS = "_problems"
+_UPLOAD = "_upload"
+
+
+def read(*classes: type[Any], opening: tuple[object, ...] = ()) -> tuple[tuple[Any, ...], list[str]]:
+    """The records of this run, and what could not be read in the address; call it before any widget is drawn.
+
+    An address that says nothing stands for the `opening` records, or the defaults. The problems are repeated until the
+    records change, as a run that nobody asked for may follow at once.
+    """
+    first = _SAVED not in st.session_state
+    if not first and not _navigated():
+        return address.decode(st.session_state[_SAVED], *classes)[0], st.session_state[_PROBLEMS]
+    asked = _asked()
+    records, problems = address.decode(address.completed(asked, st.session_state.get(_SAVED, {})), *classes)
+    if opening and not any(name in asked for name in (*_names(*classes), *address.RESERVED)):
+        records = opening
+    if _navigated():
+        adopt(*records, problems=problems)
+    else:  # widgets start from the records; after a restart of the server, those of the browser hold newer values
+        _save(records, problems)
+    return records, problems
+
+
+def adopt(*records: object, problems: Iterable[str] = ()) -> None:
+    """Make the records those of the session and show them in the widgets: for a lesson, or a file that was opened.
+
+    Call it in a callback, or before any widget is drawn.
+    """
+    controls.show(*records)
+    _save(records, problems)
+
+
+def write(*records: object) -> tuple[str, ...]:
+    """Save the records and put them in the address if it says something else; call it once, at the page's end.
+
+    Each change of the address is a step of the Back button. What is not ours in it stays. Gives the labels of the
+    fields that are too long for a link, if any.
+    """
+    whole = address.encode(*records)
+    if whole != st.session_state.get(_SAVED):
+        _save(records, ())
+    short, left_out = address.fitting(whole)
+    labels = {item.name: item.metadata["label"] for record in records for item in settings(record)}
+    asked = _asked()
+    ours = {name: asked.pop(name)[-1] for name in (*labels, *address.RESERVED) if name in asked}
+    if _navigated() or not _same(ours, short, *map(type, records)):
+        st.query_params.from_dict({**asked, **short})
+    return tuple(labels[name] for name in left_out)
+
+
+def _names(*records: Any) -> list[str]:
+    """The parameters that are ours."""
+    return [item.name for record in records for item in settings(record)]
+
+
+def _same(asked: dict[str, str], ours: dict[str, str], *classes: type[Any]) -> bool:
+    """Whether two addresses mean the same, however the first is spelled."""
+    return asked == ours or address.encode(*address.decode(asked, *classes)[0]) == ours
+
+
+def _save(records: tuple[object, ...], problems: Iterable[str]) -> None:
+    """Keep the records as an address: it outlives a reload of the code that defines them."""
+    st.session_state[_SAVED] = address.encode(*records)
+    st.session_state[_PROBLEMS] = list(problems)
+
+
+def _asked() -> dict[str, list[str]]:
+    """The address that the browser showed when it asked for this run."""
+    return {name: st.query_params.get_all(name) for name in st.query_params}
+
+
+def _navigated() -> bool:
+    """Whether Back or Forward asked for this run: private to Streamlit, so the tests hold every version to it."""
+    return bool(getattr(get_script_run_ctx(), "is_history_navigation", False))
+
+
+FILE_LABELS = {
+    "save": "Save this setting",
+    "open": "Open a saved setting",
+    "unreadable": "The file is no text in UTF-8, so nothing was opened.",
+}
+
+
+def files(*records: object) -> None:
+    """Offer the records as a file to save, and a place to open one; for what is too long to travel in a link."""
+    saved = address.to_file(*records)
+    st.download_button(
+        FILE_LABELS["save"], saved, "attnviz.json", "application/json", on_click="ignore", width="stretch"
+    )
+    st.file_uploader(
+        FILE_LABELS["open"],
+        type="json",
+        key=_UPLOAD,
+        on_change=_open,
+        args=tuple(map(type, records)),
+        max_upload_size=1,
+    )
+
+
+def _open(*classes: type[Any]) -> None:
+    """Adopt what the uploaded file holds, as a callback: before the next run draws a widget."""
+    uploaded = st.session_state.get(_UPLOAD)
+    if uploaded is None:
+        return
+    try:
+        records, problems = address.from_file(uploaded.getvalue().decode("utf-8"), *classes)
+    except UnicodeDecodeError:
+        st.session_state[_PROBLEMS] = [FILE_LABELS["unreadable"]]
+        return
+    adopt(*records, problems=problems)

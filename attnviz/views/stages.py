@@ -1,0 +1,132 @@
+"""Any step of a run as a picture, and the three that stand side by side: scores, weights and outputs of every head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attnviz.core.config import Config
+from attnviz.core.normalisers import NORMALISERS
+from attnviz.core.patterns import PATTERNS
+from attnviz.core.projections import INITIALISERS
+from attnviz.core.scores import SCORES
+from attnviz.core.trace import Step, Trace
+from attnviz.views import captions
+from attnviz.views.figures import Stage
+from attnviz.views.sentences import plain
+
+SIDE_BY_SIDE = ("scores", "weights", "heads")
+PRODUCTS = ("scaled_dot", "dot")
+
+TITLES = {"product": "QKᵀ", "scores": "Scores", "weights": "Weights", "heads": "Outputs"}
+PHRASES = {
+    "scores": "how well each query matches each key",
+    "weights": "the share that each query takes from each key",
+    "not_shares": "how much each query takes from each key",
+    "columns": "the wrong way: each column adds to 1",
+    "heads": "the values, mixed by those weights",
+    "mixed": "weights × values",
+}
+HEAD_NAMES = {"head": "head {}", "kv_head": "key/value head {}"}
+
+
+def side_by_side(trace: Trace, layer: int) -> tuple[Stage, ...]:
+    """Scores, weights and outputs of a layer. What may not be looked at is masked in the first two."""
+    config = trace.config
+    product = config.score in PRODUCTS
+    shown = {
+        "scores": (TITLES["product" if product else "scores"], PHRASES["scores"], SCORES[config.score].plain),
+        "weights": (TITLES["weights"], _weights_phrase(config), weights_formula(config)),
+        "heads": (TITLES["heads"], PHRASES["heads"], PHRASES["mixed"]),
+    }
+    return tuple(stage(trace, trace.layers[layer][name], *words) for name, words in shown.items())
+
+
+def stage(trace: Trace, step: Step, title: str, phrase: str = "", formula: str = "") -> Stage:
+    """A step of any shape as a picture: heads side by side, or one map; a vector is a map with one row."""
+    by_head = step.axes[0] in HEAD_NAMES
+    array = step.array if by_head else step.array[None]
+    array = array if array.ndim == 3 else array[:, None, :]
+    axes = step.axes[by_head:]
+    rows = axes[0] if len(axes) == 2 else ""
+    masked = _masked(trace, step, array.shape)
+    return Stage(
+        name=step.name,
+        title=title,
+        array=array,
+        kind=step.kind,
+        rows=_names(trace, rows, array.shape[1]) or [str(i + 1) for i in range(array.shape[1])],
+        columns=_names(trace, axes[-1], array.shape[2]),
+        axes=(rows or "row", axes[-1]),
+        masked=masked,
+        widths=step.widths,
+        heads=_head_names(trace.config, step) if by_head else [""],
+        phrase=phrase,
+        formula=formula,
+        alt=_alt(trace, step) or title,
+    )
+
+
+def _head_names(config: Config, step: Step) -> list[str]:
+    """The heads by number, and in a map of queries against keys by what they were made for, if they were."""
+    names = [HEAD_NAMES[step.axes[0]].format(h + 1) for h in range(step.shape[0])]
+    if not INITIALISERS[config.initialiser].solved or step.axes[-2:] != ("query", "key"):
+        return names
+    made_for = [PATTERNS[config.head_patterns()[h // config.group_size]].label for h in range(len(names))]
+    return [f"{name} · {label[0].lower()}{label[1:]}" for name, label in zip(names, made_for)]
+
+
+def _names(trace: Trace, axis: str, size: int) -> Sequence[str] | None:
+    """The words along an axis of tokens; None along an axis that is merely counted."""
+    return {"query": trace.query_tokens, "key": trace.key_tokens, "": ("",) * size}.get(axis)
+
+
+def _masked(trace: Trace, step: Step, shape: tuple[int, ...]) -> np.ndarray | None:
+    """Where nothing is drawn: cells that a query may not look at, and those that are minus infinity."""
+    if step.axes[-2:] != ("query", "key") or step.kind == "allowed":
+        return None
+    return np.broadcast_to(np.isneginf(trace.layers[_layer_of(trace, step) or 0]["masked"].array), shape)
+
+
+def _layer_of(trace: Trace, step: Step) -> int | None:
+    """The layer that recorded the step; None for a step around the layers."""
+    return next((i for i, steps in enumerate(trace.layers) if steps.get(step.name) is step), None)
+
+
+def _alt(trace: Trace, step: Step) -> str:
+    """The picture in words, with its largest number; nothing for a step that the run itself did not record."""
+    layer = _layer_of(trace, step)
+    known = layer is not None or trace.around.get(step.name) is step
+    return plain(captions.alt(trace, layer or 0, step.name)) if known else ""
+
+
+def _weights_phrase(config: Config) -> str:
+    if config.normalise_over == "queries":
+        return PHRASES["columns"]
+    return PHRASES["weights" if NORMALISERS[config.normaliser].sums_to_one else "not_shares"]
+
+
+def weights_formula(config: Config) -> str:
+    """What happens to the scores S on the way to the weights, in one line of plain text.
+
+    >>> weights_formula(Config())
+    'softmax(S / √d_k)'
+    >>> weights_formula(Config(score="dot", softcap=5.0, bias="alibi", temperature=0.5))
+    'softmax((cap₅(S) + bias) / 0.5)'
+    """
+    inner = "S"
+    if config.scale is not None:
+        inner = f"{config.scale:g} S"
+    elif config.score == "scaled_dot":
+        inner = "S / √d_k"
+    if config.softcap:
+        inner = f"cap{f'{config.softcap:g}'.translate(SUBSCRIPT)}({inner})"
+    if config.bias != "none":
+        inner += " + bias"
+    if config.temperature != 1.0:
+        inner = f"{inner if inner == 'S' else f'({inner})'} / {config.temperature:g}"
+    return f"{NORMALISERS[config.normaliser].plain}({inner})"
+
+
+SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")

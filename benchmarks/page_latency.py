@@ -1,0 +1,208 @@
+"""From a slider's move to the last pixel, beside Streamlit's own floor in the same browser.
+
+    python benchmarks/page_latency.py --browser /usr/bin/chromium
+
+Serves `pages/latency.py`, moves its seed slider ever forward, so that all numbers are fresh at every move, and prints
+for the floor (a slider and one line of text) and for pages of several sizes: milliseconds from the key press to the
+frame after the last change of the document, bytes on the wire (counted by a small proxy, so after compression) and
+processor time of the server. Rounds are interleaved and each is shown, since a busy machine moves all of them together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).parent.parent
+FLAGS = {
+    "server.headless": "true",
+    "server.fileWatcherType": "none",
+    "server.enableWebsocketCompression": "true",
+    "runner.fastReruns": "false",
+    "runner.postScriptGC": "false",
+    "browser.gatherUsageStats": "false",
+}
+CASES = {
+    "floor": "",
+    "4 x 7": "heads=4&tokens=7",
+    "8 x 12": "heads=8&tokens=12",
+    "16 x 64": "heads=16&tokens=64",
+    "16 x 64 causal": "heads=16&tokens=64&causal=yes",
+}
+WATCH = """() => {
+    const seen = (window.seen = { last: 0 });
+    const mark = () => requestAnimationFrame(() => (seen.last = performance.now()));
+    new MutationObserver(mark).observe(document.querySelector("[data-testid=stMain]"), {
+        subtree: true, childList: true, characterData: true, attributes: true,
+        attributeFilter: ["href", "xlink:href", "width", "height", "d", "transform"] });
+    document.addEventListener("keydown", () => (seen.start = performance.now()), true);
+}"""
+SETTLED = """(text) => performance.now() - Math.max(seen.last, seen.start) > 400 &&
+    document.body.innerText.includes(text)"""
+
+
+@dataclass
+class Result:
+    """Medians of one round a list entry: milliseconds; means over a round: kilobytes and milliseconds of processor."""
+
+    pixel: list[float] = field(default_factory=list)
+    kilobytes: list[float] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
+
+
+class Wire:
+    """A proxy in front of the server that counts the bytes going to the browser."""
+
+    def __init__(self, target: int) -> None:
+        self.sent = 0
+        self.target = target
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            far = socket.create_connection(("127.0.0.1", self.target))
+            for end in (near, far):
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            threading.Thread(target=self._pass, args=(near, far, False), daemon=True).start()
+            threading.Thread(target=self._pass, args=(far, near, True), daemon=True).start()
+
+    def _pass(self, source: socket.socket, target: socket.socket, count: bool) -> None:
+        try:
+            while data := source.recv(1 << 16):
+                self.sent += len(data) if count else 0
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+        except OSError:
+            target.close()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def served(script: Path) -> Iterator[tuple[int, int]]:
+    """A Streamlit server for `script`: its port and process id."""
+    port = free_port()
+    flags = [f"--{name}={value}" for name, value in FLAGS.items()]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}", *flags]
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    server = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": path}, stdout=subprocess.DEVNULL)
+    try:
+        wait_for(f"http://127.0.0.1:{port}/_stcore/health", server)
+        yield port, server.pid
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+def wait_for(address: str, server: subprocess.Popen[bytes]) -> None:
+    for _ in range(300):
+        if server.poll() is not None:
+            raise RuntimeError("the server ended before it answered")
+        try:
+            urllib.request.urlopen(address, timeout=1).close()  # noqa: S310
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError("the server did not answer")
+
+
+def processor_ms(pid: int) -> float:
+    """User and system time that a process has used so far; 0 where the system does not tell."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
+
+
+def opened(browser: Browser, address: str, drawn: bool) -> Page:
+    page = browser.new_page(viewport={"width": 1280, "height": 720})
+    page.goto(address)
+    page.get_by_text("seed 0", exact=True).wait_for()
+    if drawn:
+        page.wait_for_function("document.querySelectorAll('.heatmaplayer image').length === 3")
+        page.wait_for_function("document.querySelectorAll('.attn-layer').length === 3")
+    page.evaluate(WATCH)
+    return page
+
+
+def measure(page: Page, wire: Wire, pid: int, moves: int, seed: int, result: Result) -> int:
+    """Move the slider `moves` times; returns where it then stands."""
+    page.bring_to_front()
+    slider = page.get_by_role("slider")
+    times = []
+    slider.focus()
+    sent, used = wire.sent, processor_ms(pid)
+    for _ in range(moves):
+        seed += 1
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function(SETTLED, arg=f"seed {seed}", polling=100)
+        times.append(page.evaluate("seen.last - seen.start"))
+    result.pixel.append(statistics.median(times))
+    result.kilobytes.append((wire.sent - sent) / moves / 1000)
+    result.processor.append((processor_ms(pid) - used) / moves)
+    return seed
+
+
+def run(executable: str | None, rounds: int, moves: int) -> dict[str, Result]:
+    results = {name: Result() for name in CASES}
+    arguments: dict[str, Any] = {"executable_path": executable} if executable else {}
+    with served(ROOT / "benchmarks/pages/latency.py") as (port, pid), sync_playwright() as playwright:
+        wire = Wire(port)
+        browser = playwright.chromium.launch(args=["--no-sandbox", "--disable-gpu"], **arguments)
+        base = f"http://127.0.0.1:{wire.port}/?"
+        for _ in range(rounds):
+            for name, query in CASES.items():
+                page = opened(browser, base + query, bool(query))
+                seed = measure(page, wire, pid, 2, 0, Result())
+                measure(page, wire, pid, moves, seed, results[name])
+                page.close()
+        browser.close()
+    return results
+
+
+def table(results: dict[str, Result]) -> str:
+    lines = ["page            last pixel, ms (each round)      over floor   KB a move   CPU ms a move"]
+    floor = statistics.median(results["floor"].pixel)
+    for name, result in results.items():
+        pixel = " / ".join(f"{ms:.0f}" for ms in result.pixel)
+        over = statistics.median(result.pixel) - floor
+        kilobytes, processor = statistics.median(result.kilobytes), statistics.median(result.processor)
+        lines.append(f"{name:<15} {pixel:<32} {over:>10.0f} {kilobytes:>11.1f} {processor:>15.1f}")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--browser", help="path of a Chromium; without it, the one that Playwright installed")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--moves", type=int, default=10)
+    asked = parser.parse_args()
+    print(table(run(asked.browser, asked.rounds, asked.moves)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""The page that `page_latency.py` serves: a slider and either one line of text or the pictures of all heads."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from attnviz.ui import bridge
+from attnviz.views.figures import Stage
+
+WIDE = 8  # columns of a head's output
+HEIGHT = "<style>.stMainBlockContainer{padding:1.1rem 2rem}</style>"
+
+
+def stages(heads: int, tokens: int, seed: int, *, causal: bool) -> list[Stage]:
+    """Scores, weights and outputs made of fresh numbers."""
+    draw = np.random.default_rng(seed)
+    words = [f"word{at}" for at in range(tokens)]
+    masked = np.triu(np.ones((tokens, tokens), bool), 1) if causal else None
+    scores = draw.normal(size=(heads, tokens, tokens))
+    shares = np.exp(scores if masked is None else np.where(masked, -np.inf, scores))
+    weights = shares / shares.sum(-1, keepdims=True)
+    outputs = weights @ draw.normal(size=(heads, tokens, WIDE))
+    return [
+        Stage("scores", "QKᵀ", scores, "signed", words, words, masked=masked, phrase="how well a query matches a key"),
+        Stage("weights", "weights", weights, "share", words, words, masked=masked, phrase="shares that add to 1"),
+        Stage("heads", "outputs", outputs, "signed", words, None, ("query", "dimension"), phrase="values, mixed"),
+    ]
+
+
+def page() -> None:
+    st.set_page_config(layout="wide")
+    st.html(HEIGHT)
+    asked = st.query_params
+    seed = st.slider("Seed", 0, 10_000, 0)
+    if asked.get("heads"):
+        drawn = stages(int(asked["heads"]), int(asked["tokens"]), seed, causal=asked.get("causal") == "yes")
+        bridge.show(drawn, key="mosaic", width=1216)
+    st.text(f"seed {seed}")
+
+
+page()

@@ -1,0 +1,126 @@
+"""A Streamlit server and a Chromium page for the tests that do what a person does.
+
+Without a browser these tests are skipped on a desk, and fail where the environment says CI.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+QUIET += ["--disable-sync"]
+PATIENCE = 30  # seconds until a server that does not answer counts as broken
+
+
+class Server:
+    """A Streamlit server of its own process on a free port; it can be killed and started again."""
+
+    def __init__(self, script: Path, *options: str) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={self.port}"]
+        self._command += ["--server.address=127.0.0.1", "--server.headless=true", *options]
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the server
+        self.start()
+
+    def start(self) -> None:
+        path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+        self._process = subprocess.Popen(
+            self._command, cwd=ROOT, env=os.environ | {"PYTHONPATH": path}, stdout=self._log, stderr=subprocess.STDOUT
+        )
+        last = time.monotonic() + PATIENCE
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > last:
+                self._log.seek(0)
+                said = self._log.read().decode(errors="replace")
+                self.close()
+                pytest.fail(f"no server answers at {self.url}:\n{said}")
+            time.sleep(0.05)
+
+    def _answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1) as answer:  # noqa: S310
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+    def kill(self) -> None:
+        """End it as a crash would."""
+        self._process.kill()
+        self._process.wait()
+
+    def close(self) -> None:
+        self.kill()
+        self._log.close()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Callable[..., Server]]:
+    """Start a server for a script, a path from the root of the repository: `server("app.py")`."""
+    started: list[Server] = []
+
+    def start(script: str, *options: str) -> Server:
+        started.append(Server(ROOT / script, *options))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """A running Chromium: `ATTNVIZ_CHROMIUM`, one on the path, or Playwright's own."""
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError:
+        _missing("playwright is not installed")
+    found = os.environ.get("ATTNVIZ_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    with sync_playwright() as playwright:
+        try:
+            browser = playwright.chromium.launch(executable_path=found, args=QUIET)
+        except Error as error:
+            _missing(f"Chromium does not start: {error.message.splitlines()[0]}")
+        yield browser
+        browser.close()
+
+
+def _missing(why: str) -> NoReturn:
+    if os.environ.get("CI"):
+        pytest.fail(why)
+    pytest.skip(why)
+
+
+@pytest.fixture
+def new_page(chromium: Any) -> Iterator[Callable[..., Any]]:
+    """Open pages, each in a browser context of its own, as if on another machine; takes the options of a context."""
+    contexts: list[Any] = []
+
+    def open_page(**options: Any) -> Any:
+        contexts.append(chromium.new_context(**{"viewport": {"width": 1280, "height": 720}, **options}))
+        return contexts[-1].new_page()
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def browser_page(new_page: Callable[..., Any]) -> Any:
+    """One page of a fresh browser."""
+    return new_page()

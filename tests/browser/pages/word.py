@@ -1,0 +1,23 @@
+"""One word and what it reads from, alone on a page whose settings come from the address."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import streamlit as st
+
+from attnviz import Config, run
+from attnviz.ui import word
+
+st.set_page_config(layout="wide")
+settings: dict[str, Any] = {"n_heads": 4, **json.loads(st.query_params.get("config", "{}"))}
+settings["sentence"] = st.text_input("Sentence", settings.get("sentence", Config().sentence))
+trace = run(Config(**settings))
+held = st.session_state.setdefault("held", word.Asked(*json.loads(st.query_params.get("asked", "[null, 0]"))))
+asked = word.show(trace, 0, key="word", query=held.query, head=held.head)
+if asked:
+    st.session_state["held"] = asked
+    st.session_state["times"] = st.session_state.get("times", 0) + 1
+st.text(f"Asked {asked}, {st.session_state.get('times', 0)} times")
+st.button("Again")

@@ -1,0 +1,106 @@
+"""The one rule of the house: a file imports only from lower floors, and files on one floor do not import each other."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+FLOORS = (
+    # core: NumPy and the standard library
+    "core/choice core/noise",
+    "core/fields core/tokens core/positions core/projections core/scores core/biases core/normalisers core/sides "
+    "core/blocks core/statistics core/patterns",
+    "core/embeddings core/masks core/arguments core/patterns",
+    "core/config core/attention",
+    "core/trace",
+    "core/hand",
+    "core/inputs core/hand",
+    "core/parameters",
+    "core/layers",
+    "core/redeal",
+    # views: pure functions of a run
+    "views/address views/mosaic views/latex views/sentences",
+    "views/figures views/line views/place",
+    "views/bars views/thumbnails views/scoring views/weighing views/vectors views/captions views/origins views/words",
+    "views/stages views/flow views/cell views/reading views/overview",
+    "views/ledger",
+    "views/tables",
+    # ui: the page
+    "ui/say ui/controls",
+    "ui/state ui/selection ui/bridge ui/strip ui/word",
+    "ui/cell ui/panels",
+    "ui/explore ui/lecture",
+    "ui/pages",
+)
+
+
+def floor_of(path: str) -> int:
+    return next(number for number, floor in enumerate(FLOORS) if path.removesuffix(".py") in floor.split())
+
+
+def imports(path: Path) -> set[str]:
+    """The files of the package that a file imports, as `room/file.py`."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        for name in names:
+            file = Path(*name.split(".")[1:]).with_suffix(".py") if name.startswith("attnviz.") else None
+            if file and (ROOT / "attnviz" / file).is_file():
+                found.add(file.as_posix())
+    return found
+
+
+FILES = sorted(
+    path.relative_to(ROOT / "attnviz").as_posix()
+    for path in (ROOT / "attnviz").glob("*/*.py")
+    if path.name != "__init__.py"
+)
+
+
+def climbs(path: str, imported: set[str]) -> set[str]:
+    return {other for other in imported if floor_of(other) >= floor_of(path)}
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_imports_only_go_down(path: str) -> None:
+    assert climbs(path, imports(ROOT / "attnviz" / path)) == set()
+
+
+def test_the_rule_can_fail() -> None:
+    assert climbs("core/tokens.py", {"core/choice.py", "core/masks.py", "core/config.py"}) == {
+        "core/masks.py",
+        "core/config.py",
+    }
+    assert "core/masks.py" in imports(ROOT / "attnviz/core/layers.py")
+
+
+def loaded_by(statement: str) -> set[str]:
+    """The top-level modules that a fresh Python holds after a statement."""
+    code = f"{statement}; import sys; print(*{{name.split('.')[0] for name in sys.modules}})"
+    return set(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+        ).stdout.split()
+    )
+
+
+HEAVY = {"plotly", "pandas", "streamlit", "scipy", "torch"}
+
+
+def test_attnviz_loads_numpy_and_nothing_heavier() -> None:
+    loaded = loaded_by("import attnviz")
+    assert "numpy" in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_the_check_for_heavy_imports_can_fail() -> None:
+    assert loaded_by("import attnviz, pandas") & HEAVY == {"pandas"}

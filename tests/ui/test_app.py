@@ -1,0 +1,240 @@
+"""The page as a whole, without a browser: what it draws, what it says, and that it never breaks."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import MASKS, NORMALISERS, SCORES, Config, run
+from attnviz.core.redeal import mean_weights
+from attnviz.ui.selection import PANEL_NAMES
+
+APP = str(Path(__file__).parent.parent.parent / "app.py")
+
+
+def opened(**query: str) -> AppTest:
+    """The page as a link with these parameters opens it; without any, the defaults."""
+    at = AppTest.from_file(APP, default_timeout=30)
+    for name, value in ({"v": "1"} | query).items():
+        at.query_params[name] = value
+    return at.run()
+
+
+def said(at: AppTest) -> str:
+    """Everything that the page says in plain text."""
+    return "\n".join(element.proto.body for element in at.get("html"))
+
+
+def pictures(at: AppTest) -> dict[str, np.ndarray]:
+    """The numbers inside the three charts, by the order in which they stand."""
+    specs = [json.loads(element.proto.spec) for element in at.get("plotly_chart")]
+    return dict(zip(("scores", "weights", "heads"), map(numbers, specs), strict=True))
+
+
+def numbers(spec: dict[str, Any]) -> np.ndarray:
+    z = spec["data"][0]["z"]
+    array = np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"])
+    return array.reshape([int(size) for size in z["shape"].split(",")])
+
+
+def drawn(picture: np.ndarray) -> np.ndarray:
+    """The numbers of a picture without its gutters and masked cells, in a fixed order."""
+    return np.sort(picture[~np.isnan(picture)])
+
+
+def expected(step: np.ndarray) -> np.ndarray:
+    return np.sort(step.ravel())
+
+
+def clean(at: AppTest) -> bool:
+    return not at.exception and "Traceback" not in said(at)
+
+
+def test_the_first_screen_shows_the_numbers_of_the_default_run() -> None:
+    at = opened()
+    assert clean(at)
+    trace = run(Config())
+    for name, picture in pictures(at).items():
+        np.testing.assert_allclose(drawn(picture), expected(trace[name].array), rtol=1e-6, atol=1e-9)
+
+
+def test_a_visit_without_a_link_opens_with_heads_that_have_a_purpose() -> None:
+    at = AppTest.from_file(APP, default_timeout=30).run()
+    assert clean(at)
+    trace = run(Config(initialiser="by_hand"))
+    np.testing.assert_allclose(drawn(pictures(at)["weights"]), expected(trace["weights"].array), rtol=1e-6, atol=1e-9)
+    assert at.query_params == {"v": "1", "initialiser": "by_hand"}
+    assert trace.notes == ()
+
+
+def test_a_changed_control_changes_the_numbers_and_the_address() -> None:
+    at = opened()
+    at.slider(key="n_heads").set_value(2).run()
+    at.selectbox(key="score").set_value("additive").run()
+    at.multiselect(key="mask").set_value(["causal", "window"]).run()
+    assert clean(at)
+    trace = run(Config(n_heads=2, score="additive", mask=("causal", "window")))
+    masked = np.isneginf(trace["masked"].array)
+    np.testing.assert_allclose(drawn(pictures(at)["weights"]), expected(trace["weights"].array[~masked]), rtol=1e-6)
+    assert at.query_params == {"v": "1", "n_heads": "2", "score": "additive", "mask": "causal.window"}
+
+
+@pytest.mark.parametrize(
+    ("field", "table"), [("score", SCORES), ("mask", MASKS), ("normaliser", NORMALISERS)], ids=lambda x: str(x)[:10]
+)
+def test_every_row_opens_from_its_link(field: str, table: dict[str, Any]) -> None:
+    for name in table:
+        at = opened(**{field: name, "v": "1"})
+        assert clean(at), name
+        assert len(pictures(at)) == 3
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"n_heads": "1000000000"}, "1 to 16"),
+        ({"score": "softmaxx"}, "scaled_dot"),
+        ({"mask": "causal.nope"}, "nope"),
+        ({"colour": "red"}, "colour"),
+        ({"temperature": "nan"}, "Temperature"),
+        ({"n_heads": "4", "n_kv_heads": "3"}, "Key/value heads"),
+        ({"embedding": "own", "own_numbers": "1 2 nan"}, "row 1, column 3"),
+        ({"sentence": ""}, "no tokens"),
+        ({"mask": "custom", "custom_cells": "one: two"}, "allowed cells"),
+    ],
+)
+def test_a_broken_link_says_what_it_could_not_read(query: dict[str, str], words: str) -> None:
+    at = opened(**query)
+    assert clean(at)
+    assert words in said(at)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "a",
+        "a " * 5_000,
+        "😀 👨‍👩‍👧 🏳️‍🌈",
+        "مرحبا بالعالم",
+        "__proto__ constructor toString",
+        "<b>bold</b> $x$ %{y}",
+        "x" * 10_000,
+        "0 1 1e9",
+    ],
+    ids=["one", "many", "emoji", "arabic", "names", "markup", "long", "numbers"],
+)
+def test_any_sentence_is_drawn(sentence: str) -> None:
+    at = opened()
+    at.text_input(key="sentence").set_value(sentence).run()
+    assert clean(at)
+    assert len(pictures(at)) == 3
+    assert at.text_input(key="sentence").value == sentence
+
+
+@pytest.mark.parametrize("sentence", ["", "   "])
+def test_without_words_the_last_picture_stays_and_the_page_says_so(sentence: str) -> None:
+    at = opened(sentence="one two")
+    before = pictures(at)["weights"]
+    at.text_input(key="sentence").set_value(sentence).run()
+    assert clean(at)
+    assert "type at least one word" in said(at)
+    np.testing.assert_array_equal(pictures(at)["weights"], before)
+
+
+def test_a_fault_in_own_numbers_keeps_what_was_typed() -> None:
+    at = opened(embedding="own", d_model="3", sentence="a b")
+    at.text_area(key="own_numbers").set_value("1 2 3\n4 oops 6").run()
+    assert clean(at)
+    assert "oops" in said(at)
+    assert "row 2, column 2" in said(at)
+    assert at.text_area(key="own_numbers").value == "1 2 3\n4 oops 6"
+
+
+def test_an_emptied_row_is_said() -> None:
+    assert "nothing to look at" in said(opened(mask="custom", custom_cells="1: 1"))
+
+
+def test_a_visitors_words_never_become_markup() -> None:
+    at = opened(embedding="own", own_numbers="<img src=x onerror=alert(1)>")
+    assert "<img" not in said(at)
+    assert "&lt;img" in said(at)
+
+
+@pytest.mark.parametrize("panel", PANEL_NAMES)
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {},
+        {"second_sentence": "le chat", "mask": "causal"},
+        {"n_layers": "2", "residual": "yes", "norm": "pre", "feed_forward": "gelu", "layer": "2"},
+        {"d_k": "4.3.2.1", "d_v": "5.1", "position": "rope", "score": "additive"},
+        {"n_kv_heads": "2", "normaliser": "sigmoid", "bias": "alibi"},
+        {"sentence": "one", "n_heads": "1", "d_model": "1"},
+    ],
+    ids=["plain", "cross", "layers", "ragged", "grouped", "least"],
+)
+def test_every_panel_opens_from_its_link(panel: str, setting: dict[str, str]) -> None:
+    at = opened(panel=panel, head="1", query="1", key="1", **setting)
+    assert clean(at)
+    assert len(at.get("plotly_chart")) >= 3
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_the_arithmetic_of_every_score_is_drawn(score: str) -> None:
+    at = opened(score=score, head="2", query="3", key="2")
+    assert clean(at)
+    assert len(at.get("latex") or at.latex) >= 8
+
+
+def test_a_place_that_this_run_does_not_have_is_let_go() -> None:
+    at = opened(head="9", query="100", key="100", layer="6")
+    assert clean(at)
+    assert "Click a cell" in said(at)
+
+
+def test_the_class_page_shows_one_step_and_goes_on() -> None:
+    at = opened(page="class", step="embedded")
+    assert clean(at)
+    assert len(at.get("plotly_chart")) == 1
+    assert not at.sidebar.children
+    at.button(key="next").click().run()
+    assert at.query_params["step"] == "queries"
+    at.button(key="previous").click().run()
+    assert at.query_params["step"] == "embedded"
+    at.button(key="previous").click().run()
+    assert at.query_params["step"] == "embedded"
+
+
+def test_the_class_page_keeps_the_setting_that_was_made_on_the_other() -> None:
+    at = opened(n_heads="2", score="dot")
+    at.segmented_control(key="page").set_value("class").run()
+    at.segmented_control(key="page").set_value("explore").run()
+    assert at.slider(key="n_heads").value == 2
+    assert at.query_params == {"v": "1", "n_heads": "2", "score": "dot"}
+
+
+def test_dealing_again_shows_the_mean_over_ten_seeds() -> None:
+    at = opened(panel="redeal")
+    charts = [numbers(json.loads(element.proto.spec)) for element in at.get("plotly_chart")]
+    mean = mean_weights(Config(), range(10))
+    np.testing.assert_allclose(drawn(charts[-1]), expected(mean), rtol=1e-6)
+
+
+def test_the_table_holds_the_numbers_of_the_step() -> None:
+    at = opened(panel="table", step="weights", head="2")
+    frame = at.dataframe[0].value
+    np.testing.assert_array_equal(frame.to_numpy(dtype=float), run(Config())["weights"].array[1])
+
+
+def test_what_is_too_long_for_a_link_is_said_and_can_be_saved() -> None:
+    at = opened(embedding="own")
+    at.text_area(key="own_numbers").set_value("\n".join(["1.2345678 " * 16] * 60)).run()
+    assert clean(at)
+    assert "Too long for a link" in said(at)
+    assert at.query_params["without"] == "own_numbers"

@@ -1,0 +1,168 @@
+"""The address and the session without a browser; what only a browser shows is in `tests/browser`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.testing.v1 import AppTest
+
+from attnviz.ui import state
+
+PAGE = Path(__file__).parents[1] / "browser" / "pages" / "settings.py"
+
+
+def opened(**query: Any) -> AppTest:
+    """The page behind a link."""
+    page = AppTest.from_file(PAGE, default_timeout=30)
+    page.query_params.update(query)
+    return run(page)
+
+
+def run(page: AppTest) -> AppTest:
+    page.run()
+    assert not page.exception
+    return page
+
+
+def shown(page: AppTest) -> dict[str, Any]:
+    said = next(text.value for text in page.text if text.value.startswith("Shown "))
+    return json.loads(said.removeprefix("Shown "))
+
+
+def problems(page: AppTest) -> list[str]:
+    return [text.value for text in page.text if text.value.startswith("Problem: ")]
+
+
+@pytest.fixture
+def navigated(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether the next run is one that Back or Forward asks for."""
+    answers = [False]
+    monkeypatch.setattr(state, "_navigated", lambda: answers[0])
+    return answers
+
+
+def test_a_plain_visit_writes_nothing() -> None:
+    assert opened().query_params == {}
+
+
+def test_a_change_is_written_and_what_is_not_ours_stays() -> None:
+    page = opened(who=["me", "you"], guest="1")
+    page.slider(key="guests").set_value(9)
+    assert run(page).query_params == {"who": ["me", "you"], "guest": "1", "v": "1", "guests": "9"}
+    page.slider(key="guests").set_value(4)
+    assert run(page).query_params == {"who": ["me", "you"], "guest": "1", "v": "1"}
+
+
+@pytest.mark.parametrize(
+    "query", [{"guests": "07"}, {"guests": "99"}, {"guests": ["3", "5"]}, {"v": "1", "guests": "4"}]
+)
+def test_a_link_is_not_rewritten_before_something_changes(query: dict[str, Any]) -> None:
+    page = opened(**query)
+    assert run(page).query_params == query
+    page.slider(key="guests").set_value(6)
+    assert run(page).query_params == {"v": "1", "guests": "6"}
+
+
+def test_problems_are_said_until_something_changes() -> None:
+    page = opened(guests="99")
+    assert len(problems(page)) == 1
+    assert problems(run(page)) == problems(opened(guests="99"))
+    page.slider(key="guests").set_value(6)
+    assert problems(run(page)) != []
+    assert problems(run(page)) == []
+
+
+def test_an_address_that_lags_behind_is_not_adopted_and_ours_is_sent_again() -> None:
+    page = opened()
+    page.slider(key="guests").set_value(9)
+    run(page).query_params.clear()
+    assert shown(run(page))["guests"] == 9
+    assert page.query_params == {"v": "1", "guests": "9"}
+
+
+def test_back_and_forward_are_followed_by_every_widget(navigated: list[bool]) -> None:
+    page = opened(dish="curry", heat="2.5")
+    page.slider(key="guests").set_value(9)
+    page.text_input(key="spoons").set_value("3, 2")
+    before = shown(run(page))
+    navigated[0] = True
+    page.query_params = {"guests": "6", "pot": "10", "tables": "3", "salt": "2.5", "extras": "rice", "warm": "no"}
+    now = shown(run(page))
+    assert now == shown(opened(**page.query_params))
+    assert page.slider(key="guests").value == 6
+    assert page.text_input(key="spoons").value == "2"
+    assert page.multiselect(key="extras").value == ["rice"]
+    navigated[0] = False
+    assert shown(run(page)) == now
+    page.selectbox(key="dish").set_value("curry")
+    assert run(page).slider(key="heat").value == 1.0
+    navigated[0] = True
+    page.query_params = {"guests": "9", "spoons": "3.2", "dish": "curry", "heat": "2.5"}
+    assert shown(run(page)) == before
+
+
+def test_a_widget_gets_its_value_from_one_side_only(
+    navigated: list[bool], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("streamlit.elements.lib.policies._shown_default_value_warning", False)
+    page = opened(dish="curry", extras="salad", guests="9")
+    navigated[0] = True
+    page.query_params = {"guests": "6", "name": "Tea", "dish": "stew", "extras": "rice", "spoons": "3", "pot": "16"}
+    assert shown(run(page))["name"] == "Tea"
+    assert "Session State API" not in caplog.text
+
+
+def test_after_back_the_address_is_sent_even_if_it_seems_right(navigated: list[bool]) -> None:
+    page = opened()
+    navigated[0] = True
+    page.query_params = {"guests": "06"}
+    assert run(page).query_params == {"v": "1", "guests": "6"}
+
+
+def test_what_is_too_long_for_a_link_is_kept_by_the_session(navigated: list[bool]) -> None:
+    page = opened()
+    page.text_area(key="notes").set_value("x" * 8_000)
+    page.slider(key="guests").set_value(9)
+    assert run(page).query_params == {"v": "1", "guests": "9", "without": "notes"}
+    assert "Left out: Notes" in [text.value for text in page.text]
+    navigated[0] = True
+    page.query_params = {"v": "1", "guests": "5", "without": "notes"}
+    assert shown(run(page))["notes"] == "x" * 8_000
+    assert problems(page) == []
+    assert len(problems(opened(v="1", without="notes"))) == 1
+
+
+def adopting() -> None:
+    """A page whose button shows what a file said."""
+    import dataclasses
+
+    import streamlit as st
+
+    from attnviz.ui import controls, state
+    from attnviz.ui.selection import Selection
+
+    (look,), problems = state.read(Selection)
+    opened = dataclasses.replace(look, layer=5)
+    st.button("Open", on_click=state.adopt, args=(opened,), kwargs={"problems": ["Said."]})
+    look = controls.draw(look, "layer")
+    state.write(look)
+    st.text(f"{look.layer} {problems}")
+
+
+def test_a_file_or_a_lesson_is_adopted_by_session_widgets_and_address() -> None:
+    page = run(AppTest.from_function(adopting))
+    page.slider(key="layer").set_value(2)
+    run(page).button[0].click()
+    assert run(page).text[0].value == "5 ['Said.']"
+    assert page.slider(key="layer").value == 5
+    assert page.query_params == {"v": "1", "layer": "5"}
+
+
+def test_streamlit_still_says_which_runs_the_history_of_the_browser_asked_for() -> None:
+    assert "is_history_navigation" in ScriptRunContext.__dataclass_fields__
+    assert get_script_run_ctx(suppress_warning=True) is None
