@@ -201,7 +201,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--moves", type=int, default=10)
     asked = parser.parse_args()
+    before = os.getloadavg()[0]
     print(table(run(asked.browser, asked.rounds, asked.moves)))
+    print(f"{os.cpu_count()} processors, load {before:.1f} before and {os.getloadavg()[0]:.1f} after")
 
 
 if __name__ == "__main__":

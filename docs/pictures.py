@@ -12,9 +12,14 @@ sys.path.insert(0, str(ROOT))
 
 from tests.browser.conftest import QUIET, Server  # noqa: E402
 
+TWELVE = "one+two+three+four+five+six+seven+eight+nine+ten+eleven+twelve"
 PICTURES = {
     "first-screen": ("", "light", 1280, 720),
-    "first-screen-dark": ("", "dark", 1280, 720),
+    "first-screen-dark": ("v=1&mask=causal&score=additive&n_heads=8&sentence=" + TWELVE, "dark", 1280, 720),
+    "one-cell": ("v=1&mask=causal&head=2&query=5&key=3", "light", 1280, 1500),
+    "one-word": ("v=1&mask=causal&head=2&query=7&panel=word", "light", 1280, 900),
+    "every-step": ("v=1&mask=causal&panel=flow", "light", 1280, 1100),
+    "class": ("v=1&initialiser=by_hand&page=class&step=weights", "light", 1280, 720),
     "phone": ("", "light", 390, 844),
 }
 
@@ -23,6 +28,7 @@ def take(page: Page, url: str, target: Path) -> None:
     """One picture of the page, once its charts are drawn and nothing runs any more."""
     page.goto(url)
     page.wait_for_selector(".attn-layer canvas")
+    page.wait_for_load_state("networkidle")
     page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')")
     page.wait_for_function("document.fonts.status === 'loaded'")
     page.wait_for_timeout(500)  # the last canvas is painted after the last chart

@@ -1,0 +1,35 @@
+"""Links that were shared once open for ever with the same meaning: `addresses.txt` holds them, and only grows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from attnviz import Config
+from attnviz.ui.selection import Selection
+from attnviz.views import address
+
+LINES = [
+    line.split("\t")
+    for line in (Path(__file__).parent / "addresses.txt").read_text(encoding="utf-8").splitlines()
+    if line and not line.startswith("#")
+]
+
+
+@pytest.mark.parametrize(("link", "meaning"), LINES, ids=range(len(LINES)))
+def test_an_old_link_means_what_it_meant(link: str, meaning: str) -> None:
+    records, problems = address.open_link(link, Config, Selection)
+    now = address.encode(*records, every=True)
+    assert {name: now[name] for name in json.loads(meaning)} == json.loads(meaning)
+    assert problems == []
+
+
+def test_there_are_old_links() -> None:
+    assert len(LINES) >= 8
+
+
+def test_the_defaults_are_those_of_the_first_link() -> None:
+    """The first line is the default setting: changing a default makes this fail, and asks for a migration."""
+    assert json.loads(LINES[0][1]) == address.encode(Config(), Selection(), every=True)
