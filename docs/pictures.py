@@ -27,11 +27,11 @@ PICTURES = {
 def take(page: Page, url: str, target: Path) -> None:
     """One picture of the page, once its charts are drawn and nothing runs any more."""
     page.goto(url)
-    page.wait_for_selector(".attn-layer canvas")
+    page.wait_for_selector(".attn-focus")
     page.wait_for_load_state("networkidle")
     page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')")
     page.wait_for_function("document.fonts.status === 'loaded'")
-    page.wait_for_timeout(500)  # the last canvas is painted after the last chart
+    page.wait_for_timeout(500)  # the words are drawn after the last chart
     page.screenshot(path=target)
 
 

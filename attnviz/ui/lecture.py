@@ -27,8 +27,9 @@ def page(trace: Trace, selection: Selection) -> Selection:
     entry = entries[at]
     with place:
         line([WORDS["place"].format(at=at + 1, n=len(names))])
-    st.markdown(f"## {(entry.label or entry.text).capitalize()}: {entry.meaning}")
-    st.latex(entry.formula)
+    with st.container(key="lecture", gap="xsmall"):
+        st.markdown(f"## {(entry.label or entry.text).capitalize()}: {entry.meaning}")
+        st.latex(entry.formula)
     step = flow.steps(trace, selection.layer - 1)[entry.name]
     bridge.show([stages.stage(trace, step, entry.text, "", entry.words)], key="class")
     return replace(selection, step=entry.name)
