@@ -12,6 +12,8 @@ from attnviz.ui.selection import Selection, within
 from attnviz.views.overview import overview
 
 TOO_LONG = "Too long for a link, so it travels without: {names}. Save the setting as a file instead, at the left."
+STILL_SHOWN = "The pictures still show the last setting that worked."
+NOTHING_DRAWN = "Nothing can be drawn until that is mended; what was typed is kept."
 
 OPENING = Config(initialiser="by_hand")  # heads with a purpose: a first picture that can be read
 
@@ -41,19 +43,23 @@ try:
     config = controls.checked(draft)
     trace = run(config)
 except ConfigError as error:
-    say(f"{error}.", kind="fault")
+    fault = f"{str(error)[0].upper()}{str(error)[1:]}."
     try:
         config, trace = saved, run(saved)
     except ConfigError:
+        say(fault, NOTHING_DRAWN, kind="fault")
         st.stop()
+    say(fault, STILL_SHOWN, kind="fault")
 say(*trace.notes)
+late = st.container()
 with summary:
     line(overview(trace))
 
 selection = PAGES[selection.page].page(trace, within(selection, trace))
 left_out = state.write(config, selection)
 if left_out:
-    say(TOO_LONG.format(names=", ".join(left_out)))
+    with late:
+        say(TOO_LONG.format(names=", ".join(left_out)))
 if PAGES[selection.page].has_controls:
     with files:
         state.files(config, selection)

@@ -100,16 +100,22 @@ def scale(given: ArrayLike | None, row: Score, Q: Array) -> float | Array:
 
 def number(name: str, value: float, *, least: float = -np.inf, above: float = -np.inf) -> float:
     """A finite number, `least` or more, above `above`; raises ValueError otherwise."""
+    try:
+        value = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} is {value!r}; give a number") from None
     if not (np.isfinite(value) and value >= least and value > above):
         wanted = f"above {above:g}" if above > -np.inf else f"{least:g} or more"
         raise ValueError(f"{name} is {value}; give a number {wanted}")
-    return float(value)
+    return value
 
 
 def parameters(row: Score, params: Mapping[str, ArrayLike], Q: Array, K: Array) -> dict[str, Array]:
     """The score's own matrices as arrays; raises ValueError for a name or a shape that it does not have."""
     sizes = {"d_q": Q.shape[-1], "d_k": K.shape[-1], "key": K.shape[-2]}
     arrays: dict[str, Array] = {}
+    if not isinstance(params, Mapping):
+        raise ValueError(f"params is {params!r}; give a dict of the score's own matrices")
     for name, value in params.items():
         if name not in row.parameters:
             raise ValueError(

@@ -22,9 +22,9 @@ def alibi_slopes(h: int) -> np.ndarray:
     >>> alibi_slopes(3)
     array([0.0625    , 0.00390625, 0.25      ])
     """
-    if h < 1:
+    if not isinstance(h, (int, np.integer)) or h < 1:
         raise ValueError(f"h is {h}; give 1 head or more")
-    below = 2 ** (h.bit_length() - 1)
+    below = 2 ** (int(h).bit_length() - 1)
     slopes = 2.0 ** (-8.0 * np.arange(1, below + 1) / below)
     between = 2.0 ** (-8.0 * np.arange(1, 2 * below + 1, 2) / (2 * below))
     return np.concatenate([slopes, between[: h - below]])

@@ -77,7 +77,7 @@ class Config:
     embedding: str = option(EMBEDDINGS, "normal", label="Embedding", group="Embedding and positions")
     own_numbers: str = text(
         "",
-        label="Your numbers, a row a token",
+        label="Own numbers, a row a token",
         longest=40_000,
         lines=6,
         group="Embedding and positions",
@@ -85,7 +85,7 @@ class Config:
     )
     own_numbers_second: str = text(
         "",
-        label="Your numbers for the second sentence",
+        label="Own numbers for the second sentence",
         longest=40_000,
         lines=6,
         group="Embedding and positions",
@@ -233,7 +233,7 @@ class Config:
     n_global: int = number(1, 0, 16, label="Global tokens", group="Mask", help="The first so many tokens.")
     custom_cells: str = text(
         "1: 1, 2: 1-2, 3: 1-3",
-        label="Open cells",
+        label="Allowed cells",
         longest=20_000,
         lines=3,
         group="Mask",

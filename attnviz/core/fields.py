@@ -92,7 +92,7 @@ class Number:
         if text == "auto" and self.none:
             return None, None
         number = float(text)
-        if math.isnan(number):
+        if math.isnan(number) or "_" in text or not text.isascii():
             raise ValueError(text)
         inside = min(max(number, self.low), self.high)
         value = int(self._on_grid(round(inside))) if self.integer else inside
@@ -192,7 +192,7 @@ class Widths:
         given = [one.read(part) for part in parts if part]
         if not given:
             raise ValueError(text)
-        problem = next((said for _, said in given if said), None)
+        problem = "; ".join([said for _, said in given if said][:3]) or None
         if len(given) > self.most:
             problem = f"listed {len(given):,} widths; the first {self.most} are kept"
         widths = tuple(int(width or 0) for width, _ in given[: self.most])

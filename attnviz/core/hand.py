@@ -27,6 +27,7 @@ MISSED = "{where}{heads} should read {goal}; the least that goes there is {share
 HALF = (
     "{heads}: one layer holds half of an induction head, which reads the token before; the other half needs a second."
 )
+NOTHING = "{where}{heads} should read {goal}; {n} rows have none to read, and what they take means nothing."
 NEW = "{where}{heads}: a word that comes for the first time ({n} rows) has nothing to find, and its row means nothing."
 WHY = {
     "hidden": "the mask hides it",
@@ -132,12 +133,22 @@ class Hand:
             if got[i] < ENOUGH:
                 why = WHY["hidden"] if not (wanted & allowed)[i].any() else self._because(g)
                 missing.setdefault((pattern.goal, f": {why}" if why else ""), []).append((float(got[i]), i, h))
-        notes = []
+        notes = self._without(where)
         for (goal, why), found in missing.items():
             share, i, _ = min(found)
             heads, down = _heads([h for *_, h in found]), np.floor(share * 100) / 100
             notes.append(MISSED.format(where=where, heads=heads, goal=goal, share=down, row=i + 1, why=why))
         return [note[0].upper() + note[1:] for note in notes + self._halves(where)]
+
+    def _without(self, where: str) -> list[str]:
+        """What is to be known of heads whose pattern some rows have no key for, such as a word that is not there."""
+        lacking: dict[tuple[str, int], list[int]] = {}
+        for h in range(self._config.n_heads):
+            pattern, match = self._made_for(h // self._config.group_size)
+            n = int((~pattern.wanted(match).any(axis=-1) & self._spoken()).sum())
+            if n and not pattern.before:
+                lacking.setdefault((pattern.goal, n), []).append(h)
+        return [NOTHING.format(where=where, heads=_heads(hs), goal=goal, n=n) for (goal, n), hs in lacking.items()]
 
     def _halves(self, where: str) -> list[str]:
         """What is to be known of an induction head that does what it was made for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -46,6 +47,7 @@ def run(
     around_edits, layer_edits = _sorted_edits(edits, config.n_layers)
     given = _one_each(projections, config.n_layers)
     query_tokens, key_tokens, notes = inputs.tokens(config)
+    _say_beyond(config, len(query_tokens), len(key_tokens), notes)
     sizes: dict[str, int] = {}
     around = Steps("the steps around the layers", sizes, around_edits)
     X, X_kv = inputs.embedded(around, config, query_tokens, key_tokens, notes)
@@ -108,13 +110,14 @@ def _attention(
     V = layer.record("values", _plus(X_kv @ W_V, b_v, heads=True), widths={"d_v": d_v})
     K_h, V_h = (np.repeat(x, group, axis=0) for x in (K, V))
     may, B = _may(layer, config, len(X), key_tokens), _bias(layer, config, len(X), len(X_kv))
-    formulas = {"scores": _score_formula(config), "weights": NORMALISERS[config.normaliser].formula}
+    params = parameters.of_score(Q, K_h, d_q)
+    formulas = _formulas(config, layer)
     Z = pipeline(
         Q,
         K_h,
         V_h,
         score=score,
-        params=parameters.of_score(Q, K_h, d_q),
+        params=params,
         scale=np.array([score.scale(d) if config.scale is None else config.scale for d in d_q])[:, None, None],
         softcap=config.softcap,
         bias=B,
@@ -127,9 +130,21 @@ def _attention(
     return _output(layer, parameters, config, Z, d_z)
 
 
-def _score_formula(config: Config) -> str:
-    """How S is computed, before its scale: the formula of the score function, or the matrix product itself."""
-    return r"S_h = Q_h K_h^\top" if config.score in ("scaled_dot", "dot") else SCORES[config.score].formula
+def _formulas(config: Config, layer: Steps) -> dict[str, str]:
+    """The formulas that depend on the setting: the score before its scale, the normaliser, and who shares keys."""
+    shared, g = config.group_size > 1, "g(h)" if config.group_size > 1 else "h"
+    who = rf",\quad g(h) = \lceil h / {config.group_size} \rceil" if shared else ""
+    row = NORMALISERS[config.normaliser]
+    scores = rf"S_h = Q_h K_{{{g}}}^\top{who}"
+    if config.score not in ("scaled_dot", "dot"):
+        scores = SCORES[config.score].formula
+        for name in SCORES[config.score].biases:
+            scores = scores if f"score_{name}" in layer else scores.replace(f" + {name}", "")
+    z = r",\quad z = \hat S" + ("" if config.temperature == 1.0 else f" / {config.temperature:g}")
+    weights = row.formula
+    if config.normalise_over == "queries":
+        weights = rf"a_{{\cdot j}} = \text{{{row.name.replace('_', ' ')}}}(z_{{\cdot j}})"
+    return {"scores": scores, "weights": weights + z, "heads": rf"Z_h = A_h V_{{{g}}}{who}"}
 
 
 def _plus(Y: Array, b: Array | None, *, heads: bool = False) -> Array:
@@ -177,6 +192,17 @@ def _output(layer: Steps, parameters: Parameters, config: Config, Z: Array, widt
     return layer.record("output", _plus(C @ W_O, parameters.vector("b_o", W_O.shape[-1], widths[0])))
 
 
+def _say_beyond(config: Config, n_query: int, n_key: int, notes: list[str]) -> None:
+    """Add to the notes that the list of allowed cells names some that are not there."""
+    beyond = (
+        sum(i >= n_query or j >= n_key for i, j in masks.parse(config.custom_cells)) if "custom" in config.mask else 0
+    )
+    if beyond:
+        notes.append(
+            f"The list of allowed cells names {beyond} beyond the {n_query} queries and {n_key} keys; left out."
+        )
+
+
 def _say_empty(layer: Steps, config: Config, where: str, notes: list[str]) -> None:
     """Add to the notes the rows that take nothing, and why."""
     nothing = np.isneginf(layer["masked"].array).all(axis=-1).all(axis=0)
@@ -202,11 +228,26 @@ def _one_each(projections: Projections | Sequence[Projections] | None, n_layers:
     return list(projections)
 
 
+def _checked(edit: Edit) -> Edit:
+    """An edit in its proper types; raises ConfigError for anything that is none."""
+    try:
+        layer, step, index, value = edit
+        return (
+            None if layer is None else operator.index(layer),
+            str(step),
+            tuple(map(operator.index, index)),
+            float(value),
+        )
+    except (TypeError, ValueError):
+        raise ConfigError(f"an edit is {edit!r}; give (layer, step, index, value)") from None
+
+
 def _sorted_edits(edits: Sequence[Edit], n_layers: int) -> tuple[list[Edit], list[list[Edit]]]:
     """The edits of the steps around the layers, and those of each layer; raises ConfigError for what fits neither."""
     around: list[Edit] = []
     inside: list[list[Edit]] = [[] for _ in range(n_layers)]
-    for layer, step, index, value in edits:
+    for edit in edits:
+        layer, step, index, value = _checked(edit)
         if np.isnan(value) or np.isposinf(value):
             raise ConfigError(f"the edit of {step} sets {value}; give a number, or -inf to forbid a masked score")
         if step in OUTER:

@@ -120,7 +120,9 @@ def linear(X: Array, T: float = 1.0) -> Array:
     array([[0.25, 0.75, 0.  ],
            [0.  , 0.  , 0.  ]])
     """
-    return _over_sum(np.maximum(X, 0.0))
+    P = np.maximum(X, 0.0)
+    largest = np.max(P, axis=-1, keepdims=True, initial=0.0)
+    return _over_sum(P / np.where(largest == 0, 1.0, largest))  # so that the sum cannot overflow
 
 
 @dataclass(frozen=True)

@@ -344,7 +344,7 @@ class Picture {
       if (pen.measureText(text).width <= this.w && this.h >= 9) write(text, ODD.ink);
       return;
     }
-    const text = numbers && fitting(number, this.w - 7);
+    const text = numbers && (fitting(number, this.w - 7) ?? "…"); // a blank cell would read as nothing there
     if (text) write(text, this.contrast(number));
     else if (signs && number < 0)
       svg(group, "rect", { x: x + this.w * 0.28, y: y + this.h / 2 - 0.5, width: this.w * 0.44, height: Math.max(1, this.h * 0.07), fill: this.contrast(number) });

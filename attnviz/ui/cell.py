@@ -21,7 +21,7 @@ TITLE = "Head {head}: query {query}, “{query_token}”, looks at key {key}, �
 PARTS = {
     "vectors": "From the tokens to q and k",
     "score": "From q and k to the score",
-    "weight": "From the scores of the row to the weight",
+    "weight": "From the scores to the weight",
     "output": "From the weight to the output",
 }
 SHOWN_AS_BARS = {"products": False, "exponentials": True, "share": False}

@@ -19,7 +19,7 @@ TEXTS = {
     "flow": "Choose a step to see it large. Steps that change nothing here are folded.",
     "ledger": "Shapes, parameters and multiply-adds",
     "axes": "What the axes mean",
-    "heads": "Each head: the mean over its rows",
+    "heads": "Each head: the mean over its rows, and the largest weight of all of them",
     "rows": "Each row of head {head}",
     "columns": "How much is taken from each key in all",
     "rollout": "Rollout: how much of each token of the sentence has reached each row after layer {layer}",

@@ -227,7 +227,7 @@ def _sum_up(stage: Stage) -> str:
     heads, rows, _ = stage.array.shape
     widths = sorted(set(stage.true_widths))
     columns = str(widths[0]) if len(widths) == 1 else f"{widths[0]} to {widths[-1]}"
-    shape = f"{heads} × {rows} × {columns}"
+    shape = f"{rows} × {columns}" if stage.names == ("",) else f"{heads} × {rows} × {columns}"
     return f"{stage.formula}   {shape}" if stage.formula else shape
 
 

@@ -77,3 +77,8 @@ def test_masked_cells_are_exactly_zero_and_the_scores_stay(position: str) -> Non
     forbidden = ~masked_run["allowed"].array
     assert (masked_run["weights"].array[:, forbidden] == 0).all()
     assert np.isneginf(masked_run["masked"].array[:, forbidden]).all()
+
+
+def test_listed_cells_that_are_not_there_are_said() -> None:
+    trace = run(Config(sentence="a b", mask="custom", custom_cells="1: 1-3, 2: 1, 9: 1"))
+    assert trace.notes[0] == "The list of allowed cells names 2 beyond the 2 queries and 2 keys; left out."

@@ -426,3 +426,12 @@ def test_as_many_rows_are_drawn_as_there_are_key_heads():
     kind = next(item for item in fields.settings(Config) if item.name == "patterns").metadata["kind"]
     assert kind.each({"n_heads": 6, "n_kv_heads": None}) == 6
     assert kind.each({"n_heads": 6, "n_kv_heads": 2}) == 2
+
+
+def test_a_word_that_the_other_sentence_does_not_have_is_said() -> None:
+    trace = run(
+        Config(sentence="the cat", second_sentence="le chat mange", initialiser="by_hand", patterns="same_word")
+    )
+    assert any("2 rows have none to read" in note for note in trace.notes)
+    alike = run(Config(sentence="the cat", second_sentence="the cat sat", initialiser="by_hand", patterns="same_word"))
+    assert not any("none to read" in note for note in alike.notes)

@@ -106,7 +106,7 @@ def test_every_row_opens_from_its_link(field: str, table: dict[str, Any]) -> Non
         ({"n_heads": "4", "n_kv_heads": "3"}, "Key/value heads"),
         ({"embedding": "own", "own_numbers": "1 2 nan"}, "row 1, column 3"),
         ({"sentence": ""}, "no tokens"),
-        ({"mask": "custom", "custom_cells": "one: two"}, "allowed cells"),
+        ({"mask": "custom", "custom_cells": "one: two"}, "Allowed cells"),
     ],
 )
 def test_a_broken_link_says_what_it_could_not_read(query: dict[str, str], words: str) -> None:

@@ -1,0 +1,34 @@
+"""What a step says of itself is true of this run."""
+
+from __future__ import annotations
+
+import pytest
+
+from attnviz import Config, ConfigError, run
+
+
+@pytest.mark.parametrize(
+    ("settings", "step", "holds", "lacks"),
+    [
+        ({}, "scores", r"Q_h K_{h}^\top", "g(h)"),
+        ({"n_kv_heads": 2}, "scores", r"K_{g(h)}", "K_{h}"),
+        ({"n_kv_heads": 2}, "heads", r"V_{g(h)}", "V_{h}"),
+        ({"score": "additive"}, "scores", "tanh", "+ b"),
+        ({"score": "additive", "projection_bias": True}, "scores", "+ b", "g(h)"),
+        ({}, "weights", r"z = \hat S", "/ "),
+        ({"temperature": 0.5}, "weights", r"z = \hat S / 0.5", "cdot"),
+        ({"normalise_over": "queries"}, "weights", r"a_{\cdot j}", r"\sum_l"),
+    ],
+)
+def test_formulas_are_those_of_the_setting(settings: dict[str, object], step: str, holds: str, lacks: str) -> None:
+    formula = run(Config(**settings))[step].formula  # type: ignore[arg-type]
+    assert holds in formula
+    assert lacks not in formula
+
+
+@pytest.mark.parametrize(
+    "edit", [(0, "scores", (0, 0, 0), "x"), ("a", "scores", (0, 0, 0), 1.0), (0, "scores", 3, 1.0), 7]
+)
+def test_an_edit_that_is_none_is_refused_with_its_form(edit: object) -> None:
+    with pytest.raises(ConfigError, match="give \\(layer, step, index, value\\)"):
+        run(Config(), edits=[edit])  # type: ignore[list-item]
