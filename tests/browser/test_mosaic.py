@@ -41,7 +41,11 @@ class Mosaic:
         return list(self.picture(name).locator(".attn-layer svg >> nth=0").locator("text").all_text_contents())
 
     def image(self, name: str) -> dict[str, float]:
-        return dict(self.picture(name).locator(".heatmaplayer image").bounding_box())
+        """Where the heat map is; while a chart is being drawn anew it has no place, so ask until it has one."""
+        image = self.picture(name).locator(".heatmaplayer image")
+        while not (box := image.bounding_box()):
+            self.page.wait_for_function(DRAWN)
+        return dict(box)
 
     def meta(self, name: str) -> dict[str, Any]:
         script = "(chart) => JSON.parse(chart.data[0].meta)"

@@ -232,3 +232,20 @@ def test_nothing_scrolls_sideways(new_page: Callable[..., Any], app: Any, width:
         "n_heads=8&head=1&query=1&key=1",
     )
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_page_buttons_can_be_hit_all_over(browser_page: Any, app: Any) -> None:
+    page = opened(browser_page, app)
+    for label in ("Class", "Explore"):
+        box = (
+            page.get_by_role("radio", name=label)
+            .or_(page.get_by_role("button", name=label, exact=True))
+            .first.bounding_box()
+        )
+        hit = page.evaluate(
+            "([x, y]) => document.elementFromPoint(x, y).closest('button')?.innerText",
+            [box["x"] + box["width"] / 2, box["y"] + 3],
+        )
+        assert hit == label
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 3)
+        settled(page, "page=class") if label == "Class" else page.wait_for_selector(".st-key-explore-heads .attn-focus")
