@@ -192,7 +192,7 @@ class Picture {
 
   draw() {
     this.family = this.layer.style.fontFamily = getComputedStyle(this.chart).fontFamily;
-    this.size = this.h >= 20 ? 13 : this.h >= 14 ? 12 : 10;
+    this.size = this.meta.large && this.h >= 26 ? 18 : this.h >= 20 ? 13 : this.h >= 14 ? 12 : 10;
     this.words.replaceChildren();
     this.drawGaps();
     this.drawFrames();
@@ -247,7 +247,7 @@ class Picture {
     const { heads, widths, gap } = this.meta;
     const ragged = new Set(widths).size > 1;
     const room = (this.columns + gap[0]) * this.w - 4;
-    const group = this.group(this.words, 12, 600, "start");
+    const group = this.group(this.words, this.meta.large ? 15 : 12, 600, "start");
     heads.forEach((name, head) => {
       const { x, y } = this.corner(head);
       const wide = ragged ? ` · ${widths[head]} ${this.bridge.data.words.wide}` : "";
@@ -281,7 +281,7 @@ class Picture {
   }
 
   drawColumnWords(parent, only = null) {
-    const size = Math.min(this.size, this.w >= 20 ? 13 : this.w >= 14 ? 12 : 10);
+    const size = Math.min(this.size, this.w >= 26 ? 18 : this.w >= 20 ? 13 : this.w >= 14 ? 12 : 10);
     const { heads, across, widths, columns } = this.meta;
     const group = this.group(parent, size, only === null ? 400 : 600, "end");
     const level = this.level;
@@ -324,7 +324,7 @@ class Picture {
     const numbers = this.w >= 28 && this.h >= 18;
     const signs = this.bridge.signs && this.trace.zmin < 0 && Math.min(this.w, this.h) >= 5;
     if (!numbers && !signs && !this.meta.odd) return;
-    const group = this.group(this.words, Math.min(13, Math.round(this.w * 0.32)), 400, "middle");
+    const group = this.group(this.words, Math.min(this.meta.large ? 18 : 13, Math.round(this.w * 0.32)), 400, "middle");
     this.meta.widths.forEach((width, head) => {
       const { x, y } = this.corner(head);
       for (let row = 0; row < this.rows; row++)
@@ -344,7 +344,8 @@ class Picture {
       if (pen.measureText(text).width <= this.w && this.h >= 9) write(text, ODD.ink);
       return;
     }
-    const text = numbers && (fitting(number, this.w - 7) ?? "…"); // a blank cell would read as nothing there
+    const much = Math.abs(number) >= 1e-3 * this.trace.zmax;
+    const text = numbers && (fitting(number, this.w - 7) ?? (much ? "…" : "≈0")); // a blank would read as nothing there
     if (text) write(text, this.contrast(number));
     else if (signs && number < 0)
       svg(group, "rect", { x: x + this.w * 0.28, y: y + this.h / 2 - 0.5, width: this.w * 0.44, height: Math.max(1, this.h * 0.07), fill: this.contrast(number) });

@@ -33,5 +33,5 @@ def page(trace: Trace, selection: Selection) -> Selection:
         st.markdown(f"## {(entry.label or entry.text).capitalize()}: {entry.meaning}")
         st.latex(entry.formula)
     step = flow.steps(trace, selection.layer - 1)[entry.name]
-    bridge.show([stages.stage(trace, step, entry.text, "", entry.words)], key="class")
+    bridge.show([replace(stages.stage(trace, step, entry.text, "", entry.words), large=True)], key="class")
     return replace(selection, step=entry.name)

@@ -22,6 +22,7 @@ from attnviz.views.mosaic import RIGHT, TOP, Grid, Layout, Shape, arrange, room_
 SIGNED = ("#2a5ea8", "#8fb4dc", "#fbfaf7", "#eea47c", "#b8402a")
 SHARE = ("#fbfaf7", "#c9dcef", "#86b2da", "#3d7ab8", "#12355f")
 MASKED = "rgba(128,128,128,.38)"
+LARGER = 14  # tenths of the usual room for words, where type is large
 EXACT_UP_TO = 2500  # cells; up to here a picture carries float64, beyond float32
 FORBIDDEN = "may not attend"
 ALLOWED = "may attend"
@@ -42,6 +43,7 @@ class Stage:
     widths    true columns of every head; None = all of them
     heads     a name for every head; None = head 1, head 2 ...
     alt       the picture in a sentence, for those who cannot see it
+    large     words and numbers in large type, for a room
     """
 
     name: str
@@ -57,6 +59,7 @@ class Stage:
     phrase: str = ""
     formula: str = ""
     alt: str = ""
+    large: bool = False
 
     @property
     def true_widths(self) -> tuple[int, ...]:
@@ -76,6 +79,8 @@ class Stage:
         """What the arrangement asks of this stage."""
         left = room_for(self.rows, least=24, most=76)
         bottom = 22 if self.columns is None else room_for(self.columns, least=24, most=60)
+        if self.large:
+            left, bottom = LARGER * left // 10, LARGER * bottom // 10
         return Shape(self.true_widths, self.array.shape[1], left, bottom, self.columns is not None)
 
 
@@ -163,6 +168,7 @@ def _meta(stage: Stage, grid: Grid) -> dict[str, Any]:
         "widths": list(grid.widths),
         "across": grid.across,
         "gap": [grid.gap_x, grid.gap_y],
+        "large": stage.large,
         "size": [grid.cells_x, grid.cells_y],
         "masked": stage.hidden is not None and bool(stage.hidden.any()),
         "odd": bool((_drawn(stage) & ~np.isfinite(stage.array)).any()),

@@ -249,3 +249,12 @@ def test_the_page_buttons_can_be_hit_all_over(browser_page: Any, app: Any) -> No
         assert hit == label
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 3)
         settled(page, "page=class") if label == "Class" else page.wait_for_selector(".st-key-explore-heads .attn-focus")
+
+
+def test_the_class_page_is_in_large_type(browser_page: Any, app: Any) -> None:
+    page = browser_page
+    page.goto(f"{app.url}/?v=1&page=class&step=weights")
+    page.wait_for_selector(".st-key-class-weights .attn-layer text")
+    texts = "document.querySelectorAll('.st-key-class-weights .attn-layer text')"
+    sizes = f"[...{texts}].map(text => parseFloat(getComputedStyle(text).fontSize))"
+    assert max(page.evaluate(sizes)) >= 18

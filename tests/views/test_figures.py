@@ -337,3 +337,10 @@ def test_the_two_signs_differ_for_every_eye(kind: str | None) -> None:
 def test_shares_grow_darker_for_every_eye_and_in_print(kind: str | None) -> None:
     lightness = seen(SHARE, kind)[:, 0]
     assert (np.diff(lightness) < -8).all()
+
+
+def test_large_type_has_more_room_for_words_and_says_so() -> None:
+    usual, large = (stage(numbers(1, 3, 3), large=flag) for flag in (False, True))
+    assert large.shape.left > usual.shape.left
+    assert large.shape.bottom > usual.shape.bottom
+    assert [drawn(each)[1]["large"] for each in (usual, large)] == [False, True]
