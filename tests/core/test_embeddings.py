@@ -20,7 +20,7 @@ def test_a_token_has_one_vector_in_any_place_of_any_sentence(name: str) -> None:
     here, there = embedded(embedding=name, sentence="a cat saw a cat"), embedded(embedding=name, sentence="the cat")
     assert (here[1] == here[4]).all()
     assert (here[1] == there[1]).all()
-    assert not (here[0] == here[1]).all()
+    assert not (here[1] == here[2]).all()  # cat and saw: of one length, but two words
 
 
 @pytest.mark.parametrize("name", [*BY_TOKEN, "one_hot"])
@@ -62,6 +62,11 @@ def test_like_spellings_are_near() -> None:
 
     assert near(0, 1) > 0.5
     assert abs(near(0, 3)) < 0.2
+
+
+def test_long_words_are_no_longer_vectors() -> None:  # neither word repeats a letter group
+    E = spelling(("it", "background"), 4096, (), seed=0)
+    np.testing.assert_allclose((E**2).mean(axis=1), 1.0, atol=0.3)
 
 
 def test_ngrams_of_a_word() -> None:

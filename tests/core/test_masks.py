@@ -26,6 +26,7 @@ def may(**settings: object) -> list[str]:
         ({"mask": "window", "reach": 1, "sentence": "a b c d"}, "xx.. xxx. .xxx ..xx"),
         ({"mask": "window", "reach": 0, "sentence": "a b"}, "x. .x"),
         ({"mask": "dilated", "reach": 1, "dilation": 2, "sentence": "a b c d e"}, "x.x.. .x.x. x.x.x .x.x. ..x.x"),
+        ({"mask": "dilated", "reach": 1, "dilation": 3, "sentence": "a b c d"}, "x..x .x.. ..x. x..x"),
         ({"mask": "block", "block_size": 2, "sentence": "a b c d e"}, "xx... xx... ..xx. ..xx. ....x"),
         ({"mask": "prefix", "prefix_length": 2, "sentence": "a b c d"}, "xx.. xx.. xxx. xxxx"),
         ({"mask": "global_window", "reach": 0, "n_global": 1, "sentence": "a b c"}, "xxx xx. x.x"),
@@ -80,5 +81,5 @@ def test_masked_cells_are_exactly_zero_and_the_scores_stay(position: str) -> Non
 
 
 def test_listed_cells_that_are_not_there_are_said() -> None:
-    trace = run(Config(sentence="a b", mask="custom", custom_cells="1: 1-3, 2: 1, 9: 1"))
+    trace = run(Config(sentence="a b", mask="custom", custom_cells="1: 1-3, 2: 1, 3: 1"))
     assert trace.notes[0] == "The list of allowed cells names 2 beyond the 2 queries and 2 keys; left out."

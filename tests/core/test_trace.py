@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from attnviz import Config, ConfigError, run
+from attnviz import NORMALISERS, Config, ConfigError, attend, run
 
 
 @pytest.mark.parametrize(
@@ -32,3 +33,14 @@ def test_formulas_are_those_of_the_setting(settings: dict[str, object], step: st
 def test_an_edit_that_is_none_is_refused_with_its_form(edit: object) -> None:
     with pytest.raises(ConfigError, match="give \\(layer, step, index, value\\)"):
         run(Config(), edits=[edit])  # type: ignore[list-item]
+
+
+def test_linear_weights_of_huge_scores_still_add_to_one() -> None:
+    weights = NORMALISERS["linear"].fn(np.array([1e308, 1e308, -1e308]))
+    np.testing.assert_array_equal(weights, [0.5, 0.5, 0.0])
+
+
+@pytest.mark.parametrize("wrong", [{"params": 3}, {"temperature": "warm"}, {"softcap": "tight"}])
+def test_an_argument_of_the_wrong_kind_is_refused_in_words(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="give a"):
+        attend(np.ones((2, 2)), np.ones((2, 2)), np.ones((2, 2)), **wrong)  # type: ignore[arg-type]

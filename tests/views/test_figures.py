@@ -344,3 +344,9 @@ def test_large_type_has_more_room_for_words_and_says_so() -> None:
     assert large.shape.left > usual.shape.left
     assert large.shape.bottom > usual.shape.bottom
     assert [drawn(each)[1]["large"] for each in (usual, large)] == [False, True]
+
+
+def test_a_step_without_heads_has_no_head_in_its_shape() -> None:
+    array = numbers(1, 7, 16)
+    assert "7 × 16" in figures.heading(stage(array, heads=[""], columns=None), tall=True)
+    assert "1 × 7" not in figures.heading(stage(array, heads=[""], columns=None), tall=True)
