@@ -15,7 +15,7 @@ FLOORS = (
     "core/choice core/noise",
     "core/fields core/tokens core/positions core/projections core/scores core/biases core/normalisers core/sides "
     "core/blocks core/statistics core/patterns",
-    "core/embeddings core/masks core/arguments core/patterns",
+    "core/embeddings core/masks core/arguments core/patterns core/edits",
     "core/config core/attention",
     "core/trace",
     "core/hand",

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from attnviz.core import embeddings, fields, masks
+from attnviz.core import edits, embeddings, fields, masks
 from attnviz.core.biases import BIASES
 from attnviz.core.blocks import FEED_FORWARDS, NORMS
+from attnviz.core.edits import Edit
 from attnviz.core.embeddings import EMBEDDINGS
-from attnviz.core.fields import listed, number, option, options, switch, text, widths
+from attnviz.core.fields import hidden, listed, number, option, options, switch, text, widths
 from attnviz.core.masks import MASKS
 from attnviz.core.normalisers import NORMALISERS
 from attnviz.core.patterns import PATTERNS
@@ -270,6 +271,14 @@ class Config:
         label="Seed",
         always=True,
         help="Another seed, other random numbers; the same seed, the same numbers.",
+    )
+    edits: tuple[Edit, ...] = hidden(
+        edits.MOST,
+        edits.tidy,
+        edits.written,
+        edits.read,
+        label="Changed numbers",
+        help="(layer, step, index, value): set as the step is computed, so that all that follows uses them.",
     )
 
     def __post_init__(self) -> None:

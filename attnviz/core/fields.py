@@ -235,7 +235,38 @@ class Listed:
         return self._tidy(names), _unknown(given, self.table)
 
 
-Kind = Text | Number | Switch | Option | Options | Widths | Listed
+@dataclass(frozen=True)
+class Written:
+    """A tuple of things that no widget of its own stands for, such as numbers changed by hand.
+
+    tidy     the things in their proper types and order; raises ConfigError for one that is none
+    written  the things as one line
+    parsed   the things that a line means, and the parts of it that mean none
+    """
+
+    most: int
+    tidy: Callable[[Any], tuple[Any, ...]]
+    written: Callable[[Any], str]
+    parsed: Callable[[str], tuple[tuple[Any, ...], list[str]]]
+
+    def check(self, value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, (tuple, list)):
+            raise ConfigError(f"is {value!r}; give a tuple")
+        if len(value) > self.most:
+            raise ConfigError(f"lists {len(value):,} things; at most {self.most:,} fit, so take some out")
+        return self.tidy(value)
+
+    def write(self, value: tuple[Any, ...]) -> str:
+        return self.written(value)
+
+    def read(self, text: str) -> tuple[tuple[Any, ...], str | None]:
+        found, unread = self.parsed(text)
+        if len(found) > self.most:
+            return found[: self.most], f"listed {len(found):,}; the first {self.most:,} are kept"
+        return found, f"holds what could not be read, {shorten(unread[0])}; that is left out" if unread else None
+
+
+Kind = Text | Number | Switch | Option | Options | Widths | Listed | Written
 
 
 def _unknown(names: list[str], table: Mapping[str, Choice]) -> str | None:
@@ -315,6 +346,11 @@ def listed(
 ) -> Any:
     """A field that names rows of `table` in order, one for `each` of at most `most` things; the last one repeats."""
     return _setting(default, Listed(table, most, each), label, help, group)
+
+
+def hidden(most: int, tidy: Any, written: Any, parsed: Any, *, label: str, help: str = "") -> Any:
+    """A field that holds a tuple of things and has no widget: see `Written`."""
+    return _setting((), Written(most, tidy, written, parsed), label, help, "")
 
 
 def settings(record: object) -> tuple[Field[Any], ...]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from attnviz.core import edits as edits_of
 from attnviz.core import inputs, masks
 from attnviz.core.attention import joined, pipeline
 from attnviz.core.biases import BIASES
 from attnviz.core.blocks import FEED_FORWARDS, NORMS
 from attnviz.core.config import Config
+from attnviz.core.edits import OUTER, Edit
 from attnviz.core.fields import ConfigError
 from attnviz.core.hand import Hand
 from attnviz.core.normalisers import NORMALISERS
@@ -21,7 +23,7 @@ from attnviz.core.positions import POSITIONS
 from attnviz.core.projections import INITIALISERS
 from attnviz.core.scores import SCORES
 from attnviz.core.tokens import PAD
-from attnviz.core.trace import OUTER, Edit, Steps, Trace
+from attnviz.core.trace import Steps, Trace
 
 Array = np.ndarray
 Projections = Mapping[str, Any]
@@ -44,16 +46,17 @@ def run(
     >>> trace["weights"].shape, trace["weights"].array[0, 0].tolist()
     ((2, 3, 3), [1.0, 0.0, 0.0])
     """
-    around_edits, layer_edits = _sorted_edits(edits, config.n_layers)
-    given = _one_each(projections, config.n_layers)
+    here, own = _by_place(edits, config.n_layers), _by_place(config.edits)
+    brought = _one_each(projections, config.n_layers)
+    given = _kept(config, brought) if here or own else brought
     query_tokens, key_tokens, notes = inputs.tokens(config)
     _say_beyond(config, len(query_tokens), len(key_tokens), notes)
     sizes: dict[str, int] = {}
-    around = Steps("the steps around the layers", sizes, around_edits)
+    around = Steps("the steps around the layers", sizes, here.get(None, ()), own.get(None, ()))
     X, X_kv = inputs.embedded(around, config, query_tokens, key_tokens, notes)
     layers: list[Steps] = []
     for i in range(config.n_layers):
-        layer = Steps(f"layer {i}", sizes, layer_edits[i])
+        layer = Steps(f"layer {i}", sizes, here.get(i, ()), own.get(i, ()))
         hand = Hand(config, query_tokens, key_tokens, layers[:1]) if INITIALISERS[config.initialiser].solved else None
         parameters = Parameters(layer, config, f"layer{i}", given[i], hand)
         X = _layer(layer, parameters, config, X, X_kv, key_tokens)
@@ -64,8 +67,36 @@ def run(
         layer.check_edits()
         layers.append(layer)
     around.check_edits()
+    applied = _say_left_out([around, *layers], config, notes)
     result = layers[-1][next(reversed(list(layers[-1])))]
-    return Trace(config, query_tokens, key_tokens, around, tuple(layers), result, tuple(notes))
+    everywhere = frozenset.intersection(*(frozenset(n for n in each if each[n] is not None) for each in brought))
+    return Trace(config, query_tokens, key_tokens, around, tuple(layers), result, tuple(notes), applied, everywhere)
+
+
+def _kept(config: Config, given: list[Projections]) -> list[Projections]:
+    """What was given and, where heads are solved from what they read, their matrices as they were before any edit.
+
+    So a changed number changes what follows from it, and not the construction.
+    """
+    if not INITIALISERS[config.initialiser].solved:
+        return given
+    before = run(replace(config, edits=()), given)
+    solved = [
+        {name: [layer[name].head(h) for h in range(len(layer[name].array))] for name in ("w_q", "w_k", "w_v")}
+        for layer in before.layers
+    ]
+    return [{**kept, **each} for kept, each in zip(solved, given)]
+
+
+def _say_left_out(places: Sequence[Steps], config: Config, notes: list[str]) -> tuple[Edit, ...]:
+    """The edits that were made; adds to the notes those of the setting that fit nothing in it."""
+    beyond = [edit for edit in config.edits if edit[0] is not None and edit[0] >= config.n_layers]
+    left_out = [*(edit for place in places for edit in place.left_out), *beyond]
+    if left_out:
+        listed = ", ".join(edits_of.place(edit) for edit in left_out[:3])
+        more = f" and {len(left_out) - 3:,} more" if len(left_out) > 3 else ""
+        notes.append(f"Changed numbers that have no place in this setting are left out: {listed}{more}.")
+    return tuple(edit for place in places for edit in place.edits)
 
 
 def _layer(
@@ -228,32 +259,15 @@ def _one_each(projections: Projections | Sequence[Projections] | None, n_layers:
     return list(projections)
 
 
-def _checked(edit: Edit) -> Edit:
-    """An edit in its proper types; raises ConfigError for anything that is none."""
-    try:
-        layer, step, index, value = edit
-        return (
-            None if layer is None else operator.index(layer),
-            str(step),
-            tuple(map(operator.index, index)),
-            float(value),
-        )
-    except (TypeError, ValueError):
-        raise ConfigError(f"an edit is {edit!r}; give (layer, step, index, value)") from None
+def _by_place(edits: Sequence[Edit], n_layers: int | None = None) -> dict[int | None, list[Edit]]:
+    """The edits of each layer, and under None those of the steps around the layers.
 
-
-def _sorted_edits(edits: Sequence[Edit], n_layers: int) -> tuple[list[Edit], list[list[Edit]]]:
-    """The edits of the steps around the layers, and those of each layer; raises ConfigError for what fits neither."""
-    around: list[Edit] = []
-    inside: list[list[Edit]] = [[] for _ in range(n_layers)]
-    for edit in edits:
-        layer, step, index, value = _checked(edit)
-        if np.isnan(value) or np.isposinf(value):
-            raise ConfigError(f"the edit of {step} sets {value}; give a number, or -inf to forbid a masked score")
-        if step in OUTER:
-            around.append((None, step, tuple(index), value))
-        elif layer is None or not 0 <= layer < n_layers:
+    Raises ConfigError for what is no edit, or for a layer that there is not among `n_layers`.
+    """
+    found: dict[int | None, list[Edit]] = {}
+    for edit in map(edits_of.checked, edits):
+        layer, step = edit[:2]
+        if step not in OUTER and n_layers is not None and (layer is None or not 0 <= layer < n_layers):
             raise ConfigError(f"an edit names layer {layer}; choose 0 to {n_layers - 1}")
-        else:
-            inside[layer].append((layer, step, tuple(index), value))
-    return around, inside
+        found.setdefault(layer, []).append(edit)
+    return found

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from attnviz.core.config import Config
+from attnviz.core.edits import Edit
 from attnviz.core.fields import ConfigError
 
 AXES = {
@@ -119,9 +120,6 @@ STEPS = {
 }
 """Every step that a run can record, in the order of the data."""
 
-OUTER = ("token_embeddings", "positions", "embedded", "token_embeddings_kv", "positions_kv", "embedded_kv")
-"""The steps before the first layer."""
-
 
 @dataclass(frozen=True)
 class Step:
@@ -157,18 +155,18 @@ class Step:
         ]
 
 
-Edit = tuple[int | None, str, tuple[int, ...], float]
-
-
 class Steps(Mapping[str, Step]):
     """The steps of one layer, or those around the layers, in the order in which they were recorded."""
 
-    def __init__(self, place: str, sizes: dict[str, int], edits: Sequence[Edit] = ()) -> None:
+    def __init__(self, place: str, sizes: dict[str, int], edits: Sequence[Edit] = (), own: Sequence[Edit] = ()) -> None:
+        """`edits` must fit; those of the setting's `own` that do not are left out, and kept in `left_out`."""
         self._place, self._sizes = place, sizes
-        self._edits: dict[str, list[Edit]] = {}
-        for edit in edits:
-            self._edits.setdefault(edit[1], []).append(edit)
+        self._edits: dict[str, list[tuple[Edit, bool]]] = {}
+        for edit, must in [*((edit, False) for edit in own), *((edit, True) for edit in edits)]:
+            self._edits.setdefault(edit[1], []).append((edit, must))
         self._steps: dict[str, Step] = {}
+        self.edits: list[Edit] = []
+        self.left_out: list[Edit] = []
 
     def record(
         self,
@@ -199,18 +197,20 @@ class Steps(Mapping[str, Step]):
         self, name: str, array: np.ndarray, axes: tuple[str, ...], widths: Mapping[str, tuple[int, ...]]
     ) -> np.ndarray:
         edits = self._edits.pop(name, [])
-        if not edits:
-            return array
-        array = array.copy()
-        for _, _, index, value in edits:
-            limits = list(array.shape)
-            if 0 <= index[0] < limits[0]:
+        array = array.copy() if edits else array
+        for edit, must in edits:
+            index, limits = edit[2], list(array.shape)
+            if index and 0 <= index[0] < limits[0]:
                 limits = [widths[axis][index[0]] if axis in widths else n for axis, n in zip(axes, limits)]
-            if len(index) != len(limits) or not all(0 <= i < n for i, n in zip(index, limits)):
+            if len(index) == len(limits) and all(0 <= i < n for i, n in zip(index, limits)):
+                array[index] = edit[3]
+                self.edits.append(edit)
+            elif must:
                 raise ConfigError(
                     f"an edit of {name} at {index} lies outside its shape {tuple(limits)}; correct or remove it"
                 )
-            array[index] = value
+            else:
+                self.left_out.append(edit)
         return array
 
     def _check_axes(self, name: str, axes: tuple[str, ...], shape: tuple[int, ...]) -> None:
@@ -221,11 +221,13 @@ class Steps(Mapping[str, Step]):
                 raise ValueError(f"{name}: axis {axis!r} has size {size}, but had {self._sizes[axis]} before")
 
     def check_edits(self) -> None:
-        """Raises ConfigError if an edit names a step that was never recorded here."""
-        for name in self._edits:
-            raise ConfigError(
-                f"an edit names {name!r}, which is no step of {self._place}; the steps are: {', '.join(self)}"
-            )
+        """Raises ConfigError if an edit names a step that was never recorded here; the setting's own are left out."""
+        for name, edits in self._edits.items():
+            if any(must for _, must in edits):
+                raise ConfigError(
+                    f"an edit names {name!r}, which is no step of {self._place}; the steps are: {', '.join(self)}"
+                )
+            self.left_out += [edit for edit, _ in edits]
 
     def __getitem__(self, name: str) -> Step:
         return self._steps[name]
@@ -254,6 +256,10 @@ class Trace:
     result: Step
     notes: tuple[str, ...]
     """Facts about this run that a reader should know: emptied rows, cut sentences, missing numbers."""
+    edits: tuple[Edit, ...] = ()
+    """The numbers that were changed by hand, where they stand."""
+    given: frozenset[str] = frozenset()
+    """The parameters that were brought along in every layer, by their names in `projections`."""
 
     def __getitem__(self, name: str) -> Step:
         if name == "output":

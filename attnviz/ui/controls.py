@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from attnviz.core.fields import Listed, Number, Option, Options, Switch, Text, Widths, mended, settings, wanted
+from attnviz.core.fields import Listed, Number, Option, Options, Switch, Text, Widths, Written, mended, settings, wanted
 from attnviz.views.address import clean
 
 _MOST_STOPS = 256  # a slider with more stops than this cannot be set by hand
@@ -46,7 +46,8 @@ def _wanted(draft: object) -> tuple[str, ...]:
             object.__setattr__(foreseen, item.name, kind.check([name for name in held if name in kind.table]))
         elif isinstance(kind, Option) and held in kind.table:
             object.__setattr__(foreseen, item.name, held)
-    return wanted(foreseen)
+    without = {item.name for item in settings(draft) if isinstance(item.metadata["kind"], Written)}
+    return tuple(name for name in wanted(foreseen) if name not in without)
 
 
 def checked(draft: Record) -> Record:
@@ -63,16 +64,24 @@ def groups(record: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item.metadata["group"] for item in settings(record) if item.name in live))
 
 
-def show(*records: object) -> None:
-    """Make the widgets show the records; must come before the widgets are drawn, or in a callback."""
+def show(*records: object) -> dict[str, Any]:
+    """Make the widgets show the records; must come before the widgets are drawn, or in a callback.
+
+    Gives what each widget holds now, by its key.
+    """
+    held: dict[str, Any] = {}
     for record in records:
         for item in settings(record):
             value = getattr(record, item.name)
+            if isinstance(item.metadata["kind"], Written):
+                continue
             if isinstance(item.metadata["kind"], Listed):
-                for place, name in enumerate(_each(item.metadata["kind"], value)):
-                    st.session_state[_place(item, place)] = name
+                names = _each(item.metadata["kind"], value)
+                held |= {_place(item, place): name for place, name in enumerate(names)}
             else:
-                st.session_state[item.name] = _shown(item, value)
+                held[item.name] = _shown(item, value)
+    st.session_state.update(held)
+    return held
 
 
 def _shown(item: Field[Any], value: Any) -> Any:

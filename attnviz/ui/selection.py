@@ -18,6 +18,7 @@ def _place(name: str, label: str, note: str) -> Choice:
 
 PAGE_NAMES = table(
     _place("explore", "Explore", "All heads side by side, and every number behind them."),
+    _place("experiments", "Experiments", "One question at a time, answered with the present setting."),
     _place("class", "Class", "One step at a time in large type, for a room."),
 )
 PANEL_NAMES = table(
@@ -28,6 +29,13 @@ PANEL_NAMES = table(
     _place("redeal", "Deal again", "The mean over ten seeds: what is left of a random pattern."),
     _place("table", "Table", "The numbers of any step, to read and to save."),
 )
+EXPERIMENT_NAMES = table(
+    _place("mask_values", "What hides a score", "Minus infinity, a large number, zero: what leaks through."),
+    _place("axis", "Which axis sums to one", "Softmax over the keys, or the wrong way, over the queries."),
+    _place("scale", "Why divide by √d_k", "The spread of the scores and the largest weight, as d_k grows."),
+    _place("sharing", "Sharing keys and values", "Every head its own, groups, or one for all."),
+    _place("shuffle", "Does order matter", "The same words in another order, with positions and without."),
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,7 @@ class Selection:
 
     page: str = option(PAGE_NAMES, "explore", label="Page")
     panel: str = option(PANEL_NAMES, "cell", label="Below the pictures")
+    experiment: str = option(EXPERIMENT_NAMES, "mask_values", label="Experiment")
     step: str = text("weights", label="Step", longest=40)
     layer: int = number(1, 1, 6, label="Layer")
     head: int | None = number(None, 1, MOST_HEADS, none="none", label="Head")

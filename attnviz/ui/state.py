@@ -8,6 +8,7 @@ the browser says which runs its history asked for, so the address is read in tho
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,6 +22,8 @@ from attnviz.views import address
 _SAVED = "_address"
 _PROBLEMS = "_problems"
 _UPLOAD = "_upload"
+_UNHEARD = "_unheard"
+_ON_ITS_WAY = 5.0  # seconds after which what was sent to the browser has arrived
 
 
 def read(*classes: type[Any], opening: tuple[object, ...] = ()) -> tuple[tuple[Any, ...], list[str]]:
@@ -31,6 +34,7 @@ def read(*classes: type[Any], opening: tuple[object, ...] = ()) -> tuple[tuple[A
     """
     first = _SAVED not in st.session_state
     if not first and not _navigated():
+        _hear()
         return address.decode(st.session_state[_SAVED], *classes)[0], st.session_state[_PROBLEMS]
     asked = _asked()
     records, problems = address.decode(address.completed(asked, st.session_state.get(_SAVED, {})), *classes)
@@ -48,8 +52,22 @@ def adopt(*records: object, problems: Iterable[str] = ()) -> None:
 
     Call it in a callback, or before any widget is drawn.
     """
-    controls.show(*records)
+    st.session_state[_UNHEARD] = time.monotonic(), controls.show(*records)
     _save(records, problems)
+
+
+def _hear() -> None:
+    """Send back what a widget says, if it moved while what it should show was still on its way to it.
+
+    The move counts here, and the browser then shows what was sent: without this they would differ from then on.
+    """
+    sent, shown = st.session_state.get(_UNHEARD, (0.0, {}))
+    moved = {name: st.session_state[name] for name, value in shown.items() if st.session_state.get(name) != value}
+    if moved and time.monotonic() - sent < _ON_ITS_WAY:
+        st.session_state.update(moved)
+        st.session_state[_UNHEARD] = time.monotonic(), shown | moved
+    else:
+        st.session_state.pop(_UNHEARD, None)
 
 
 def write(*records: object) -> tuple[str, ...]:

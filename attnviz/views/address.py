@@ -21,6 +21,7 @@ from attnviz.core.fields import (
     Switch,
     Text,
     Widths,
+    Written,
     default,
     mended,
     settings,
@@ -169,7 +170,7 @@ def _value(item: Field[Any], text: str, problems: list[str]) -> Any:
     """The value that `text` means; the default if it means none."""
     kind = item.metadata["kind"]
     try:
-        if not isinstance(kind, Text) and len(text) > _LONGEST_VALUE:
+        if not isinstance(kind, (Text, Written)) and len(text) > _LONGEST_VALUE:
             raise ValueError(text)
         value, problem = kind.read(clean(text, kind.lines) if isinstance(kind, Text) else text)
     except ValueError:
@@ -192,6 +193,8 @@ def _allowed(kind: Kind) -> str:
             return f"{kind.low} to {kind.high}, once or for each head"
         case Listed():
             return f"from {', '.join(kind.table)}"
+        case Written():
+            return "as a link that was copied has it"
         case Text():
             return f"at most {kind.longest:,} characters"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from attnviz.core.biases import BIASES
@@ -53,18 +52,15 @@ class Origin:
     edited: bool = False
 
 
-def origin(trace: Trace, *, given: Collection[str] = (), edits: Sequence[object] = ()) -> Origin:
-    """Whether the numbers are random, set by hand or the visitor's own, and whether any was edited.
-
-    given  the names of the parameters that were brought along in every layer (w_q, b_o ...), as in `projections`
-    edits  those of the run
-    """
-    name = _case(trace, set(given))
+def origin(trace: Trace) -> Origin:
+    """Whether the numbers are random, set by hand or the visitor's own, and whether any was changed."""
+    name = _case(trace, set(trace.given))
     label, sentence = ORIGINS[name]
-    if not edits:
+    n = len(trace.edits)
+    if not n:
         return Origin(name, label, sentence)
-    words = BY_HAND["one" if len(edits) == 1 else "many"]
-    return Origin(name, EDITED.format(label=label), words.format(sentence=sentence, n=len(edits)), edited=True)
+    words = BY_HAND["one" if n == 1 else "many"]
+    return Origin(name, EDITED.format(label=label), words.format(sentence=sentence, n=n), edited=True)
 
 
 def _case(trace: Trace, given: set[str]) -> str:

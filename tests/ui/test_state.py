@@ -166,3 +166,35 @@ def test_a_file_or_a_lesson_is_adopted_by_session_widgets_and_address() -> None:
 def test_streamlit_still_says_which_runs_the_history_of_the_browser_asked_for() -> None:
     assert "is_history_navigation" in ScriptRunContext.__dataclass_fields__
     assert get_script_run_ctx(suppress_warning=True) is None
+
+
+def test_a_move_that_crosses_a_way_back_is_sent_back_to_its_slider(navigated: list[bool]) -> None:
+    """The browser then shows what it was sent, 5, and the page what it heard, 9: it has to be sent the 9 as well."""
+    page = opened(v="1", guests="5")
+    page.slider(key="guests").set_value(6)
+    run(page)
+    navigated[0] = True
+    page.query_params.update(guests="5")
+    run(page)
+    assert page.slider(key="guests").proto.set_value
+    navigated[0] = False
+    page.slider(key="guests").set_value(9)
+    run(page)
+    assert (shown(page)["guests"], page.query_params["guests"]) == (9, "9")
+    assert page.slider(key="guests").proto.set_value
+    assert list(page.slider(key="guests").proto.value) == [9]
+    run(page)
+    assert not page.slider(key="guests").proto.set_value
+
+
+def test_a_later_move_is_left_to_the_browser(navigated: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state, "_ON_ITS_WAY", 0.0)
+    page = opened(v="1", guests="5")
+    navigated[0] = True
+    page.query_params.update(guests="7")
+    run(page)
+    navigated[0] = False
+    page.slider(key="guests").set_value(9)
+    run(page)
+    assert shown(page)["guests"] == 9
+    assert not page.slider(key="guests").proto.set_value

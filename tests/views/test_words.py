@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -198,7 +199,7 @@ EYES = {name: [np.eye(2)] for name in ("w_q", "w_k", "w_v")} | {"w_o": np.eye(2)
 )
 def test_the_badge_says_what_the_numbers_are(settings, given, name):
     trace = run(Config(**{"n_heads": 1} | settings))
-    assert origin(trace, given=given).name == name
+    assert origin(replace(trace, given=frozenset(given))).name == name
 
 
 def test_random_weights_are_called_random():
@@ -208,8 +209,8 @@ def test_random_weights_are_called_random():
 
 
 def test_edits_are_counted_in_the_badge():
-    trace = run(Config())
-    one, two = origin(trace, edits=[(0, "scores", (0, 0, 0), 1.0)]), origin(trace, edits=[1, 2])
+    edits = (0, "scores", (0, 0, 0), 1.0), (0, "scores", (0, 0, 1), 1.0)
+    one, two = origin(run(Config(edits=edits[:1]))), origin(run(Config(edits=edits)))
     assert one.edited
     assert one.label == "Random projections, edited"
     assert one.sentence.endswith(
