@@ -266,7 +266,37 @@ class Written:
         return found, f"holds what could not be read, {shorten(unread[0])}; that is left out" if unread else None
 
 
-Kind = Text | Number | Switch | Option | Options | Widths | Listed | Written
+@dataclass(frozen=True)
+class Changes:
+    """Some fields of another record, by name, as they are written down: what is otherwise in a second setting.
+
+    of      the class of that record
+    prefix  stands before each name in an address, where every change has a parameter of its own
+    """
+
+    of: type
+    prefix: str
+
+    def check(self, value: Any) -> tuple[tuple[str, str], ...]:
+        """The changes in the order of the record's fields; what they say is for a reader of addresses to judge."""
+        names = [item.name for item in settings(self.of)]
+        try:
+            given = dict(value)
+        except (TypeError, ValueError):
+            raise ConfigError(f"is {value!r}; give pairs of a name and a text") from None
+        for name, text in given.items():
+            if name not in names or not isinstance(text, str):
+                raise ConfigError(f"changes {name!r} to {text!r}; give the name of a setting and a text")
+        return tuple((name, given[name]) for name in names if name in given)
+
+    def write(self, value: tuple[tuple[str, str], ...]) -> str:
+        return " ".join(name for name, _ in value)
+
+    def read(self, text: str) -> tuple[tuple[tuple[str, str], ...], str | None]:
+        raise ValueError(text)
+
+
+Kind = Text | Number | Switch | Option | Options | Widths | Listed | Written | Changes
 
 
 def _unknown(names: list[str], table: Mapping[str, Choice]) -> str | None:
@@ -351,6 +381,11 @@ def listed(
 def hidden(most: int, tidy: Any, written: Any, parsed: Any, *, label: str, help: str = "") -> Any:
     """A field that holds a tuple of things and has no widget: see `Written`."""
     return _setting((), Written(most, tidy, written, parsed), label, help, "")
+
+
+def changes(of: type, *, prefix: str, label: str, help: str = "") -> Any:
+    """A field that holds what is otherwise in a second record of the class `of`: see `Changes`."""
+    return _setting((), Changes(of, prefix), label, help, "")
 
 
 def settings(record: object) -> tuple[Field[Any], ...]:

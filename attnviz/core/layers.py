@@ -61,7 +61,7 @@ def run(
         parameters = Parameters(layer, config, f"layer{i}", given[i], hand)
         X = _layer(layer, parameters, config, X, X_kv, key_tokens)
         where = f"layer {i + 1}, " if config.n_layers > 1 else ""
-        _say_empty(layer, config, where, notes)
+        say_empty(layer, config, where, notes)
         notes += parameters.missed(where)
         parameters.check_used()
         layer.check_edits()
@@ -140,9 +140,9 @@ def _attention(
     K = _turned(layer, config, "keys", _plus(X_kv @ W_K, b_k, heads=True), d_k)
     V = layer.record("values", _plus(X_kv @ W_V, b_v, heads=True), widths={"d_v": d_v})
     K_h, V_h = (np.repeat(x, group, axis=0) for x in (K, V))
-    may, B = _may(layer, config, len(X), key_tokens), _bias(layer, config, len(X), len(X_kv))
+    may, B = mask_of(layer, config, len(X), key_tokens), _bias(layer, config, len(X), len(X_kv))
     params = parameters.of_score(Q, K_h, d_q)
-    formulas = _formulas(config, layer)
+    formulas = formulas_of(config, layer)
     Z = pipeline(
         Q,
         K_h,
@@ -161,7 +161,7 @@ def _attention(
     return _output(layer, parameters, config, Z, d_z)
 
 
-def _formulas(config: Config, layer: Steps) -> dict[str, str]:
+def formulas_of(config: Config, layer: Steps) -> dict[str, str]:
     """The formulas that depend on the setting: the score before its scale, the normaliser, and who shares keys."""
     shared, g = config.group_size > 1, "g(h)" if config.group_size > 1 else "h"
     who = rf",\quad g(h) = \lceil h / {config.group_size} \rceil" if shared else ""
@@ -195,7 +195,7 @@ def _turned(layer: Steps, config: Config, name: str, Y: Array, widths: tuple[int
     return layer.record(name, turned, formula=rf"{letter}_h = R\, \tilde {letter}_h", widths={"d_k": widths})
 
 
-def _may(layer: Steps, config: Config, n_query: int, key_tokens: tuple[str, ...]) -> Array:
+def mask_of(layer: Steps, config: Config, n_query: int, key_tokens: tuple[str, ...]) -> Array:
     pad = np.array([token == PAD for token in key_tokens], dtype=bool)
     settings = {name: masks.MASKS[name].settings(config) for name in config.mask}
     formula = r"\;\text{and}\;".join(masks.MASKS[name].formula for name in config.mask)
@@ -234,7 +234,7 @@ def _say_beyond(config: Config, n_query: int, n_key: int, notes: list[str]) -> N
         )
 
 
-def _say_empty(layer: Steps, config: Config, where: str, notes: list[str]) -> None:
+def say_empty(layer: Steps, config: Config, where: str, notes: list[str]) -> None:
     """Add to the notes the rows that take nothing, and why."""
     nothing = np.isneginf(layer["masked"].array).all(axis=-1).all(axis=0)
     if nothing.any():

@@ -43,7 +43,8 @@ def panel(trace: Trace, selection: Selection) -> Selection:
         said = plain(looking(trace, selection.layer - 1, head - 1, query - 1, key - 1))
         line([TITLE.format(head=head, query=query, key=key, **tokens), said])
     for part, title in PARTS.items():
-        _part(title, getattr(cell, part), opened=part != "vectors")
+        if getattr(cell, part):
+            _part(title, getattr(cell, part), opened=part != "vectors")
     return selection
 
 

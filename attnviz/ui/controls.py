@@ -7,13 +7,28 @@ drawn leaves its field as it was, and one that is drawn for the first time start
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import Field, replace
 from typing import Any, TypeVar
 
 import streamlit as st
 
-from attnviz.core.fields import Listed, Number, Option, Options, Switch, Text, Widths, Written, mended, settings, wanted
+from attnviz.core.fields import (
+    Changes,
+    Listed,
+    Number,
+    Option,
+    Options,
+    Switch,
+    Text,
+    Widths,
+    Written,
+    mended,
+    settings,
+    wanted,
+)
+from attnviz.views import address
 from attnviz.views.address import clean
 
 _MOST_STOPS = 256  # a slider with more stops than this cannot be set by hand
@@ -21,33 +36,38 @@ _MOST_STOPS = 256  # a slider with more stops than this cannot be set by hand
 Record = TypeVar("Record")
 
 
-def draw(record: Record, *names: str, group: str | None = None, skip: tuple[str, ...] = ()) -> Record:
+def draw(record: Record, *names: str, group: str | None = None, skip: tuple[str, ...] = (), prefix: str = "") -> Record:
     """Draw the named fields, or those of a group, or all, here; the record as the widgets now say it.
 
     Only fields that matter under the present choices are drawn. The fields may be spread over several calls, so the
-    result is a draft whose fields have not been held against each other: give the last one to `checked`.
+    result is a draft whose fields have not been held against each other: give the last one to `checked`. `prefix`
+    tells the widgets of a second record from those of the first.
     """
     items = {item.name: item for item in settings(record)}
     in_group = [name for name, item in items.items() if group in (None, item.metadata["group"])]
     draft = copy.copy(record)
-    live = _wanted(draft)
+    live = _wanted(draft, prefix)
     for name in names or in_group:
         if name in live and name not in skip:
-            object.__setattr__(draft, name, _widget(draft, items[name]))
+            object.__setattr__(draft, name, _widget(draft, items[name], prefix))
     return draft
 
 
-def _wanted(draft: object) -> tuple[str, ...]:
+def _wanted(draft: object, prefix: str = "") -> tuple[str, ...]:
     """The fields that matter under the choices that the widgets hold, also those that are drawn further down."""
     foreseen = copy.copy(draft)
     for item in settings(draft):
-        kind, held = item.metadata["kind"], st.session_state.get(item.name)
+        kind, held = item.metadata["kind"], st.session_state.get(prefix + item.name)
         if isinstance(kind, Options) and held is not None:
             object.__setattr__(foreseen, item.name, kind.check([name for name in held if name in kind.table]))
         elif isinstance(kind, Option) and held in kind.table:
             object.__setattr__(foreseen, item.name, held)
-    without = {item.name for item in settings(draft) if isinstance(item.metadata["kind"], Written)}
-    return tuple(name for name in wanted(foreseen) if name not in without)
+    return tuple(name for name in wanted(foreseen) if name in _drawable(draft))
+
+
+def _drawable(record: object) -> list[str]:
+    """The fields that have a widget."""
+    return [item.name for item in settings(record) if not isinstance(item.metadata["kind"], (Written, Changes))]
 
 
 def checked(draft: Record) -> Record:
@@ -64,24 +84,37 @@ def groups(record: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item.metadata["group"] for item in settings(record) if item.name in live))
 
 
-def show(*records: object) -> dict[str, Any]:
+def show(*records: object, unlike: Sequence[object] = ()) -> dict[str, Any]:
     """Make the widgets show the records; must come before the widgets are drawn, or in a callback.
 
-    Gives what each widget holds now, by its key.
+    Gives what each widget was told, by its key: all of them, or those in which the records differ from `unlike`.
     """
     held: dict[str, Any] = {}
-    for record in records:
+    for number, record in enumerate(records):
         for item in settings(record):
             value = getattr(record, item.name)
-            if isinstance(item.metadata["kind"], Written):
-                continue
-            if isinstance(item.metadata["kind"], Listed):
-                names = _each(item.metadata["kind"], value)
-                held |= {_place(item, place): name for place, name in enumerate(names)}
-            else:
-                held[item.name] = _shown(item, value)
+            if not unlike or getattr(unlike[number], item.name) != value:
+                held |= _held(item, value)
     st.session_state.update(held)
     return held
+
+
+def _held(item: Field[Any], value: Any, prefix: str = "") -> dict[str, Any]:
+    """What the widgets of a field hold for a value, by their keys; what cannot be read is left to the field."""
+    match item.metadata["kind"]:
+        case Written():
+            return {}
+        case Changes() as kind:
+            others = {other.name: other for other in settings(kind.of)}
+            held: dict[str, Any] = {item.name: [name for name, _ in value]}
+            for name, text in value:
+                with suppress(ValueError):
+                    held |= _held(others[name], others[name].metadata["kind"].read(text)[0], kind.prefix)
+            return held
+        case Listed() as kind:
+            return {_place(prefix + item.name, at): name for at, name in enumerate(_each(kind, value))}
+        case _:
+            return {prefix + item.name: _shown(item, value)}
 
 
 def _shown(item: Field[Any], value: Any) -> Any:
@@ -93,13 +126,15 @@ def _shown(item: Field[Any], value: Any) -> Any:
             return kind.write(value).replace(".", ", ").rstrip(" ")
         case Number() as kind if _picked(kind):
             return kind.write(value)
+        case Changes():
+            return [name for name, _ in value]
         case Number() as kind if kind.none:
             return "" if value is None else kind.write(value)
         case _:
             return value
 
 
-def _widget(draft: object, item: Field[Any]) -> Any:
+def _widget(draft: object, item: Field[Any], prefix: str) -> Any:
     kind = item.metadata["kind"]
     make: Callable[..., Any]
     match kind:
@@ -121,41 +156,41 @@ def _widget(draft: object, item: Field[Any]) -> Any:
             make = _stops
         case _:
             make = _number
-    common = {"label": item.metadata["label"], "key": item.name, "help": item.metadata["help"] or None}
+    common = {"label": item.metadata["label"], "key": prefix + item.name, "help": item.metadata["help"] or None}
     return make(draft, item, kind, common)
 
 
-def _start(draft: object, item: Field[Any], start: str = "value") -> dict[str, Any]:
+def _start(draft: object, item: Field[Any], key: str, start: str = "value") -> dict[str, Any]:
     """What a widget starts from, unless it already holds something: Streamlit wants one of the two."""
-    return {} if item.name in st.session_state else {start: _shown(item, getattr(draft, item.name))}
+    return {} if key in st.session_state else {start: _shown(item, getattr(draft, item.name))}
 
 
 def _text(draft: object, item: Field[Any], kind: Text, common: dict[str, Any]) -> str:
-    common |= {"max_chars": kind.longest, **_start(draft, item)}
+    common |= {"max_chars": kind.longest, **_start(draft, item, common["key"])}
     typed = st.text_input(**common) if kind.lines == 1 else st.text_area(height=max(68, 28 * kind.lines), **common)
     return clean(typed or "", kind.lines)
 
 
 def _switch(draft: object, item: Field[Any], kind: Switch, common: dict[str, Any]) -> bool:
-    return st.toggle(**common, **_start(draft, item))
+    return st.toggle(**common, **_start(draft, item, common["key"]))
 
 
 def _option(draft: object, item: Field[Any], kind: Option, common: dict[str, Any]) -> str:
     names = list(kind.table)
-    common["help"] = _explained(item, [st.session_state.get(item.name, getattr(draft, item.name))])
-    at = names.index(getattr(draft, item.name)) if _start(draft, item) else 0
+    common["help"] = _explained(item, [st.session_state.get(common["key"], getattr(draft, item.name))])
+    at = names.index(getattr(draft, item.name)) if _start(draft, item, common["key"]) else 0
     return st.selectbox(options=names, index=at, format_func=lambda name: kind.table[name].label, **common)
 
 
 def _options(draft: object, item: Field[Any], kind: Options, common: dict[str, Any]) -> tuple[str, ...]:
     names = [name for name in kind.table if name != kind.empty]
-    common["help"] = _explained(item, st.session_state.get(item.name, getattr(draft, item.name)))
+    common["help"] = _explained(item, st.session_state.get(common["key"], getattr(draft, item.name)))
     chosen = st.multiselect(
         options=names,
         format_func=lambda name: kind.table[name].label,
         placeholder=kind.table[kind.empty].label,
         **common,
-        **_start(draft, item, "default"),
+        **_start(draft, item, common["key"], "default"),
     )
     return kind.check(chosen)
 
@@ -167,7 +202,7 @@ def _listed(draft: object, item: Field[Any], kind: Listed, common: dict[str, Any
     n = min(kind.each(values), kind.most)
     chosen = []
     for place in range(n):
-        key = _place(item, place)
+        key = _place(common["key"], place)
         label = f"{common['label']} {place + 1}" if n > 1 else common["label"]
         start: dict[str, Any] = {} if key in st.session_state else {"index": options.index(held[place])}
         words = _explained(item, [st.session_state.get(key, held[place])])
@@ -177,9 +212,9 @@ def _listed(draft: object, item: Field[Any], kind: Listed, common: dict[str, Any
     return kind.check([*chosen, *getattr(draft, item.name)[n:]])
 
 
-def _place(item: Field[Any], place: int) -> str:
+def _place(key: str, place: int) -> str:
     """The key of the widget for one place of a list."""
-    return f"{item.name}.{place}"
+    return f"{key}.{place}"
 
 
 def _each(kind: Listed, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -200,7 +235,7 @@ def _typed(draft: object, item: Field[Any], kind: Number | Widths, common: dict[
     A number field of Streamlit's own goes back to what it started from when it is emptied, and None could not be set.
     """
     empty = kind.none if isinstance(kind, Number) else None
-    typed = (st.text_input(placeholder=empty, **common, **_start(draft, item)) or "").strip()
+    typed = (st.text_input(placeholder=empty, **common, **_start(draft, item, common["key"])) or "").strip()
     try:
         value, problem = (None, None) if empty and not typed else kind.read(typed)
     except ValueError:
@@ -224,7 +259,7 @@ def _pick(draft: object, item: Field[Any], kind: Number, common: dict[str, Any])
     offered = kind.offered(values) if kind.offered else range(int(kind.low), int(kind.high) + 1)
     words = [*(["auto"] if kind.none else []), *map(kind.write, offered)]
     fitting = kind.write(mended(type(draft), values)[0][item.name])
-    at = 0 if st.session_state.get(item.name) in words else words.index(fitting)
+    at = 0 if st.session_state.get(common["key"]) in words else words.index(fitting)
     chosen = st.selectbox(options=words, index=at, format_func=lambda word: _worded(kind, word), **common)
     return kind.read(chosen or words[at])[0]
 
@@ -235,14 +270,15 @@ def _worded(kind: Number, word: str) -> str:
 
 def _stops(draft: object, item: Field[Any], kind: Number, common: dict[str, Any]) -> int | float:
     """A slider over the stops, and over a value between two of them that came from a link."""
-    stops = sorted({*kind.stops, st.session_state.get(item.name, getattr(draft, item.name))})
-    return st.select_slider(options=stops, **common, **_start(draft, item))
+    stops = sorted({*kind.stops, st.session_state.get(common["key"], getattr(draft, item.name))})
+    words = str if kind.integer else "{:g}".format
+    return st.select_slider(options=stops, format_func=words, **common, **_start(draft, item, common["key"]))
 
 
 def _number(draft: object, item: Field[Any], kind: Number, common: dict[str, Any]) -> int | float | None:
     kept = int if kind.integer else float
     common |= {"min_value": kept(kind.low), "max_value": kept(kind.high), "step": kept(kind.step)}
-    common |= {"format": None if kind.integer else "%g", **_start(draft, item)}
+    common |= {"format": None if kind.integer else "%g", **_start(draft, item, common["key"])}
     if (kind.high - kind.low) / kind.step < _MOST_STOPS:
         return st.slider(**common)
     return st.number_input(**common)
@@ -259,6 +295,60 @@ def choose(record: Record, name: str) -> Record:
         key=name,
         required=True,
         label_visibility="collapsed",
-        **_start(record, item, "default"),
+        **_start(record, item, name, "default"),
     )
     return replace(record, **{name: chosen or getattr(record, name)})  # type: ignore[type-var]
+
+
+def pick(
+    record: Record,
+    name: str,
+    label: str,
+    options: Sequence[Any],
+    *,
+    words: Callable[[Any], str] = str,
+    otherwise: Any = None,
+    buttons: bool = False,
+    **place: Any,
+) -> Record:
+    """Draw a field of which this run has only some values, as a list or a line of buttons; the record as it then says.
+
+    The record may change by other ways than this widget, by a click in a picture or by Back, and then the widget
+    follows. `otherwise` is shown, and nothing changed, while the record holds what is not among the options.
+    """
+    key, seen, held = f"pick-{name}", f"_picked-{name}", getattr(record, name)
+    shown = held if held in options else options[0] if otherwise is None else otherwise
+    if st.session_state.get(seen) != (held, shown) or st.session_state.get(key) not in options:
+        st.session_state[key] = shown
+    if buttons:
+        chosen = st.segmented_control(label, options, format_func=words, key=key, required=True, **place)
+    else:
+        chosen = st.selectbox(label, options, format_func=words, key=key, **place)
+    kept = held if chosen == shown or chosen is None else chosen
+    st.session_state[seen] = kept, shown if chosen is None else chosen
+    return replace(record, **{name: kept})  # type: ignore[type-var]
+
+
+def alter(record: object, holder: Record, name: str) -> Record:
+    """Draw what is otherwise in a second record like `record`: a list of what differs, and a widget for each.
+
+    `holder` keeps it in its field `name`; the holder as the widgets now say it.
+    """
+    item = next(item for item in settings(holder) if item.name == name)
+    kind, held = item.metadata["kind"], dict(getattr(holder, name))
+    labels, drawable = address.labels(kind.of), _drawable(kind.of)
+    other, _ = address.changed(record, held.items())
+    chosen = st.multiselect(
+        item.metadata["label"],
+        [at for at in labels if at in drawable or at in held],
+        format_func=lambda at: labels[at],
+        key=name,
+        help=item.metadata["help"] or None,
+        **_start(holder, item, name, "default"),
+    )
+    columns = st.columns(3)
+    for number, at in enumerate(chosen):
+        with columns[number % 3]:
+            other = draw(other, at, prefix=kind.prefix)
+    written = {at.name: at.metadata["kind"].write(getattr(other, at.name)) for at in settings(kind.of)}
+    return replace(holder, **{name: tuple((at, written[at]) for at in chosen)})  # type: ignore[type-var]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from attnviz.core.trace import Trace
-from attnviz.ui import bridge, cell, controls, panels
+from attnviz.ui import bridge, cell, controls, mask_builder, panels, what_if
 from attnviz.ui.bridge import Picked
 from attnviz.ui.selection import Selection
 from attnviz.views import stages
@@ -17,18 +17,23 @@ PANELS = {
     "statistics": panels.statistics,
     "redeal": panels.deal_again,
     "table": panels.table,
+    "what_if": what_if.panel,
+    "mask": mask_builder.panel,
 }
 
 
 def page(trace: Trace, selection: Selection) -> Selection:
     """Draw the page; the selection as the visitor leaves it."""
-    if len(trace.layers) > 1:
-        selection = controls.draw(selection, "layer")
-    picked = bridge.show(stages.side_by_side(trace, selection.layer - 1), key="explore", picked=_picked(selection))
-    if picked is not None:
-        selection = _selected(selection, picked)
+    selection = pictures(trace, selection, key="explore")
     selection = controls.choose(selection, "panel")
     return PANELS[selection.panel](trace, selection)
+
+
+def pictures(trace: Trace, selection: Selection, *, key: str) -> Selection:
+    """Draw the stages of a layer side by side; the selection with what was picked in them."""
+    selection = panels.layer(trace, selection)
+    picked = bridge.show(stages.side_by_side(trace, selection.layer - 1), key=key, picked=_picked(selection))
+    return selection if picked is None else _selected(selection, picked)
 
 
 def _picked(selection: Selection) -> Picked | None:

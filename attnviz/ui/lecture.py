@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.core.trace import Trace
-from attnviz.ui import bridge, controls
+from attnviz.ui import bridge, panels
 from attnviz.ui.say import line
 from attnviz.ui.selection import Selection
 from attnviz.views import flow, stages
@@ -17,8 +17,7 @@ WORDS = {"previous": "Previous", "next": "Next", "place": "{at} of {n}"}
 
 def page(trace: Trace, selection: Selection) -> Selection:
     """Draw one step; the selection as the buttons or the arrow keys leave it."""
-    if len(trace.layers) > 1:
-        selection = controls.draw(selection, "layer")
+    selection = panels.layer(trace, selection)
     entries = [entry for entry in flow.entries(trace, selection.layer - 1) if entry.on_path and entry.changes]
     names = [entry.name for entry in entries]
     at = names.index(selection.step) if selection.step in names else 0

@@ -6,16 +6,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from attnviz.core.trace import Trace
-from attnviz.ui import explore, lecture
+from attnviz.ui import compare, experiments, explore, lecture, own
 from attnviz.ui.selection import Selection
 
 
 @dataclass(frozen=True)
 class Page:
-    """`page(trace, selection)` draws it and says what is looked at afterwards; `has_controls` asks for the sidebar."""
+    """`page(trace, selection)` draws it and says what is looked at afterwards.
+
+    has_controls  whether the setting is offered beside it
+    of_setting    whether it shows the run of that setting, so that what is said of the run is said above it
+    """
 
     page: Callable[[Trace, Selection], Selection]
     has_controls: bool = True
+    of_setting: bool = True
 
 
-PAGES = {"explore": Page(explore.page), "class": Page(lecture.page, has_controls=False)}
+PAGES = {
+    "explore": Page(explore.page),
+    "compare": Page(compare.page),
+    "experiments": Page(experiments.page),
+    "data": Page(own.page, has_controls=False, of_setting=False),
+    "class": Page(lecture.page, has_controls=False),
+}

@@ -8,13 +8,14 @@ import streamlit as st
 
 from attnviz.core.redeal import mean_weights
 from attnviz.core.trace import Trace
-from attnviz.ui import bridge, strip, word
+from attnviz.ui import bridge, controls, strip, word
 from attnviz.ui.say import line
 from attnviz.ui.selection import Selection
 from attnviz.views import flow, stages, tables
 from attnviz.views.ledger import ledger
 
 SEEDS = 10
+BUTTONS_UP_TO = 12
 TEXTS = {
     "flow": "Choose a step to see it large. Steps that change nothing here are folded.",
     "ledger": "Shapes, parameters and multiply-adds",
@@ -30,7 +31,16 @@ TEXTS = {
     "random": "A random pattern fades as seeds are added; what stays comes from mask, positions and equal words.",
     "fixed": "Nothing here is random, so every seed gives the same picture.",
     "save": "Save as CSV",
+    "layer": "Layer",
 }
+
+
+def layer(trace: Trace, selection: Selection) -> Selection:
+    """Which layer is looked at, where there are several."""
+    n = len(trace.layers)
+    if n == 1:
+        return selection
+    return controls.pick(selection, "layer", TEXTS["layer"], range(1, n + 1), buttons=n <= BUTTONS_UP_TO)
 
 
 def read_word(trace: Trace, selection: Selection) -> Selection:
@@ -92,15 +102,18 @@ def deal_again(trace: Trace, selection: Selection) -> Selection:
 def table(trace: Trace, selection: Selection) -> Selection:
     """The numbers of one step as a table."""
     steps = flow.steps(trace, selection.layer - 1)
-    name = selection.step if selection.step in steps else "weights"
     columns = st.columns([2, 1, 1], vertical_alignment="bottom")
-    names = list(steps)
-    name = columns[0].selectbox("Step", names, index=names.index(name), key="step_of_table")
+    with columns[0]:
+        shown = controls.pick(
+            selection, "step", "Step", list(steps), otherwise="weights" if "weights" in steps else None
+        )
+    name = shown.step if shown.step in steps else "weights"
     step = steps[name]
     n_heads = step.shape[0] if step.axes[0].endswith("head") else 1
-    head = min(selection.head or 1, n_heads)
     if n_heads > 1:
-        head = columns[1].selectbox("Head", range(1, n_heads + 1), index=head - 1, key="head_of_table")
+        with columns[1]:
+            selection = controls.pick(selection, "head", "Head", range(1, n_heads + 1))
+    head = min(selection.head or 1, n_heads)
     frame = tables.matrix(step, trace.query_tokens, trace.key_tokens, head - 1)
     whole = tables.tidy(step, trace.query_tokens, trace.key_tokens)
     columns[2].download_button(

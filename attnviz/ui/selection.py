@@ -7,9 +7,11 @@ from typing import Any
 
 from attnviz.core import fields
 from attnviz.core.choice import Choice, table
-from attnviz.core.config import MOST_HEADS
-from attnviz.core.fields import number, option, text
+from attnviz.core.config import MOST_HEADS, Config
+from attnviz.core.fields import changes, number, option, switch, text
+from attnviz.core.orders import ORDERS
 from attnviz.core.trace import Trace
+from attnviz.core.trials import VECTORS
 
 
 def _place(name: str, label: str, note: str) -> Choice:
@@ -18,7 +20,9 @@ def _place(name: str, label: str, note: str) -> Choice:
 
 PAGE_NAMES = table(
     _place("explore", "Explore", "All heads side by side, and every number behind them."),
+    _place("compare", "Compare", "The setting, and the same with one thing changed."),
     _place("experiments", "Experiments", "One question at a time, answered with the present setting."),
+    _place("data", "Your data", "Attention that you bring: weights, scores, or queries, keys and values."),
     _place("class", "Class", "One step at a time in large type, for a room."),
 )
 PANEL_NAMES = table(
@@ -28,6 +32,8 @@ PANEL_NAMES = table(
     _place("statistics", "Statistics", "Sums, effective number of keys, distances, shares."),
     _place("redeal", "Deal again", "The mean over ten seeds: what is left of a random pattern."),
     _place("table", "Table", "The numbers of any step, to read and to save."),
+    _place("what_if", "What if", "Change any number, and see what follows from it."),
+    _place("mask", "Mask", "Who may look where: paint it, and take it away as code."),
 )
 EXPERIMENT_NAMES = table(
     _place("mask_values", "What hides a score", "Minus infinity, a large number, zero: what leaks through."),
@@ -45,11 +51,30 @@ class Selection:
     page: str = option(PAGE_NAMES, "explore", label="Page")
     panel: str = option(PANEL_NAMES, "cell", label="Below the pictures")
     experiment: str = option(EXPERIMENT_NAMES, "mask_values", label="Experiment")
+    changes: tuple[tuple[str, str], ...] = changes(
+        Config, prefix="b_", label="B differs from A in", help="Everything else is as in A."
+    )
     step: str = text("weights", label="Step", longest=40)
-    layer: int = number(1, 1, 6, label="Layer")
-    head: int | None = number(None, 1, MOST_HEADS, none="none", label="Head")
+    layer: int = number(1, 1, 128, label="Layer")
+    head: int | None = number(None, 1, 128, none="none", label="Head")
     query: int | None = number(None, 1, 128, none="none", label="Query")
     key: int | None = number(None, 1, 128, none="none", label="Key")
+    large: float = number(
+        -1e9,
+        -1e9,
+        -1.0,
+        integer=False,
+        stops=(-1e9, -1e4, -100.0, -10.0, -1.0),
+        label="The large number",
+        help="What stands for −∞ in the second picture. float16 ends at −65,504: −1e9 does not fit.",
+    )
+    empty_row: bool = switch(False, label="Empty a row", help="The first query may look at nothing.")
+    trial_vectors: str = option(VECTORS, "unit", label="Queries and keys")
+    trial_kv: int | None = number(None, 1, MOST_HEADS, none="the middle", label="Key/value heads, in between")
+    trial_order: str = option(ORDERS, "reverse", label="Order")
+    swap_one: int = number(1, 1, 128, label="One place that is swapped")
+    swap_other: int | None = number(None, 1, 128, none="the last", label="The other place")
+    trial_d_k: int = number(16, 1, 64, label="d_k of the experiment", help="The setting keeps its own.")
     digits: int = number(4, 2, 17, label="Digits", help="How many are shown; the arithmetic is done with all of them.")
 
     def __post_init__(self) -> None:

@@ -8,14 +8,14 @@ the browser says which runs its history asked for, so the address is read in tho
 
 from __future__ import annotations
 
+import hashlib
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from attnviz.core.fields import settings
 from attnviz.ui import controls
 from attnviz.views import address
 
@@ -38,22 +38,30 @@ def read(*classes: type[Any], opening: tuple[object, ...] = ()) -> tuple[tuple[A
         return address.decode(st.session_state[_SAVED], *classes)[0], st.session_state[_PROBLEMS]
     asked = _asked()
     records, problems = address.decode(address.completed(asked, st.session_state.get(_SAVED, {})), *classes)
-    if opening and not any(name in asked for name in (*_names(*classes), *address.RESERVED)):
+    if opening and not any(name in asked for name in (*address.labels(*classes), *address.RESERVED)):
         records = opening
     if _navigated():
-        adopt(*records, problems=problems)
+        _show(controls.show(*records))
+        _save(records, problems)
     else:  # widgets start from the records; after a restart of the server, those of the browser hold newer values
         _save(records, problems)
     return records, problems
 
 
 def adopt(*records: object, problems: Iterable[str] = ()) -> None:
-    """Make the records those of the session and show them in the widgets: for a lesson, or a file that was opened.
+    """Make the records those of the session and show them in the widgets: for a button, a lesson, an opened file.
 
-    Call it in a callback, or before any widget is drawn.
+    Call it in a callback, or before any widget is drawn. Only what differs from the session's records is shown, so
+    that a slider that was moved in the same moment keeps what it says.
     """
-    st.session_state[_UNHEARD] = time.monotonic(), controls.show(*records)
+    before, _ = address.decode(st.session_state.get(_SAVED, {}), *map(type, records))
+    _show(controls.show(*records, unlike=before))
     _save(records, problems)
+
+
+def _show(held: Mapping[str, Any]) -> None:
+    """Remember what was sent to the widgets, and when."""
+    st.session_state[_UNHEARD] = time.monotonic(), held
 
 
 def _hear() -> None:
@@ -80,17 +88,12 @@ def write(*records: object) -> tuple[str, ...]:
     if whole != st.session_state.get(_SAVED):
         _save(records, ())
     short, left_out = address.fitting(whole)
-    labels = {item.name: item.metadata["label"] for record in records for item in settings(record)}
+    labels = address.labels(*map(type, records))
     asked = _asked()
     ours = {name: asked.pop(name)[-1] for name in (*labels, *address.RESERVED) if name in asked}
     if _navigated() or not _same(ours, short, *map(type, records)):
         st.query_params.from_dict({**asked, **short})
     return tuple(labels[name] for name in left_out)
-
-
-def _names(*records: Any) -> list[str]:
-    """The parameters that are ours."""
-    return [item.name for record in records for item in settings(record)]
 
 
 def _same(asked: dict[str, str], ours: dict[str, str], *classes: type[Any]) -> bool:
@@ -112,6 +115,11 @@ def _asked() -> dict[str, list[str]]:
 def _navigated() -> bool:
     """Whether Back or Forward asked for this run: private to Streamlit, so the tests hold every version to it."""
     return bool(getattr(get_script_run_ctx(), "is_history_navigation", False))
+
+
+def digest(*things: object) -> str:
+    """A short name for things that are equal when they look alike: a widget named so begins anew when they change."""
+    return hashlib.blake2b(repr(things).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 FILE_LABELS = {

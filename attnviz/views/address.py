@@ -7,12 +7,13 @@ Reading one never raises: what can be used is used, and every change made to it 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import Field
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 from attnviz.core.fields import (
+    Changes,
     Kind,
     Listed,
     Number,
@@ -62,13 +63,43 @@ def clean(text: str, lines: int = 1) -> str:
 
 def encode(*records: object, every: bool = False) -> dict[str, str]:
     """The records as an address: the version, and what differs from the default, or `every` setting."""
-    query = {
-        item.name: _written(item, getattr(record, item.name))
-        for record in records
-        for item in settings(record)
-        if every or getattr(record, item.name) != default(item)
-    }
+    query: dict[str, str] = {}
+    for record in records:
+        for item in settings(record):
+            value = getattr(record, item.name)
+            if isinstance(item.metadata["kind"], Changes):
+                query |= {f"{item.metadata['kind'].prefix}{name}": text for name, text in value}
+            elif every or value != default(item):
+                query[item.name] = _written(item, value)
     return {VERSION: str(1 + len(MIGRATIONS)), **query}
+
+
+def labels(*classes: type[Any]) -> dict[str, str]:
+    """What each parameter that is ours is called on the page: those of the fields, and those of a second setting."""
+    found: dict[str, str] = {}
+    for item in (item for cls in classes for item in settings(cls)):
+        kind = item.metadata["kind"]
+        if isinstance(kind, Changes):
+            found |= {
+                f"{kind.prefix}{name}": f"{said} in {kind.prefix[0].upper()}" for name, said in labels(kind.of).items()
+            }
+        else:
+            found[item.name] = _label(item)
+    return found
+
+
+def difference(one: object, other: object, also: Collection[str] = ()) -> tuple[tuple[str, str], ...]:
+    """The fields in which two records of a class differ, and those named in `also`, as the other has them."""
+    here, there = encode(one, every=True), encode(other, every=True)
+    return tuple(
+        (name, there[name]) for name in here if name != VERSION and (here[name] != there[name] or name in also)
+    )
+
+
+def changed(record: Any, changes: Iterable[tuple[str, str]]) -> tuple[Any, list[str]]:
+    """The record with some fields changed to what the texts mean, and what had to be changed to read them."""
+    (other,), problems = decode(encode(record, every=True) | dict(changes), type(record))
+    return other, problems
 
 
 def _label(item: Field[Any]) -> str:
@@ -90,20 +121,20 @@ def decode(query: Mapping[str, Any], *classes: type[Any]) -> tuple[tuple[Any, ..
     Never raises, whatever the mapping holds.
     """
     problems: list[str] = []
-    items = {item.name: item for cls in classes for item in settings(cls)}
-    known = {name: query[name] for name in query if name in items or name in RESERVED}
-    given = _migrated(dict(_single(known, items, problems)), problems)
+    names = labels(*classes)
+    known = {name: query[name] for name in query if name in names or name in RESERVED}
+    given = _migrated(dict(_single(known, names, problems)), problems)
     problems += _unknown([str(name) for name in query if name not in known and not _hosting(str(name))])
     for name in given.pop(WITHOUT, "").split("."):
-        if name in items and name not in given:
-            problems.append(f"{_label(items[name])} was too long for a link; open the saved file to have it.")
+        if name in names and name not in given:
+            problems.append(f"{names[name]} was too long for a link; open the saved file to have it.")
     return tuple(_record(cls, given, problems) for cls in classes), problems
 
 
-def _single(query: Mapping[str, Any], items: Items, problems: list[str]) -> Iterator[tuple[str, str]]:
+def _single(query: Mapping[str, Any], names: Mapping[str, str], problems: list[str]) -> Iterator[tuple[str, str]]:
     """One text for each name, whatever was given."""
     for name, value in query.items():
-        label = _label(items[name]) if name in items else f"The parameter {name}"
+        label = names.get(name, f"The parameter {name}")
         if isinstance(value, (list, tuple)) and value:
             if len(value) > 1:
                 problems.append(f"{label} was given {len(value):,} times; the last is used.")
@@ -142,6 +173,9 @@ def _record(cls: type[Any], given: Mapping[str, str], problems: list[str]) -> An
     items = {item.name: item for item in settings(cls)}
     values = {name: default(item) for name, item in items.items()}
     values |= {name: _value(items[name], given[name], problems) for name in items if name in given}
+    for name, item in items.items():
+        if isinstance(item.metadata["kind"], Changes):
+            values[name] = tuple(_changes(item.metadata["kind"], given, problems))
     fitting, _ = mended(cls, values)
     for name, item in items.items():
         if fitting[name] != values[name]:
@@ -151,6 +185,23 @@ def _record(cls: type[Any], given: Mapping[str, str], problems: list[str]) -> An
         return cls(**fitting)
     except ValueError as error:
         return _without_one(cls, items, fitting, str(error)[:200], problems)
+
+
+def _changes(kind: Changes, given: Mapping[str, str], problems: list[str]) -> Iterator[tuple[str, str]]:
+    """What is otherwise in a second setting; what means nothing there stays as in the first."""
+    for item in settings(kind.of):
+        text = given.get(kind.prefix + item.name)
+        if text is None:
+            continue
+        it = f"{_label(item)} in {kind.prefix[0].upper()}"
+        try:
+            value, problem = _read(item, text)
+        except ValueError:
+            problems.append(f"{it} was {shorten(text)}; choose {_allowed(item.metadata['kind'])}; left as it is in A.")
+            continue
+        if problem:
+            problems.append(f"{it} {problem}.")
+        yield item.name, _written(item, value)
 
 
 def _without_one(cls: type[Any], items: Items, values: Mapping[str, Any], why: str, problems: list[str]) -> Any:
@@ -168,17 +219,24 @@ def _without_one(cls: type[Any], items: Items, values: Mapping[str, Any], why: s
 
 def _value(item: Field[Any], text: str, problems: list[str]) -> Any:
     """The value that `text` means; the default if it means none."""
-    kind = item.metadata["kind"]
     try:
-        if not isinstance(kind, (Text, Written)) and len(text) > _LONGEST_VALUE:
-            raise ValueError(text)
-        value, problem = kind.read(clean(text, kind.lines) if isinstance(kind, Text) else text)
+        value, problem = _read(item, text)
     except ValueError:
-        problems.append(f"{_label(item)} was {shorten(text)}; choose {_allowed(kind)}; {_default(item)} is used.")
+        allowed = _allowed(item.metadata["kind"])
+        problems.append(f"{_label(item)} was {shorten(text)}; choose {allowed}; {_default(item)} is used.")
         return default(item)
     if problem:
         problems.append(f"{_label(item)} {problem}.")
     return value
+
+
+def _read(item: Field[Any], text: str) -> tuple[Any, str | None]:
+    """What a text means and what was changed to read it; raises ValueError if it means nothing."""
+    kind = item.metadata["kind"]
+    if not isinstance(kind, (Text, Written)) and len(text) > _LONGEST_VALUE:
+        raise ValueError(text)
+    value, problem = kind.read(clean(text, kind.lines) if isinstance(kind, Text) else text)
+    return value, problem
 
 
 def _allowed(kind: Kind) -> str:
@@ -193,7 +251,7 @@ def _allowed(kind: Kind) -> str:
             return f"{kind.low} to {kind.high}, once or for each head"
         case Listed():
             return f"from {', '.join(kind.table)}"
-        case Written():
+        case Written() | Changes():
             return "as a link that was copied has it"
         case Text():
             return f"at most {kind.longest:,} characters"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attnviz.core.normalisers import NORMALISERS
+from attnviz.core.given import are_shares
 from attnviz.core.trace import Step, Trace
 from attnviz.views.sentences import TEXT, Sentence, filled, naming, rounded
 
@@ -113,7 +113,7 @@ def stage(trace: Trace, layer: int, name: str) -> str:
     step, config, words = _step(trace, layer, name), trace.config, name
     if name == "weights" and config.normalise_over == "queries":
         words = "weights_wrong_way"
-    elif name == "weights" and not NORMALISERS[config.normaliser].sums_to_one:
+    elif name == "weights" and not are_shares(trace, layer):
         words = "weights_alone"
     if words not in STAGES:
         return f"{step.meaning[0].upper()}{step.meaning[1:]}."

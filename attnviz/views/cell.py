@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.biases import BIASES
+from attnviz.core.given import first_steps
 from attnviz.core.scores import SCORES
 from attnviz.core.trace import Step, Trace
 from attnviz.views import scoring, vectors, weighing
@@ -73,16 +74,15 @@ class Cell:
 def follow(trace: Trace, layer: int, head: int, query: int, key: int, digits: int = 4) -> Cell:
     """The arithmetic of one cell, with the run's own numbers; `digits` significant digits in what is written, 2 to 17.
 
+    Where the attention was given it begins with what was: the parts before that, and after it, have no lines.
+
     Raises ValueError if the trace has no such cell, or for digits outside the range.
     """
     place = Place(trace, layer, head, query, key)
     facts = {"i": query + 1, "j": key + 1, "h": head + 1, "line": "row" if place.over_keys else "column"}
     made, scored, weighed, mixed = (Sheet(Pen(digits), dict(facts)) for _ in range(4))
     with np.errstate(all="ignore"):
-        q, k = vectors.query(made, place), vectors.key(made, place)
-        _score(scored, place, q, k)
-        _weight(weighed, place)
-        _output(mixed, place)
+        _lines(place, made, scored, weighed, mixed)
     return Cell(
         layer=layer,
         head=head,
@@ -105,10 +105,35 @@ def follow(trace: Trace, layer: int, head: int, query: int, key: int, digits: in
     )
 
 
+def _lines(place: Place, made: Sheet, scored: Sheet, weighed: Sheet, mixed: Sheet) -> None:
+    """Every line on its sheet, from what the layer begins with."""
+    if "queries" in place.steps:
+        first = made if "w_q" in place.steps else scored
+        _score(scored, place, vectors.query(first, place), vectors.key(first, place))
+    elif "scores" in place.steps:
+        _from_score(scored, place, _given(scored, place, "scores", "score", "s"))
+    if "weights" in first_steps(place.steps):
+        _given(weighed, place, "weights", "weight", "a")
+    else:
+        _weight(weighed, place)
+    if "values" in place.steps:
+        _output(mixed, place)
+
+
 def _score(sheet: Sheet, place: Place, q: Array, k: Array) -> None:
     """From q_i and k_j to the score that enters the normaliser."""
     write = scoring.ARITHMETIC.get(place.config.score, scoring.other)
-    s = write(sheet, q, k, _own(place), place.at("scores"))
+    _from_score(sheet, place, write(sheet, q, k, _own(place), place.at("scores")))
+
+
+def _given(sheet: Sheet, place: Place, step: str, name: str, letter: str) -> Array:
+    """The number that the arithmetic begins with."""
+    symbol, value = f"{letter}_{{{sheet.ij}}}", place.at(step)
+    return sheet.write(name, symbol, [], value, operands={}, step=step, words=f"given_{name}")
+
+
+def _from_score(sheet: Sheet, place: Place, s: Array) -> None:
+    """From the score to what enters the normaliser."""
     s = _capped(sheet, place, _scaled(sheet, place, s))
     s = _masked(sheet, place, _biased(sheet, place, s))
     _cooled(sheet, place, s)

@@ -22,6 +22,8 @@ from attnviz.views.mosaic import RIGHT, TOP, Grid, Layout, Shape, arrange, room_
 SIGNED = ("#2a5ea8", "#8fb4dc", "#fbfaf7", "#eea47c", "#b8402a")
 SHARE = ("#fbfaf7", "#c9dcef", "#86b2da", "#3d7ab8", "#12355f")
 MASKED = "rgba(128,128,128,.38)"
+EDITED = "#0f8a5f"
+MOST_FRAMES = 200
 LARGER = 14  # tenths of the usual room for words, where type is large
 EXACT_UP_TO = 2500  # cells; up to here a picture carries float64, beyond float32
 FORBIDDEN = "may not attend"
@@ -44,6 +46,8 @@ class Stage:
     heads     a name for every head; None = head 1, head 2 ...
     alt       the picture in a sentence, for those who cannot see it
     large     words and numbers in large type, for a room
+    reach     the largest size that the colours must tell apart, where stages are to be compared; None = its own
+    edited    head, row and column of the cells that were changed by hand; they are framed
     """
 
     name: str
@@ -60,6 +64,8 @@ class Stage:
     formula: str = ""
     alt: str = ""
     large: bool = False
+    reach: float | None = None
+    edited: Sequence[tuple[int, int, int]] = ()
 
     @property
     def true_widths(self) -> tuple[int, ...]:
@@ -104,6 +110,8 @@ def scale(stage: Stage) -> Scale:
         return Scale(0.0, 1.0, (SHARE[2], SHARE[2]))
     drawn = stage.array[_drawn(stage) & np.isfinite(stage.array)]
     low, high = (float(drawn.min()), float(drawn.max())) if drawn.size else (0.0, 0.0)
+    if stage.reach is not None:
+        low, high = (-stage.reach if low < 0 else 0.0), stage.reach
     if stage.kind == "signed" or low < 0:
         end = max(-low, high) or 1.0
         return Scale(-end, end, SIGNED)
@@ -125,7 +133,9 @@ def mosaic(stage: Stage, grid: Grid) -> dict[str, Any]:
         "meta": json.dumps(_meta(stage, grid)),
     }
     revision = {"datarevision": zlib.crc32(picture.tobytes())}
-    return {"data": [trace], "layout": _layout(grid, _ground(stage, grid)) | revision}
+    layout = _layout(grid, _ground(stage, grid))
+    layout["shapes"] += [_framed(*cell, grid) for cell in stage.edited[:MOST_FRAMES]]
+    return {"data": [trace], "layout": layout | revision}
 
 
 def bare(figure: dict[str, Any]) -> go.Figure:
@@ -203,6 +213,14 @@ def _layout(grid: Grid, ground: str) -> dict[str, Any]:
         if ground
         else [],
     }
+
+
+def _framed(head: int, row: int, column: int, grid: Grid) -> dict[str, Any]:
+    """A frame around one cell."""
+    _, top, left = list(grid.corners())[head]
+    x, y = left + column, top + row
+    line = {"color": EDITED, "width": 2}
+    return {"type": "rect", "x0": x - 0.5, "x1": x + 0.5, "y0": y - 0.5, "y1": y + 0.5, "line": line}
 
 
 def _ground(stage: Stage, grid: Grid) -> str:

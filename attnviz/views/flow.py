@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attnviz.core.config import Config
+from attnviz.core.given import first_steps, forbidden
 from attnviz.core.normalisers import NORMALISERS
 from attnviz.core.scores import SCORES
 from attnviz.core.trace import STEPS, Step, Trace
@@ -149,7 +150,7 @@ def _entry(config: Config, found: dict[str, Step], step: Step) -> Entry:
         shape=short_shape(step),
         words=shape_in_words(step, config.group_size > 1),
         formula=formula,
-        plain_formula=_plain_formula(config, step.name, formula),
+        plain_formula=plain(formula) if step.name in first_steps(found) else _plain_formula(config, step.name, formula),
         meaning=step.meaning,
         kind=step.kind,
         stage=next(number for number, names in enumerate(STAGES) if step.name in names),
@@ -268,7 +269,7 @@ def _hidden(found: dict[str, Step], step: Step) -> np.ndarray | None:
     if step.name == "allowed":
         return ~step.array
     if step.name == "weights":
-        return np.isneginf(found["masked"].array)
+        return forbidden(found)
     return np.isneginf(step.array) if step.name in ("masked", "bias") else None
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.config import Config
+from attnviz.core.given import first_steps
 from attnviz.core.positions import POSITIONS
 from attnviz.core.scores import SCORES
 from attnviz.core.trace import AXES, Step, Trace
@@ -65,11 +66,11 @@ def ledger(trace: Trace, layer: int) -> Ledger:
     24
     """
     found = steps(trace, layer)
-    sizes = _Sizes(trace, found)
+    sizes, given = _Sizes(trace, found), first_steps(found)
     tied = _tied(trace.config, found)
     rows = []
     for name, step in found.items():
-        count = MULTIPLY_ADDS.get(name)
+        count = None if name in given else MULTIPLY_ADDS.get(name)
         rows.append(
             Row(
                 name=name,
@@ -113,9 +114,9 @@ class _Sizes:
     def __init__(self, trace: Trace, found: Mapping[str, Step]) -> None:
         config = trace.config
         self.config, self.found = config, found
-        self.n_query, self.n_key = found["scores"].shape[1:]
+        self.n_query, self.n_key = found["weights"].shape[1:]
         self.pairs = self.n_query * self.n_key
-        self.model_q, self.model_k = (found[name].shape[1] for name in ("w_q", "w_k"))
+        self.model_q, self.model_k = (found[name].shape[1] if name in found else 0 for name in ("w_q", "w_k"))
         self.key_widths, self.value_widths = config.key_widths(), config.value_widths()
         self.d_q = tuple(np.repeat(self.key_widths, config.group_size).tolist())
         self.d_z = tuple(np.repeat(self.value_widths, config.group_size).tolist())

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from attnviz.core.biases import BIASES
 from attnviz.core.config import Config
 from attnviz.core.embeddings import EMBEDDINGS
+from attnviz.core.given import is_given
 from attnviz.core.positions import POSITIONS
 from attnviz.core.projections import INITIALISERS, no_bias
 from attnviz.core.trace import Trace
@@ -28,6 +29,10 @@ ORIGINS = {
     ),
     "solved": ("Set by hand", "Q and K are made by hand for this sentence, V and W_O are random."),
     "own": ("Your own numbers", "Your own numbers, and none drawn at random: the pattern is as good as they are."),
+    "given": (
+        "Your own attention",
+        "Your own attention: these are the numbers that were given, and what follows from them.",
+    ),
     "own_random": (
         "Your own projections",
         "Your own projections, on random vectors: what is alike by chance counts as alike.",
@@ -64,6 +69,8 @@ def origin(trace: Trace) -> Origin:
 
 
 def _case(trace: Trace, given: set[str]) -> str:
+    if is_given(trace):
+        return "given"
     config = trace.config
     row, is_own, by_chance = INITIALISERS[config.initialiser], config.embedding == "own", _by_chance(config)
     drawn = _parameters(trace) - given

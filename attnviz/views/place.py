@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.config import Config
+from attnviz.core.given import first_steps
 from attnviz.core.masks import MASKS, allowed
 from attnviz.core.tokens import PAD
 from attnviz.core.trace import Step, Trace
@@ -92,12 +93,18 @@ class Place:
     @property
     def emptied(self) -> bool:
         """Whether nothing that is normalised together may be looked at."""
-        return bool(np.isneginf(self.line).all())
+        return "masked" in self.steps and bool(np.isneginf(self.line).all())
 
     @property
     def may(self) -> bool:
         """Whether the query may look at the key, in this run."""
-        return bool(self.steps["allowed"].array[self.query, self.key])
+        allowed = self.steps["allowed"].array[self.query, self.key] if "allowed" in self.steps else True
+        return bool(allowed) and not self.closed
+
+    @property
+    def closed(self) -> bool:
+        """Whether the score of this cell was given as minus infinity."""
+        return "scores" in first_steps(self.steps) and bool(np.isneginf(self.at("scores")))
 
     @property
     def forbidden_by(self) -> tuple[str, ...]:
@@ -113,7 +120,7 @@ class Place:
     @property
     def why(self) -> str:
         """Why the query may not look at the key, in words; only to be said where it may not."""
-        if self.may:
+        if self.may or self.closed:
             return WHY["bias" if "bias" in self.steps and np.isneginf(self.at("bias")) else "score"]
         labels = AND.join(QUOTED.format(label=MASKS[name].label) for name in self.forbidden_by)
         return WHY[("edited", "mask", "masks")[min(len(self.forbidden_by), 2)]].format(labels=labels)

@@ -9,6 +9,7 @@ from itertools import takewhile
 
 import numpy as np
 
+from attnviz.core.given import ONE, forbidden, is_given
 from attnviz.core.normalisers import NORMALISERS
 from attnviz.core.trace import Trace
 from attnviz.views.sentences import Sentence, filled, joined, naming, rounded
@@ -80,7 +81,7 @@ def reading(trace: Trace, layer: int, head: int | None = None) -> Reading:
         if not 0 <= value < n:
             raise ValueError(f"{name} is {value}; there are {n}, choose 0 to {n - 1}")
     steps = trace.layers[layer]
-    hidden = np.isneginf(steps["masked"].array)
+    hidden = forbidden(steps)
     weights, masked = steps["weights"].array, np.broadcast_to(hidden, steps["weights"].shape)
     promised = NORMALISERS[config.normaliser].sums_to_one and config.normalise_over == "keys"
     with np.errstate(all="ignore"):  # edited weights can be infinite
@@ -88,7 +89,7 @@ def reading(trace: Trace, layer: int, head: int | None = None) -> Reading:
             weights, masked = weights.mean(axis=0), np.all(masked, axis=0)
         else:
             weights, masked = weights[head], masked[head]
-        one = abs(weights.sum(axis=-1) - 1.0) < ALIKE
+        one = abs(weights.sum(axis=-1) - 1.0) < (ONE if is_given(trace) else ALIKE)
     return Reading(
         weights,
         masked,

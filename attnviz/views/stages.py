@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attnviz.core.config import Config
+from attnviz.core.given import are_shares, first_steps, forbidden
 from attnviz.core.normalisers import NORMALISERS
 from attnviz.core.patterns import PATTERNS
 from attnviz.core.projections import INITIALISERS
@@ -27,20 +28,23 @@ PHRASES = {
     "columns": "the wrong way: each column adds to 1",
     "heads": "the values, mixed by those weights",
     "mixed": "weights × values",
+    "given": "as given",
 }
 HEAD_NAMES = {"head": "head {}", "kv_head": "key/value head {}"}
 
 
 def side_by_side(trace: Trace, layer: int) -> tuple[Stage, ...]:
-    """Scores, weights and outputs of a layer. What may not be looked at is masked in the first two."""
-    config = trace.config
-    product = config.score in PRODUCTS
+    """Scores, weights and outputs of a layer, those it has. What may not be looked at is masked in the first two."""
+    config, steps = trace.config, trace.layers[layer]
+    given = first_steps(steps)
+    product = config.score in PRODUCTS and "scores" not in given
     shown = {
         "scores": (TITLES["product" if product else "scores"], PHRASES["scores"], SCORES[config.score].plain),
-        "weights": (TITLES["weights"], _weights_phrase(config), weights_formula(config)),
+        "weights": (TITLES["weights"], _weights_phrase(trace, layer), weights_formula(config)),
         "heads": (TITLES["heads"], PHRASES["heads"], PHRASES["mixed"]),
     }
-    return tuple(stage(trace, trace.layers[layer][name], *words) for name, words in shown.items())
+    words = {name: (*said[:2], PHRASES["given"]) if name in given else said for name, said in shown.items()}
+    return tuple(stage(trace, steps[name], *said) for name, said in words.items() if name in steps)
 
 
 def stage(trace: Trace, step: Step, title: str, phrase: str = "", formula: str = "") -> Stage:
@@ -65,7 +69,19 @@ def stage(trace: Trace, step: Step, title: str, phrase: str = "", formula: str =
         phrase=phrase,
         formula=formula,
         alt=_alt(trace, step) or title,
+        edited=_edited(trace, step),
     )
+
+
+def _edited(trace: Trace, step: Step) -> tuple[tuple[int, int, int], ...]:
+    """Head, row and column of the numbers of this step that were changed by hand."""
+    layer = _layer_of(trace, step)
+    if layer is None and trace.around.get(step.name) is not step:
+        return ()
+    places = [edit[2] for edit in trace.edits if edit[1] == step.name and edit[0] == layer]
+    if step.axes[0] in HEAD_NAMES:
+        return tuple((place[0], place[1] if len(place) > 2 else 0, place[-1]) for place in places)
+    return tuple((0, place[0] if len(place) > 1 else 0, place[-1]) for place in places)
 
 
 def _head_names(config: Config, step: Step) -> list[str]:
@@ -86,7 +102,7 @@ def _masked(trace: Trace, step: Step, shape: tuple[int, ...]) -> np.ndarray | No
     """Where nothing is drawn: cells that a query may not look at, and those that are minus infinity."""
     if step.axes[-2:] != ("query", "key") or step.kind == "allowed":
         return None
-    return np.broadcast_to(np.isneginf(trace.layers[_layer_of(trace, step) or 0]["masked"].array), shape)
+    return np.broadcast_to(forbidden(trace.layers[_layer_of(trace, step) or 0]), shape)
 
 
 def _layer_of(trace: Trace, step: Step) -> int | None:
@@ -101,10 +117,10 @@ def _alt(trace: Trace, step: Step) -> str:
     return plain(captions.alt(trace, layer or 0, step.name)) if known else ""
 
 
-def _weights_phrase(config: Config) -> str:
-    if config.normalise_over == "queries":
+def _weights_phrase(trace: Trace, layer: int) -> str:
+    if trace.config.normalise_over == "queries":
         return PHRASES["columns"]
-    return PHRASES["weights" if NORMALISERS[config.normaliser].sums_to_one else "not_shares"]
+    return PHRASES["weights" if are_shares(trace, layer) else "not_shares"]
 
 
 def weights_formula(config: Config) -> str:

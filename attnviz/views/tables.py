@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from attnviz.core import statistics
+from attnviz.core.given import forbidden
 from attnviz.core.statistics import STATISTICS
 from attnviz.core.trace import Step, Trace
 from attnviz.views.ledger import Ledger
@@ -108,8 +109,8 @@ def row_statistics(trace: Trace, layer: int) -> pd.DataFrame:
         columns[STATISTICS[name].label] = values.reshape(-1)
         if name == "largest":
             columns[WORDS["largest_at"]] = names[at].reshape(-1)
-    may = ~np.isneginf(trace.layers[layer]["masked"].array)
-    columns[WORDS["open_keys"]] = statistics.open_keys(may, A.shape).reshape(-1)
+    if "masked" in trace.layers[layer]:
+        columns[WORDS["open_keys"]] = statistics.open_keys(~forbidden(trace.layers[layer]), A.shape).reshape(-1)
     return pd.DataFrame(columns)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.core.given import first_steps
 from attnviz.views.latex import VERTICAL_DOTS, chain, shown
 from attnviz.views.line import Array, Sheet
 from attnviz.views.place import Place
@@ -45,11 +46,27 @@ def value(sheet: Sheet, place: Place) -> Array:
 
 
 def _vector(sheet: Sheet, place: Place, kind: Kind) -> Array:
-    """x W + b, and the turn where RoPE is on."""
+    """x W + b, and the turn where RoPE is on; or what was given."""
+    if kind.step in first_steps(place.steps):
+        return _given(sheet, place, kind)
     if f"projected_{kind.step}" not in place.steps:
         return _projected(sheet, place, kind, kind.letter, kind.step)
     y = _projected(sheet, place, kind, rf"\tilde {kind.letter}", f"projected_{kind.step}")
     return _turned(sheet, place, kind, y)
+
+
+def _given(sheet: Sheet, place: Place, kind: Kind) -> Array:
+    """A vector that was brought along."""
+    return sheet.write(
+        kind.name,
+        f"{kind.letter}_{{{kind.row + 1}}}",
+        [],
+        place.steps[kind.step].array[kind.head, kind.row, : kind.width],
+        operands={},
+        step=kind.step,
+        words=f"given_{kind.name}",
+        bars=lambda d: f"{kind.letter}{d}",
+    )
 
 
 def _projected(sheet: Sheet, place: Place, kind: Kind, symbol: str, step: str) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.core.config import Config
+from attnviz.core.given import ONE, forbidden, is_given
 from attnviz.core.trace import Trace
 from attnviz.views.place import Place
 from attnviz.views.sentences import Sentence, filled, naming, rounded
@@ -37,9 +38,10 @@ def looking(trace: Trace, layer: int, head: int, query: int, key: int) -> Senten
     if np.isnan(weight):
         return filled(LOOKING["undefined"], **named)
     if weight == 0:
-        forbidden = np.isneginf(place.at("masked"))
-        return filled(LOOKING["forbidden" if forbidden else "nothing"], **named, why=place.why)
-    if _case(trace.config, row) in ("takes", "rest"):
+        if forbidden(place.steps)[head, query, key]:
+            return filled(LOOKING["forbidden"], **named, why=place.why)
+        return filled(LOOKING["nothing"], **named)
+    if _case(trace.config, row, ONE if is_given(trace) else 1e-9) in ("takes", "rest"):
         return filled(LOOKING["share"], **named, percent=percent(weight), rank=_rank(row, key))
     return filled(LOOKING["weight"], **named, weight=rounded(weight))
 
@@ -57,14 +59,17 @@ def percent(share: float) -> str:
     return PERCENT.format(n=round(100 * share))
 
 
-def _case(config: Config, row: np.ndarray) -> str:
-    """Whether the weights of a row are shares, shares that leave something, or what else they are."""
+def _case(config: Config, row: np.ndarray, near: float) -> str:
+    """Whether the weights of a row are shares, shares that leave something, or what else they are.
+
+    near  how far the sum of shares may be from 1
+    """
     total = row.sum()
     if config.normalise_over == "queries":
         return "wrong_way"
     if config.normaliser == "sigmoid":
         return "alone"
-    if abs(total - 1) <= 1e-9 and row.min() >= 0:
+    if abs(total - 1) <= near and row.min() >= 0:
         return "takes"
     return "rest" if config.normaliser == "quiet_softmax" and row.min() >= 0 and total < 1 else "not_shares"
 

@@ -198,3 +198,38 @@ def test_a_later_move_is_left_to_the_browser(navigated: list[bool], monkeypatch:
     run(page)
     assert shown(page)["guests"] == 9
     assert not page.slider(key="guests").proto.set_value
+
+
+def test_a_button_that_changes_one_thing_keeps_a_slider_that_moved_with_it() -> None:
+    """Both reach the server at once; the button knows the setting only as it was when the button was drawn."""
+    page = AppTest.from_function(_page_with_a_button, default_timeout=30)
+    run(page)
+    page.slider(key="guests").set_value(9)
+    page.button(key="warm").click()
+    run(page)
+    assert shown(page) == {"guests": 9, "dish": "soup"}
+    assert page.query_params["guests"] == "9"
+
+
+def _page_with_a_button() -> None:
+    import json
+    from dataclasses import asdict, dataclass, replace
+
+    import streamlit as st
+
+    from attnviz.core import fields
+    from attnviz.core.choice import Choice, table
+    from attnviz.ui import controls, state
+
+    dishes = table(*(Choice(name, name, len, "x", "-", "-") for name in ("stew", "soup")))
+
+    @dataclass(frozen=True)
+    class Meal:
+        guests: int = fields.number(4, 1, 24, label="Guests")
+        dish: str = fields.option(dishes, "stew", label="Dish")
+
+    (meal,), _ = state.read(Meal)
+    meal = controls.checked(controls.draw(meal))
+    st.button("Soup", key="warm", on_click=state.adopt, args=(replace(meal, dish="soup"),))
+    state.write(meal)
+    st.text(f"Shown {json.dumps(asdict(meal))}")

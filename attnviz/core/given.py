@@ -1,0 +1,285 @@
+"""A Trace of attention that was computed elsewhere: from weights, from scores, or from queries, keys and values.
+
+It holds the steps that were given and those that follow from them, and no others. What was given is never altered;
+what is odd about it is said in the notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from attnviz.core.attention import joined, pipeline
+from attnviz.core.config import Config, divisors
+from attnviz.core.fields import ConfigError, number, settings, switch, widths
+from attnviz.core.layers import formulas_of, mask_of, say_empty
+from attnviz.core.normalisers import NORMALISERS
+from attnviz.core.scores import SCORES, Score
+from attnviz.core.stacks import Array, finite, stack, tokens_of, where
+from attnviz.core.trace import Step, Steps, Trace
+
+MOST_HEADS, MOST_LAYERS, MOST_WIDTH = 128, 128, 1024
+FIRST = ("queries", "scores", "weights")
+"""The step with which a layer can begin."""
+
+SETTING = ("score", "scale", "softcap", "normaliser", "temperature", "normalise_over")
+"""What of a setting applies to numbers that were given, with its masks and what they use."""
+
+NOTES = {
+    "negative": "{where} is negative, {value:.6g}{more}; left as given.",
+    "sum": "{where} adds to {value:.6g}, not to 1{more}; left as given.",
+    "more": ", and {n} more {what} so",
+}
+
+
+@dataclass(frozen=True)
+class Given(Config):
+    """The setting of attention that was given: as many heads and layers as came, and only what applies to them.
+
+    `is_cross` says that the keys are other tokens than the queries. For given scores and weights the score and the
+    widths mean nothing.
+    """
+
+    n_heads: int = number(1, 1, MOST_HEADS, label="Heads")
+    n_kv_heads: int | None = number(
+        None, 1, MOST_HEADS, none="as many as heads", offered=divisors, label="Key/value heads"
+    )
+    n_layers: int = number(1, 1, MOST_LAYERS, label="Layers")
+    d_k: int | tuple[int, ...] = widths(1, 1, MOST_WIDTH, most=1, label="Width of queries and keys, d_k")
+    d_v: int | tuple[int, ...] = widths(1, 1, MOST_WIDTH, most=1, label="Width of values, d_v")
+    is_cross: bool = switch(False, label="Keys of their own")
+
+    @property
+    def is_cross_attention(self) -> bool:
+        return self.is_cross
+
+
+def is_given(trace: Trace) -> bool:
+    """Whether the trace begins with numbers that were brought along, not with a sentence."""
+    return isinstance(trace.config, Given)
+
+
+def first_steps(steps: Mapping[str, Step]) -> tuple[str, ...]:
+    """The steps of a layer that were given and not computed; none in a run."""
+    if "w_q" in steps:
+        return ()
+    first = next(name for name in FIRST if name in steps)
+    return ("queries", "keys", "values") if first == "queries" else (first,)
+
+
+def forbidden(steps: Mapping[str, Step]) -> Array:
+    """True where a query may not look at a key: (heads, queries, keys). Nowhere if only weights were given."""
+    if "masked" in steps:
+        return np.isneginf(steps["masked"].array)
+    return np.zeros(steps["weights"].shape, dtype=bool)
+
+
+def are_shares(trace: Trace, layer: int) -> bool:
+    """Whether every row of the weights is shares of one: as the normaliser promises, or as the given numbers are."""
+    steps = trace.layers[layer]
+    if "masked" in steps:
+        return NORMALISERS[trace.config.normaliser].sums_to_one and trace.config.normalise_over == "keys"
+    A = steps["weights"].array
+    return bool((A >= 0).all() and (abs(A.sum(axis=-1) - 1) <= ONE).all())
+
+
+ONE = 1e-5
+"""How far the sum of a row may be from 1: weights that were computed in 32 bits are no nearer."""
+
+
+def of_weights(
+    weights: Any,
+    query_tokens: Sequence[str] | None = None,
+    key_tokens: Sequence[str] | None = None,
+    *,
+    batch: int | None = None,
+) -> Trace:
+    """A Trace with weights alone.
+
+    weights       (queries, keys), (heads, queries, keys), (layers, heads, queries, keys), or a tuple with an array a
+                  layer, such as the `attentions` of a model, each (batch, heads, queries, keys)
+    query_tokens  a token a query, numbered if left out;  `key_tokens` likewise, those of the queries if left out
+    batch         which element, where a batch axis holds several
+
+    Weights below zero and rows that do not add to one stay as they are; the notes tell where they are.
+
+    Raises ConfigError for shapes that do not fit, and for NaN and infinity.
+
+    >>> trace = of_weights([[1.0, 0.0], [0.5, 0.5]], ["a", "b"])
+    >>> list(trace.layers[0]), trace["weights"].shape
+    (['weights'], (1, 2, 2))
+    """
+    A = finite("weights", stack("weights", weights, batch))
+    tokens = tokens_of(A.shape[-2:], query_tokens, key_tokens)
+    config = _setting(None, tokens, n_layers=len(A), n_heads=A.shape[1])
+
+    def record(layer: Steps, at: int, notes: list[str]) -> None:
+        layer.record("weights", A[at], formula="A")
+
+    return _trace(config, tokens, record, _odd(A))
+
+
+def of_scores(
+    scores: Any,
+    query_tokens: Sequence[str] | None = None,
+    key_tokens: Sequence[str] | None = None,
+    *,
+    config: Config | None = None,
+    batch: int | None = None,
+) -> Trace:
+    """A Trace from scores on: scaled, capped, masked, weights.
+
+    scores  shapes and tokens as in `of_weights`; -inf where a query may not look
+    config  whose masks, scale, soft cap, normaliser and temperature apply; without a scale, 1
+
+    Raises ConfigError for shapes that do not fit, and for NaN and plus infinity.
+
+    >>> of_scores([[0.0, 0.0], [3.0, -np.inf]])["weights"].array
+    array([[[0.5, 0.5],
+            [1. , 0. ]]])
+    """
+    S = finite("scores", stack("scores", scores, batch), minus_infinity=True)
+    tokens = tokens_of(S.shape[-2:], query_tokens, key_tokens)
+    setting = _setting(config, tokens, n_layers=len(S), n_heads=S.shape[1], score="dot")
+
+    def record(layer: Steps, at: int, notes: list[str]) -> None:
+        known = replace(SCORES["dot"], fn=lambda Q, K: S[at])
+        nothing = np.zeros((S.shape[1], S.shape[-1], 0))
+        _attention(layer, setting, known, S[at], S[at], nothing, tokens[1], closed=np.isneginf(S[at]))
+
+    return _trace(setting, tokens, record)
+
+
+def of_vectors(
+    q: Any,
+    k: Any,
+    v: Any,
+    query_tokens: Sequence[str] | None = None,
+    key_tokens: Sequence[str] | None = None,
+    *,
+    config: Config | None = None,
+    batch: int | None = None,
+) -> Trace:
+    """A Trace from queries, keys and values on: everything up to the heads side by side, which is the output.
+
+    q       (queries, d_k), (heads, queries, d_k) or (layers, heads, queries, d_k)
+    k, v    likewise with a row a key; of heads as many as q has, or fewer that divide them
+    config  whose score, masks, scale, soft cap, normaliser and temperature apply; a score that needs matrices of its
+            own cannot be had
+
+    Raises ConfigError for shapes that do not fit, and for NaN and infinity.
+
+    >>> of_vectors([[1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], [[1.0], [2.0]])["scores"].array
+    array([[[1., 0.]]])
+    """
+    Q, K, V = (finite(name, stack(name, x, batch)) for name, x in {"q": q, "k": k, "v": v}.items())
+    _check_vectors(Q, K, V)
+    score = SCORES[config.score if config else "scaled_dot"]
+    if score.parameters:
+        raise ConfigError(f"the score {score.name!r} has matrices of its own; choose one without, such as scaled_dot")
+    tokens = tokens_of((Q.shape[2], K.shape[2]), query_tokens, key_tokens)
+    sizes = {"n_layers": len(Q), "n_heads": Q.shape[1], "n_kv_heads": K.shape[1]}
+    setting = _setting(config, tokens, **sizes, d_k=Q.shape[3], d_v=V.shape[3])
+
+    def record(layer: Steps, at: int, notes: list[str]) -> None:
+        given = {"queries": Q[at], "keys": K[at], "values": V[at]}
+        q, k, v = (layer.record(name, x, formula=f"{name[0].upper()}_h") for name, x in given.items())
+        k, v = (np.repeat(x, setting.group_size, axis=0) for x in (k, v))
+        C = layer.record("concat", joined(_attention(layer, setting, score, q, k, v, tokens[1])))
+        layer.record("output", C, formula="Y = C")
+
+    return _trace(setting, tokens, record)
+
+
+def _check_vectors(Q: Array, K: Array, V: Array) -> None:
+    given = f"q has shape {Q.shape}, k {K.shape} and v {V.shape} (layers, heads, rows, columns)"
+    if not len(Q) == len(K) == len(V):
+        raise ConfigError(f"{given}; give as many layers of each")
+    if K.shape[1:3] != V.shape[1:3] or Q.shape[1] % K.shape[1]:
+        raise ConfigError(f"{given}; give k and v the same rows and heads, as many heads as q or a divisor")
+    if Q.shape[3] != K.shape[3]:
+        raise ConfigError(f"{given}; q and k need as many columns as each other")
+
+
+def _setting(config: Config | None, tokens: tuple[tuple[str, ...], tuple[str, ...]], **known: Any) -> Given:
+    """The setting of a given trace: what `config` says of masks and weights, and what is known of the arrays."""
+    kept = {}
+    if config is not None:
+        groups = {item.name: item.metadata["group"] for item in settings(config)}
+        names = [name for name in groups if name in SETTING or name == "mask" or groups[name] == "Mask"]
+        kept = {name: getattr(config, name) for name in names}
+    fixed = {"sentence": "", "position": "none", "output_projection": False}
+    return Given(**(kept | fixed | known), is_cross=tokens[0] != tokens[1] or len(tokens[0]) != len(tokens[1]))
+
+
+def _attention(
+    layer: Steps,
+    config: Given,
+    score: Score,
+    Q: Array,
+    K: Array,
+    V: Array,
+    key_tokens: tuple[str, ...],
+    closed: Array | None = None,
+) -> Array:
+    """Everything from the scores on, recorded; `closed` is True where the given scores forbid a look.
+
+    Without a column in V there are no heads to record.
+    """
+    may = mask_of(layer, config, Q.shape[-2], key_tokens)
+    formulas = formulas_of(config, layer) if closed is None else formulas_of(config, layer) | {"scores": "S"}
+
+    def record(name: str, array: Array) -> Array:
+        return layer.record(name, array, formula=formulas.get(name)) if array.shape[-1] else array
+
+    with np.errstate(all="ignore"):
+        return pipeline(
+            Q,
+            K,
+            V,
+            score=score,
+            params={},
+            scale=score.scale(Q.shape[-1]) if config.scale is None else config.scale,
+            softcap=config.softcap,
+            bias=None,
+            allowed=may if closed is None else may & ~closed,
+            normaliser=config.normaliser,
+            temperature=config.temperature,
+            over=config.normalise_over,
+            record=record,
+        )
+
+
+def _trace(
+    config: Given,
+    tokens: tuple[tuple[str, ...], tuple[str, ...]],
+    record: Callable[[Steps, int, list[str]], None],
+    notes: Sequence[str] = (),
+) -> Trace:
+    """Every layer recorded, and what is to be said of them."""
+    said, sizes, layers = list(notes), dict[str, int](), []
+    for at in range(config.n_layers):
+        layer = Steps(f"layer {at}", sizes)
+        record(layer, at, said)
+        if "masked" in layer:
+            say_empty(layer, config, f"layer {at + 1}, " if config.n_layers > 1 else "", said)
+        layers.append(layer)
+    result = list(layers[-1].values())[-1]
+    return Trace(config, *tokens, Steps("the steps around the layers", sizes), tuple(layers), result, tuple(said))
+
+
+def _odd(A: Array) -> list[str]:
+    """What is odd about given weights: those below zero, and rows that do not add to one."""
+    sums = A.sum(axis=-1)
+    below, off = np.argwhere(A < 0), np.argwhere(~(abs(sums - 1) <= ONE))
+    notes = []
+    for kind, places, values, what in (("negative", below, A, "weights are"), ("sum", off, sums, "rows do")):
+        if len(places):
+            first = tuple(places[0])
+            more = NOTES["more"].format(n=len(places) - 1, what=what) if len(places) > 1 else ""
+            at = where(first, A.shape[: len(first)] if kind == "negative" else (*A.shape[:3], 1)[:4])
+            notes.append(NOTES[kind].format(where=f"{at[0].upper()}{at[1:]}", value=values[first], more=more))
+    return notes

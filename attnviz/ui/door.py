@@ -1,0 +1,84 @@
+"""The page as a whole: read the address, draw the controls, run, draw the pictures, write the address."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attnviz.core.config import Config
+from attnviz.core.fields import ConfigError
+from attnviz.core.layers import run
+from attnviz.core.trace import Trace
+from attnviz.ui import controls, state
+from attnviz.ui.pages import PAGES
+from attnviz.ui.say import line, say
+from attnviz.ui.selection import Selection, within
+from attnviz.views.overview import overview
+
+TOO_LONG = "Too long for a link, so it travels without: {names}. Save the setting as a file instead, at the left."
+STILL_SHOWN = "The pictures still show the last setting that worked."
+NOTHING_DRAWN = "Nothing can be drawn until that is mended; what was typed is kept."
+
+OPENING = Config(initialiser="by_hand")  # heads with a purpose: a first picture that can be read
+
+
+def page() -> None:
+    """Draw the page; a script for `streamlit run` calls it once."""
+    st.set_page_config(page_title="attnviz: see attention happen", layout="wide", initial_sidebar_state="auto")
+    st.html(Path(__file__).with_name("page.css"))
+    (saved, selection), problems = state.read(Config, Selection, opening=(OPENING, Selection()))
+
+    summary, pages = st.columns([2, 3], vertical_alignment="center")
+    with pages:
+        selection = controls.choose(selection, "page")
+    shown = PAGES[selection.page]
+    draft, files = _controls(saved) if shown.has_controls else (saved, None)
+
+    say(*problems)
+    config, trace = _run(draft, saved)
+    if shown.of_setting:
+        say(*trace.notes)
+        with summary:
+            line(overview(trace))
+        selection = within(selection, trace)
+    late = st.container()
+
+    selection = shown.page(trace, selection)
+    left_out = state.write(config, selection)
+    if left_out:
+        with late:
+            say(TOO_LONG.format(names=", ".join(left_out)))
+    if files is not None:
+        with files:
+            state.files(config, selection)
+
+
+def _controls(config: Config) -> tuple[Config, DeltaGenerator]:
+    """The setting as the visitor leaves it, and where to offer it as a file."""
+    draft = controls.draw(config, "sentence")
+    with st.sidebar:
+        st.html('<span class="attn-brand">attnviz</span>')
+        draft = controls.draw(draft, "d_model", "n_heads", "mask", "score", "seed")
+        for group in controls.groups(draft):
+            if group:
+                with st.expander(group):
+                    draft = controls.draw(draft, group=group)
+        return draft, st.expander("Save and open")
+
+
+def _run(draft: Config, saved: Config) -> tuple[Config, Trace]:
+    """The setting that could be run, the visitor's or else the last one, and its run; says what is to be mended."""
+    try:
+        config = controls.checked(draft)
+        return config, run(config)
+    except ConfigError as error:
+        fault = f"{str(error)[0].upper()}{str(error)[1:]}."
+    try:
+        trace = run(saved)
+    except ConfigError:
+        say(fault, NOTHING_DRAWN, kind="fault")
+        st.stop()
+    say(fault, STILL_SHOWN, kind="fault")
+    return saved, trace

@@ -1,0 +1,154 @@
+"""The What if panel: change any number of any step, and see what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from attnviz.core.config import Config
+from attnviz.core.edits import Edit
+from attnviz.core.fields import ConfigError
+from attnviz.core.layers import run
+from attnviz.core.projections import INITIALISERS
+from attnviz.core.trace import Trace
+from attnviz.ui import bridge, controls, state
+from attnviz.ui.say import line, say
+from attnviz.ui.selection import Selection
+from attnviz.views import address, edited, pasted, stages, tables
+from attnviz.views.captions import NAMES
+from attnviz.views.edited import Sheet
+from attnviz.views.sentences import plain
+
+MOST_LISTED = 20
+WORDS = {
+    "ask": "Change any number: everything that follows from it is computed again, and everything before it stays.",
+    "step": "Step",
+    "head": "Head",
+    "paste": "Paste or upload a whole matrix",
+    "pasted": "Rows of numbers, as a spreadsheet copies them",
+    "upload": "Or a CSV file",
+    "set": "Set these numbers",
+    "undo": "Undo",
+    "undo_all": "Undo all",
+    "compare": "Compare with the run before",
+    "more": "and {n:,} more",
+    "fault": "Nothing was changed: {error}.",
+    "text": "the file is no text in UTF-8; save it as CSV",
+    "nothing": "there is nothing to set; paste rows of numbers or choose a file",
+    "solved": "The matrices that were made by hand stay as they were before any change.",
+}
+_FAULT, _BASE = "_what_if_fault", "_what_if_base"
+
+
+def panel(trace: Trace, selection: Selection) -> Selection:
+    """One part of a step as a table to be edited, and the list of what was changed."""
+    line([WORDS["ask"]])
+    steps = edited.editable(trace, selection.layer - 1)
+    left, right, _ = st.columns([2, 1, 2])
+    with left:
+        selection = controls.pick(
+            selection, "step", WORDS["step"], list(steps), words=NAMES.__getitem__, otherwise="scores"
+        )
+    name = selection.step if selection.step in steps else "scores"
+    on = edited.sheet(steps[name], selection.layer - 1, (selection.head or 1) - 1)
+    if on.head is not None and len(steps[name].array) > 1:
+        with right:
+            selection = controls.pick(selection, "head", WORDS["head"], range(1, len(steps[name].array) + 1))
+        on = edited.sheet(steps[name], selection.layer - 1, (selection.head or 1) - 1)
+    selection = replace(selection, step=name)
+    fault = st.session_state.pop(_FAULT, None)
+    with st.container():  # always there: what opens below it stays open when it says something
+        say(*([WORDS["fault"].format(error=fault)] if fault else []), kind="fault")
+    _table(trace, selection, on)
+    _whole(trace, selection, on)
+    _list(trace, selection)
+    bridge.show([stages.stage(trace, steps[name], NAMES[name], steps[name].meaning)], key="what-if")
+    return selection
+
+
+def _table(trace: Trace, selection: Selection, on: Sheet) -> None:
+    """The numbers to be edited.
+
+    The table keeps what is typed into it, so it has to be told the numbers from before: those of the edits that are
+    not its own.
+    """
+    config = trace.config
+    base = _base(config, on)
+    before = run(replace(config, edits=base)) if base != config.edits else trace
+    step = before.around[on.step] if on.layer is None else before.layers[on.layer][on.step]
+    frame = tables.matrix(step, trace.query_tokens, trace.key_tokens, on.head or 0).astype(float)
+    frame.index.name = frame.columns.name = None
+    key = f"sheet-{state.digest(replace(config, edits=base), on)}"
+    columns = {at: st.column_config.NumberColumn(format="%.6g", step=None) for at in frame.columns}
+    args = (key, config, selection, on, len(step.axes), tuple(frame.columns), base)
+    st.data_editor(frame, key=key, column_config=columns, num_rows="fixed", on_change=_typed, args=args)
+
+
+def _base(config: Config, on: Sheet) -> tuple[Edit, ...]:
+    """The edits that the table was drawn with, if it is the one that made the present ones; else the present ones."""
+    sheet, base, made = st.session_state.get(_BASE, (None, (), ()))
+    return base if sheet == on and made == config.edits else config.edits
+
+
+def _typed(
+    key: str, config: Config, selection: Selection, on: Sheet, n_axes: int, columns: tuple[str, ...], base: Any
+) -> None:
+    """Take over what was typed or pasted into the table; a callback."""
+    rows = st.session_state[key]["edited_rows"]
+    try:
+        new = edited.changed_cells(replace(config, edits=base), on, n_axes, rows, columns)
+    except ConfigError as error:
+        st.session_state[_FAULT] = str(error)
+        return
+    st.session_state[_BASE] = (on, base, new.edits)
+    state.adopt(new, selection)
+
+
+def _whole(trace: Trace, selection: Selection, on: Sheet) -> None:
+    """A place to paste or upload all of it at once."""
+    with st.expander(WORDS["paste"]):
+        st.text_area(WORDS["pasted"], key="pasted_matrix", max_chars=200_000)
+        st.file_uploader(WORDS["upload"], type=["csv", "tsv", "txt"], key="uploaded_matrix", max_upload_size=1)
+        st.button(WORDS["set"], key="set_matrix", on_click=_set, args=(trace, selection, on))
+
+
+def _set(trace: Trace, selection: Selection, on: Sheet) -> None:
+    """Take over what was pasted or uploaded; a callback."""
+    file = st.session_state.get("uploaded_matrix")
+    try:
+        text = file.getvalue().decode("utf-8-sig") if file else st.session_state.get("pasted_matrix", "")
+        if not text.strip():
+            raise ConfigError(WORDS["nothing"])
+        matrix = pasted.matrix(text, minus_infinity=on.step == "masked")
+        new = edited.set_matrix(trace, trace.config, on, matrix)
+    except UnicodeDecodeError:
+        st.session_state[_FAULT] = WORDS["text"]
+    except ConfigError as error:
+        st.session_state[_FAULT] = str(error)
+    else:
+        state.adopt(new, selection)
+
+
+def _list(trace: Trace, selection: Selection) -> None:
+    """What was changed, each to be undone by itself."""
+    config = trace.config
+    if not trace.edits:
+        return
+    if INITIALISERS[config.initialiser].solved:
+        line([WORDS["solved"]])
+    before = run(replace(config, edits=()))
+    for number, edit in enumerate(trace.edits[:MOST_LISTED]):
+        words, undo, _ = st.columns([4, 1, 2], vertical_alignment="center")
+        with words:
+            line([plain(edited.told(trace, before, edit))])
+        fewer = edited.without(config, edit)
+        undo.button(WORDS["undo"], key=f"undo-{number}", on_click=state.adopt, args=(fewer, selection))
+    if len(trace.edits) > MOST_LISTED:
+        line([WORDS["more"].format(n=len(trace.edits) - MOST_LISTED)])
+    none = replace(config, edits=())
+    beside = replace(selection, page="compare", changes=address.difference(none, config))
+    with st.container(horizontal=True, gap="small"):
+        st.button(WORDS["undo_all"], key="undo_all", on_click=state.adopt, args=(none, selection))
+        st.button(WORDS["compare"], key="compare_edits", on_click=state.adopt, args=(none, beside))

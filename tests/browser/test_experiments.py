@@ -1,0 +1,96 @@
+"""The Experiments page in a real browser: every question is opened, and a number of its answer is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from attnviz import Config, run
+from attnviz.core import orders, trials
+from attnviz.core.sides import SIDES
+from attnviz.views import growth, order
+from attnviz.views import trials as words
+from attnviz.views.sentences import plain
+
+pytestmark = pytest.mark.browser
+
+CONFIG = Config(sentence="dogs chase small cats", n_heads=3)
+QUERY = "v=1&page=experiments&sentence=dogs+chase+small+cats&n_heads=3"
+
+
+@pytest.fixture(scope="module")
+def app(server: Callable[..., Any]) -> Any:
+    return server("app.py")
+
+
+def settled(page: Any, part: str) -> None:
+    """Wait until the address says so: it is written when the run is through."""
+    page.wait_for_function("part => location.search.includes(part)", arg=part)
+
+
+def press(page: Any, label: str) -> None:
+    page.get_by_role("radio", name=label).or_(page.get_by_role("button", name=label, exact=True)).first.click()
+
+
+def test_every_question_is_opened_and_answered_in_numbers(browser_page: Any, app: Any) -> None:
+    page, trace = browser_page, run(CONFIG)
+    page.goto(f"{app.url}/?{QUERY}")
+    sides = {side: run(Config(sentence=CONFIG.sentence, n_heads=3, normalise_over=side)) for side in SIDES}
+    variants = [run(Config(sentence=CONFIG.sentence, n_heads=3, n_kv_heads=n)) for n in (3, 1)]
+    found = orders.reordered(Config(sentence=CONFIG.sentence, n_heads=3), (3, 2, 1, 0))
+    assert found is not None
+    answers = {
+        "Which axis sums to one": ("axis", "trial-keys", words.of_axis(sides, 0)[1]),
+        "Why divide by √d_k": (
+            "scale",
+            "trial-root",
+            growth.of_spread(trace, trials.spread(trace, 0, 16))[0],
+        ),
+        "Sharing keys and values": ("sharing", "trial-kv1", words.of_sharing(variants, 0)[0]),
+        "Does order matter": ("shuffle", "trial-on-on", plain(order.of_order("on", found))),
+    }
+    for label, (name, picture, sentence) in answers.items():
+        press(page, label)
+        settled(page, f"experiment={name}")
+        page.wait_for_selector(f".st-key-{picture} .attn-focus")
+        page.get_by_text(sentence).first.wait_for()
+
+
+def test_the_width_is_moved_and_the_charts_follow(browser_page: Any, app: Any) -> None:
+    page = browser_page
+    page.goto(f"{app.url}/?{QUERY}&experiment=scale")
+    page.wait_for_selector(".st-key-chart-spread .js-plotly-plot")
+    page.get_by_role("slider", name="d_k of the experiment").focus()
+    page.keyboard.press("ArrowLeft")
+    settled(page, "trial_d_k=15")
+    found = trials.spread(run(CONFIG), 0, 15)
+    page.get_by_text(f"At d_k = 15 the scores have standard deviation {growth.short(found.scores['one'])}").wait_for()
+    page.wait_for_function(
+        "() => document.querySelector('.st-key-chart-spread .js-plotly-plot')?.data?.[0]?.x?.includes?.(15)"
+    )
+    assert page.evaluate("document.querySelectorAll('.st-key-chart-largest .legendtext').length") == 3
+
+
+def test_an_order_is_kept_and_back_undoes_it(browser_page: Any, app: Any) -> None:
+    page = browser_page
+    page.goto(f"{app.url}/?{QUERY}&experiment=shuffle")
+    page.get_by_text("Reordered: cats small chase dogs").wait_for()
+    page.get_by_role("button", name="Use this order").click()
+    settled(page, "sentence=cats+small+chase+dogs")
+    page.get_by_text("Reordered: dogs chase small cats").wait_for()
+    page.go_back()
+    page.get_by_text("Reordered: cats small chase dogs").wait_for()
+    field = page.get_by_role("textbox", name="Sentence", exact=True)
+    page.wait_for_function("field => field.value === 'dogs chase small cats'", arg=field.element_handle())
+
+
+@pytest.mark.parametrize("experiment", ["axis", "scale", "sharing", "shuffle"])
+def test_nothing_scrolls_sideways_on_a_phone(new_page: Callable[..., Any], app: Any, experiment: str) -> None:
+    page = new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{app.url}/?{QUERY}&n_heads=8&experiment={experiment}")
+    page.wait_for_selector("[class*=st-key-trial] .attn-focus")
+    page.get_by_text(re.compile("Use |standard deviation")).first.wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -1,0 +1,107 @@
+"""What if and Compare as a person uses them: numbers typed into a table, one after the other, and taken back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from attnviz import Config, run
+from attnviz.core.edits import read
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def site(server: Callable[..., Any]) -> Any:
+    return server("app.py")
+
+
+def asked(page: Any) -> dict[str, str]:
+    return {name: values[-1] for name, values in parse_qs(urlsplit(page.url).query).items()}
+
+
+def wait_for(page: Any, name: str, value: str | None) -> None:
+    page.wait_for_url(lambda url: parse_qs(urlsplit(url).query).get(name, [None])[-1] == value)
+    page.locator("[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]").wait_for()
+
+
+def choose(page: Any, row: int, column: int) -> None:
+    """Click a cell of the table of four columns, counted from 0: Streamlit draws it on a canvas."""
+    grid = page.locator("[data-testid=stDataFrame] canvas").first
+    grid.scroll_into_view_if_needed()
+    box = grid.bounding_box()
+    width = (box["width"] - 60) / 4
+    page.mouse.click(box["x"] + 60 + width * (column + 0.5), box["y"] + 36 + 35 * (row + 0.5))
+
+
+def enter(page: Any, number: str) -> None:
+    """Type a number into the chosen cell; Enter goes on to the cell below."""
+    page.keyboard.press("Enter")
+    page.locator("#portal input").fill(number)
+    page.keyboard.press("Enter")
+
+
+def test_numbers_are_typed_one_after_the_other_and_taken_back(browser_page: Any, site: Any) -> None:
+    page = browser_page
+    page.goto(f"{site.url}/?v=1&sentence=a+b+c+d&n_heads=1&panel=what_if&step=scores")
+    page.locator("[data-testid=stDataFrame] canvas").first.wait_for()
+    choose(page, 0, 1)
+    enter(page, "9.5")
+    wait_for(page, "edits", "scores.1.1.1.2~9.5")
+    enter(page, "-3")  # in the cell below: the table has not let go of the keyboard
+    wait_for(page, "edits", "scores.1.1.1.2~9.5~~scores.1.1.2.2~-3.0")
+    page.get_by_text("S, “b” → “b”").or_(page.get_by_text("S, head 1, “b” → “b”")).wait_for()
+    edits, _ = read(asked(page)["edits"])
+    share = run(Config(sentence="a b c d", n_heads=1, edits=edits))["weights"].array[0, 0, 1]
+    page.locator(".st-key-explore-weights").get_by_text(f"{share:.3f}", exact=True).wait_for()
+    page.get_by_role("button", name="Undo", exact=True).first.click()
+    wait_for(page, "edits", "scores.1.1.2.2~-3.0")
+    page.go_back()
+    wait_for(page, "edits", "scores.1.1.1.2~9.5~~scores.1.1.2.2~-3.0")
+    page.get_by_role("button", name="Compare with the run before").click()
+    wait_for(page, "page", "compare")
+    assert asked(page)["b_edits"] == "scores.1.1.1.2~9.5~~scores.1.1.2.2~-3.0"
+    assert "edits" not in asked(page)
+    page.get_by_text("Attention scores: 2 of 16 numbers moved").wait_for()
+
+
+def test_a_pasted_matrix_is_set_and_a_bad_one_is_refused_with_its_place(browser_page: Any, site: Any) -> None:
+    page = browser_page
+    page.goto(f"{site.url}/?v=1&sentence=a+b&n_heads=1&d_model=2&panel=what_if&step=embedded&edits=scores.1.1.1.1~2.0")
+    page.get_by_text("Paste or upload a whole matrix").click()
+    area = page.locator(".st-key-pasted_matrix textarea")
+    area.fill("1 2\n3 oops")
+    area.press("Control+Enter")
+    page.get_by_role("button", name="Set these numbers").click()
+    page.get_by_role("alert").get_by_text(re.compile("Nothing was changed: .*row 2.*column 2")).wait_for()
+    assert asked(page)["edits"] == "scores.1.1.1.1~2.0"
+    area = page.locator(".st-key-pasted_matrix textarea")
+    area.fill("1\t2\n3\t4")
+    area.press("Control+Enter")
+    page.get_by_role("button", name="Set these numbers").click()
+    wait_for(
+        page, "edits", "embedded.1.1~1.0~~embedded.1.2~2.0~~embedded.2.1~3.0~~embedded.2.2~4.0~~scores.1.1.1.1~2.0"
+    )
+
+
+def test_a_visitor_finds_compare_and_changes_one_thing(browser_page: Any, site: Any) -> None:
+    page = browser_page
+    page.goto(f"{site.url}/?v=1")
+    page.get_by_role("button", name="Compare").or_(page.get_by_role("radio", name="Compare")).first.click()
+    page.get_by_role("button", name="A causal mask").click()
+    wait_for(page, "b_mask", "causal")
+    page.get_by_text("the first step that differs is mask M").wait_for()
+    assert page.locator(".st-key-compare .js-plotly-plot").count() == 3
+    page.get_by_role("button", name="Swap A and B").click()
+    wait_for(page, "mask", "causal")
+    assert asked(page)["b_mask"] == "none"
+    page.get_by_role("button", name="Make B the setting").click()
+    wait_for(page, "b_mask", None)
+    assert "mask" not in asked(page)
+    page.go_back()
+    wait_for(page, "b_mask", "none")
+    page.locator(".st-key-b_mask").wait_for()

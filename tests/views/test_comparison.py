@@ -1,0 +1,141 @@
+"""Two runs beside each other: the difference is B - A of the runs' own numbers, the words say where and how much."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attnviz import Config, run
+from attnviz.views import comparison
+from attnviz.views.comparison import Move, moves, pair, parting, pictures, said, told
+from attnviz.views.figures import layout, scale
+from attnviz.views.sentences import plain
+
+SETTING = {"sentence": "the cat sat on mats", "n_heads": 3, "d_model": 8, "d_k": 3, "d_v": 2}
+
+
+def two(**change):
+    return run(Config(**SETTING)), run(Config(**SETTING | change))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({}, "A and B are the same, number for number."),
+        ({"score": "dot"}, "the same up to attention scores S; the first step that differs is scaled scores S′."),
+        ({"mask": "causal"}, "the first step that differs is mask M."),
+        ({"temperature": 0.5}, "the first step that differs is attention weights A."),
+        ({"sentence": "the dog sat on mats"}, "A and B differ from the first step on, token embeddings E."),
+        ({"output_projection": False}, "the first step that differs is output matrix W_O."),
+    ],
+)
+def test_the_first_step_that_differs_is_named(change, words):
+    assert parting(*two(**change), 0).endswith(words)
+
+
+@pytest.mark.parametrize("name", ["embedded", "queries", "scores", "masked", "weights", "heads", "concat", "output"])
+def test_the_difference_is_b_minus_a(name):
+    a, b = two(seed=1, mask="causal")
+    left, right = pair(a, b, 0, name)
+    shown = pictures(a, b, 0, name)[2]
+    with np.errstate(invalid="ignore"):
+        expected = (b[name].array - a[name].array).reshape(shown.array.shape)
+    open_cells = np.isfinite(expected)
+    np.testing.assert_array_equal(shown.array[open_cells], expected[open_cells])
+    assert (shown.kind, shown.name) == ("signed", "difference")
+    assert left.shape == right.shape == a[name].shape
+
+
+def test_both_share_one_colour_scale_and_the_difference_has_its_own():
+    a, b = two(scale=3.0)
+    one, other, apart = pictures(a, b, 0, "scaled")
+    assert scale(one) == scale(other)
+    assert scale(one).high == max(np.abs(a["scaled"].array).max(), np.abs(b["scaled"].array).max())
+    assert scale(apart).high == np.abs(b["scaled"].array - a["scaled"].array).max()
+
+
+def test_a_cell_masked_in_one_is_drawn_and_one_masked_in_both_is_not():
+    a, b = two(mask="causal")
+    hidden = pictures(a, b, 0, "weights")[2].masked
+    assert not hidden.any()
+    c = run(Config(**SETTING | {"mask": "causal", "seed": 1}))
+    np.testing.assert_array_equal(pictures(b, c, 0, "weights")[2].masked[0], ~np.tri(5, dtype=bool))
+
+
+def test_minus_infinity_in_one_is_no_number_to_draw():
+    a, b = two(mask="causal")
+    hidden = pictures(a, b, 0, "masked")[2].masked
+    np.testing.assert_array_equal(hidden[0], ~np.tri(5, dtype=bool))
+
+
+def test_more_heads_leave_those_of_before_exactly_alone():
+    a, b = two(n_heads=5)
+    assert len(pictures(a, b, 0, "weights")[2].array) == 3
+    assert said(a, b, 0, "weights") == [
+        "Attention weights: all 75 numbers are the same in A and B.",
+        "Compared are the first 3 heads, which both have.",
+    ]
+    assert moves(a, b, 0, "weights") == ()
+
+
+def test_another_shape_is_said_and_both_are_still_shown():
+    a, b = two(sentence="the cat")
+    assert [stage.name for stage in pictures(a, b, 0, "weights")] == ["a", "b"]
+    assert said(a, b, 0, "weights") == [
+        "Attention weights are 3 × 5 × 5 in A and 3 × 2 × 2 in B, so there is no difference to draw."
+    ]
+    assert moves(a, b, 0, "weights") == ()
+
+
+def test_a_step_that_only_one_has():
+    a, b = two(bias="alibi")
+    assert [stage.name for stage in pictures(a, b, 0, "bias")] == ["b"]
+    assert "are absent in A and 3 × 5 × 5 in B" in said(a, b, 0, "bias")[0]
+
+
+def test_other_words_are_compared_by_place_and_named_both():
+    a, b = two(sentence="the dog sat on mats")
+    apart = pictures(a, b, 0, "weights")[2]
+    assert list(apart.rows) == list(apart.columns) == ["the", "cat / dog", "sat", "on", "mats"]
+    assert said(a, b, 0, "weights")[1].startswith("The words differ")
+
+
+def test_the_furthest_moves_come_first_and_are_the_runs_own_numbers():
+    a, b = two(seed=4)
+    found = moves(a, b, 0, "weights", most=4)
+    apart = np.abs(b["weights"].array - a["weights"].array)
+    assert [abs(move.change) for move in found] == np.sort(apart, axis=None)[::-1][:4].tolist()
+    for move in found:
+        at = (move.head, move.row, move.column)
+        assert (move.a, move.b) == (a["weights"].array[at], b["weights"].array[at])
+
+
+def test_a_move_in_words():
+    a, b = two(edits=((0, "w_o", (5, 1), 2.0), (0, "scores", (2, 1, 4), 3.0)))
+    at = a["scores"].array[2, 1, 4]
+    (score,) = moves(a, b, 0, "scores")
+    assert score == Move(2, 1, 4, at, 3.0)
+    assert plain(told(a, 0, "scores", score)) == (
+        f"head 3, “cat” → “mats”: {at:.3g} in A, 3 in B (+{3 - at:.3g})".replace("-", "−")
+    )
+    (entry,) = moves(a, b, 0, "w_o")
+    assert plain(told(a, 0, "w_o", entry)).startswith("row 6, column 2: ")
+
+
+def test_how_far_a_step_moved():
+    a, b = two(edits=((0, "values", (0, 0, 0), 1.0),))
+    size = abs(1.0 - a["values"].array[0, 0, 0])
+    assert said(a, b, 0, "values") == [
+        f"Value vectors: 1 of 30 numbers moved, by {size / 30:.3g} on average and {size:.3g} at most."
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(run(Config(n_layers=2, residual=True, feed_forward="relu")).layers[1]))
+def test_every_step_can_be_compared(name):
+    setting = {"n_layers": 2, "residual": True, "feed_forward": "relu", "d_k": (3, 2), "n_heads": 2}
+    a, b = run(Config(**setting)), run(Config(**setting, seed=1))
+    shown = pictures(a, b, 1, name)
+    assert layout(shown, 1200).grids
+    assert comparison.said(a, b, 1, name)
+    for move in moves(a, b, 1, name):
+        assert plain(told(a, 1, name, move))
