@@ -23,7 +23,7 @@ from attnviz.core.positions import POSITIONS
 from attnviz.core.projections import INITIALISERS
 from attnviz.core.scores import SCORES
 from attnviz.core.tokens import PAD
-from attnviz.core.trace import Steps, Trace
+from attnviz.core.trace import Step, Steps, Trace
 
 Array = np.ndarray
 Projections = Mapping[str, Any]
@@ -47,8 +47,8 @@ def run(
     ((2, 3, 3), [1.0, 0.0, 0.0])
     """
     here, own = _by_place(edits, config.n_layers), _by_place(config.edits)
-    brought = _one_each(projections, config.n_layers)
-    given = _kept(config, brought) if here or own else brought
+    given = _one_each(projections, config.n_layers)
+    kept = _kept(config, given) if here or own else [None] * config.n_layers
     query_tokens, key_tokens, notes = inputs.tokens(config)
     _say_beyond(config, len(query_tokens), len(key_tokens), notes)
     sizes: dict[str, int] = {}
@@ -58,7 +58,7 @@ def run(
     for i in range(config.n_layers):
         layer = Steps(f"layer {i}", sizes, here.get(i, ()), own.get(i, ()))
         hand = Hand(config, query_tokens, key_tokens, layers[:1]) if INITIALISERS[config.initialiser].solved else None
-        parameters = Parameters(layer, config, f"layer{i}", given[i], hand)
+        parameters = Parameters(layer, config, f"layer{i}", given[i], hand, kept[i])
         X = _layer(layer, parameters, config, X, X_kv, key_tokens)
         where = f"layer {i + 1}, " if config.n_layers > 1 else ""
         say_empty(layer, config, where, notes)
@@ -69,23 +69,18 @@ def run(
     around.check_edits()
     applied = _say_left_out([around, *layers], config, notes)
     result = layers[-1][next(reversed(list(layers[-1])))]
-    everywhere = frozenset.intersection(*(frozenset(n for n in each if each[n] is not None) for each in brought))
+    everywhere = frozenset.intersection(*(frozenset(n for n in each if each[n] is not None) for each in given))
     return Trace(config, query_tokens, key_tokens, around, tuple(layers), result, tuple(notes), applied, everywhere)
 
 
-def _kept(config: Config, given: list[Projections]) -> list[Projections]:
-    """What was given and, where heads are solved from what they read, their matrices as they were before any edit.
+def _kept(config: Config, given: list[Projections]) -> Sequence[Mapping[str, Step] | None]:
+    """The steps of each layer before any number was changed, where heads are solved from what they read.
 
     So a changed number changes what follows from it, and not the construction.
     """
     if not INITIALISERS[config.initialiser].solved:
-        return given
-    before = run(replace(config, edits=()), given)
-    solved = [
-        {name: [layer[name].head(h) for h in range(len(layer[name].array))] for name in ("w_q", "w_k", "w_v")}
-        for layer in before.layers
-    ]
-    return [{**kept, **each} for kept, each in zip(solved, given)]
+        return [None] * config.n_layers
+    return run(replace(config, edits=()), given).layers
 
 
 def _say_left_out(places: Sequence[Steps], config: Config, notes: list[str]) -> tuple[Edit, ...]:

@@ -13,7 +13,7 @@ from attnviz.core.hand import Hand
 from attnviz.core.noise import Address
 from attnviz.core.projections import INITIALISERS
 from attnviz.core.scores import SCORES
-from attnviz.core.trace import Steps
+from attnviz.core.trace import Step, Steps
 
 Array = np.ndarray
 
@@ -26,9 +26,16 @@ class Parameters:
     """
 
     def __init__(
-        self, layer: Steps, config: Config, place: str, given: Mapping[str, Any], hand: Hand | None = None
+        self,
+        layer: Steps,
+        config: Config,
+        place: str,
+        given: Mapping[str, Any],
+        hand: Hand | None = None,
+        kept: Mapping[str, Step] | None = None,
     ) -> None:
-        self._layer, self._config, self._place, self._hand = layer, config, place, hand
+        """`kept` holds the matrices that were solved before any number was changed: they stay as they were."""
+        self._layer, self._config, self._place, self._hand, self._kept = layer, config, place, hand, kept
         self._given = dict(given)
         self._row = INITIALISERS[config.initialiser]
 
@@ -149,6 +156,9 @@ class Parameters:
 
     def _filled(self, name: str, h: int, shape: tuple[int, ...], X: Array, n: int) -> Array:
         """The matrix of head h out of n: solved where the setting says so, drawn otherwise."""
+        if self._kept:
+            step = self._kept[name]
+            return step.head(h * len(step.array) // n)
         if self._hand:
             W = self._hand.matrix(name, h * self._config.kv_heads // n, shape, X)
             if W is not None:

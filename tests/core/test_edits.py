@@ -104,13 +104,21 @@ def test_minus_infinity_forbids_a_cell():
     assert trace["weights"].array[1, 2].sum() == pytest.approx(1.0, abs=1e-12)
 
 
-def test_heads_set_by_hand_keep_their_construction():
-    setting = SETTING | {"initialiser": "by_hand", "n_layers": 2, "residual": True, "d_model": 16, "mask": "causal"}
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"n_layers": 2, "residual": True, "mask": "causal"},
+        {"tied": True, "n_kv_heads": 1},
+        {"n_kv_heads": 2, "n_heads": 4, "d_k": (3, 2)},
+    ],
+)
+def test_heads_set_by_hand_keep_their_construction(setting):
+    setting = SETTING | {"initialiser": "by_hand", "d_model": 16} | setting
     edit = (None, "embedded", (1, 2), 9.0)
     before, after = run(Config(**setting)), run(Config(**setting, edits=(edit,)))
-    for i in range(2):
+    for one, other in zip(before.layers, after.layers, strict=True):
         for name in ("w_q", "w_k", "w_v", "w_o"):
-            assert np.array_equal(before.layers[i][name].array, after.layers[i][name].array), (i, name)
+            np.testing.assert_array_equal(one[name].array, other[name].array)
     assert not np.array_equal(before["weights"].array, after["weights"].array)
 
 
