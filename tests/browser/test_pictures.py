@@ -1,0 +1,227 @@
+"""The pictures and the interactive file in a real browser: what is read, pointed at, and left alone."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz import NORMALISERS, SCORES, Config, Trace, run
+from attnviz.core.given import of_scores, of_weights
+from attnviz.views import standalone, svg
+from attnviz.views.lettering import word
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = (
+    "</script><script>alert(1)</script> <img/src=x/onerror=alert(1)> ]]> constructor 猫猫猫猫猫猫猫猫猫猫猫猫 a\u202eb "
+    "supercalifragilisticexpialidocious e\u0301\u0301\u0301\u0301\u0301"
+)
+
+
+class File:
+    """A file opened from disk without a network, and all that went wrong with it."""
+
+    def __init__(self, page: Any, path: Path, text: str) -> None:
+        path.write_text(text, encoding="utf-8")
+        self.page, self.faults, self.asked = page, [], []
+        page.on("console", lambda message: self.faults.append(message.text))
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("dialog", lambda dialog: self.faults.append(dialog.message))
+        page.on("request", lambda request: self.asked.append(request.url))
+        self.url = path.as_uri()
+        page.goto(self.url)
+
+    def choose(self, stage: int, head: int, row: int, column: int) -> None:
+        """Select a cell by its numbers, counted from 0."""
+        self.page.locator(".picture").nth(stage).press("Enter")
+        for name, value in (("head", head), ("query", row), ("key", column)):
+            self.page.fill(f"#{name}", str(value + 1))
+            self.page.dispatch_event(f"#{name}", "change")
+
+    @property
+    def said(self) -> str:
+        return str(self.page.inner_text("#said"))
+
+    @property
+    def lines(self) -> dict[str, str]:
+        titles, texts = (self.page.locator(f"#lines {tag}").all_inner_texts() for tag in ("dt", "dd"))
+        return dict(zip(titles, texts))
+
+
+def number(text: str) -> float:
+    return float(text.rpartition(" ")[2].replace("−", "-").replace("∞", "inf"))
+
+
+@pytest.fixture
+def opened(new_page: Callable[..., Any], tmp_path: Path) -> Callable[..., File]:
+    def open_file(trace: Trace, **options: Any) -> File:
+        return File(new_page(offline=True, **options), tmp_path / "run.html", standalone.html(trace))
+
+    return open_file
+
+
+def test_cells_say_their_numbers_exactly_and_hostile_words_stay_words(opened: Callable[..., File]) -> None:
+    trace = run(Config(sentence=HOSTILE, tokeniser="whitespace", n_heads=3, mask="causal", d_v=(3, 1, 2), n_layers=2))
+    file = opened(trace)
+    for layer in (0, 1):
+        file.page.select_option("#layer", str(layer + 1))
+        for at, name in enumerate(("scores", "weights", "heads")):
+            array = trace.layers[layer][name].array
+            for head, row, column in ((0, 4, 1), (2, 6, 0), (1, 3, 0)):
+                file.choose(at, head, row, column)
+                assert number(file.said) == array[head, row, column]
+                assert f"query {row + 1} “{word(trace.query_tokens[row])}”" in file.said
+    file.choose(0, 1, 2, 5)
+    assert file.said.endswith("masked")
+    assert file.page.inner_text("#sentence") == svg.drawable(HOSTILE)
+    assert file.faults == []
+    assert file.asked == [file.url]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"viewport": {"width": 1280, "height": 720}}, {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark"}],
+)
+def test_pointing_tapping_and_keys_reach_the_cell_that_is_drawn_there(
+    opened: Callable[..., File], options: dict[str, Any]
+) -> None:
+    trace = run(Config(sentence="a b c d e", n_heads=3))
+    file = opened(trace, has_touch=True, **options)
+    assert file.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    picture = file.page.locator(".picture").nth(1)
+    picture.scroll_into_view_if_needed()
+    box = picture.bounding_box()
+    seen = set()
+    for x in np.arange(1, box["width"], 9.0):
+        file.page.mouse.move(box["x"] + x, box["y"] + 18 + 1.5 * 11)
+        if file.page.locator("#tip").is_visible():
+            said = file.page.inner_text("#tip")
+            head, column = int(said.split("head ")[1][0]) - 1, int(said.split("key ")[1][0]) - 1
+            row = int(said.split("query ")[1][0]) - 1
+            assert number(said) == trace["weights"].array[head, row, column]
+            seen.add(column)
+            tip = file.page.locator("#tip").bounding_box()
+            assert tip["x"] >= 0
+            assert tip["x"] + tip["width"] <= options["viewport"]["width"]
+    assert seen == set(range(5))
+    picture.press("Enter")
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "PageDown", "PageDown", "PageUp"):
+        picture.press(key)
+    assert number(file.said) == trace["weights"].array[1, 2, 1]
+    picture.tap(position={"x": box["width"] * 0 + 60, "y": 18 + 6})
+    assert "query 1" in file.said
+    assert file.faults == []
+
+
+ARITHMETIC = [(score, list(NORMALISERS)[at % len(NORMALISERS)]) for at, score in enumerate(SCORES)]
+
+
+@pytest.mark.parametrize(("score", "normaliser"), [*ARITHMETIC, ("dot", "entmax15"), ("cosine", "sparsemax")])
+def test_the_arithmetic_of_a_cell_comes_out_at_its_number(
+    opened: Callable[..., File], score: str, normaliser: str
+) -> None:
+    settings: dict[str, Any] = {"d_k": (3, 2), "n_kv_heads": 2, "temperature": 0.7, "softcap": 4.0, "bias": "alibi"}
+    trace = run(Config(sentence="a b c d e", n_heads=4, mask="causal", score=score, normaliser=normaliser, **settings))
+    file = opened(trace)
+    for head, row, column in ((0, 4, 2), (3, 3, 1)):
+        file.choose(1, head, row, column)
+        lines = file.lines
+        assert all("edited" not in line and "NaN" not in line for line in lines.values()), lines
+        steps = {"Score": "scores", "Scaled": "scaled", "Soft cap": "capped", "Bias": "masked", "Weight": "weights"}
+        for title, name in steps.items():
+            if title in lines:
+                assert number(lines[title]) == pytest.approx(
+                    trace[name].array[head, row, column], rel=1e-15, abs=1e-300
+                )
+        assert {"Score", "Soft cap", "Bias", "Weight"} <= set(lines)
+        file.choose(2, head, row, 1)
+        (line,) = file.lines.values()
+        assert number(line) == trace["heads"].array[head, row, 1]
+        assert "edited" not in line
+
+
+def test_a_changed_number_is_said_to_be_changed(opened: Callable[..., File]) -> None:
+    trace = run(
+        Config(sentence="a b c", n_heads=2), edits=[(0, "scores", (1, 2, 0), 7.5), (0, "scaled", (1, 2, 0), 3.0)]
+    )
+    file = opened(trace)
+    file.choose(1, 1, 2, 0)
+    assert file.lines["Score"].endswith("edited to 7.5")
+    assert file.lines["Scaled"].endswith("edited to 3")
+    assert "edited" not in file.lines["Weight"]
+    file.choose(1, 0, 2, 0)
+    assert not any("edited" in line for line in file.lines.values())
+
+
+@pytest.mark.parametrize("given", [of_weights, of_scores])
+def test_attention_that_was_given_can_be_pointed_at(opened: Callable[..., File], given: Any) -> None:
+    trace = given([[0.5, 0.5, 0.0], [0.1, 0.2, 0.7]], ["a", "b"], ["x", "y", "z"])
+    file = opened(trace)
+    file.choose(0, 0, 1, 2)
+    assert number(file.said) == 0.7
+    assert "as given" in " ".join(file.lines.values())
+    assert file.faults == []
+
+
+def test_without_scripts_there_are_tables(opened: Callable[..., File]) -> None:
+    file = opened(run(Config(sentence="a b c", n_heads=2)), java_script_enabled=False)
+    assert file.page.locator("table").count() == 2
+    assert file.page.locator("#page").is_hidden()
+
+
+@pytest.mark.parametrize("width", [1200, 500])
+def test_no_word_of_a_picture_is_cut_or_covered_by_another(browser_page: Any, tmp_path: Path, width: int) -> None:
+    trace = run(Config(sentence=HOSTILE, tokeniser="whitespace", n_heads=5, d_v=(3, 11, 2, 4, 5), mask="causal"))
+    path = tmp_path / "picture.svg"
+    path.write_text(svg.page(trace, 0, width=width, foot=HOSTILE), encoding="utf-8")
+    browser_page.goto(path.as_uri())
+    texts = browser_page.evaluate(
+        """[...document.querySelectorAll("text")].map((text) => {
+            const { left, top, right, bottom } = text.getBoundingClientRect();
+            const size = parseFloat(getComputedStyle(text).fontSize);
+            const turned = text.hasAttribute("transform");
+            const lean = ((turned ? right - left : bottom - top) - size) / 2; // a line is higher than its letters
+            const [x, y] = turned ? [lean, 0] : [0, lean];
+            return [text.textContent, left + x, top + y, right - x, bottom - y];
+        })"""
+    )
+    tall = int(path.read_text(encoding="utf-8").split('height="')[1].split('"')[0])
+    assert len(texts) > 60
+    for at, (said, left, top, right, bottom) in enumerate(texts):
+        assert left >= 0, said
+        assert right <= width, said
+        assert top >= 0, said
+        assert bottom <= tall, said
+        for other, x, y, x_end, y_end in texts[:at]:
+            across, down = min(right, x_end) - max(left, x), min(bottom, y_end) - max(top, y)
+            assert across <= 1 or down <= 2, (said, other)
+
+
+def test_the_browser_saves_a_png_of_the_size_that_was_asked_for(
+    server: Callable[..., Any], browser_page: Any, tmp_path: Path
+) -> None:
+    browser_page.goto(server("tests/browser/pages/snapshot.py").url)
+    with browser_page.expect_download() as download:
+        browser_page.get_by_role("button", name="PNG, 192 dpi").click()
+    assert download.value.suggested_filename == "attention.png"
+    data = Path(download.value.path()).read_bytes()
+    assert struct.unpack(">I", data[16:20]) == (960,)
+    assert data[37:41] == b"pHYs"
+    assert struct.unpack(">II", data[41:49]) == (round(192 / 0.0254),) * 2
+    shown = browser_page.evaluate(
+        """async (bytes) => {
+            const image = await createImageBitmap(new Blob([new Uint8Array(bytes)], { type: "image/png" }));
+            const pen = new OffscreenCanvas(image.width, image.height).getContext("2d");
+            pen.drawImage(image, 0, 0);
+            return new Set(pen.getImageData(0, 0, image.width, image.height).data).size;
+        }""",
+        list(data),
+    )
+    assert shown > 20
+    browser_page.get_by_role("button", name="Broken").click()
+    browser_page.get_by_text("could not draw the picture").wait_for()
