@@ -1,0 +1,242 @@
+"""The Lessons page: a list of lessons, one slide at a time, and questions that are answered before the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from attnviz.core.layers import run
+from attnviz.core.lesson import Lesson, Slide
+from attnviz.core.lessons import LESSONS
+from attnviz.core.trace import Trace
+from attnviz.ui import bridge, controls, state
+from attnviz.ui.say import line
+from attnviz.ui.selection import LESSON_NAMES, Selection
+from attnviz.views import address, slides
+from attnviz.views.asked import Asked, read_number
+from attnviz.views.line import Line
+from attnviz.views.questions import asked, earlier
+from attnviz.views.sentences import plain
+
+WORDS = {
+    "list": "Lesson",
+    "previous": "Previous",
+    "next": "Next",
+    "place": "{title} · {at} of {n}",
+    "number": "Your number",
+    "tolerance": "Within ±{tolerance:g} counts as right.",
+    "choose": "Your choice",
+    "some": "Choose all that are right; none may be right, too.",
+    "option": "{number} {option}",
+    "check": "Check",
+    "show": "Show the answer",
+    "nothing": "Choose an answer first.",
+    "unreadable": "That is no number; write one such as 0.25.",
+    "said": "You said {said}. {judged}",
+    "none": "none",
+    "arithmetic": "The arithmetic",
+    "explore": "Open this in Explore",
+    "compare": "Open this in Compare",
+}
+
+_REVEALED, _GIVEN = "_revealed", "_given"
+_CSS = Path(__file__).with_name("lessons.css")
+
+Given = float | Collection[int] | str | None
+
+
+def page(trace: Trace, selection: Selection) -> Selection:
+    """Draw one slide of the chosen lesson, under its own setting; the visitor's, in `trace`, stays as it is."""
+    st.html(_CSS)
+    selection = _chosen(selection)
+    lesson = LESSONS[selection.lesson]
+    selection = _turned(lesson, selection)
+    slide, at = lesson.slides[selection.slide - 1], _at(selection)
+    own, shown = run(lesson.config), run(lesson.on(slide))
+    question = asked(slide.question, shown, own) if slide.question else None
+    with st.container(key="slide-large" if selection.presenter else "slide", gap="xsmall"):
+        st.markdown(slides.told(slide.text, shown))
+        if question is not None:
+            _question(question, at, shown, selection.presenter)
+    _pictures(slide, own, shown, question if _is_open(slide, at) else None, selection.presenter)
+    if not _is_open(slide, at):
+        if question is not None and question.lines:
+            _arithmetic(question.lines, opened=not selection.presenter)
+        if not selection.presenter:
+            _ways_on(lesson, slide, selection)
+    return selection
+
+
+def _chosen(selection: Selection) -> Selection:
+    """The lesson that is chosen in the list, which stands at the left; another one begins with its first slide."""
+    if selection.presenter:
+        return selection
+    names = list(LESSON_NAMES)
+    start: dict[str, Any] = {} if "lesson" in st.session_state else {"index": names.index(selection.lesson)}
+    with st.sidebar:
+        name = st.radio(
+            WORDS["list"],
+            names,
+            format_func=lambda name: LESSON_NAMES[name].label,
+            captions=[LESSON_NAMES[name].note for name in names],
+            key="lesson",
+            **start,
+        )
+    return selection if name in (None, selection.lesson) else replace(selection, lesson=name, slide=1)
+
+
+def _turned(lesson: Lesson, selection: Selection) -> Selection:
+    """The selection as Previous, Next and the keys leave it; for a room, going on shows an answer first."""
+    n = len(lesson.slides)
+    selection = replace(selection, slide=min(selection.slide, n))
+    back, place, on, large = st.columns([1, 5, 1, 1.4], vertical_alignment="center")
+    back_pressed = back.button(WORDS["previous"], key="previous-slide", shortcut="Left")
+    on_pressed = on.button(WORDS["next"], key="next-slide", shortcut="Right")
+    with large:
+        drawn = controls.draw(selection, "presenter")
+    if selection.presenter:
+        with st.container(key="go-on"):
+            on_pressed |= st.button(WORDS["next"], key="space", shortcut="Space")
+        if on_pressed and _is_open(lesson.slides[selection.slide - 1], _at(selection)):
+            _reveal(_at(selection))
+            on_pressed = False
+    to = min(max(selection.slide - back_pressed + on_pressed, 1), n)
+    with place:
+        line([WORDS["place"].format(title=lesson.title, at=to, n=n)])
+    return replace(drawn, slide=to)
+
+
+def _at(selection: Selection) -> str:
+    """The slide as answers are kept by: in the session only, never in the address."""
+    return f"{selection.lesson}-{selection.slide}"
+
+
+def _is_open(slide: Slide, at: str) -> bool:
+    return slide.question is not None and at not in st.session_state.get(_REVEALED, ())
+
+
+def _reveal(at: str) -> None:
+    st.session_state[_REVEALED] = (*st.session_state.get(_REVEALED, ()), at)
+
+
+def _question(question: Asked, at: str, trace: Trace, presenter: bool) -> None:
+    """The question, and what can be answered; or the answer, once it may be shown."""
+    with st.container(key="asked"):
+        line([plain(question.words)])
+    revealed = st.session_state.get(_REVEALED, ())
+    numbered = any(kind == "token" for option in question.options for kind, _ in option)
+    options = [plain(option) for option in question.options]
+    if options and (numbered or presenter) and not (presenter and at in revealed):
+        line([" · ".join(_numbered(options) if numbered else options)])
+    given: Given = st.session_state.get(_GIVEN, {}).get(at)
+    if at in revealed:
+        _answer(question, given, trace)
+    elif not presenter:
+        labels = [str(number + 1) for number in range(len(options))] if numbered else options
+        key = f"answer-{at}"
+        _widget(question, labels, key)
+        with st.container(horizontal=True, gap="small"):
+            st.button(WORDS["check"], key="check", on_click=_check, args=(question, at, key))
+            st.button(WORDS["show"], key="show-answer", on_click=_reveal, args=(at,))
+        if at in st.session_state.get(_GIVEN, {}):
+            line([_refusal(question, given)])
+
+
+def _numbered(options: Sequence[str]) -> list[str]:
+    return [WORDS["option"].format(number=place + 1, option=option) for place, option in enumerate(options)]
+
+
+def _widget(question: Asked, labels: Sequence[str], key: str) -> None:
+    """Where the answer is given. Labels are markdown, so none of them holds a visitor's word."""
+    if question.form == "number":
+        tolerance = WORDS["tolerance"].format(tolerance=question.tolerance) if question.tolerance else None
+        st.text_input(WORDS["number"], key=key, max_chars=40, help=tolerance, width=240)
+    elif question.form == "one":
+        places = range(len(labels))
+        st.radio(WORDS["choose"], places, index=None, format_func=labels.__getitem__, horizontal=True, key=key)
+    else:
+        places = range(len(labels))
+        st.pills(WORDS["some"], places, selection_mode="multi", format_func=labels.__getitem__, key=key)
+
+
+def _check(question: Asked, at: str, key: str) -> None:
+    """Keep the answer; a right one is shown to be right."""
+    given = _given(question, st.session_state.get(key))
+    st.session_state[_GIVEN] = {**st.session_state.get(_GIVEN, {}), at: given}
+    if given is not None and not isinstance(given, str) and question.is_right(given):
+        _reveal(at)
+
+
+def _given(question: Asked, held: Any) -> Given:
+    """What a widget holds as an answer: a number, or the options chosen; text that is no number stays text."""
+    if question.form == "number":
+        number = read_number(held or "")
+        return held if number is None else number
+    if question.form == "some":
+        return tuple(sorted(held or ()))
+    return None if held is None else (held,)
+
+
+def _refusal(question: Asked, given: Given) -> str:
+    if given is None or given == "":
+        return WORDS["nothing"]
+    return WORDS["unreadable"] if isinstance(given, str) else question.judged(given)
+
+
+def _answer(question: Asked, given: Given, trace: Trace) -> None:
+    """What was said, what is right, and why."""
+    if given not in (None, "") and not isinstance(given, str):
+        said = WORDS["said"].format(said=_said(question, given), judged=question.judged(given))
+        line([said])
+    line([plain(sentence) for sentence in question.solution if sentence])
+    if question.why:
+        st.markdown(slides.told(question.why, trace))
+
+
+def _said(question: Asked, given: Any) -> str:
+    """An answer in words."""
+    if question.form == "number":
+        return slides.shown(float(given))
+    return ", ".join(plain(question.options[place]) for place in given) or WORDS["none"]
+
+
+def _pictures(slide: Slide, own: Trace, trace: Trace, hidden_by: Asked | None, large: bool) -> None:
+    """The steps of the slide; while a question is open, those before the one that gives the answer away."""
+    layer = slide.layer - 1
+    if hidden_by is not None:
+        shown = slides.pictures(trace, layer, earlier(slide.steps, hidden_by.hides))
+        rows = [tuple(map(slides.silent, shown))] if shown else []
+    elif slide.beside:
+        rows = [slides.beside(own, trace, layer, name) for name in slide.steps]
+    else:
+        rows = [slides.pictures(trace, layer, slide.steps)]
+    for number, row in enumerate(rows):
+        bridge.show([replace(picture, large=large) for picture in row], key=f"lesson-{number}")
+
+
+def _arithmetic(lines: Sequence[Line], *, opened: bool) -> None:
+    """The lines of the cell that was asked about."""
+    with st.expander(WORDS["arithmetic"], expanded=opened):
+        for each in lines:
+            words, numbers = st.columns([1, 3], gap="medium")
+            words.markdown(f"**{each.title}**  \n{each.sentence}")
+            numbers.latex(each.latex)
+
+
+def _ways_on(lesson: Lesson, slide: Slide, selection: Selection) -> None:
+    """The same numbers on the pages where everything can be changed."""
+    config, at = lesson.on(slide), slide.question.at if slide.question else {}
+    place: dict[str, Any] = {name: at.get(name) for name in ("head", "query", "key")}
+    if place["query"] is None or place["key"] is None:
+        place["head"] = None
+    there = replace(selection, page="explore", layer=slide.layer, step=slide.steps[0], **place)
+    with st.container(horizontal=True, gap="small"):
+        st.button(WORDS["explore"], key="to-explore", on_click=state.adopt, args=(config, there))
+        if slide.beside:
+            changes = address.difference(lesson.config, config)
+            both = replace(there, page="compare", changes=changes)
+            st.button(WORDS["compare"], key="to-compare", on_click=state.adopt, args=(lesson.config, both))

@@ -1,0 +1,69 @@
+"""What a yes-or-no question can be about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from attnviz.core import confusions
+from attnviz.views.asked import SAME, Runs
+from attnviz.views.sentences import Sentence, filled, rounded
+
+WORDS = {
+    "symmetric": "The largest difference between a score and the one across the diagonal is {most}.",
+    "oblong": "There are {rows} rows and {columns} columns, so there is no diagonal to look across.",
+    "sums": "They add to {sums}.",
+    "same": "The largest difference is {most}.",
+    "ahead": "Behind the diagonal the weights add to {total}.",
+}
+
+Found = tuple[bool, Sentence]
+Predicate = Callable[[Runs, Mapping[str, Any]], Found]
+
+
+def _symmetric(runs: Runs, at: Mapping[str, Any]) -> Found:
+    S = runs.of_head("scores", at)
+    if S.shape[0] != S.shape[1]:
+        return False, filled(WORDS["oblong"], rows=str(S.shape[0]), columns=str(S.shape[1]))
+    most = float(np.abs(S - S.T).max())
+    return most <= SAME, filled(WORDS["symmetric"], most=_short(most))
+
+
+def _sums(axis: int) -> Predicate:
+    def found(runs: Runs, at: Mapping[str, Any]) -> Found:
+        sums = runs.of_head("weights", at).sum(axis=axis)
+        said = ", ".join(map(rounded, sums))
+        return bool((np.abs(sums - 1) <= SAME).all()), filled(WORDS["sums"], sums=said)
+
+    return found
+
+
+def _same(runs: Runs, at: Mapping[str, Any]) -> Found:
+    most = float(runs.compared(at.get("step", "weights"), at).max())
+    return most <= SAME, filled(WORDS["same"], most=_short(most))
+
+
+def _looks_ahead(runs: Runs, at: Mapping[str, Any]) -> Found:
+    total = float(np.triu(runs.of_head("weights", at), 1).sum())
+    return total > SAME, filled(WORDS["ahead"], total=_short(total))
+
+
+def _short(x: float) -> str:
+    return rounded(x if x > SAME else 0.0)
+
+
+def _of_run(name: str) -> tuple[str, Predicate, str]:
+    """What a lesson asks of a run beyond what any lesson may ask: it has words of its own for it."""
+    return "", lambda runs, at: (confusions.PREDICATES[name](runs.trace), ()), ""
+
+
+PREDICATES: dict[str, tuple[str, Predicate, str]] = {
+    "symmetric": ("Head {head}: is every score equal to the one across the diagonal?", _symmetric, "scores"),
+    "rows_sum_to_one": ("Head {head}: do the weights of every row add to 1?", _sums(1), "weights"),
+    "columns_sum_to_one": ("Head {head}: do the weights of every column add to 1?", _sums(0), "weights"),
+    "same": ("Is {step} the same in both settings, number for number?", _same, ""),
+    "looks_ahead": ("Head {head}: does any query take something from a key behind it?", _looks_ahead, "weights"),
+} | {name: _of_run(name) for name in confusions.PREDICATES}
+"""By name: the question; whether it holds in a run, with what shows it; and the step that gives it away."""
