@@ -31,6 +31,7 @@ from attnviz.core.fields import (
 from attnviz.views import address
 from attnviz.views.address import clean
 
+_NONE = "none"
 _MOST_STOPS = 256  # a slider with more stops than this cannot be set by hand
 
 Record = TypeVar("Record")
@@ -308,24 +309,34 @@ def pick(
     *,
     words: Callable[[Any], str] = str,
     otherwise: Any = None,
+    none: str | None = None,
     buttons: bool = False,
     **place: Any,
 ) -> Record:
     """Draw a field of which this run has only some values, as a list or a line of buttons; the record as it then says.
 
     The record may change by other ways than this widget, by a click in a picture or by Back, and then the widget
-    follows. `otherwise` is shown, and nothing changed, while the record holds what is not among the options.
+    follows. `otherwise` is shown, and nothing changed, while the record holds what is not among the options. `none` is
+    a first option that stands for None, in words.
     """
     key, seen, held = f"pick-{name}", f"_picked-{name}", getattr(record, name)
+    if none is not None:
+        options, otherwise = [_NONE, *options], _NONE
     shown = held if held in options else options[0] if otherwise is None else otherwise
+
+    def worded(option: Any) -> str:
+        return none if none is not None and option == _NONE else words(option)
+
     if st.session_state.get(seen) != (held, shown) or st.session_state.get(key) not in options:
         st.session_state[key] = shown
     if buttons:
-        chosen = st.segmented_control(label, options, format_func=words, key=key, required=True, **place)
+        chosen = st.segmented_control(label, options, format_func=worded, key=key, required=True, **place)
     else:
-        chosen = st.selectbox(label, options, format_func=words, key=key, **place)
-    kept = held if chosen == shown or chosen is None else chosen
-    st.session_state[seen] = kept, shown if chosen is None else chosen
+        chosen = st.selectbox(label, options, format_func=worded, key=key, **place)
+    if chosen not in options:  # a browser that says nothing
+        chosen = shown
+    kept = held if chosen == shown else None if chosen == _NONE else chosen
+    st.session_state[seen] = kept, chosen
     return replace(record, **{name: kept})  # type: ignore[type-var]
 
 

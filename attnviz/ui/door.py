@@ -30,7 +30,7 @@ def page() -> None:
     st.html(Path(__file__).with_name("page.css"))
     (saved, selection), problems = state.read(Config, Selection, opening=(OPENING, Selection()))
 
-    summary, pages = st.columns([2, 3], vertical_alignment="center")
+    summary, pages = st.columns([1, 2], vertical_alignment="center")
     with pages:
         selection = controls.choose(selection, "page")
     shown = PAGES[selection.page]

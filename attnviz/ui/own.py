@@ -11,11 +11,12 @@ from attnviz.core.config import Config
 from attnviz.core.fields import ConfigError, settings
 from attnviz.core.scores import SCORES
 from attnviz.core.trace import Trace
-from attnviz.ui import cell, explore, panels
+from attnviz.ui import cell, controls, explore, panels, take
 from attnviz.ui.say import line, say
 from attnviz.ui.selection import PANEL_NAMES, Selection, within
 from attnviz.views import archive, brought, pasted, reading_files
 from attnviz.views.brought import PARTS
+from attnviz.views.formats import Place
 from attnviz.views.overview import overview
 from attnviz.views.pasted import Brought
 
@@ -28,7 +29,7 @@ TEXTS = {
     "tokens": "Tokens, between spaces or as a JSON list",
     "key_tokens": "Key tokens, if they are others",
     "example": "Show an example",
-    "save": "Save all steps as .npz",
+    "take": "Take it away",
     "panel": "Below the pictures",
     "private": "What you bring stays in this session: it is not in the link.",
     "setting": "Masks, scale, soft cap, normaliser and temperature are those of the Explore page.",
@@ -99,8 +100,17 @@ def page(trace: Trace, selection: Selection) -> Selection:
     line([*overview(own), *_about_setting(st.session_state[_HELD], config)])
     say(*own.notes)
     selection = explore.pictures(own, within(selection, own), key="own")
-    selection = replace(selection, panel=_panel(selection))
-    return PANELS[selection.panel](own, within(selection, own))
+    selection = controls.pick(
+        selection, "panel", TEXTS["panel"], [*PANELS], words=_panel_named, buttons=True, label_visibility="collapsed"
+    )
+    selection = PANELS.get(selection.panel, cell.panel)(own, within(selection, own))
+    place = Place(selection.layer, head=selection.head, query=selection.query, key=selection.key)
+    with st.expander(TEXTS["take"]):
+        for title, column in zip(("Pictures", "Data"), st.columns(2, gap="medium")):
+            with column:
+                for name in take.GROUPS[title]:
+                    take.offer(name, own, place)
+    return selection
 
 
 def _bring(config: Config) -> None:
@@ -109,7 +119,7 @@ def _bring(config: Config) -> None:
     start = {_KIND: held.kind, _TOKENS: held.tokens, _KEY_TOKENS: held.key_tokens}
     for key, value in start.items():
         st.session_state.setdefault(key, value)
-    kind, example, save = st.columns([3, 1, 1], vertical_alignment="bottom")
+    kind, example = st.columns([4, 1], vertical_alignment="bottom")
     with kind:
         chosen = (
             st.segmented_control(
@@ -124,9 +134,6 @@ def _bring(config: Config) -> None:
             or held.kind
         )
     example.button(TEXTS["example"], key="own_example", on_click=_example, args=(config, chosen), width="stretch")
-    save.download_button(
-        TEXTS["save"], lambda: archive.npz(_trace(held, config)), "attention.npz", on_click="ignore", width="stretch"
-    )
     file, *areas = st.columns([1] * (1 + len(PARTS[chosen])))
     with file:
         st.file_uploader(TEXTS["file"], key=_FILE, on_change=_uploaded, args=(config,), max_upload_size=5)
@@ -147,18 +154,8 @@ def _about_setting(held: Held, config: Config) -> Sequence[str]:
     return (TEXTS["setting"], *other)
 
 
-def _panel(selection: Selection) -> str:
-    """What is looked at below the pictures: there is nothing to deal again."""
-    at = selection.panel if selection.panel in PANELS else "cell"
-    return st.segmented_control(
-        TEXTS["panel"],
-        list(PANELS),
-        default=at,
-        format_func=lambda name: PANEL_NAMES[name].label,
-        key="own_panel",
-        required=True,
-        label_visibility="collapsed",
-    )
+def _panel_named(name: str) -> str:
+    return PANEL_NAMES[name].label
 
 
 def _uploaded(config: Config) -> None:

@@ -9,6 +9,7 @@ from attnviz.core import fields
 from attnviz.core.choice import Choice, table
 from attnviz.core.config import MOST_HEADS, Config
 from attnviz.core.fields import changes, number, option, switch, text
+from attnviz.core.lessons import LESSONS
 from attnviz.core.orders import ORDERS
 from attnviz.core.trace import Trace
 from attnviz.core.trials import VECTORS
@@ -22,7 +23,9 @@ PAGE_NAMES = table(
     _place("explore", "Explore", "All heads side by side, and every number behind them."),
     _place("compare", "Compare", "The setting, and the same with one thing changed."),
     _place("experiments", "Experiments", "One question at a time, answered with the present setting."),
+    _place("lessons", "Lessons", "Worked examples and questions, slide by slide."),
     _place("data", "Your data", "Attention that you bring: weights, scores, or queries, keys and values."),
+    _place("take", "Take away", "Pictures, data, code and links of the present setting."),
     _place("class", "Class", "One step at a time in large type, for a room."),
 )
 PANEL_NAMES = table(
@@ -42,6 +45,7 @@ EXPERIMENT_NAMES = table(
     _place("sharing", "Sharing keys and values", "Every head its own, groups, or one for all."),
     _place("shuffle", "Does order matter", "The same words in another order, with positions and without."),
 )
+LESSON_NAMES = table(*(_place(lesson.name, lesson.title, lesson.about) for lesson in LESSONS.values()))
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,9 @@ class Selection:
     swap_one: int = number(1, 1, 128, label="One place that is swapped")
     swap_other: int | None = number(None, 1, 128, none="the last", label="The other place")
     trial_d_k: int = number(16, 1, 64, label="d_k of the experiment", help="The setting keeps its own.")
+    lesson: str = option(LESSON_NAMES, next(iter(LESSON_NAMES)), label="Lesson")
+    slide: int = number(1, 1, 40, label="Slide")
+    presenter: bool = switch(False, label="Large type", help="One slide for a room; arrow keys and Space go on.")
     digits: int = number(4, 2, 17, label="Digits", help="How many are shown; the arithmetic is done with all of them.")
 
     def __post_init__(self) -> None:

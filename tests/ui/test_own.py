@@ -115,7 +115,7 @@ def test_every_panel_works_on_every_kind(which: str) -> None:
     at = kind(opened(), which) if which != "weights" else opened()
     at.session_state["held"] = Selection(head=1, query=3, key=1)
     for panel in reversed(own.PANELS):
-        at.segmented_control(key="own_panel").set_value(panel)
+        at.segmented_control(key="pick-panel").set_value(panel)
         settled(at.run())
         assert at.session_state["held"].panel == panel
         assert "Traceback" not in said(at)

@@ -1,0 +1,7 @@
+"""`python -m attnviz` is the command `attnviz`."""
+
+import sys
+
+from attnviz.command import main
+
+sys.exit(main())

@@ -1,0 +1,222 @@
+"""The command line: `attnviz` starts the page, and `attnviz render` writes a run to a file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NoReturn
+
+from attnviz import __version__, options
+from attnviz.core.config import Config
+from attnviz.core.fields import ConfigError, settings, shorten
+from attnviz.core.layers import run
+from attnviz.ui.selection import Selection, within
+from attnviz.views import address
+from attnviz.views.formats import FORMATS, Place, written
+
+HERE = Path(__file__).parent
+NEEDED = ("streamlit", "plotly", "pandas")
+STREAMLIT_OPTION = re.compile(r"--[a-zA-Z]+(\.[a-zA-Z]+)+=.*", re.DOTALL)
+
+WORDS = {
+    "usage": "attnviz [--port N] [--address HOST]\n       attnviz render [SENTENCE] -o FILE [settings]",
+    "render_usage": "attnviz render [SENTENCE] -o FILE [settings]",
+    "about": "See attention happen. Without a command, start the page.",
+    "more": "Any option of Streamlit may follow, written as --server.baseUrlPath=attention.",
+    "port": "1 to 65535; otherwise Streamlit's own, 8501 or the next that is free",
+    "address": "who may open the page: localhost is this machine alone, 0.0.0.0 the whole network [localhost]",
+    "render": "write a run to a file, without the page",
+    "sentence": "the sentence, in quotes",
+    "output": "the file; the end of its name says what kind it is; - is standard output",
+    "format": "the kind of file, where the name does not say it",
+    "link": "start from a link that was copied, or from a setting that was saved as a file",
+    "kinds": "kinds of files:",
+    "places": "Part of the run, for .csv, .svg, .png and .tex",
+    "setting": "Setting",
+}
+FAULTS = {
+    "dash": "; where a value begins with a dash, write --option=value",
+    "unknown": "there is no {what}; attnviz {command}--help lists what there is",
+    "quotes": "{what} is one word too many; put the sentence in quotes",
+    "port": "--port is {given}; choose 1 to 65535",
+    "page": 'the page needs {module}, which is not installed; pip install "attnviz[app]" brings it',
+    "kind": "{given} does not say what kind of file it is; choose a name that ends in {known}",
+    "format": "--output is -, which does not say what kind of file it is; add --format and one of {known}",
+    "binary": "standard output is a terminal, and a file of this kind is not text; name a file after --output",
+    "file": "{name} cannot be {done}: {why}",
+    "saved": "{name} holds no settings; give a setting that was saved as a file",
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose faults are one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        message = message.removeprefix("argument ")
+        raise ConfigError(message + (FAULTS["dash"] if "expected one argument" in message else ""))
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Do what the command line says; the exit code, 2 for what cannot be done, which standard error then explains."""
+    try:
+        arguments, rest = _parser().parse_known_args(words)
+        if arguments.command == "render":
+            _refuse(rest)
+            _render(vars(arguments))
+        else:
+            _start(arguments.port, arguments.address, rest)
+    except BrokenPipeError:  # nobody reads any more, which is nothing to complain of
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except ConfigError as error:
+        print(f"attnviz: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="attnviz", usage=WORDS["usage"], description=WORDS["about"], epilog=WORDS["more"], allow_abbrev=False
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    parser.add_argument("--port", metavar="N", help=WORDS["port"])
+    parser.add_argument("--address", metavar="HOST", default="localhost", help=WORDS["address"])
+    kinds = [WORDS["kinds"], *(f"  {'.' + name:11}{form.note}" for name, form in FORMATS.items())]
+    render = parser.add_subparsers(dest="command", metavar="render").add_parser(
+        "render",
+        help=WORDS["render"],
+        usage=WORDS["render_usage"],
+        description=f"{WORDS['render'].capitalize()}.",
+        epilog="\n".join(kinds),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        argument_default=argparse.SUPPRESS,
+        allow_abbrev=False,
+    )
+    render.add_argument("sentence", nargs="?", help=WORDS["sentence"])
+    render.add_argument("-o", "--output", required=True, metavar="FILE", help=WORDS["output"])
+    render.add_argument("--format", choices=FORMATS, metavar="KIND", help=WORDS["format"])
+    render.add_argument("--link", metavar="LINK", help=WORDS["link"])
+    places = [item.name for item in fields(Place)]
+    grouped = {WORDS["places"]: [item for item in settings(Selection) if item.name in places]}
+    for item in settings(Config):
+        if item.name != "sentence":
+            grouped.setdefault(item.metadata["group"] or WORDS["setting"], []).append(item)
+    for name, items in grouped.items():
+        options.add(render.add_argument_group(name), items)
+    return parser
+
+
+def _refuse(rest: Sequence[str]) -> None:
+    """Raise ConfigError if there is more on the command line than it can mean."""
+    for what in rest[:1]:
+        which = "unknown" if what.startswith("-") else "quotes"
+        raise ConfigError(FAULTS[which].format(what=shorten(what), command="render "))
+
+
+def _start(port: str | None, host: str, rest: Sequence[str]) -> None:
+    """Start the page with the settings that it was made for, wherever this is called, until it is stopped."""
+    for what in rest:
+        if not STREAMLIT_OPTION.fullmatch(what):
+            raise ConfigError(FAULTS["unknown"].format(what=shorten(what), command=""))
+    for module in NEEDED:
+        if find_spec(module) is None:
+            raise ConfigError(FAULTS["page"].format(module=module))
+    from streamlit.web import cli
+
+    flags = [f"--{name}={value}" for name, value in server_settings().items()]
+    flags.append(f"--server.address={host}")
+    if port is not None:
+        if not (port.isascii() and port.isdecimal() and 1 <= int(port[:6]) <= 65535):
+            raise ConfigError(FAULTS["port"].format(given=shorten(port)))
+        flags.append(f"--server.port={port}")
+    cli.main(["run", str(HERE / "app.py"), *flags, *rest], prog_name="attnviz")
+
+
+def server_settings() -> dict[str, str]:
+    """Streamlit's options by their full names as `.streamlit/config.toml` has them, in a clone or in the package."""
+    packaged = HERE / "settings" / "config.toml"
+    file = packaged if packaged.is_file() else HERE.parent / ".streamlit" / "config.toml"
+    return dict(_flat(tomllib.loads(file.read_text(encoding="utf-8"))))
+
+
+def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{before}{name}.")
+        else:
+            yield before + name, str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _render(arguments: Mapping[str, Any]) -> None:
+    name = _kind(arguments["output"], arguments.get("format"))
+    config, selection, said = _linked(arguments.get("link"))
+    config = replace(config, **options.given(Config, arguments))
+    trace = run(config)
+    selection = replace(within(selection, trace), **options.given(Selection, arguments))
+    place = Place(**{item.name: getattr(selection, item.name) for item in fields(Place)})
+    data = written(name, trace, place)
+    for note in (*said, *trace.notes):
+        print(f"attnviz: {note}", file=sys.stderr)
+    _write(data, arguments["output"])
+
+
+def _kind(output: str, given: str | None) -> str:
+    """The row of FORMATS that is meant."""
+    ends = sorted((name for name in FORMATS if output.lower().endswith(f".{name}")), key=len)
+    name = given or (ends[-1] if ends else None)
+    if name is None:
+        known = ", ".join(FORMATS if output == "-" else (f".{name}" for name in FORMATS))
+        raise ConfigError(FAULTS["format" if output == "-" else "kind"].format(given=shorten(output), known=known))
+    return name
+
+
+def _linked(link: str | None) -> tuple[Config, Selection, list[str]]:
+    """What a link or a file holds, and what had to be changed to read it; the defaults without any."""
+    if link is None:
+        return Config(), Selection(), []
+    if link.lower().endswith(".json") and "=" not in link:
+        (config, selection), said = address.from_file(_saved(link), Config, Selection)
+    else:
+        (config, selection), said = address.open_link(link, Config, Selection)
+    return config, selection, said
+
+
+def _saved(name: str) -> str:
+    """The text of a file that holds settings; one that holds none is refused, where the page would use the defaults."""
+    try:
+        text = Path(name).read_text(encoding="utf-8-sig")
+        is_setting = isinstance(json.loads(text, parse_int=str), dict)
+    except OSError as error:
+        raise _unusable(name, "read", error) from None
+    except (ValueError, RecursionError):
+        is_setting = False
+    if not is_setting:
+        raise ConfigError(FAULTS["saved"].format(name=shorten(name, 120)))
+    return text
+
+
+def _write(data: str | bytes, output: str) -> None:
+    """To a file, or to standard output; text in UTF-8, its lines ended as they are."""
+    whole = data.encode("utf-8") if isinstance(data, str) else data
+    if output == "-":
+        if isinstance(data, bytes) and sys.stdout.isatty():
+            raise ConfigError(FAULTS["binary"])
+        sys.stdout.buffer.write(whole)
+        sys.stdout.flush()
+        return
+    try:
+        Path(output).write_bytes(whole)
+    except (OSError, ValueError) as error:
+        raise _unusable(output, "written", error) from None
+
+
+def _unusable(name: str, done: str, error: Exception) -> ConfigError:
+    why = getattr(error, "strerror", None) or str(error)
+    return ConfigError(FAULTS["file"].format(name=shorten(name, 120), done=done, why=why.lower()))
