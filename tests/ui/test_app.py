@@ -166,16 +166,19 @@ def test_a_visitors_words_never_become_markup() -> None:
     assert "&lt;img" in said(at)
 
 
+SLOW = pytest.mark.slow  # the same once more for settings that the other tests of these panels know
+
+
 @pytest.mark.parametrize("panel", PANEL_NAMES)
 @pytest.mark.parametrize(
     "setting",
     [
-        {},
+        pytest.param({}, marks=SLOW),
         {"second_sentence": "le chat", "mask": "causal"},
         {"n_layers": "2", "residual": "yes", "norm": "pre", "feed_forward": "gelu", "layer": "2"},
-        {"d_k": "4.3.2.1", "d_v": "5.1", "position": "rope", "score": "additive"},
-        {"n_kv_heads": "2", "normaliser": "sigmoid", "bias": "alibi"},
-        {"sentence": "one", "n_heads": "1", "d_model": "1"},
+        pytest.param({"d_k": "4.3.2.1", "d_v": "5.1", "position": "rope", "score": "additive"}, marks=SLOW),
+        pytest.param({"n_kv_heads": "2", "normaliser": "sigmoid", "bias": "alibi"}, marks=SLOW),
+        pytest.param({"sentence": "one", "n_heads": "1", "d_model": "1"}, marks=SLOW),
     ],
     ids=["plain", "cross", "layers", "ragged", "grouped", "least"],
 )

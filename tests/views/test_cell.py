@@ -455,6 +455,7 @@ def checked(cell):
     return held
 
 
+@pytest.mark.slow
 @every_way
 def test_every_equals_sign_in_the_latex_holds(settings, score, normaliser):
     for cell in way(settings, score, normaliser)[1]:

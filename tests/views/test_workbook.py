@@ -139,6 +139,7 @@ def stale(written: Spreadsheet, computed: Spreadsheet) -> list[object]:
     return wrong
 
 
+@pytest.mark.slow
 def test_recalculated_it_is_the_run_and_follows_what_is_changed_in_it(tmp_path):
     files = {name: sheet.stripped() for name, sheet in written().items()}
     before = Spreadsheet(workbook(run(CHANGED)))
