@@ -55,7 +55,7 @@ FLOORS = (
     "views/formats",
     # ui: the page
     "ui/say ui/controls",
-    "ui/state ui/selection ui/bridge ui/strip ui/word ui/paint ui/snapshot",
+    "ui/state ui/selection ui/bridge ui/strip ui/word ui/paint ui/paste ui/snapshot",
     "ui/cell ui/panels ui/what_if ui/mask_builder ui/mask_values ui/trials",
     "ui/lessons ui/explore ui/lecture ui/compare ui/experiments ui/take",
     "ui/own",

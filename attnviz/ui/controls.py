@@ -79,6 +79,12 @@ def checked(draft: Record) -> Record:
     return replace(draft)  # type: ignore[type-var]
 
 
+def longest(cls: type[Any], prefix: str = "") -> dict[str, int]:
+    """How many characters the text fields of a record hold, by their keys."""
+    kinds = {prefix + item.name: item.metadata["kind"] for item in settings(cls)}
+    return {name: kind.longest for name, kind in kinds.items() if isinstance(kind, Text)}
+
+
 def groups(record: object) -> tuple[str, ...]:
     """The groups that have something to draw under the present choices, in the record's order."""
     live = _wanted(record)

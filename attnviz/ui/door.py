@@ -11,7 +11,7 @@ from attnviz.core.config import Config
 from attnviz.core.fields import ConfigError
 from attnviz.core.layers import run
 from attnviz.core.trace import Trace
-from attnviz.ui import controls, state
+from attnviz.ui import controls, own, paste, state, what_if
 from attnviz.ui.pages import PAGES
 from attnviz.ui.say import line, say
 from attnviz.ui.selection import Selection, within
@@ -23,11 +23,20 @@ NOTHING_DRAWN = "Nothing can be drawn until that is mended; what was typed is ke
 
 OPENING = Config(initialiser="by_hand")  # heads with a purpose: a first picture that can be read
 
+LONGEST = {
+    **controls.longest(Config),
+    **controls.longest(Config, prefix="b_"),
+    "pasted_matrix": what_if.LONGEST,
+    **dict.fromkeys(own.pasted_into(), own.LONGEST),
+}
+"""Characters that can be pasted into the fields of the page, by their keys."""
+
 
 def page() -> None:
     """Draw the page; a script for `streamlit run` calls it once."""
     st.set_page_config(page_title="attnviz: see attention happen", layout="wide", initial_sidebar_state="auto")
     st.html(Path(__file__).with_name("page.css"))
+    paste.guard(LONGEST)
     (saved, selection), problems = state.read(Config, Selection, opening=(OPENING, Selection()))
 
     summary, pages = st.columns([1, 2], vertical_alignment="center")

@@ -71,6 +71,9 @@ LIMITS = {
 }
 """How many layers, heads and tokens a place on the page can name."""
 
+LONGEST = 900_000
+"""Characters: a message with more than a million bytes would break the connection."""
+
 _HELD, _PROBLEM = "own_held", "own_problem"
 _KIND, _FILE, _TOKENS, _KEY_TOKENS = "own_kind", "own_file", "own_tokens", "own_key_tokens"
 _PASTE = "own_paste_{part}"
@@ -113,6 +116,11 @@ def page(trace: Trace, selection: Selection) -> Selection:
     return selection
 
 
+def pasted_into() -> list[str]:
+    """The keys of the fields that rows of numbers are pasted into."""
+    return [_PASTE.format(part=part) for parts in PARTS.values() for part in parts]
+
+
 def _bring(config: Config) -> None:
     """The widgets that take something in."""
     held: Held = st.session_state[_HELD]
@@ -139,7 +147,9 @@ def _bring(config: Config) -> None:
         st.file_uploader(TEXTS["file"], key=_FILE, on_change=_uploaded, args=(config,), max_upload_size=5)
     for area, part in zip(areas, PARTS[chosen]):
         label = TEXTS["paste"] if len(areas) == 1 else TEXTS["paste_part"].format(part=part.upper())
-        area.text_area(label, key=_PASTE.format(part=part), height=104, on_change=_pasted, args=(config,))
+        area.text_area(
+            label, key=_PASTE.format(part=part), height=104, max_chars=LONGEST, on_change=_pasted, args=(config,)
+        )
     queries, keys = st.columns(2)
     queries.text_input(TEXTS["tokens"], key=_TOKENS, on_change=_named, args=(config,))
     keys.text_input(TEXTS["key_tokens"], key=_KEY_TOKENS, on_change=_named, args=(config,))
@@ -174,7 +184,7 @@ def _uploaded(config: Config) -> None:
     else:
         named = st.session_state[_HELD].is_example or any(each.query_tokens for each in held.parts.values())
         if _take(held, config, typed=not named):
-            st.session_state.update({_PASTE.format(part=part): "" for parts in PARTS.values() for part in parts})
+            st.session_state.update(dict.fromkeys(pasted_into(), ""))
 
 
 def _pasted(config: Config) -> None:

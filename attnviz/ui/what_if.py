@@ -22,6 +22,7 @@ from attnviz.views.edited import Sheet
 from attnviz.views.sentences import plain
 
 MOST_LISTED = 20
+LONGEST = 200_000
 WORDS = {
     "ask": "Change any number: everything that follows from it is computed again, and everything before it stays.",
     "step": "Step",
@@ -109,7 +110,7 @@ def _typed(
 def _whole(trace: Trace, selection: Selection, on: Sheet) -> None:
     """A place to paste or upload all of it at once."""
     with st.expander(WORDS["paste"]):
-        st.text_area(WORDS["pasted"], key="pasted_matrix", max_chars=200_000)
+        st.text_area(WORDS["pasted"], key="pasted_matrix", max_chars=LONGEST)
         st.file_uploader(WORDS["upload"], type=["csv", "tsv", "txt"], key="uploaded_matrix", max_upload_size=1)
         st.button(WORDS["set"], key="set_matrix", on_click=_set, args=(trace, selection, on))
 

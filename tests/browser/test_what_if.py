@@ -105,3 +105,26 @@ def test_a_visitor_finds_compare_and_changes_one_thing(browser_page: Any, site: 
     page.go_back()
     wait_for(page, "b_mask", "none")
     page.locator(".st-key-b_mask").wait_for()
+
+
+def test_ten_megabytes_are_refused_in_a_sentence_and_nothing_is_lost(new_page: Callable[..., Any], site: Any) -> None:
+    """Sent, they would break the connection again and again: a browser that is back sends what its fields hold."""
+    page = new_page(permissions=["clipboard-read", "clipboard-write"])
+    for query, key in (("page=data", "own_paste_weights"), ("panel=what_if&step=embedded", "pasted_matrix")):
+        page.goto(f"{site.url}/?v=1&{query}")
+        if "what_if" in query:
+            page.get_by_text("Paste or upload a whole matrix").click()
+        area = page.locator(f".st-key-{key} textarea")
+        before = area.input_value()
+        page.evaluate("navigator.clipboard.writeText('1 2 3 4\\n'.repeat(1250000))")
+        area.focus()
+        area.press("Control+a")
+        area.press("Control+v")
+        page.get_by_role("alert").get_by_text("What was pasted has 10,000,000 characters").wait_for()
+        assert area.input_value() == before
+        assert page.locator("[data-test-connection-state=CONNECTED]").count() == 1
+        page.evaluate("navigator.clipboard.writeText('0.5 0.5\\n0.25 0.75')")
+        area.press("Control+a")
+        area.press("Control+v")
+        assert area.input_value() == "0.5 0.5\n0.25 0.75"
+        assert not page.locator(".attn-toast").is_visible()

@@ -1,0 +1,23 @@
+"""A paste that is too long for its field: Streamlit would drop it without a word, or the connection would break."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import streamlit as st
+
+WORDS = {
+    "refused": "What was pasted has {n} characters, and {most} fit in here: nothing was changed. Paste a part, or "
+    "bring it as a file where one is asked for.",
+}
+
+_HERE = Path(__file__).parent
+_component = st.components.v2.component(
+    "attnviz_paste", js=(_HERE / "paste.js").read_text("utf-8"), isolate_styles=False
+)
+
+
+def guard(limits: Mapping[str, int]) -> None:
+    """Say, and change nothing, where more is pasted into a field than fits; `limits` in characters, by widget key."""
+    _component(key="paste-guard", data={"limits": dict(limits), "words": WORDS}, height="content")
