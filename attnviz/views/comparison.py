@@ -73,13 +73,15 @@ def difference(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def parting(a: Trace, b: Trace, layer: int) -> str:
     """The first step of a layer that differs between two runs, in a sentence."""
-    before = None
+    before, former = None, None
     for name, step in steps(a, layer).items():
         both = pair(a, b, layer, name)
         if both is None or not _equal(*both):
             words = WORDS["parted" if before else "parted_at_once"]
             return words.format(before=before, step=_named(step))
-        before = _named(step)
+        if former is None or not np.array_equal(former, step.array):  # a scale of 1, or no cap: nothing to name
+            before = _named(step)
+        former = step.array
     return WORDS["same"]
 
 
