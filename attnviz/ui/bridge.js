@@ -106,10 +106,10 @@ class Picture {
     return this.meta.rows.length;
   }
 
-  /** Where the image is, in pixels of the chart; false while there is none. */
+  /** Where the image is, in pixels of the chart; false while there is none. Where no cell is drawn, its ground is. */
   measure() {
     const paper = this.chart.querySelector(".svg-container");
-    const image = this.chart.querySelector(".heatmaplayer image");
+    const image = this.chart.querySelector(".heatmaplayer image") ?? this.chart.querySelector(".shapelayer path");
     if (!paper || !image) return false;
     if (this.layer.parentNode !== paper) paper.append(this.layer);
     const outer = paper.getBoundingClientRect();

@@ -89,6 +89,7 @@ class Held:
     key_tokens: str = ""
     run: Trace | None = None
     is_example: bool = False
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 def page(trace: Trace, selection: Selection) -> Selection:
@@ -125,6 +126,7 @@ def _bring(config: Config) -> None:
     """The widgets that take something in."""
     held: Held = st.session_state[_HELD]
     start = {_KIND: held.kind, _TOKENS: held.tokens, _KEY_TOKENS: held.key_tokens}
+    start |= {_PASTE.format(part=part): text for part, text in held.texts.items()}
     for key, value in start.items():
         st.session_state.setdefault(key, value)
     kind, example = st.columns([4, 1], vertical_alignment="bottom")
@@ -198,7 +200,7 @@ def _pasted(config: Config) -> None:
     except ConfigError as error:
         _refuse(error)
     else:
-        _take(Held(kind, parts), config)
+        _take(Held(kind, parts, texts=texts), config)
 
 
 def _named(config: Config) -> None:
@@ -223,7 +225,7 @@ def _example(config: Config, kind: str) -> None:
         st.session_state[_PASTE.format(part=part)] = text
     st.session_state[_TOKENS], st.session_state[_KEY_TOKENS] = tokens, ""
     parts = {part: pasted.of_text(text) for part, text in texts.items()}
-    _keep(Held(kind, parts, tokens, is_example=True))
+    _keep(Held(kind, parts, tokens, is_example=True, texts=texts))
 
 
 def _take(held: Held, config: Config, *, typed: bool = True, untyped: bool = True) -> bool:

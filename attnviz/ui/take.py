@@ -25,9 +25,9 @@ GROUPS = {
     "Code": ("py", "torch.py", "ipynb"),
 }
 NEEDS = {"xlsx": "xlsxwriter"}
+"""The library that a kind of file cannot do without, where it is not among those of the page."""
 DRAWN = {"png": "svg", "step.png": "step.svg"}
 """Kinds that the visitor's browser draws from another, where nothing is installed that could."""
-"""The library that a kind of file cannot do without, where it is not among those of the page."""
 PREPARED = ("xlsx",)
 """Kinds that may have to be refused, so they are made when they are asked for and before they are offered."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.core.config import Config
-from attnviz.core.edits import Edit
+from attnviz.core.edits import Edit, place
 from attnviz.core.fields import ConfigError
 from attnviz.core.layers import run
 from attnviz.core.projections import INITIALISERS
@@ -35,6 +35,7 @@ WORDS = {
     "undo_all": "Undo all",
     "compare": "Compare with the run before",
     "more": "and {n:,} more",
+    "left_out": "{at}: has no place in this setting, and is left out",
     "fault": "Nothing was changed: {error}.",
     "text": "the file is no text in UTF-8; save it as CSV",
     "nothing": "there is nothing to set; paste rows of numbers or choose a file",
@@ -109,7 +110,7 @@ def _typed(
 
 def _whole(trace: Trace, selection: Selection, on: Sheet) -> None:
     """A place to paste or upload all of it at once."""
-    with st.expander(WORDS["paste"]):
+    with st.container(key="whole-matrix"), st.expander(WORDS["paste"]):
         st.text_area(WORDS["pasted"], key="pasted_matrix", max_chars=LONGEST)
         st.file_uploader(WORDS["upload"], type=["csv", "tsv", "txt"], key="uploaded_matrix", max_upload_size=1)
         st.button(WORDS["set"], key="set_matrix", on_click=_set, args=(trace, selection, on))
@@ -135,19 +136,22 @@ def _set(trace: Trace, selection: Selection, on: Sheet) -> None:
 def _list(trace: Trace, selection: Selection) -> None:
     """What was changed, each to be undone by itself."""
     config = trace.config
-    if not trace.edits:
+    if not config.edits:
         return
     if INITIALISERS[config.initialiser].solved:
         line([WORDS["solved"]])
     before = run(replace(config, edits=()))
-    for number, edit in enumerate(trace.edits[:MOST_LISTED]):
+    made = set(trace.edits)
+    for number, edit in enumerate(config.edits[:MOST_LISTED]):
         words, undo, _ = st.columns([4, 1, 2], vertical_alignment="center")
         with words:
-            line([plain(edited.told(trace, before, edit))])
+            line(
+                [plain(edited.told(trace, before, edit)) if edit in made else WORDS["left_out"].format(at=place(edit))]
+            )
         fewer = edited.without(config, edit)
         undo.button(WORDS["undo"], key=f"undo-{number}", on_click=state.adopt, args=(fewer, selection))
-    if len(trace.edits) > MOST_LISTED:
-        line([WORDS["more"].format(n=len(trace.edits) - MOST_LISTED)])
+    if len(config.edits) > MOST_LISTED:
+        line([WORDS["more"].format(n=len(config.edits) - MOST_LISTED)])
     none = replace(config, edits=())
     beside = replace(selection, page="compare", changes=address.difference(none, config))
     with st.container(horizontal=True, gap="small"):

@@ -27,12 +27,15 @@ WORDS = {
     "difference_phrase": "red is more in B, blue is less",
     "same": "A and B are the same, number for number.",
     "parted": "A and B are the same up to {before}; the first step that differs is {step}.",
+    "deeper": "A and B are the same in layer {layer}; A has {a} layers in all and B {b}.",
     "parted_at_once": "A and B differ from the first step on, {step}.",
     "other_shape": "{step} are {a} in A and {b} in B, so there is no difference to draw.",
     "absent": "absent",
-    "fewer_heads": "Compared are the first {n} heads, which both have.",
-    "unmoved": "{step}: all {n:,} numbers are the same in A and B.",
+    "fewer_heads": "Compared are the first {n} of {a} heads in A and {b} in B.",
+    "unmoved": "{step}: the same in A and B, number for number ({n:,}).",
     "moved": "{step}: {moved:,} of {n:,} numbers moved, by {mean} on average and {most} at most.",
+    "rounding": "{step}: the {n:,} numbers differ by rounding only, {most} at most.",
+    "forbidden": "In {n:,} cells one of them is minus infinity and the other is not.",
     "tokens": "The words differ, so rows and columns are compared by their places.",
 }
 MOVED = "{where}: {a} in A, {b} in B ({change})"
@@ -76,12 +79,15 @@ def parting(a: Trace, b: Trace, layer: int) -> str:
     before, former = None, None
     for name, step in steps(a, layer).items():
         both = pair(a, b, layer, name)
-        if both is None or not _equal(*both):
+        other = _step(b, layer, name)
+        if both is None or other is None or step.shape != other.shape or not _equal(*both):
             words = WORDS["parted" if before else "parted_at_once"]
             return words.format(before=before, step=_named(step))
         if former is None or not np.array_equal(former, step.array):  # a scale of 1, or no cap: nothing to name
             before = _named(step)
         former = step.array
+    if len(a.layers) != len(b.layers):
+        return WORDS["deeper"].format(layer=layer + 1, a=len(a.layers), b=len(b.layers))
     return WORDS["same"]
 
 
@@ -91,9 +97,14 @@ def _named(step: Step) -> str:
 
 
 def _equal(left: np.ndarray, right: np.ndarray) -> bool:
+    return bool((_moved(left, right) == 0).all())
+
+
+def _moved(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """How far each number moved; 0 where it is how a machine sums, infinite where one alone is."""
     apart = np.abs(difference(left, right))
     sizes = np.abs(left[np.isfinite(left)])
-    return bool(apart.max(initial=0.0) <= EQUAL * max(1.0, sizes.max(initial=0.0)))
+    return np.where(apart <= EQUAL * max(1.0, sizes.max(initial=0.0)), 0.0, apart)
 
 
 def pictures(a: Trace, b: Trace, layer: int, name: str) -> tuple[Stage, ...]:
@@ -155,14 +166,18 @@ def said(a: Trace, b: Trace, layer: int, name: str, digits: int = 3) -> list[str
     if both is None:
         shapes = (_shape(_step(trace, layer, name)) for trace in (a, b))
         return [WORDS["other_shape"].format(step=NAMES[name], **dict(zip("ab", shapes)))]
-    apart = np.abs(difference(*both))
+    apart, raw = _moved(*both), np.abs(difference(*both))
     finite = apart[np.isfinite(apart)]
-    moved = int((apart > 0).sum())
-    mean, most = (f"{number:.{digits}g}" for number in (finite.mean() if moved else 0.0, finite.max(initial=0.0)))
-    said = WORDS["moved" if moved else "unmoved"]
-    lines = [said.format(step=NAMES[name], n=apart.size, moved=moved, mean=mean, most=most)]
-    if a.config.n_heads != b.config.n_heads and _has_heads(a, layer, name):
-        lines.append(WORDS["fewer_heads"].format(n=len(both[0])))
+    moved, most = int((finite > 0).sum()), float(finite.max(initial=0.0))
+    said = "moved" if moved else "rounding" if raw[np.isfinite(raw)].any() else "unmoved"
+    most = most or float(raw[np.isfinite(raw)].max(initial=0.0))
+    words = {"n": finite.size, "moved": moved, "mean": f"{finite.mean() if moved else 0.0:.{digits}g}"}
+    lines = [WORDS[said].format(step=NAMES[name], most=f"{most:.{digits}g}", **words)] if finite.size else []
+    if finite.size < apart.size:
+        lines.append(WORDS["forbidden"].format(n=apart.size - finite.size))
+    sizes = [len(step.array) for step in (_step(a, layer, name), _step(b, layer, name)) if step is not None]
+    if sizes[0] != sizes[-1]:
+        lines.append(WORDS["fewer_heads"].format(n=len(both[0]), a=sizes[0], b=sizes[-1]))
     if (a.query_tokens, a.key_tokens) != (b.query_tokens, b.key_tokens):
         lines.append(WORDS["tokens"])
     return lines
@@ -174,7 +189,7 @@ def moves(a: Trace, b: Trace, layer: int, name: str, most: int = 5) -> tuple[Mov
     if both is None:
         return ()
     left, right = (_by_head(array) for array in both)
-    apart = np.nan_to_num(np.abs(difference(left, right)), nan=0.0, posinf=0.0)
+    apart = np.nan_to_num(_moved(left, right), nan=0.0, posinf=0.0)
     order = np.argsort(-apart, axis=None, kind="stable")[:most]
     found = []
     for at in (at for at in order if apart.flat[at] > 0):

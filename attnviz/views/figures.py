@@ -48,6 +48,7 @@ class Stage:
     large     words and numbers in large type, for a room
     reach     the largest size that the colours must tell apart, where stages are to be compared; None = its own
     edited    head, row and column of the cells that were changed by hand; they are framed
+    margin    rows at the bottom and columns at the right that are sums, and do not belong to the shape
     """
 
     name: str
@@ -66,6 +67,7 @@ class Stage:
     large: bool = False
     reach: float | None = None
     edited: Sequence[tuple[int, int, int]] = ()
+    margin: int = 0
 
     @property
     def true_widths(self) -> tuple[int, ...]:
@@ -249,7 +251,7 @@ def heading(stage: Stage, *, tall: bool) -> str:
 
 def _sum_up(stage: Stage) -> str:
     heads, rows, _ = stage.array.shape
-    widths = sorted(set(stage.true_widths))
+    rows, widths = rows - stage.margin, sorted({width - stage.margin for width in stage.true_widths})
     columns = str(widths[0]) if len(widths) == 1 else f"{widths[0]} to {widths[-1]}"
     shape = f"{rows} × {columns}" if stage.names == ("",) else f"{heads} × {rows} × {columns}"
     return f"{stage.formula}   {shape}" if stage.formula else shape

@@ -11,6 +11,7 @@ from attnviz.views.address import clean
 from attnviz.views.pasted import Brought
 
 LARGEST = 5_000_000
+LOOKED_AT = 4096  # bytes in which a file that is no table of numbers shows it
 BUDGET = arrays.Budget(n_bytes=16_000_000, n_arrays=512)
 
 FORMATS = {"npz": ("npz",), "npy": ("npy",), "json": ("json",), "csv": ("csv", "tsv", "txt")}
@@ -28,6 +29,8 @@ FAULTS = {
     "large": "the file has {n:,} bytes; at most {most:,} are read, so bring a part of it",
     "ending": "{name} has an ending that is not known here; bring a file that ends in {endings}",
     "content": "{name} holds {what}, which its ending does not say; give it the ending that fits",
+    "unknown": "{name} holds neither text in UTF-8 nor arrays of NumPy; a pickle is never opened; bring .npz, "
+    ".npy, .json or .csv",
     "encoding": "the file is no text in UTF-8 from byte {at:,} on; save it as UTF-8, or as .npy or .npz",
 }
 
@@ -45,6 +48,8 @@ def read(name: str, data: bytes) -> Brought:
     if not any(ending in endings for endings in FORMATS.values()):
         endings = ", ".join(f".{each[0]}" for each in FORMATS.values())
         raise _fault("ending", name=shorten(clean(name)), endings=endings)
+    if ending in ("npz", "npy") and found == "csv" and not data[:LOOKED_AT].isascii():
+        raise _fault("unknown", name=shorten(clean(name)))
     if ending not in FORMATS[found]:
         raise _fault("content", name=shorten(clean(name)), what=CALLED[found])
     if found == "npz":

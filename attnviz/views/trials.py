@@ -64,6 +64,7 @@ def with_sums(picture: Stage, head: int) -> Stage:
         masked=hidden,
         heads=[picture.names[head]],
         reach=1.0,
+        margin=1,
     )
 
 

@@ -226,3 +226,15 @@ def test_the_lab_shows_five_ways_and_an_emptied_row(browser_page: Any, lab: Any)
     page.keyboard.press("End")
     page.wait_for_function(f"() => ({names})()[1] === '−1'")
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def test_a_map_with_every_cell_masked_has_its_words_and_can_be_chosen(browser_page: Any, server: Any) -> None:
+    page = browser_page
+    page.goto(f"{server('app.py').url}/?v=1&mask=custom&custom_cells=&sentence=a+b+c&n_heads=1")
+    weights = page.locator(".st-key-explore-weights")
+    weights.get_by_text("head 1", exact=True).wait_for()
+    assert weights.locator(".attn-layer text").all_inner_texts().count("b") == 2
+    box = weights.locator(".shapelayer path").first.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_url("**query=2**")
+    assert "key=2" in page.url

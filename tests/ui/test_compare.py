@@ -125,7 +125,7 @@ def test_the_step_follows_its_list_and_the_list_follows_back(monkeypatch: pytest
     at.query_params["step"] = "values"
     at.run()
     assert at.selectbox(key="pick-step").value == "values"
-    assert "Value vectors: all" in said(at)
+    assert "Value vectors: the same" in said(at)
     monkeypatch.setattr(state, "_navigated", lambda: False)
     at.selectbox(key="pick-step").set_value("keys").run()
     assert at.query_params["step"] == "keys"

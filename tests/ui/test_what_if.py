@@ -69,3 +69,11 @@ def test_changes_that_have_no_place_are_said() -> None:
     at = panel(edits="scores.1.1.1.3~2.0")
     assert "left out: scores.1.1.1.3." in said(at)
     assert clean(at)
+
+
+def test_changes_that_have_no_place_can_be_undone() -> None:
+    at = panel(edits="scores.1.1.1.1~2.0~~scores.1.1.1.3~2.0")
+    assert "scores.1.1.1.3: has no place in this setting" in said(at)
+    at.button(key="undo-1").click().run()
+    assert clean(at)
+    assert at.query_params["edits"] == "scores.1.1.1.1~2.0"

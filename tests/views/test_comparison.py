@@ -72,8 +72,8 @@ def test_more_heads_leave_those_of_before_exactly_alone():
     a, b = two(n_heads=5)
     assert len(pictures(a, b, 0, "weights")[2].array) == 3
     assert said(a, b, 0, "weights") == [
-        "Attention weights: all 75 numbers are the same in A and B.",
-        "Compared are the first 3 heads, which both have.",
+        "Attention weights: the same in A and B, number for number (75).",
+        "Compared are the first 3 of 3 heads in A and 5 in B.",
     ]
     assert moves(a, b, 0, "weights") == ()
 
@@ -139,3 +139,39 @@ def test_every_step_can_be_compared(name):
     assert comparison.said(a, b, 1, name)
     for move in moves(a, b, 1, name):
         assert plain(told(a, 1, name, move))
+
+
+def test_fewer_key_value_heads_are_a_difference_from_the_first_matrix_on():
+    a, b = two(n_heads=4), run(Config(**SETTING | {"n_heads": 4, "n_kv_heads": 1}))
+    a = run(Config(**SETTING | {"n_heads": 4}))
+    assert parting(a, b, 0).endswith("the first step that differs is key matrices W_K.")
+    assert said(a, b, 0, "keys")[1] == "Compared are the first 1 of 4 heads in A and 1 in B."
+
+
+def test_more_layers_are_said():
+    a, b = two(n_layers=3)
+    assert parting(a, b, 0) == "A and B are the same in layer 1; A has 1 layers in all and B 3."
+
+
+def test_what_is_forbidden_in_one_alone_is_counted_apart():
+    a, b = two(mask="causal")
+    assert said(a, b, 0, "masked") == [
+        "Masked scores: the same in A and B, number for number (45).",
+        "In 30 cells one of them is minus infinity and the other is not.",
+    ]
+    c = run(Config(**SETTING | {"mask": "causal", "scale": 3.0}))
+    first, second = said(a, c, 0, "masked")
+    open_cells = np.tri(5, dtype=bool)
+    apart = np.abs(c["masked"].array - a["masked"].array)[:, open_cells]
+    assert (
+        first
+        == f"Masked scores: 45 of 45 numbers moved, by {apart.mean():.3g} on average and {apart.max():.3g} at most."
+    )
+    assert second.startswith("In 30 cells")
+
+
+def test_rounding_is_not_a_move():
+    a, b = run(Config(**SETTING, temperature=3.0)), run(Config(**SETTING, scale=3**-1.5))
+    assert not np.array_equal(a["weights"].array, b["weights"].array)
+    assert said(a, b, 0, "weights")[0].startswith("Attention weights: the 75 numbers differ by rounding only, ")
+    assert moves(a, b, 0, "weights") == ()

@@ -203,7 +203,8 @@ HUGE = str(10**18)
 BAD = {
     "empty": ("a.npy", b"", "empty"),
     "large": ("a.csv", b"1," * 2_600_000, "5,200,000 bytes; at most 5,000,000"),
-    "pickle": ("a.npz", PICKLE, "holds a table of numbers"),
+    "pickle": ("a.npz", PICKLE, "holds neither text in UTF-8 nor arrays of NumPy; a pickle is never opened"),
+    "table as npy": ("a.npy", b"1,2", "holds a table of numbers"),
     "pickle as csv": ("a.csv", PICKLE, "no text in UTF-8 from byte 1 on"),
     "pickle by name": ("a.pkl", PICKLE, "ending that is not known here; bring a file that ends in .npz, .npy"),
     "objects": ("a.npy", OBJECTS, "Python objects, which would have to be run"),
