@@ -27,7 +27,7 @@ WORDS = {
     "difference_phrase": "red is more in B, blue is less",
     "same": "A and B are the same, number for number.",
     "parted": "A and B are the same up to {before}; the first step that differs is {step}.",
-    "deeper": "A and B are the same in layer {layer}; A has {a} layers in all and B {b}.",
+    "deeper": "A and B are the same in layer {layer}. Layers in all: {a} in A, {b} in B.",
     "parted_at_once": "A and B differ from the first step on, {step}.",
     "other_shape": "{step} are {a} in A and {b} in B, so there is no difference to draw.",
     "absent": "absent",

@@ -79,7 +79,7 @@ def merged(parts: Iterable[Part]) -> Sentence:
 def rounded(x: float) -> str:
     """A number in a sentence: three digits are enough there, and a minus is a minus.
 
-    >>> rounded(-0.04567), rounded(0.0)
-    ('−0.0457', '0')
+    >>> rounded(-0.04567), rounded(0.0), rounded(float("-inf"))
+    ('−0.0457', '0', '−∞')
     """
-    return f"{x:.3g}".replace("-", "−") if x else "0"
+    return f"{x:.3g}".replace("-", "−").replace("inf", "∞") if x else "0"

@@ -233,7 +233,7 @@ def test_a_map_with_every_cell_masked_has_its_words_and_can_be_chosen(browser_pa
     page.goto(f"{server('app.py').url}/?v=1&mask=custom&custom_cells=&sentence=a+b+c&n_heads=1")
     weights = page.locator(".st-key-explore-weights")
     weights.get_by_text("head 1", exact=True).wait_for()
-    assert weights.locator(".attn-layer text").all_inner_texts().count("b") == 2
+    assert weights.locator(".attn-layer text").all_text_contents().count("b") == 2
     box = weights.locator(".shapelayer path").first.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.wait_for_url("**query=2**")

@@ -150,7 +150,7 @@ def test_fewer_key_value_heads_are_a_difference_from_the_first_matrix_on():
 
 def test_more_layers_are_said():
     a, b = two(n_layers=3)
-    assert parting(a, b, 0) == "A and B are the same in layer 1; A has 1 layers in all and B 3."
+    assert parting(a, b, 0) == "A and B are the same in layer 1. Layers in all: 1 in A, 3 in B."
 
 
 def test_what_is_forbidden_in_one_alone_is_counted_apart():
