@@ -103,7 +103,7 @@ def test_a_file_is_shown_with_its_tokens_and_a_bad_one_leaves_it_there() -> None
     assert "Row 2 has 1 numbers and the rows above have 2; give as many in each. What was there" in said(at)
     assert np.array_equal(drawn(at)[0], falling(A[:, :, :5]))
     upload(at, "bad.npy", b"\x80\x04")
-    assert "which its ending does not say" in said(at)
+    assert "a pickle is never opened" in said(at)
     assert np.array_equal(drawn(at)[0], falling(A[:, :, :5]))
     upload(at, "good.csv", b"0.5 0.5\n1 0")
     assert "What was there before" not in said(at)
