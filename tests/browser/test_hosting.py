@@ -1,0 +1,219 @@
+"""The hosted site as deploy/ describes it, in a real browser: nginx, two replicas, and a policy that forbids the rest.
+
+Without nginx these tests are skipped on a desk, and fail where the environment says CI.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import os
+import re
+import shutil
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from email.message import Message
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+from attnviz.ui.selection import EXPERIMENT_NAMES, PAGE_NAMES, PANEL_NAMES
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "deploy"))
+
+import local  # noqa: E402
+
+pytestmark = pytest.mark.browser
+
+REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Any]:
+    if not shutil.which("nginx"):
+        if os.environ.get("CI"):
+            pytest.fail("nginx is not installed")
+        pytest.skip("nginx is not installed")
+    with local.site(n_replicas=2) as running:
+        yield running
+
+
+def get(url: str, **headers: str) -> tuple[Message, bytes]:
+    asked = urllib.request.Request(url, headers=headers)  # noqa: S310
+    with urllib.request.urlopen(asked, timeout=10) as answer:  # noqa: S310
+        return answer.headers, answer.read()
+
+
+def policy(site: Any) -> dict[str, list[str]]:
+    """The content security policy that the page is sent with, by directive."""
+    parts = [part.split() for part in get(site.url)[0]["Content-Security-Policy"].split(";")]
+    return {name: allowed for name, *allowed in parts}
+
+
+def test_every_answer_carries_the_headers(site: Any) -> None:
+    for path in ("/", "/favicon.png", "/_stcore/health", "/_stcore/host-config"):
+        headers = get(site.url + path)[0]
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Referrer-Policy"] == "no-referrer"
+        assert headers["Content-Security-Policy"].startswith("default-src 'none'")
+        assert headers["Server"] == "nginx"
+
+
+def test_the_policy_allows_the_one_inline_script_by_its_hash_and_nothing_evaluated(site: Any) -> None:
+    scripts = re.findall(rb"<script>(.*?)</script>", get(site.url)[1], re.DOTALL)
+    hashes = [base64.b64encode(hashlib.sha256(script).digest()).decode() for script in scripts]
+    assert policy(site)["script-src"] == ["'self'", "blob:", *(f"'sha256-{each}'" for each in hashes)]
+    assert len(hashes) == 1
+
+
+def test_static_files_come_from_nginx_compressed_and_for_a_year(site: Any) -> None:
+    script = re.search(rb"\./(static/js/index\.[^\"]+\.js)", get(site.url)[1])
+    assert script is not None
+    url = f"{site.url}/{script[1].decode()}"
+    plain, packed = get(url), get(url, **{"Accept-Encoding": "gzip"})
+    assert packed[0]["Content-Encoding"] == "gzip"
+    assert gzip.decompress(packed[1]) == plain[1]
+    assert len(packed[1]) < len(plain[1]) / 2
+    assert packed[0]["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert get(site.url)[0]["Cache-Control"] == "no-cache"
+
+
+@pytest.mark.parametrize(
+    "path", ["/_stcore/metrics", "/_stcore/agent/openapi.json", "/static/../../nginx.conf", "/static/x.js"]
+)
+def test_what_nobody_needs_is_not_there(site: Any, path: str) -> None:
+    with pytest.raises(urllib.error.HTTPError, match=r"40[04]"):
+        get(site.url + path)
+
+
+@pytest.mark.parametrize("ours", [True, False], ids=["our own page", "a program, which names none"])
+def test_a_socket_is_opened_for(site: Any, ours: bool) -> None:
+    with connect(socket_of(site), subprotocols=["streamlit"], origin=site.url if ours else None) as socket:
+        assert socket.subprotocol == "streamlit"
+
+
+def test_a_page_of_another_host_opens_no_socket(site: Any) -> None:
+    with pytest.raises(InvalidStatus, match="403") as error:
+        connect(socket_of(site), subprotocols=["streamlit"], origin="http://evil.test")
+    assert b"nginx" in error.value.response.body  # refused before a replica has to think about it
+
+
+def socket_of(site: Any) -> str:
+    return str(site.url.replace("http", "ws", 1) + "/_stcore/stream")
+
+
+def connected(replica: Any) -> int:
+    """How many websockets a replica has counted."""
+    text = get(f"http://127.0.0.1:{replica.port}/_stcore/metrics")[1].decode()
+    return int(re.search(r'session_events_total\{type="connect"\} (\d+)', text)[1])  # type: ignore[index]
+
+
+def answered_by(site: Any, cookie: str) -> int:
+    """Which replica a visitor with this cookie is led to."""
+    before = [connected(replica) for replica in site.replicas]
+    with connect(socket_of(site), subprotocols=["streamlit"], origin=site.url, additional_headers={"Cookie": cookie}):
+        for _ in range(200):
+            grown = [at for at, replica in enumerate(site.replicas) if connected(replica) > before[at]]
+            if grown:
+                return grown[0]
+    pytest.fail("no replica has counted the visitor")
+
+
+def test_a_visitor_stays_with_one_replica_and_visitors_are_spread(site: Any) -> None:
+    cookies = [get(site.url)[0]["Set-Cookie"].split(";")[0] for _ in range(16)]
+    assert len({*cookies}) == 16
+    served = [{answered_by(site, cookie) for _ in range(3)} for cookie in cookies]
+    assert [each for each in served if len(each) != 1] == []
+    assert {replica for each in served for replica in each} == {0, 1}
+
+
+class Page:
+    """A page behind nginx that notes whatever the browser complains of."""
+
+    def __init__(self, page: Any, url: str) -> None:
+        self.page, self.url = page, url
+        self.said: list[str] = []
+        page.on("console", lambda message: self.said.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: self.said.append(str(error)))
+
+    def open(self, **query: str) -> None:
+        self.page.goto(f"{self.url}/?{urlencode({'v': '1'} | query)}")
+        self.page.locator(REST).wait_for()
+        self.page.wait_for_function(DRAWN)
+
+
+DRAWN = """() => [...document.querySelectorAll(".js-plotly-plot")].every(
+  (chart) => chart.data && (chart.data[0].type !== "heatmap" || chart.querySelector(".hm image")))"""
+PLACES = [
+    *({"panel": name} for name in PANEL_NAMES),
+    *({"page": name} for name in PAGE_NAMES if name not in ("explore", "experiments")),
+    *({"page": "experiments", "experiment": name} for name in EXPERIMENT_NAMES),
+]
+
+
+def test_every_page_works_under_the_policy_and_nothing_is_forbidden(site: Any, browser_page: Any) -> None:
+    visit = Page(browser_page, site.url)
+    for query in PLACES:
+        visit.open(**query)
+        assert visit.said == [], query
+    visit.open(panel="word", sentence="one two three")
+    browser_page.locator(".aw-word").first.wait_for()  # a component whose code comes from a blob:
+    browser_page.locator(".st-key-explore-weights .attn-focus").wait_for()
+    with browser_page.expect_download() as download:
+        visit.open(page="take")
+        browser_page.get_by_role("button", name="Save .csv").click()
+    assert "one" not in Path(download.value.path()).read_text(encoding="utf-8")
+    assert visit.said == []
+
+
+def test_the_notes_of_what_is_forbidden_can_be_seen(site: Any, browser_page: Any) -> None:
+    visit = Page(browser_page, site.url)
+    visit.open()
+    for script in (
+        "eval('1')",
+        "(() => { const i = new Image(); i.src = 'http://evil.test/x.png'; document.body.append(i) })()",
+    ):
+        before = len(visit.said)
+        browser_page.evaluate(f"setTimeout(() => {{ {script} }})")
+        browser_page.wait_for_timeout(50)
+        while len(visit.said) == before:
+            browser_page.wait_for_timeout(20)
+    assert all("Content Security Policy" in said for said in visit.said)
+
+
+def test_a_file_is_taken_through_nginx(site: Any, browser_page: Any) -> None:
+    visit = Page(browser_page, site.url)
+    visit.open(page="data")
+    file = {"name": "w.csv", "mimeType": "text/csv", "buffer": b"0.5,0.5\n0.25,0.75"}
+    browser_page.locator("input[type=file]").first.set_input_files(file)
+    browser_page.get_by_text("over 2 tokens").wait_for()
+    assert visit.said == []
+
+
+def test_a_lost_replica_loses_nothing_and_no_log_holds_a_sentence(site: Any, browser_page: Any) -> None:
+    """The last test of this file: a replica is gone after it."""
+    visit = Page(browser_page, site.url)
+    visit.open(sentence="zebra quagga okapi", n_heads="3", panel="table")
+    cookie = next(each for each in browser_page.context.cookies() if each["name"] == "attnviz")
+    site.replicas[answered_by(site, f"attnviz={cookie['value']}")].kill()
+    browser_page.locator("[data-test-connection-state=CONNECTED]").wait_for(state="detached")
+    browser_page.locator(REST).wait_for()
+    seed = browser_page.get_by_role("spinbutton", name="Seed")
+    seed.fill("41")
+    seed.press("Enter")
+    browser_page.wait_for_function(
+        "() => ['seed=41', 'quagga', 'n_heads=3'].every(part => location.search.includes(part))"
+    )
+    browser_page.get_by_text("3 heads").first.wait_for()
+    logs = [path.read_text(encoding="utf-8") for path in site.folder.glob("*.log")]
+    assert len(logs) == 4
+    assert "GET /" in "".join(logs)
+    assert [log for log in logs if "quagga" in log] == []
