@@ -85,10 +85,14 @@ def longest(cls: type[Any], prefix: str = "") -> dict[str, int]:
     return {name: kind.longest for name, kind in kinds.items() if isinstance(kind, Text)}
 
 
-def groups(record: object) -> tuple[str, ...]:
+def groups(record: object, skip: tuple[str, ...] = ()) -> tuple[str, ...]:
     """The groups that have something to draw under the present choices, in the record's order."""
     live = _wanted(record)
-    return tuple(dict.fromkeys(item.metadata["group"] for item in settings(record) if item.name in live))
+    return tuple(
+        dict.fromkeys(
+            item.metadata["group"] for item in settings(record) if item.name in live and item.name not in skip
+        )
+    )
 
 
 def show(*records: object, unlike: Sequence[object] = ()) -> dict[str, Any]:
@@ -333,12 +337,15 @@ def pick(
     def worded(option: Any) -> str:
         return none if none is not None and option == _NONE else words(option)
 
-    if st.session_state.get(seen) != (held, shown) or st.session_state.get(key) not in options:
+    is_new = key not in st.session_state  # what the session says may reach a browser after its first answer
+    if not is_new and (st.session_state.get(seen) != (held, shown) or st.session_state[key] not in options):
         st.session_state[key] = shown
     if buttons:
-        chosen = st.segmented_control(label, options, format_func=worded, key=key, required=True, **place)
+        start = {"default": shown} if is_new else {}
+        chosen = st.segmented_control(label, options, format_func=worded, key=key, required=True, **start, **place)
     else:
-        chosen = st.selectbox(label, options, format_func=worded, key=key, **place)
+        at = list(options).index(shown) if is_new else 0
+        chosen = st.selectbox(label, options, at, format_func=worded, key=key, **place)
     if chosen not in options:  # a browser that says nothing
         chosen = shown
     kept = held if chosen == shown else None if chosen == _NONE else chosen

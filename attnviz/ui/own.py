@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import streamlit as st
 
@@ -96,7 +97,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     """Draw the page; the selection as the visitor leaves it. `trace` is the present run, whose setting applies."""
     config = trace.config
     if _HELD not in st.session_state:
-        _example(config, "weights")
+        _keep(_example_of("weights"))
     _bring(config)
     if st.session_state.get(_PROBLEM):
         say(st.session_state[_PROBLEM], kind="fault")
@@ -125,10 +126,6 @@ def pasted_into() -> list[str]:
 def _bring(config: Config) -> None:
     """The widgets that take something in."""
     held: Held = st.session_state[_HELD]
-    start = {_KIND: held.kind, _TOKENS: held.tokens, _KEY_TOKENS: held.key_tokens}
-    start |= {_PASTE.format(part=part): text for part, text in held.texts.items()}
-    for key, value in start.items():
-        st.session_state.setdefault(key, value)
     kind, example = st.columns([4, 1], vertical_alignment="bottom")
     with kind:
         chosen = (
@@ -140,6 +137,7 @@ def _bring(config: Config) -> None:
                 required=True,
                 on_change=_other_kind,
                 args=(config,),
+                **_start(_KIND, held.kind, "default"),
             )
             or held.kind
         )
@@ -149,13 +147,23 @@ def _bring(config: Config) -> None:
         st.file_uploader(TEXTS["file"], key=_FILE, on_change=_uploaded, args=(config,), max_upload_size=5)
     for area, part in zip(areas, PARTS[chosen]):
         label = TEXTS["paste"] if len(areas) == 1 else TEXTS["paste_part"].format(part=part.upper())
-        area.text_area(
-            label, key=_PASTE.format(part=part), height=104, max_chars=LONGEST, on_change=_pasted, args=(config,)
-        )
+        key = _PASTE.format(part=part)
+        start = _start(key, held.texts.get(part, ""))
+        area.text_area(label, key=key, height=104, max_chars=LONGEST, on_change=_pasted, args=(config,), **start)
     queries, keys = st.columns(2)
-    queries.text_input(TEXTS["tokens"], key=_TOKENS, on_change=_named, args=(config,))
-    keys.text_input(TEXTS["key_tokens"], key=_KEY_TOKENS, on_change=_named, args=(config,))
+    typed = {_TOKENS: (queries, held.tokens), _KEY_TOKENS: (keys, held.key_tokens)}
+    for key, (place, words) in typed.items():
+        label = TEXTS[key.removeprefix("own_")]
+        place.text_input(label, key=key, on_change=_named, args=(config,), **_start(key, words))
     line([TEXTS["private"]])
+
+
+def _start(key: str, value: str, name: str = "value") -> dict[str, Any]:
+    """What a widget starts from, unless it holds something.
+
+    Given to the widget and not to the session, as a browser may answer before what the session says has reached it.
+    """
+    return {} if key in st.session_state else {name: value}
 
 
 def _about_setting(held: Held, config: Config) -> Sequence[str]:
@@ -220,12 +228,17 @@ def _other_kind(config: Config) -> None:
 
 def _example(config: Config, kind: str) -> None:
     """Put the example of a kind into the fields, and show it."""
-    tokens, texts = EXAMPLES[kind]
-    for part, text in texts.items():
+    held = _example_of(kind)
+    for part, text in held.texts.items():
         st.session_state[_PASTE.format(part=part)] = text
-    st.session_state[_TOKENS], st.session_state[_KEY_TOKENS] = tokens, ""
+    st.session_state[_TOKENS], st.session_state[_KEY_TOKENS] = held.tokens, ""
+    _keep(held)
+
+
+def _example_of(kind: str) -> Held:
+    tokens, texts = EXAMPLES[kind]
     parts = {part: pasted.of_text(text) for part, text in texts.items()}
-    _keep(Held(kind, parts, tokens, is_example=True, texts=texts))
+    return Held(kind, parts, tokens, is_example=True, texts=texts)
 
 
 def _take(held: Held, config: Config, *, typed: bool = True, untyped: bool = True) -> bool:
