@@ -176,6 +176,7 @@ def visited(url: str, **query: str) -> list[Any]:
     return sent
 
 
+@pytest.mark.slow
 def test_a_running_page_calls_nobody_and_writes_no_sentence_into_its_log(witness: Path, tmp_path: Path) -> None:
     page = local.Replica(tmp_path / "page.log", "secret", address="0.0.0.0")  # noqa: S104 - as in the image
     page.start()

@@ -11,10 +11,12 @@ from attnviz.core.config import Config
 from attnviz.core.fields import ConfigError
 from attnviz.core.layers import run
 from attnviz.core.trace import Trace
-from attnviz.ui import controls, own, paste, state, what_if
+from attnviz.ui import assignment, controls, marks, own, paste, state, what_if
 from attnviz.ui.pages import PAGES
 from attnviz.ui.say import line, say
 from attnviz.ui.selection import Selection, within
+from attnviz.views import handed_in
+from attnviz.views.assignments import Assignment
 from attnviz.views.overview import overview
 
 TOO_LONG = "Too long for a link, so it travels without: {names}. Save the setting as a file instead, at the left."
@@ -26,7 +28,9 @@ OPENING = Config(initialiser="by_hand")  # heads with a purpose: a first picture
 LONGEST = {
     **controls.longest(Config),
     **controls.longest(Config, prefix="b_"),
+    **controls.longest(Assignment),
     "pasted_matrix": what_if.LONGEST,
+    marks.PASTE: handed_in.LARGEST,
     **dict.fromkeys(own.pasted_into(), own.LONGEST),
 }
 """Characters that can be pasted into the fields of the page, by their keys."""
@@ -36,14 +40,13 @@ def page() -> None:
     """Draw the page; a script for `streamlit run` calls it once."""
     st.set_page_config(page_title="attnviz: see attention happen", layout="wide", initial_sidebar_state="auto")
     st.html(Path(__file__).with_name("page.css"))
-    paste.guard(LONGEST)
     (saved, selection), problems = state.read(Config, Selection, opening=(OPENING, Selection()))
 
-    summary, pages = st.columns([1, 2], vertical_alignment="center")
-    with pages:
+    if not assignment.is_student(selection):
         selection = controls.choose(selection, "page")
+    summary = st.container()
     shown = PAGES[selection.page]
-    draft, files = _controls(saved) if shown.has_controls else (saved, None)
+    draft, files = _controls(saved, assignment.locked(selection)) if shown.has_controls else (saved, None)
 
     say(*problems)
     config, trace = _run(draft, saved)
@@ -62,18 +65,19 @@ def page() -> None:
     if files is not None:
         with files:
             state.files(config, selection)
+    paste.guard(LONGEST)
 
 
-def _controls(config: Config) -> tuple[Config, DeltaGenerator]:
+def _controls(config: Config, locked: tuple[str, ...] = ()) -> tuple[Config, DeltaGenerator]:
     """The setting as the visitor leaves it, and where to offer it as a file."""
-    draft = controls.draw(config, "sentence")
+    draft = controls.draw(config, "sentence", skip=locked)
     with st.sidebar:
         st.html('<span class="attn-brand">attnviz</span>')
-        draft = controls.draw(draft, "d_model", "n_heads", "mask", "score", "seed")
-        for group in controls.groups(draft):
+        draft = controls.draw(draft, "d_model", "n_heads", "mask", "score", "seed", skip=locked)
+        for group in controls.groups(draft, skip=locked):
             if group:
                 with st.expander(group):
-                    draft = controls.draw(draft, group=group)
+                    draft = controls.draw(draft, group=group, skip=locked)
         return draft, st.expander("Save and open")
 
 

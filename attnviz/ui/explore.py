@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from attnviz.core.trace import Trace
@@ -29,10 +30,13 @@ def page(trace: Trace, selection: Selection) -> Selection:
     return PANELS[selection.panel](trace, selection)
 
 
-def pictures(trace: Trace, selection: Selection, *, key: str) -> Selection:
-    """Draw the stages of a layer side by side; the selection with what was picked in them."""
+def pictures(
+    trace: Trace, selection: Selection, *, key: str, names: Collection[str] = stages.SIDE_BY_SIDE
+) -> Selection:
+    """Draw the named stages of a layer side by side; the selection with what was picked in them."""
     selection = panels.layer(trace, selection)
-    picked = bridge.show(stages.side_by_side(trace, selection.layer - 1), key=key, picked=_picked(selection))
+    shown = [stage for stage in stages.side_by_side(trace, selection.layer - 1) if stage.name in names]
+    picked = bridge.show(shown, key=key, picked=_picked(selection)) if shown else None
     return selection if picked is None else _selected(selection, picked)
 
 

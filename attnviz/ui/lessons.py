@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from attnviz.core.trace import Trace
 from attnviz.ui import bridge, controls, state
 from attnviz.ui.say import line
 from attnviz.ui.selection import LESSON_NAMES, Selection
-from attnviz.views import address, slides
+from attnviz.views import address, handout, slides
 from attnviz.views.asked import Asked, read_number
 from attnviz.views.line import Line
 from attnviz.views.questions import asked, earlier
@@ -41,6 +42,8 @@ WORDS = {
     "arithmetic": "The arithmetic",
     "explore": "Open this in Explore",
     "compare": "Open this in Compare",
+    "blanks": "Sheet to fill in",
+    "solutions": "Sheet with solutions",
 }
 
 _REVEALED, _GIVEN = "_revealed", "_given"
@@ -240,3 +243,7 @@ def _ways_on(lesson: Lesson, slide: Slide, selection: Selection) -> None:
             changes = address.difference(lesson.config, config)
             both = replace(there, page="compare", changes=changes)
             st.button(WORDS["compare"], key="to-compare", on_click=state.adopt, args=(lesson.config, both))
+        for name in ("blanks", "solutions"):
+            sheet = partial(handout.html, lesson, solutions=name == "solutions")
+            file = f"{lesson.name}-{name}.html"
+            st.download_button(WORDS[name], sheet, file, "text/html", key=f"sheet-{name}", on_click="ignore")

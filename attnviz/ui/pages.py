@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from attnviz.core.trace import Trace
-from attnviz.ui import compare, experiments, explore, lecture, lessons, own, take
+from attnviz.ui import assignment, compare, experiments, explore, lecture, lessons, own, take
 from attnviz.ui.selection import Selection
 
 
@@ -28,6 +28,7 @@ PAGES = {
     "compare": Page(compare.page),
     "experiments": Page(experiments.page),
     "lessons": Page(lessons.page, has_controls=False, of_setting=False),
+    "assign": Page(assignment.page),
     "data": Page(own.page, has_controls=False, of_setting=False),
     "take": Page(take.page),
     "class": Page(lecture.page, has_controls=False),

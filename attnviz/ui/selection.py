@@ -13,6 +13,7 @@ from attnviz.core.lessons import LESSONS
 from attnviz.core.orders import ORDERS
 from attnviz.core.trace import Trace
 from attnviz.core.trials import VECTORS
+from attnviz.views.assignments import LONGEST
 
 
 def _place(name: str, label: str, note: str) -> Choice:
@@ -24,6 +25,7 @@ PAGE_NAMES = table(
     _place("compare", "Compare", "The setting, and the same with one thing changed."),
     _place("experiments", "Experiments", "One question at a time, answered with the present setting."),
     _place("lessons", "Lessons", "Worked examples and questions, slide by slide."),
+    _place("assign", "Assignments", "A task as a link, and the codes that come back."),
     _place("data", "Your data", "Attention that you bring: weights, scores, or queries, keys and values."),
     _place("take", "Take away", "Pictures, data, code and links of the present setting."),
     _place("class", "Class", "One step at a time in large type, for a room."),
@@ -44,6 +46,11 @@ EXPERIMENT_NAMES = table(
     _place("scale", "Why divide by √d_k", "The spread of the scores and the largest weight, as d_k grows."),
     _place("sharing", "Sharing keys and values", "Every head its own, groups, or one for all."),
     _place("shuffle", "Does order matter", "The same words in another order, with positions and without."),
+)
+DESK_NAMES = table(
+    _place("compose", "Compose", "Choose what is locked and hidden, and the questions."),
+    _place("mark", "Check results", "Codes that were handed in, marked offline."),
+    _place("student", "Student", "The assignment alone, as its link opens it."),
 )
 LESSON_NAMES = table(*(_place(lesson.name, lesson.title, lesson.about) for lesson in LESSONS.values()))
 
@@ -81,6 +88,8 @@ class Selection:
     trial_d_k: int = number(16, 1, 64, label="d_k of the experiment", help="The setting keeps its own.")
     lesson: str = option(LESSON_NAMES, next(iter(LESSON_NAMES)), label="Lesson")
     slide: int = number(1, 1, 40, label="Slide")
+    desk: str = option(DESK_NAMES, "compose", label="Assignments")
+    assigned: str = text("", label="Assignment", longest=LONGEST)
     presenter: bool = switch(False, label="Large type", help="One slide for a room; arrow keys and Space go on.")
     digits: int = number(4, 2, 17, label="Digits", help="How many are shown; the arithmetic is done with all of them.")
 

@@ -12,12 +12,14 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from attnviz.views.mosaic import RIGHT, TOP, Grid, Layout, Shape, arrange, room_for
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 SIGNED = ("#2a5ea8", "#8fb4dc", "#fbfaf7", "#eea47c", "#b8402a")
 SHARE = ("#fbfaf7", "#c9dcef", "#86b2da", "#3d7ab8", "#12355f")
@@ -140,13 +142,15 @@ def mosaic(stage: Stage, grid: Grid) -> dict[str, Any]:
     return {"data": [trace], "layout": layout | revision}
 
 
-def bare(figure: dict[str, Any]) -> go.Figure:
+def bare(figure: dict[str, Any]) -> Figure:
     """The figure without a template.
 
     A page hands a chart to Plotly twice. It is drawn once only if nothing in it looks new the second time: an object
     counts as new, so there must be no template and `meta` must be a string; numbers do not, if `datarevision` is equal.
     """
-    drawn = go.Figure(figure)
+    from plotly.graph_objects import Figure  # here, as all else in this file can do without
+
+    drawn = Figure(figure)
     drawn.layout.template = None
     return drawn
 

@@ -85,6 +85,7 @@ def test_a_changed_control_changes_the_numbers_and_the_address() -> None:
     assert at.query_params == {"v": "1", "n_heads": "2", "score": "additive", "mask": "causal.window"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("field", "table"), [("score", SCORES), ("mask", MASKS), ("normaliser", NORMALISERS)], ids=lambda x: str(x)[:10]
 )

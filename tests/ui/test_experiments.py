@@ -60,6 +60,7 @@ def test_every_experiment_has_a_row_and_a_page() -> None:
     assert list(EXPERIMENTS) == list(EXPERIMENT_NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("experiment", ["axis", "scale", "sharing", "shuffle"])
 @pytest.mark.parametrize("name", SETTINGS)
 def test_every_experiment_draws(experiment: str, name: str) -> None:

@@ -135,6 +135,7 @@ def test_rows_are_chosen_and_the_two_settings_stand_beside_each_other() -> None:
     assert (at.query_params["page"], at.query_params["b_sentence"]) == ("compare", "where is the lock")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LESSONS)
 def test_every_lesson_opens_and_would_look_the_same_with_any_other_answer(
     name: str, monkeypatch: pytest.MonkeyPatch

@@ -339,6 +339,7 @@ def of_the_row(cell, done):
     return entries
 
 
+@pytest.mark.slow
 @every_way
 def test_every_operand_is_a_result_before_it_or_a_number_of_the_run(settings, score, normaliser):
     trace, cells = way(settings, score, normaliser)

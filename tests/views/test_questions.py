@@ -37,6 +37,7 @@ def ask(kind: str, trace: Trace, **at: Any) -> Asked:
     return asked(Question(kind, "", at), trace)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("config", "odd"), [(CROSS, 0), (CAUSAL, 1)], ids=["cross", "causal"])
 def test_answers_equal_those_of_another_way_for_200_seeds(config: Config, odd: int) -> None:
     for seed in SEEDS[odd::2]:

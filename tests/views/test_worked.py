@@ -129,8 +129,13 @@ def test_a_link_in_the_comment_stays_in_one_line() -> None:
     assert document.splitlines()[1].startswith(r"\documentclass")
 
 
-@pytest.mark.parametrize("character", [chr(code) for code in range(0x20, 0x180)])
-def test_no_character_is_more_than_a_letter(character: str) -> None:
+@pytest.mark.parametrize("first", range(0x20, 0x180, 0x20))
+def test_no_character_is_more_than_a_letter(first: int) -> None:
+    for character in map(chr, range(first, first + 0x20)):
+        _is_a_letter(character)
+
+
+def _is_a_letter(character: str) -> None:
     depth = 0
     for kind, piece in pieces(worked.escaped(f"a{character}{character}b")):
         assert kind != "special"

@@ -1,0 +1,245 @@
+"""An assignment: a setting, what of it is free, what is not shown, and questions, as one field of a link.
+
+The setting itself travels in the link as always. The field holds the rest, and for what is free also what was given,
+so that a student may try things out and is still asked about what the teacher set. It has a version and a check, so a
+link that was cut on its way is told from one that is whole. It is no secret: whoever can read base64 can read it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any
+
+from attnviz.core import fields
+from attnviz.core.choice import Choice, table
+from attnviz.core.config import Config
+from attnviz.core.fields import changes, hidden, options, settings, switch, text
+from attnviz.core.trace import Trace
+from attnviz.views import address, posed
+from attnviz.views.asked import Asked
+from attnviz.views.codes import BASE
+from attnviz.views.posed import Item
+from attnviz.views.questions import asked
+
+VERSION = "1"
+LONGEST = 100_000
+"""Characters of the field; a link holds 6,000 with the setting, so more than that is only kept in the session."""
+
+DIGEST_SIGNS = 5
+N_SEEDS = 1_000_000
+"""As many as a setting can have."""
+
+NOTHING = "nothing"
+SHOWN_WORDS = ("task_title", "task_text")
+"""What may be corrected without making it another assignment."""
+
+PROBLEMS = {
+    "cut": "The assignment in this link was cut or changed on its way; ask for the link again.",
+    "version": "The assignment in this link is of a version that is not known here; ask for the link again.",
+    "part": "The assignment in this link: {problem}",
+}
+LABELS = {
+    "title": "Title",
+    "text": "Instructions",
+    "free": "Students may change",
+    "free_help": "They try things out with it; the questions stay about the setting as you gave it.",
+    "hidden": "Not shown to students",
+    "hidden_help": "Pictures and panels that would give answers away.",
+    "own": "Other numbers for every student",
+    "own_help": "The seed follows from the name or number that a student types: the same task, other numbers.",
+    "feedback": "Say at once what is right",
+    "feedback_help": "Off: students hand in a code without knowing what is right.",
+    "questions": "Questions",
+    "given": "What is free, as it was given",
+}
+
+
+def _row(name: str, label: str, note: str) -> Choice:
+    return Choice(name, label, lambda: None, "-", note, "-")
+
+
+CONTROLS = table(
+    _row(NOTHING, "Nothing: the setting is locked", "-"),
+    *(
+        _row(item.name, item.metadata["label"], item.metadata["help"] or "-")
+        for item in settings(Config)
+        if item.name != "edits"
+    ),
+)
+"""What a setting has controls for."""
+
+PICTURES = table(
+    _row("scores", "Picture of the scores", "-"),
+    _row("weights", "Picture of the weights", "-"),
+    _row("heads", "Picture of the outputs", "-"),
+)
+PANELS = table(
+    _row("cell", "This cell", "-"),
+    _row("word", "This word", "-"),
+    _row("flow", "Every step", "-"),
+    _row("statistics", "Statistics", "-"),
+    _row("redeal", "Deal again", "-"),
+    _row("table", "Table", "-"),
+)
+PARTS = table(_row(NOTHING, "Everything is shown", "-"), *PICTURES.values(), *PANELS.values())
+"""What a student sees of a run, unless it is hidden; every panel holds numbers of every step."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What a teacher sets beside the setting. The names of the fields stand in links."""
+
+    task_title: str = text("", label=LABELS["title"], longest=120)
+    task_text: str = text("", label=LABELS["text"], longest=1_500, lines=5)
+    task_free: tuple[str, ...] = options(CONTROLS, NOTHING, label=LABELS["free"], help=LABELS["free_help"])
+    task_hidden: tuple[str, ...] = options(PARTS, NOTHING, label=LABELS["hidden"], help=LABELS["hidden_help"])
+    task_own: bool = switch(True, label=LABELS["own"], help=LABELS["own_help"])
+    task_feedback: bool = switch(True, label=LABELS["feedback"], help=LABELS["feedback_help"])
+    task_questions: tuple[Item, ...] = hidden(
+        posed.MOST, posed.tidy, posed.written, posed.read, label=LABELS["questions"]
+    )
+    task_given: tuple[tuple[str, str], ...] = changes(Config, prefix="given_", label=LABELS["given"])
+
+    def __post_init__(self) -> None:
+        fields.check(self)
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """The settings that a student may change; never the seed where it follows from the name."""
+        return tuple(name for name in self.task_free if name != NOTHING and not (self.task_own and name == "seed"))
+
+    @property
+    def locked(self) -> tuple[str, ...]:
+        """The settings that a student may not change."""
+        return tuple(item.name for item in settings(Config) if item.name not in self.free)
+
+    @property
+    def pictures(self) -> tuple[str, ...]:
+        """The steps whose pictures are shown."""
+        return tuple(name for name in PICTURES if name not in self.task_hidden)
+
+    @property
+    def panels(self) -> tuple[str, ...]:
+        """The panels that are shown."""
+        return tuple(name for name in PANELS if name not in self.task_hidden)
+
+
+def written(task: Assignment) -> str:
+    """The assignment as the field of a link; nothing for one in which nothing is set."""
+    query = address.encode(task)
+    if query.keys() <= {address.VERSION}:
+        return ""
+    held = (
+        base64.urlsafe_b64encode(
+            json.dumps(query, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        )
+        .decode()
+        .rstrip("=")
+    )
+    return f"{VERSION}.{_check(held)}.{held}"
+
+
+def read(field: str) -> tuple[Assignment | None, list[str]]:
+    """The assignment that a field means, None if it means none, and what had to be changed to read it; never raises.
+
+    >>> read("")
+    (None, [])
+    """
+    if not field:
+        return None, []
+    version, _, rest = field.partition(".")
+    check, _, held = rest.partition(".")
+    if version != VERSION:
+        return None, [PROBLEMS["version"]]
+    if len(field) > LONGEST or check != _check(held):
+        return None, [PROBLEMS["cut"]]
+    query = _query(held)
+    if query is None:
+        return None, [PROBLEMS["cut"]]
+    (task,), problems = address.decode(query, Assignment)
+    return task, [PROBLEMS["part"].format(problem=problem) for problem in problems]
+
+
+def _query(held: str) -> Mapping[str, Any] | None:
+    """What the field holds by name, or None if it is none of ours: its check can be made by anyone."""
+    try:
+        found = json.loads(base64.b64decode(held + "=" * (-len(held) % 4), "-_", validate=True), parse_int=str)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _check(held: str) -> str:
+    return blake2b(held.encode("utf-8", "replace"), digest_size=4).hexdigest()
+
+
+def holding(task: Assignment, config: Config) -> Assignment:
+    """The assignment with what is free as it stands in the setting."""
+    whole = address.encode(config, every=True)
+    return replace(task, task_given=tuple((name, whole[name]) for name in task.free))
+
+
+def given(config: Config, task: Assignment) -> tuple[Config, list[str]]:
+    """The setting that the teacher gave, whatever a student has made of what is free, and what could not be read."""
+    return address.changed(config, [pair for pair in task.task_given if pair[0] in task.free])
+
+
+def digest(config: Config, task: Assignment) -> int:
+    """A number that stands for all of an assignment but its words; `config` may be as a student has changed it.
+
+    Below 23 to the 5th. Another lock, another number in the setting or another question make another digest.
+    """
+    task_only = {name: value for name, value in address.encode(task).items() if name not in SHOWN_WORDS}
+    whole = json.dumps([address.encode(given(config, task)[0]), task_only], sort_keys=True)
+    return number(whole) % BASE**DIGEST_SIGNS
+
+
+def known_by(name: str) -> str:
+    """A name or number as it counts: capitals, accents' spelling and spaces make no difference.
+
+    >>> known_by("  Ada  LOVELACE ")
+    'ada lovelace'
+    """
+    return " ".join(unicodedata.normalize("NFKC", address.clean(name)).casefold().split())
+
+
+def seed(digest: int, name: str) -> int:
+    """The seed of one student: the same in every session, and another in another assignment."""
+    return number(f"seed/{digest}/{known_by(name)}") % N_SEEDS
+
+
+def of_student(config: Config, task: Assignment, name: str) -> Config:
+    """A setting of the assignment with the student's own numbers, if there are to be any."""
+    return with_seed(config, task, digest(config, task), name)
+
+
+def with_seed(config: Config, task: Assignment, digest: int, name: str) -> Config:
+    """The same, where the digest of the assignment is known: for a whole class."""
+    return replace(config, seed=seed(digest, name)) if task.task_own else config
+
+
+def number(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big")
+
+
+def asks(task: Assignment, trace: Trace) -> tuple[Asked | str, ...]:
+    """Every question in a run, or why this run has no answer to it."""
+    return tuple(_asked(item, trace) for item in task.task_questions)
+
+
+def _asked(item: Item, trace: Trace) -> Asked | str:
+    try:
+        return asked(posed.question(item, layers=len(trace.layers)), trace)
+    except ValueError as error:
+        return str(error)
+
+
+def given_away(task: Assignment, found: Sequence[Asked | str]) -> tuple[int, ...]:
+    """The numbers, from 1, of the questions whose answers can be read off what is shown."""
+    hides = {number: ask.hides for number, ask in enumerate(found, 1) if isinstance(ask, Asked) and ask.hides}
+    return tuple(number for number, step in hides.items() if task.panels or step in task.pictures)

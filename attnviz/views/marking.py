@@ -1,0 +1,244 @@
+"""Answers as a code, and codes marked: every right answer is computed again from the student's own seed.
+
+A code holds the assignment, who answered, and the answers; it needs no server and no account, and a teacher marks a
+whole class without a network. What it cannot prevent has to be said plainly: the setting is public, so a student may
+compute the answers with any program; a lock can be edited out of a link, though codes made there are of another
+assignment and are refused; and since no server holds a secret, whoever reads this file can make a code that is valid.
+It is for homework and for a room, not for an examination.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from attnviz.core.config import Config
+from attnviz.core.fields import ConfigError
+from attnviz.core.layers import run
+from attnviz.views import assignments, codes
+from attnviz.views.asked import Asked
+from attnviz.views.assignments import DIGEST_SIGNS, Assignment
+from attnviz.views.codes import BASE
+from attnviz.views.sentences import plain
+from attnviz.views.tables import csv
+
+Answer = float | Collection[int] | None
+
+VERSION = 0
+NAME_SIGNS = 5
+PER_TOLERANCE = 50
+"""Numbers are kept in steps of so much of the tolerance; the mark allows for half a step."""
+
+WHOLE_STEP = 0.1  # where no tolerance is stated
+LARGEST = 10**15
+
+WORDS = {
+    "name": "name",
+    "valid": "valid",
+    "yes": "yes",
+    "score": "score",
+    "of": "of",
+    "answer": "{n}",
+    "is_right": "{n} right",
+    "right": "yes",
+    "wrong": "no",
+    "none": "none",
+    "question": "question",
+    "given": "answer",
+    "code": "code",
+    "assignment": "assignment",
+}
+FAULTS = {
+    "version": "the code is of a version that is not known here; it may be newer than this page",
+    "assignment": "the code is of another assignment, or of a link that was edited",
+    "name": "the code was made under another name or number",
+    "count": "the code holds {given} answers and the assignment has {n} questions",
+    "answer": "answer {n} of the code is none that the question has",
+    "name_missing": "there is no name or number beside the code",
+}
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A code as marked: `problem` is empty for a valid one; for each question what was said, and whether it is right.
+
+    right  None where this student's numbers have no answer to the question; it does not count
+    """
+
+    name: str
+    code: str
+    problem: str = ""
+    said: tuple[str | float, ...] = ()
+    right: tuple[bool | None, ...] = ()
+
+    @property
+    def score(self) -> int:
+        return self.right.count(True)
+
+    @property
+    def out_of(self) -> int:
+        return len(self.right) - self.right.count(None)
+
+
+def number(ask: Asked, given: Answer) -> int:
+    """An answer as a whole number from 0 up, which a code can hold; 0 is none."""
+    if given is None or (isinstance(given, Collection) and not given and ask.form == "one"):
+        return 0
+    if isinstance(given, Collection):
+        return 1 + (min(given) if ask.form == "one" else sum(1 << place for place in set(given)))
+    steps = round(min(max(given / _step(ask), -LARGEST), LARGEST))
+    return 1 + (2 * steps if steps >= 0 else -2 * steps - 1)
+
+
+def answer(ask: Asked, held: int) -> Answer:
+    """The answer that a whole number means, a number in steps of the tolerance's fiftieth.
+
+    Raises ConfigError for a number that stands for no answer to this question.
+    """
+    if held == 0:
+        return None
+    rest = held - 1
+    if ask.form == "number":
+        return (rest // 2 if rest % 2 == 0 else -(rest + 1) // 2) * _step(ask)
+    if ask.form == "one":
+        if rest >= len(ask.options):
+            raise ConfigError(FAULTS["answer"])
+        return (rest,)
+    if rest >= 1 << len(ask.options):
+        raise ConfigError(FAULTS["answer"])
+    return tuple(place for place in range(len(ask.options)) if rest >> place & 1)
+
+
+def _step(ask: Asked) -> float:
+    return ask.tolerance / PER_TOLERANCE or WHOLE_STEP
+
+
+def is_right(ask: Asked, held: int) -> bool:
+    """Whether an answer counts; one within the stated tolerance always does, however a code rounds it."""
+    given = answer(ask, held)
+    slack = _step(ask) / 2 if ask.tolerance else 0.0
+    return given is not None and replace(ask, tolerance=ask.tolerance + slack).is_right(given)
+
+
+def judged(ask: Asked, held: int) -> str:
+    """What is said of an answer, without saying the right one; nothing of none."""
+    given = answer(ask, held)
+    if given is None:
+        return ""
+    return replace(ask, tolerance=ask.tolerance + _step(ask) / 2 if ask.tolerance else 0.0).judged(given)
+
+
+def said(ask: Asked, held: int) -> str | float:
+    """An answer as it stands in a table: a number, or the options chosen in words."""
+    given = answer(ask, held)
+    if given is None:
+        return ""
+    if isinstance(given, Collection):
+        return ", ".join(plain(ask.options[place]) for place in given) or WORDS["none"]
+    return float(f"{given:.12g}")
+
+
+def code(digest: int, name: str, numbers: Sequence[int]) -> str:
+    """The code that a student hands in: version, assignment, name, answers, check signs."""
+    signs = [VERSION, *codes.fixed(digest, DIGEST_SIGNS), *codes.fixed(_name(digest, name), NAME_SIGNS)]
+    return codes.sealed([*signs, *(sign for each in numbers for sign in codes.free(each))])
+
+
+def _name(digest: int, name: str) -> int:
+    return assignments.number(f"name/{digest}/{assignments.known_by(name)}") % BASE**NAME_SIGNS
+
+
+def read_code(text: str) -> tuple[int, int, tuple[int, ...]]:
+    """Assignment, name and answers of a code; raises ConfigError in one sentence for what is none."""
+    signs = codes.opened(text)
+    ends = 1 + DIGEST_SIGNS, 1 + DIGEST_SIGNS + NAME_SIGNS
+    if signs and signs[0] != VERSION:
+        raise ConfigError(FAULTS["version"])
+    if len(signs) < ends[1]:
+        raise ConfigError(codes.FAULTS["short"])
+    digest, name = codes.of_fixed(signs[1 : ends[0]]), codes.of_fixed(signs[ends[0] : ends[1]])
+    return digest, name, codes.of_free(signs[ends[1] :])
+
+
+def marked(config: Config, task: Assignment, handed_in: Sequence[tuple[str, str]]) -> Iterator[Marked]:
+    """Every code in turn, against the student's own numbers; nothing raises, a code that is none says why."""
+    digest, given = assignments.digest(config, task), assignments.given(config, task)[0]
+    shared: tuple[Asked | str, ...] | None = None
+    for name, text in handed_in:
+        try:
+            numbers = _answers(digest, task, name, text)
+        except ConfigError as error:
+            yield Marked(name, text, str(error))
+            continue
+        found = shared or assignments.asks(task, run(assignments.with_seed(given, task, digest, name)))
+        shared = None if task.task_own else found
+        yield _marked(name, text, found, numbers)
+
+
+def _answers(digest: int, task: Assignment, name: str, text: str) -> tuple[int, ...]:
+    """The answers of a code; raises ConfigError unless it is of this assignment and this student."""
+    if not assignments.known_by(name):
+        raise ConfigError(FAULTS["name_missing"])
+    of, by, numbers = read_code(text)
+    if of != digest:
+        raise ConfigError(FAULTS["assignment"])
+    if by != _name(digest, name):
+        raise ConfigError(FAULTS["name"])
+    if len(numbers) != len(task.task_questions):
+        raise ConfigError(FAULTS["count"].format(given=len(numbers), n=len(task.task_questions)))
+    return numbers
+
+
+def _marked(name: str, text: str, found: Sequence[Asked | str], numbers: Sequence[int]) -> Marked:
+    words: list[str | float] = []
+    right: list[bool | None] = []
+    for n, (ask, held) in enumerate(zip(found, numbers), 1):
+        try:
+            words.append("" if isinstance(ask, str) else said(ask, held))
+            right.append(None if isinstance(ask, str) else is_right(ask, held))
+        except ConfigError as error:
+            return Marked(name, text, str(error).format(n=n))
+    return Marked(name, text, "", tuple(words), tuple(right))
+
+
+def table(task: Assignment, found: Sequence[Marked]) -> pd.DataFrame:
+    """A row for every code: name, whether it is valid, the score, and every answer with its mark."""
+    return pd.DataFrame([_row(task, each) for each in found])
+
+
+def _row(task: Assignment, each: Marked) -> dict[str, Any]:
+    marks = {True: WORDS["right"], False: WORDS["wrong"], None: ""}
+    row: dict[str, Any] = {WORDS["name"]: each.name, WORDS["valid"]: each.problem or WORDS["yes"]}
+    row |= {WORDS["score"]: str(each.score), WORDS["of"]: str(each.out_of)} if not each.problem else {}
+    for n in range(1, len(task.task_questions) + 1):
+        row[WORDS["answer"].format(n=n)] = each.said[n - 1] if each.said else ""
+        row[WORDS["is_right"].format(n=n)] = marks[each.right[n - 1]] if each.right else ""
+    row[WORDS["code"]] = each.code
+    return {name: row.get(name, "") for name in [*_first(), *row]}
+
+
+def _first() -> tuple[str, ...]:
+    return tuple(WORDS[name] for name in ("name", "valid", "score", "of"))
+
+
+def sheet(task: Assignment, name: str, code: str, found: Sequence[Asked | str], numbers: Sequence[int]) -> pd.DataFrame:
+    """A student's own sheet: every question, what was answered, and, if that may be said, whether it is right."""
+    rows = []
+    for ask, held in zip(found, numbers):
+        row: dict[str, str | float] = {WORDS["name"]: name, WORDS["code"]: code}
+        row |= {WORDS["question"]: "" if isinstance(ask, str) else plain(ask.words)}
+        row |= {WORDS["given"]: "" if isinstance(ask, str) else said(ask, held)}
+        if task.task_feedback:
+            row["right"] = WORDS["right" if not isinstance(ask, str) and is_right(ask, held) else "wrong"]
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def sheet_files(task: Assignment, frame: pd.DataFrame) -> dict[str, str]:
+    """The sheet as files, by their endings."""
+    held = {WORDS["assignment"]: task.task_title, "answers": frame.to_dict("records")}
+    return {"csv": csv(frame), "json": json.dumps(held, ensure_ascii=False, indent=1)}

@@ -1,0 +1,101 @@
+"""Matrices and arithmetic on paper: tables with cells left blank or filled in, and the lines of one cell."""
+
+from __future__ import annotations
+
+import html as markup
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.core.lesson import Question
+from attnviz.core.trace import Step, Trace
+from attnviz.views import blanks
+from attnviz.views.captions import NAMES
+from attnviz.views.cell import follow
+from attnviz.views.formulas import formula, inline
+from attnviz.views.lettering import word
+from attnviz.views.line import Line
+
+LARGEST = 12
+"""Rows, and columns, of a matrix that is printed as numbers."""
+
+MASKED = "–"
+STEPS = ("queries", "keys", "values", "scores", "scaled", "capped", "masked", "weights", "heads")
+WORDS = {"worked": "One cell, all the way down", "cell": "Head {head}, query {query}, key {key}."}
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What sheet it is: with solutions or without, the seed of its blanks, and how many digits numbers have."""
+
+    solutions: bool
+    seed: int
+    digits: int
+
+    def number(self, x: float) -> str:
+        """A number as it is printed; minus infinity is a stroke, as nothing may be looked at there."""
+        if not np.isfinite(x):
+            return MASKED if x == -np.inf else "∞" if x > 0 else "?"
+        return f"{x:.{self.digits}g}".replace("-", "−") if x else "0"
+
+
+def changes(trace: Trace, layer: int, name: str) -> bool:
+    """Whether a step is there and is not the one before it again."""
+    steps = trace.layers[layer]
+    if name not in steps:
+        return False
+    before = blanks.CHAIN[: blanks.CHAIN.index(name)] if name in blanks.CHAIN else ()
+    return not any(each in steps and np.array_equal(steps[each].array, steps[name].array) for each in before)
+
+
+def _blank(paper: Paper, trace: Trace, layer: int, step: Step, questions: Sequence[Question]) -> np.ndarray:
+    return blanks.chosen(trace, layer, step, paper.seed) | blanks.asked_for(trace, layer, step, questions)
+
+
+def matrix(paper: Paper, trace: Trace, layer: int, step: Step, head: int, questions: Sequence[Question]) -> str:
+    """One head of a step as a table; the step whole, if it has no heads."""
+    blank = _blank(paper, trace, layer, step, questions)
+    array = step.array
+    if step.axes[0].endswith("head"):
+        at = head // trace.config.group_size if step.axes[0] == "kv_head" else head
+        array = step.head(at)
+        blank = blank[at][tuple(slice(n) for n in array.shape)]
+    array, blank = np.atleast_2d(array)[:, :LARGEST], np.atleast_2d(blank)[:, :LARGEST]
+    tokens = {"query": trace.query_tokens, "key": trace.key_tokens}
+    rows = [word(token) for token in tokens.get(step.axes[-2], ())] or [""] * len(array)
+    columns = [word(token) for token in tokens.get(step.axes[-1], ())] or [str(n + 1) for n in range(array.shape[1])]
+    caption = f"{inline(f'${step.symbol}$')} {markup.escape(NAMES[step.name].lower())}"
+    top = "".join(f"<th>{markup.escape(name)}</th>" for name in ("", *columns[: array.shape[1]]))
+    body = "".join(
+        f"<tr><th>{markup.escape(name)}</th>{''.join(_cell(paper, x, hole) for x, hole in zip(line, holes))}</tr>"
+        for name, line, holes in zip(rows, array, blank)
+    )
+    return f'<table class="matrix part"><caption>{caption}</caption><tr>{top}</tr>{body}</table>'
+
+
+def _cell(paper: Paper, x: float, hole: bool) -> str:
+    if not hole:
+        return f"<td>{paper.number(float(x))}</td>"
+    return f'<td class="filled">{paper.number(float(x))}</td>' if paper.solutions else '<td class="blank"></td>'
+
+
+def worked(paper: Paper, trace: Trace, layer: int, head: int, questions: Sequence[Question]) -> Iterator[str]:
+    """The arithmetic of the first weight of a head that was blank, if the run has scores and weights."""
+    steps = trace.layers[layer]
+    if not {"scores", "weights"} <= set(steps):
+        return
+    query, key = np.argwhere(_blank(paper, trace, layer, steps["weights"], questions)[head])[0].tolist()
+    tokens = {"query": trace.query_tokens[query], "key": trace.key_tokens[key]}
+    said = WORDS["cell"].format(head=head + 1, **{name: f"“{word(token)}”" for name, token in tokens.items()})
+    yield f"<h3>{WORDS['worked']}</h3><p>{markup.escape(said)}</p>"
+    yield arithmetic(follow(trace, layer, head, query, key, paper.digits).lines)
+
+
+def arithmetic(lines: Sequence[Line]) -> str:
+    """The lines that change something, each with its title and sentence."""
+    return "".join(
+        f'<div class="line"><b>{inline(line.title)}.</b> {inline(line.sentence)}{formula(line.latex)}</div>'
+        for line in lines
+        if line.active or line.edited
+    )

@@ -1,0 +1,88 @@
+"""An assignment in a real browser: composed, answered by two students, and marked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from attnviz import Config, run
+from attnviz.ui.selection import Selection
+from attnviz.views import address, assignments
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def app(server: Callable[..., Any]) -> Any:
+    return server("app.py")
+
+
+def composed(page: Any, app: Any) -> str:
+    """A teacher chooses a question and hides what gives it away; the link for students."""
+    page.goto(f"{app.url}/?v=1&page=assign&mask=causal&sentence=one+two+three")
+    page.get_by_role("textbox", name="Title").fill("Weights")
+    page.get_by_role("button", name="Add a question").click()
+    page.get_by_text("1. Head 1: what is the weight that “one” gives “one”?").wait_for()
+    page.get_by_role("combobox", name="Query").click()
+    page.get_by_role("option", name="3", exact=True).click()
+    page.get_by_text("gives “one”?").get_by_text("“three”").wait_for()
+    page.get_by_role("button", name="Add a question").click()
+    page.get_by_text("2. Head 1: what is the weight").wait_for()
+    page.get_by_role("combobox", name="Not shown to students").click()
+    for part in ("Picture of the weights", "This cell", "This word", "Every step", "Statistics", "Deal again", "Table"):
+        page.get_by_role("option", name=part).click()
+    page.keyboard.press("Escape")
+    page.get_by_text("students can read off").wait_for(state="detached")
+    return str(page.locator(".st-key-task-link code").inner_text())
+
+
+def right(link: str, name: str) -> float:
+    """What the engine says: the weight of the third word on the first."""
+    (config, selection), problems = address.open_link(link, Config, Selection)
+    task, more = assignments.read(selection.assigned)
+    assert task is not None
+    assert problems == more == []
+    return float(run(assignments.of_student(config, task, name))["weights"].array[0, 2, 0])
+
+
+def answered(page: Any, link: str, name: str, answer: float) -> str:
+    """A student opens the link and answers the first question; the code."""
+    page.goto(link)
+    page.get_by_role("textbox", name="Your name or number").fill(name)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".st-key-task-scores .js-plotly-plot .hm")
+    assert page.locator(".st-key-task-weights").count() == 0
+    assert page.get_by_text("Explore").count() == 0
+    assert page.get_by_role("slider").count() == 0
+    assert f"{right(link, name):.4g}" not in page.content()
+    page.get_by_role("textbox", name="Your number").first.fill(f"{answer:.4f}")
+    page.get_by_role("button", name="Check").click()
+    page.locator(".st-key-task-code code").wait_for()
+    return str(page.locator(".st-key-task-code code").inner_text())
+
+
+def test_an_assignment_from_composing_to_the_verified_result(new_page: Callable[..., Any], app: Any) -> None:
+    teacher = new_page(viewport={"width": 1280, "height": 900})
+    link = composed(teacher, app)
+    assert urlsplit(link).query.startswith("v=1&")
+    codes = {}
+    for name, off in (("Ada", 0.0), ("Bob", 0.3)):
+        student = new_page()
+        codes[name] = answered(student, link, name, right(link, name) + off)
+        student.get_by_text("Not so: the number is smaller." if off else "Right.", exact=True).wait_for()
+    assert right(link, "Ada") != pytest.approx(right(link, "Bob"), abs=1e-4)
+    teacher.get_by_text("Check results", exact=True).click()
+    box = teacher.get_by_role("textbox", name="Names and codes")
+    box.fill(f"Ada,{codes['Ada']}\nBob\t{codes['Bob']}".replace("\t", ","))
+    box.press("Control+Enter")
+    teacher.get_by_text("Valid codes: 2 of 2. Mean score 0.5 of 2.").wait_for()
+    with teacher.expect_download() as saved:
+        teacher.get_by_role("button", name="Save as CSV").click()
+    rows = saved.value.path().read_text("utf-8").splitlines()
+    assert [row.split(",")[:4] for row in rows[1:]] == [["Ada", "yes", "1", "2"], ["Bob", "yes", "0", "2"]]
+    box.fill(f"Carl,{codes['Ada']}")
+    box.press("Control+Enter")
+    teacher.get_by_text("Valid codes: none of 1.").wait_for()
