@@ -214,6 +214,8 @@ def test_no_page_runs_a_word_links_from_it_or_loses_it(watch: Watch, app: Any) -
         if value == "take":
             watch.page.get_by_text("The NumPy script").first.click()
             watch.page.get_by_text("def ").first.wait_for(state="attached")
+        elif value == "assign":
+            watch.page.get_by_text("Link for students").wait_for()
         elif value in ("mask_values", "scale"):
             watch.page.wait_for_function(FINISHED)
         elif value == "shuffle":

@@ -116,6 +116,7 @@ def test_a_broken_link_says_what_it_could_not_read(query: dict[str, str], words:
     assert words in said(at)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sentence",
     [
@@ -175,7 +176,7 @@ SLOW = pytest.mark.slow  # the same once more for settings that the other tests 
     "setting",
     [
         pytest.param({}, marks=SLOW),
-        {"second_sentence": "le chat", "mask": "causal"},
+        pytest.param({"second_sentence": "le chat", "mask": "causal"}, marks=SLOW),
         {"n_layers": "2", "residual": "yes", "norm": "pre", "feed_forward": "gelu", "layer": "2"},
         pytest.param({"d_k": "4.3.2.1", "d_v": "5.1", "position": "rope", "score": "additive"}, marks=SLOW),
         pytest.param({"n_kv_heads": "2", "normaliser": "sigmoid", "bias": "alibi"}, marks=SLOW),
@@ -189,6 +190,7 @@ def test_every_panel_opens_from_its_link(panel: str, setting: dict[str, str]) ->
     assert len(at.get("plotly_chart")) >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", SCORES)
 def test_the_arithmetic_of_every_score_is_drawn(score: str) -> None:
     at = opened(score=score, head="2", query="3", key="2")

@@ -17,6 +17,8 @@ from attnviz.views.assignments import Assignment
 from tests.ui.test_app import clean, drawn, expected, numbers, opened, said
 from tests.ui.test_lessons import everything
 
+pytestmark = pytest.mark.slow  # whole pages, each with many widgets
+
 CONFIG = Config(sentence="one two three four five", n_heads=3, d_k=4, d_v=2, mask="causal")
 TASK = Assignment(
     task_title="**Title** <b>",

@@ -55,6 +55,7 @@ def test_each_kind_has_its_widget() -> None:
     assert page.text_input(key="spoons").value == "2"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "name", "typed", "value"),
     [

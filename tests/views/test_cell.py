@@ -200,6 +200,7 @@ def size(line):
     return 1.0
 
 
+@pytest.mark.slow
 @every_way
 def test_every_line_follows_from_its_operands(settings, score, normaliser):
     trace, cells = way(settings, score, normaliser)
