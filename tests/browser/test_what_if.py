@@ -115,6 +115,8 @@ def test_ten_megabytes_are_refused_in_a_sentence_and_nothing_is_lost(new_page: C
         if "what_if" in query:
             page.get_by_text("Paste or upload a whole matrix").click()
         area = page.locator(f".st-key-{key} textarea")
+        if "data" in query:  # the example is there a moment after the field
+            page.wait_for_function("field => field.value.length > 20", arg=area.element_handle())
         before = area.input_value()
         page.evaluate("navigator.clipboard.writeText('1 2 3 4\\n'.repeat(1250000))")
         area.focus()
