@@ -116,7 +116,9 @@ def test_ten_megabytes_are_refused_in_a_sentence_and_nothing_is_lost(new_page: C
             page.get_by_text("Paste or upload a whole matrix").click()
         area = page.locator(f".st-key-{key} textarea")
         if "data" in query:  # the example is there a moment after the field
-            page.wait_for_function("key => document.querySelector(`.st-key-${key} textarea`)?.value.length > 20", arg=key)
+            page.wait_for_function(
+                "key => document.querySelector(`.st-key-${key} textarea`)?.value.length > 20", arg=key
+            )
         before = area.input_value()
         page.evaluate("navigator.clipboard.writeText('1 2 3 4\\n'.repeat(1250000))")
         area.focus()
