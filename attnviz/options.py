@@ -48,7 +48,7 @@ def _spellings(name: str) -> Iterator[str]:
 
 def _help(item: Field[Any]) -> str:
     """What a field is, what it may be, and what it is if nothing is said."""
-    kind, label = item.metadata["kind"], item.metadata["label"]
+    kind, label = item.metadata["kind"], str(item.metadata["label"])
     allowed = ""
     if hasattr(kind, "table"):
         allowed = f": {', '.join(kind.table)}"

@@ -51,6 +51,12 @@ def test_the_lock_holds_what_the_page_asks_for() -> None:
     assert names(LOCK)["streamlit"] == pinned["streamlit"]
 
 
+def test_the_site_without_containers_runs_under_the_settings_of_the_image() -> None:
+    set_there = dict(re.findall(r"^(?:ENV|   ) ([A-Z_]+)=(\S+)", DOCKERFILE, re.MULTILINE))
+    assert {"OPENBLAS_NUM_THREADS", "MALLOC_MMAP_THRESHOLD_"} == local.SETTINGS.keys()
+    assert local.SETTINGS.items() <= set_there.items()
+
+
 def test_the_policy_names_the_inline_script_of_the_installed_streamlit() -> None:
     spec = find_spec("streamlit")
     assert spec is not None

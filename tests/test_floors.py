@@ -12,7 +12,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 FLOORS = (
     # core: NumPy and the standard library
-    "core/choice core/noise",
+    "core/language core/noise",
+    "core/choice",
     "core/fields core/tokens core/positions core/projections core/scores core/biases core/normalisers core/sides "
     "core/blocks core/statistics core/patterns",
     "core/embeddings core/masks core/arguments core/patterns core/edits core/stacks",
@@ -57,8 +58,8 @@ FLOORS = (
     "views/workbook",
     "views/formats",
     # ui: the page
-    "ui/say ui/controls",
-    "ui/state ui/selection ui/bridge ui/strip ui/word ui/paint ui/paste ui/snapshot",
+    "ui/say ui/controls ui/locale",
+    "ui/wire ui/state ui/selection ui/bridge ui/strip ui/word ui/paint ui/paste ui/snapshot",
     "ui/cell ui/panels ui/what_if ui/mask_builder ui/mask_values ui/trials",
     "ui/lessons ui/explore ui/lecture ui/compare ui/experiments ui/take ui/answering ui/marks",
     "ui/own ui/composing",

@@ -44,8 +44,10 @@ from pathlib import Path
 import attnviz
 from streamlit.testing.v1 import AppTest
 
-at = AppTest.from_file(str(Path(attnviz.__file__).with_name("app.py")), default_timeout=60).run()
-print(attnviz.__file__, len(at.exception), len(at.get("plotly_chart")))
+at = AppTest.from_file(str(Path(attnviz.__file__).with_name("app.py")), default_timeout=60)
+at.query_params["lang"] = "de"
+at.run()
+print(attnviz.__file__, len(at.exception), len(at.get("plotly_chart")), *[slider.label for slider in at.slider])
 """
 
 
@@ -150,9 +152,10 @@ def test_the_settings_are_in_force_elsewhere(programs: Path, elsewhere: Path) ->
 def test_the_page_is_drawn_elsewhere(programs: Path, elsewhere: Path) -> None:
     command = [str(programs / "python"), "-c", DRAWN]
     answer = subprocess.run(command, cwd=elsewhere, capture_output=True, text=True, check=True)
-    file, faults, pictures = answer.stdout.split()
+    file, faults, pictures, *labels = answer.stdout.split()
     assert Path(file).is_relative_to(programs.parent)
     assert (faults, pictures) == ("0", "3")
+    assert "Köpfe" in labels, "the languages are not in the package"
 
 
 @pytest.fixture

@@ -49,6 +49,7 @@ def test_option_is_in_force(name: str, in_force: dict[str, object]) -> None:
         ("runner.postScriptGC", False),
         ("client.showErrorDetails", "none"),
         ("server.maxWidgetStateSize", 1),
+        ("server.maxMessageSize", 20),
     ],
 )
 def test_what_protects_a_class_is_written_down(name: str, value: object) -> None:

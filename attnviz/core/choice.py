@@ -10,7 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from attnviz.core.language import said
 
+
+@said("label", "note", "plain")
 @dataclass(frozen=True)
 class Choice:
     """A named function with everything a reader wants to know about it.

@@ -109,7 +109,7 @@ class Config:
         integer=False,
         label="RoPE base",
         group="Embedding and positions",
-        help="The slowest pair turns about 2π in this many positions.",
+        help="The larger, the slower all pairs turn but the first.",
     )
 
     n_heads: int = number(4, 1, MOST_HEADS, label="Heads", help="How many times attention is done side by side.")
@@ -168,7 +168,7 @@ class Config:
         False,
         label="W_K = W_Q",
         group="Heads and projections",
-        help="Queries and keys from one matrix: the scores are symmetric.",
+        help="Queries and keys from one matrix: in self-attention QKᵀ is symmetric.",
     )
     output_projection: bool = switch(
         True,

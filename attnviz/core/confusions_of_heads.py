@@ -55,7 +55,7 @@ ONE_OR_MANY = Lesson(
             "score matrices there are: scores are taken head by head, and never across a cut.",
             ("w_q", "scores"),
             {"n_heads": 2, "d_k": 3, "d_v": 3},
-            question=Question("size", "And in the W_Q of two heads of width 3?", {"step": "w_q"}),
+            question=Question("size", "How many numbers are in the W_Q of two heads of width 3?", {"step": "w_q"}),
         ),
     ),
     f"{PAPER}, section 3.2.2",

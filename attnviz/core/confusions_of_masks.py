@@ -47,13 +47,14 @@ WHY_MINUS_INFINITY = Lesson(
                 "The first word's score for itself is 1; its three forbidden scores are set to 0. How much weight "
                 "does it keep?",
                 {"head": 1, "query": 1, "key": 1},
-                "e over e + 3: more than half leaks to words that come later.",
+                "e / (e + 3): more than half leaks to words that come later.",
             ),
         ),
         Slide(
             "What about **0 after** the softmax? Nothing is read from later words, but what they had taken is gone: "
-            "rows add to less than 1. And the sum under each fraction still holds the forbidden scores. Each row over "
-            "its sum repairs that, and is then the masked softmax, by a longer way.",
+            "every row but the last adds to less than 1. And the sum under each fraction still holds the exponentials "
+            "of the forbidden scores. Each row over its sum repairs that, and is then the masked softmax, by a longer "
+            "way.",
             ("weights", "heads"),
             {"mask": "none", "edits": tuple((0, "weights", (0, *cell), 0.0) for cell in LATER)},
             beside=True,
@@ -77,9 +78,9 @@ WHY_MINUS_INFINITY = Lesson(
         ),
         Slide(
             "The difference shows in a row with **nothing** allowed. Here no word may look at itself or ahead, so the "
-            "first has nobody. With $-10^9$ everywhere all scores are equal and the row becomes uniform, silently; "
-            "with $-\\infty$ softmax is $0/0$, NaN unless a program takes care. Here such a row is zeros, and the "
-            "page says so.",
+            "first has nobody. With $-10^9$ in place of every score all are equal and the row becomes uniform, "
+            "silently; with $-\\infty$ softmax is $0/0$, NaN unless a program takes care. Here such a row is zeros, "
+            "and the page says so.",
             ("masked", "weights", "heads"),
             {"mask": ("causal", "no_self")},
             question=Question("sum", at={"head": 1, "query": 1}, why="Nothing may be read, so nothing is."),
@@ -208,7 +209,7 @@ PADDING = Lesson(
             ),
         ),
         Slide(
-            "Closing **only** the rows is the mistake: the words then read padding as before.",
+            "Closing **only** the rows is the mistake: the words then read padding as without a mask.",
             ("masked", "weights", "heads"),
             {"mask": "custom", "custom_cells": "1: 1-5, 2: 1-5"},
             question=Question(

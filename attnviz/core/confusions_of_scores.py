@@ -260,8 +260,9 @@ WHAT_IS_ADDED = Lesson(
             ),
         ),
         Slide(
-            "Each tanh lies between −1 and 1, so that an additive score is never larger than $\\sum_a |v_a|$, however "
-            "long query and key are. It needs no $\\sqrt{d_k}$: width does not enter the bound.",
+            "Each tanh lies between −1 and 1, so that no additive score is larger in size than $\\sum_a |v_a|$, "
+            "however long query and key are. It needs no $\\sqrt{d_k}$: the width of query and key does not enter the "
+            "bound.",
             ("score_v", "scores"),
             question=Question(
                 "true_or_false",

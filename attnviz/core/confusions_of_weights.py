@@ -28,8 +28,8 @@ SOFTMAX_AXIS = Lesson(
     (
         Slide(
             "A row holds one query's scores for all keys. Softmax runs along the row, over the **keys**: $\\sum_j "
-            "a_{ij} = 1$. So each output is a weighted mean of the values, and lies between the smallest and the "
-            "largest of them.",
+            "a_{ij} = 1$. So each output is a weighted mean of the values, and in every column lies between the "
+            "smallest and the largest of them.",
             ("scaled", "weights", "heads"),
             question=Question("sum", at={"head": 1, "query": 2}, why="Each query shares out exactly 1."),
         ),
@@ -53,7 +53,7 @@ SOFTMAX_AXIS = Lesson(
                 "Only the last word is replaced by another. Softmax runs over the queries, under a causal mask. In "
                 "which rows do the weights change?",
                 {"step": "weights", "change": {"sentence": "the cat sat up"}},
-                "Each open column ends in the last query, so its score is part of every sum.",
+                "Every column reaches down to the last query, so its score is part of every sum.",
             ),
         ),
         Slide(
@@ -150,8 +150,9 @@ ORDER = Lesson(
     },
     (
         Slide(
-            "No positions, no mask. First and last word change places: their rows change places with them, and "
-            "nothing else happens. The verb's row is the same, number for number: it cannot tell who bites whom.",
+            "No positions, no mask. First and last word change places: in the output their rows change places with "
+            "them, and nothing else happens. The verb's row there is the same, number for number: it cannot tell who "
+            "bites whom.",
             ("weights", "output"),
             {"sentence": "man bites dog"},
             beside=True,
@@ -249,7 +250,7 @@ NOT_EXPLANATION = Lesson(
         Slide(
             "Now the value of the first word is set to zero. The weights do not move and the first column stays as "
             "strong as it was, but what it adds to the output is $a_{i1} v_1 = 0$. The output is made of the small "
-            "rest. A weight is half of what counts; the other half is **the length of the value**.",
+            "rest. A weight is half of what counts; the other half is **the value itself**.",
             ("weights", "values", "heads"),
             {"edits": MUTED},
             beside=True,

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from attnviz.core.fields import ConfigError, shorten
+from attnviz.core.language import say
 
 Edit = tuple[int | None, str, tuple[int, ...], float]
 
@@ -32,9 +33,15 @@ def checked(edit: Any) -> Edit:
         where = tuple(map(operator.index, index))
         proper = None if layer is None or step in OUTER else operator.index(layer), str(step), where, float(value)
     except (TypeError, ValueError, OverflowError):
-        raise ConfigError(f"an edit is {edit!r}; give (layer, step, index, value)") from None
+        raise ConfigError(say("an edit is {given}; give (layer, step, index, value)", given=repr(edit))) from None
     if math.isnan(proper[3]) or proper[3] == math.inf:
-        raise ConfigError(f"the edit of {step} sets {value}; give a number, or -inf to forbid a masked score")
+        raise ConfigError(
+            say(
+                "the edit of {step} sets {value}; give a number, or -inf to forbid a masked score",
+                step=step,
+                value=value,
+            )
+        )
     return proper
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from attnviz.core.choice import Choice, table
 from attnviz.core.fields import ConfigError, shorten
+from attnviz.core.language import say
 from attnviz.core.noise import Address
 from attnviz.core.noise import normal as normal_noise
 from attnviz.core.noise import uniform as uniform_noise
@@ -95,13 +96,17 @@ def _number(entry: str, row: int, column: int) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or abs(value) > LARGEST:
-        said = f"{shorten(entry)} in row {row}, column {column}"
-        raise ConfigError(f"own numbers: {said} is not a finite number up to {LARGEST:g} in size; correct or remove it")
+        raise ConfigError(say(NO_NUMBER, entry=shorten(entry), row=row, column=column, largest=LARGEST))
     return value
 
 
 LARGEST = 1e6
 """The largest size of an own number: beyond it, products of products leave the range of what can be shown."""
+
+NO_NUMBER = (
+    "own numbers: {entry} in row {row}, column {column} is not a finite number up to {largest:g} in size; "
+    "correct or remove it"
+)
 
 
 def written(rows: object) -> str:
@@ -110,7 +115,7 @@ def written(rows: object) -> str:
         return rows
     array = np.asarray(rows, dtype=float)
     if array.ndim != 2:
-        raise ConfigError(f"own numbers have {array.ndim} axes; give rows of numbers, shape (tokens, d_model)")
+        raise ConfigError(say("own numbers have {n} axes; give rows of numbers, shape (tokens, d_model)", n=array.ndim))
     return "\n".join(" ".join(repr(float(value)) for value in row) for row in array)
 
 

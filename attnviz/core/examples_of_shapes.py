@@ -22,9 +22,9 @@ BITS = Lesson(
     slides=(
         Slide(
             "Five words, each of them seven random bits: a matrix $X$ of 5 rows and 7 columns. Three more matrices of "
-            "random bits, 7 × 3, turn it into queries, keys and values. Everything is a whole number, so every step "
-            "can be checked in the head: an entry of $Q$ counts the places where a word and a column of $W_Q$ are "
-            "both 1.",
+            "random bits, 7 × 3, turn it into queries, keys and values. Up to the scores everything is a whole "
+            "number, so every step can be checked without a calculator: an entry of $Q$ counts the places where a "
+            "word and a column of $W_Q$ are both 1.",
             steps=("embedded", "w_q"),
         ),
         Slide(
@@ -50,8 +50,8 @@ BITS = Lesson(
         ),
         Slide(
             "The scores are divided by $\\sqrt{3}$, as the head is three wide, and each row is put through softmax. "
-            "The weights of the first row come from [[scores.1.1.1.1]], [[scores.1.1.1.2]], [[scores.1.1.1.3]], "
-            "[[scores.1.1.1.4]] and [[scores.1.1.1.5]].",
+            "The weights of the first row come from the scores [[scores.1.1.1.1]], [[scores.1.1.1.2]], "
+            "[[scores.1.1.1.3]], [[scores.1.1.1.4]] and [[scores.1.1.1.5]].",
             steps=("scores", "weights"),
             question=Question(
                 "weight",
@@ -89,7 +89,7 @@ BITS = Lesson(
         Slide(
             "The example puts heads one after the other, each reading what the one before has made, and ends in a "
             "matrix of five rows and as many columns as the last head is wide. Here a layer ends with $W_O$, so the "
-            "second reads seven numbers a word again. Only the last one's width is seen from outside.",
+            "second reads seven numbers a word again. In the example only the last one's width is seen from outside.",
             steps=("embedded", "weights", "output"),
             change={"n_layers": 2},
             layer=2,
@@ -128,7 +128,7 @@ STORE = Lesson(
                 "shape",
                 "Four queries, seven keys, one head. Which shape do the scores have?",
                 {"step": "scores"},
-                "Queries make the rows, keys the columns. Only in self-attention is the matrix square.",
+                "Queries make the rows, keys the columns. Only in self-attention is the matrix always square.",
             ),
         ),
         Slide(
@@ -179,10 +179,10 @@ STORE = Lesson(
             ),
         ),
         Slide(
-            "The matrices are drawn between $-a$ and $a$, with $a = \\sqrt{6 / (d_{in} + d_{out})}$: Glorot and "
-            "Bengio's choice, made to keep the size of what passes through about as it was. With 6 numbers in and 3 "
-            "out, as for queries and keys, $a$ is 0.8165. The example writes each matrix as (out, in) and multiplies "
-            "by its transpose; here it is (in, out), and nothing is turned.",
+            "The matrices are drawn uniformly between $-a$ and $a$, with $a = \\sqrt{6 / (d_{in} + d_{out})}$: Glorot "
+            "and Bengio's choice, made to keep the size of what passes through about as it was. With 6 numbers in and "
+            "3 out, as for queries and keys, $a$ is 0.8165. The example writes each matrix as (out, in) and "
+            "multiplies by its transpose; here it is (in, out), and nothing is turned.",
             steps=("w_q", "w_k", "w_v"),
         ),
     ),

@@ -175,7 +175,7 @@ TIED = Lesson(
             "| 5.068 | 3.091 | 3.476 | [[scores.1.1.1.1]] | [[scores.1.1.1.2]] | [[scores.1.1.1.3]] |\n"
             "| 3.091 | 2.352 | 2.252 | [[scores.1.1.2.1]] | [[scores.1.1.2.2]] | [[scores.1.1.2.3]] |\n"
             "| 3.476 | 2.252 | 2.575 | [[scores.1.1.3.1]] | [[scores.1.1.3.2]] | [[scores.1.1.3.3]] |\n\n"
-            "The printed ones are symmetric too, so they are the scores of some other tokens: cells of the notebook "
+            "The printed ones are symmetric too, as those of other tokens would be: cells of the notebook "
             "were run again with new random numbers, and this one was not.",
             steps=("queries", "scores"),
         ),

@@ -11,9 +11,11 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from functools import cache
 from typing import Any
 
 from attnviz.core.choice import Choice
+from attnviz.core.language import say
 
 
 class ConfigError(ValueError):
@@ -29,9 +31,11 @@ class Text:
 
     def check(self, value: Any) -> str:
         if not isinstance(value, str):
-            raise ConfigError(f"is {value!r}, which is no text; give a string")
+            raise ConfigError(say("is {given}, which is no text; give a string", given=repr(value)))
         if len(value) > self.longest:
-            raise ConfigError(f"has {len(value):,} characters; at most {self.longest:,} fit, so shorten it")
+            raise ConfigError(
+                say("has {n:,} characters; at most {longest:,} fit, so shorten it", n=len(value), longest=self.longest)
+            )
         return value
 
     def write(self, value: str) -> str:
@@ -39,14 +43,16 @@ class Text:
 
     def read(self, text: str) -> tuple[str, str | None]:
         if len(text) > self.longest:
-            return text[: self.longest], f"had {len(text):,} characters; the first {self.longest:,} are kept"
+            problem = say("had {n:,} characters; the first {kept:,} are kept", n=len(text), kept=self.longest)
+            return text[: self.longest], problem
         return text, None
 
 
 @dataclass(frozen=True)
 class Number:
-    """An integer or a real number in low..high; None as well when `none` says what that means.
+    """An integer or a real number in low..high; None as well when `nothing` says what that means.
 
+    nothing  what None means, in English; `none` says it
     stops    the values that a slider stops at, where every whole number would be too many
     offered  the values that fit the record's other values, for the rare number that depends on another
     """
@@ -55,21 +61,29 @@ class Number:
     high: float
     step: float
     integer: bool
-    none: str | None = None
+    nothing: str | None = None
     stops: tuple[float, ...] = ()
     offered: Callable[[Mapping[str, Any]], tuple[float, ...]] | None = None
 
     @property
+    def none(self) -> str | None:
+        return say(self.nothing) if self.nothing else None
+
+    @property
     def range(self) -> str:
-        every = f" in steps of {self.step:g}" if self.integer and self.step != 1 else ""
-        return f"{self.low:,g} to {self.high:,g}{every}" + (f", or {self.none}" if self.none else "")
+        ends = {"low": self.low, "high": self.high}
+        if self.integer and self.step != 1:
+            found = say("{low:,g} to {high:,g} in steps of {step:g}", **ends, step=self.step)
+        else:
+            found = say("{low:,g} to {high:,g}", **ends)
+        return say("{range}, or {none}", range=found, none=self.none) if self.none else found
 
     def check(self, value: Any) -> int | float | None:
         if value is None and self.none:
             return None
         number = self._number(value)
         if number is None or not self.low <= number <= self.high or number != self._on_grid(number):
-            raise ConfigError(f"is {value!r}; choose {self.range}")
+            raise ConfigError(say("is {given}; choose {range}", given=repr(value), range=self.range))
         return number
 
     def _on_grid(self, number: float) -> float:
@@ -96,9 +110,13 @@ class Number:
             raise ValueError(text)
         inside = min(max(number, self.low), self.high)
         value = int(self._on_grid(round(inside))) if self.integer else inside
-        return (
-            value,
-            None if value == number else f"was {shorten(text)}; {value:.12g} is used, from the range {self.range}",
+        if value == number:
+            return value, None
+        return value, say(
+            "was {given}; {value:.12g} is used, from the range {range}",
+            given=shorten(text),
+            value=value,
+            range=self.range,
         )
 
 
@@ -108,7 +126,7 @@ class Switch:
 
     def check(self, value: Any) -> bool:
         if value is not True and value is not False:
-            raise ConfigError(f"is {value!r}; choose True or False")
+            raise ConfigError(say("is {given}; choose True or False", given=repr(value)))
         return value
 
     def write(self, value: bool) -> str:
@@ -128,7 +146,7 @@ class Option:
 
     def check(self, value: Any) -> str:
         if not isinstance(value, str) or value not in self.table:
-            raise ConfigError(f"is {value!r}; choose one of: {', '.join(self.table)}")
+            raise ConfigError(say("is {given}; choose one of: {names}", given=repr(value), names=", ".join(self.table)))
         return value
 
     def write(self, value: str) -> str:
@@ -150,7 +168,7 @@ class Options:
     def check(self, value: Any) -> tuple[str, ...]:
         names = (value,) if isinstance(value, str) else value
         if not isinstance(names, (tuple, list)):
-            raise ConfigError(f"is {value!r}; give a name or a tuple of names")
+            raise ConfigError(say("is {given}; give a name or a tuple of names", given=repr(value)))
         for name in names:
             Option(self.table).check(name)
         return self._tidy(names)
@@ -180,7 +198,7 @@ class Widths:
         if not isinstance(value, (tuple, list)):
             return int(one.check(value) or 0)
         if not 1 <= len(value) <= self.most:
-            raise ConfigError(f"lists {len(value)} widths; give 1 to {self.most}")
+            raise ConfigError(say("lists {n} widths; give 1 to {most}", n=len(value), most=self.most))
         return tuple(int(one.check(width) or 0) for width in value)
 
     def write(self, value: int | tuple[int, ...]) -> str:
@@ -194,7 +212,7 @@ class Widths:
             raise ValueError(text)
         problem = "; ".join([said for _, said in given if said][:3]) or None
         if len(given) > self.most:
-            problem = f"listed {len(given):,} widths; the first {self.most} are kept"
+            problem = say("listed {n:,} widths; the first {most} are kept", n=len(given), most=self.most)
         widths = tuple(int(width or 0) for width, _ in given[: self.most])
         return widths[0] if len(parts) == 1 else widths, problem
 
@@ -213,7 +231,9 @@ class Listed:
     def check(self, value: Any) -> tuple[str, ...]:
         names = (value,) if isinstance(value, str) else value
         if not isinstance(names, (tuple, list)) or not 1 <= len(names) <= self.most:
-            raise ConfigError(f"is {value!r}; give a name or a tuple of 1 to {self.most} names")
+            raise ConfigError(
+                say("is {given}; give a name or a tuple of 1 to {most} names", given=repr(value), most=self.most)
+            )
         return self._tidy([Option(self.table).check(name) for name in names])
 
     def _tidy(self, names: list[str]) -> tuple[str, ...]:
@@ -231,7 +251,8 @@ class Listed:
         if not names:
             raise ValueError(text)
         if len(names) > self.most:
-            return self._tidy(names[: self.most]), f"listed {len(names):,} names; the first {self.most} are kept"
+            problem = say("listed {n:,} names; the first {most} are kept", n=len(names), most=self.most)
+            return self._tidy(names[: self.most]), problem
         return self._tidy(names), _unknown(given, self.table)
 
 
@@ -251,9 +272,11 @@ class Written:
 
     def check(self, value: Any) -> tuple[Any, ...]:
         if not isinstance(value, (tuple, list)):
-            raise ConfigError(f"is {value!r}; give a tuple")
+            raise ConfigError(say("is {given}; give a tuple", given=repr(value)))
         if len(value) > self.most:
-            raise ConfigError(f"lists {len(value):,} things; at most {self.most:,} fit, so take some out")
+            raise ConfigError(
+                say("lists {n:,} things; at most {most:,} fit, so take some out", n=len(value), most=self.most)
+            )
         return self.tidy(value)
 
     def write(self, value: tuple[Any, ...]) -> str:
@@ -262,8 +285,10 @@ class Written:
     def read(self, text: str) -> tuple[tuple[Any, ...], str | None]:
         found, unread = self.parsed(text)
         if len(found) > self.most:
-            return found[: self.most], f"listed {len(found):,}; the first {self.most:,} are kept"
-        return found, f"holds what could not be read, {shorten(unread[0])}; that is left out" if unread else None
+            return found[: self.most], say("listed {n:,}; the first {most:,} are kept", n=len(found), most=self.most)
+        if not unread:
+            return found, None
+        return found, say("holds what could not be read, {part}; that is left out", part=shorten(unread[0]))
 
 
 @dataclass(frozen=True)
@@ -283,10 +308,16 @@ class Changes:
         try:
             given = dict(value)
         except (TypeError, ValueError):
-            raise ConfigError(f"is {value!r}; give pairs of a name and a text") from None
+            raise ConfigError(say("is {given}; give pairs of a name and a text", given=repr(value))) from None
         for name, text in given.items():
             if name not in names or not isinstance(text, str):
-                raise ConfigError(f"changes {name!r} to {text!r}; give the name of a setting and a text")
+                raise ConfigError(
+                    say(
+                        "changes {name} to {text}; give the name of a setting and a text",
+                        name=repr(name),
+                        text=repr(text),
+                    )
+                )
         return tuple((name, given[name]) for name in names if name in given)
 
     def write(self, value: tuple[tuple[str, str], ...]) -> str:
@@ -302,8 +333,10 @@ Kind = Text | Number | Switch | Option | Options | Widths | Listed | Written | C
 def _unknown(names: list[str], table: Mapping[str, Choice]) -> str | None:
     """What to say of the names that the table does not have; None if it has them all."""
     unknown = [name for name in names if name not in table]
-    listed = ", ".join(map(shorten, unknown[:3])) + (f" and {len(unknown) - 3:,} more" if len(unknown) > 3 else "")
-    return f"names {listed}, which there is not; ignored" if unknown else None
+    listed = ", ".join(map(shorten, unknown[:3]))
+    if len(unknown) > 3:
+        return say("names {listed} and {n:,} more, which there is not; ignored", listed=listed, n=len(unknown) - 3)
+    return say("names {listed}, which there is not; ignored", listed=listed) if unknown else None
 
 
 def shorten(text: str, longest: int = 40) -> str:
@@ -390,7 +423,12 @@ def changes(of: type, *, prefix: str, label: str, help: str = "") -> Any:
 
 def settings(record: object) -> tuple[Field[Any], ...]:
     """The fields of a record (or record class) that were made by the helpers above."""
-    return tuple(item for item in fields(record) if "kind" in item.metadata)  # type: ignore[arg-type]
+    return _settings(record if isinstance(record, type) else type(record))
+
+
+@cache
+def _settings(cls: Any) -> tuple[Field[Any], ...]:
+    return tuple(item for item in fields(cls) if "kind" in item.metadata)
 
 
 def default(item: Field[Any]) -> Any:
@@ -429,7 +467,14 @@ def mended(record_type: type, values: Mapping[str, Any]) -> tuple[dict[str, Any]
             if value not in offered:
                 fitting[item.name] = max((number for number in offered if number < value), default=min(offered))
                 listed = ", ".join(f"{number:g}" for number in offered)
-                problems.append(f"{item.name} is {value}; with the other settings choose one of: {listed}")
+                problems.append(
+                    say(
+                        "{name} is {value}; with the other settings choose one of: {listed}",
+                        name=item.name,
+                        value=value,
+                        listed=listed,
+                    )
+                )
     return fitting, problems
 
 
@@ -439,17 +484,24 @@ def wanted(record: object) -> tuple[str, ...]:
     A field that some table's row lists in `uses` matters only while such a row is chosen; every other field always
     does. What does not matter keeps its value: it is merely not drawn.
     """
-    every: set[str] = set()
     chosen: set[str] = set()
     for item in settings(record):
         kind = item.metadata["kind"]
         if isinstance(kind, (Option, Options, Listed)):
             value = getattr(record, item.name)
             names = (value,) if isinstance(value, str) else value
-            every.update(used for row in kind.table.values() for used in row.uses)
             chosen.update(used for name in names for used in kind.table[name].uses)
-    return tuple(
-        item.name
-        for item in settings(record)
-        if item.name not in every or item.name in chosen or item.metadata["always"]
-    )
+    sometimes = conditional(record)
+    return tuple(item.name for item in settings(record) if item.name not in sometimes or item.name in chosen)
+
+
+def conditional(record: object) -> frozenset[str]:
+    """The names of the fields of a record (or record class) that matter only while a row that uses them is chosen."""
+    return _conditional(record if isinstance(record, type) else type(record))
+
+
+@cache
+def _conditional(cls: Any) -> frozenset[str]:
+    tables = [item.metadata["kind"].table for item in settings(cls) if hasattr(item.metadata["kind"], "table")]
+    used = {name for table in tables for row in table.values() for name in row.uses}
+    return frozenset(item.name for item in settings(cls) if item.name in used and not item.metadata["always"])

@@ -15,7 +15,9 @@ import numpy as np
 from attnviz.core.attention import joined, pipeline
 from attnviz.core.config import Config, divisors
 from attnviz.core.fields import ConfigError, number, settings, switch, widths
+from attnviz.core.language import Words, say
 from attnviz.core.layers import formulas_of, mask_of, say_empty
+from attnviz.core.masks import MASKS
 from attnviz.core.normalisers import NORMALISERS
 from attnviz.core.scores import SCORES, Score
 from attnviz.core.stacks import Array, finite, stack, tokens_of, where
@@ -28,11 +30,13 @@ FIRST = ("queries", "scores", "weights")
 SETTING = ("score", "scale", "softcap", "normaliser", "temperature", "normalise_over")
 """What of a setting applies to numbers that were given, with its masks and what they use."""
 
-NOTES = {
-    "negative": "{where} is negative, {value:.6g}{more}; left as given.",
-    "sum": "{where} adds to {value:.6g}, not to 1{more}; left as given.",
-    "more": ", and {n} more {what} so",
-}
+NOTES = Words(
+    {
+        "negative": "{where} is negative, {value:.6g}{more}; left as given.",
+        "sum": "{where} adds to {value:.6g}, not to 1{more}; left as given.",
+        "more": ", and {n} more {what} so",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -179,7 +183,12 @@ def of_vectors(
     _check_vectors(Q, K, V)
     score = SCORES[config.score if config else "scaled_dot"]
     if score.parameters:
-        raise ConfigError(f"the score {score.name!r} has matrices of its own; choose one without, such as scaled_dot")
+        raise ConfigError(
+            say(
+                "the score {name} has matrices of its own; choose one without, such as scaled_dot",
+                name=repr(score.name),
+            )
+        )
     tokens = tokens_of((Q.shape[2], K.shape[2]), query_tokens, key_tokens)
     sizes = {"n_layers": len(Q), "n_heads": Q.shape[1], "n_kv_heads": K.shape[1]}
     setting = _setting(config, tokens, **sizes, d_k=Q.shape[3], d_v=V.shape[3])
@@ -195,22 +204,23 @@ def of_vectors(
 
 
 def _check_vectors(Q: Array, K: Array, V: Array) -> None:
-    given = f"q has shape {Q.shape}, k {K.shape} and v {V.shape} (layers, heads, rows, columns)"
+    given = say("q has shape {q}, k {k} and v {v} (layers, heads, rows, columns)", q=Q.shape, k=K.shape, v=V.shape)
     if not len(Q) == len(K) == len(V):
-        raise ConfigError(f"{given}; give as many layers of each")
+        raise ConfigError(say("{given}; give as many layers of each", given=given))
     if K.shape[1:3] != V.shape[1:3] or Q.shape[1] % K.shape[1]:
-        raise ConfigError(f"{given}; give k and v the same rows and heads, as many heads as q or a divisor")
+        raise ConfigError(
+            say("{given}; give k and v the same rows and heads, as many heads as q or a divisor", given=given)
+        )
     if Q.shape[3] != K.shape[3]:
-        raise ConfigError(f"{given}; q and k need as many columns as each other")
+        raise ConfigError(say("{given}; q and k need as many columns as each other", given=given))
 
 
 def _setting(config: Config | None, tokens: tuple[tuple[str, ...], tuple[str, ...]], **known: Any) -> Given:
     """The setting of a given trace: what `config` says of masks and weights, and what is known of the arrays."""
     kept = {}
     if config is not None:
-        groups = {item.name: item.metadata["group"] for item in settings(config)}
-        names = [name for name in groups if name in SETTING or name == "mask" or groups[name] == "Mask"]
-        kept = {name: getattr(config, name) for name in names}
+        wanted = {*SETTING, "mask", *(used for row in MASKS.values() for used in row.uses)}
+        kept = {item.name: getattr(config, item.name) for item in settings(config) if item.name in wanted}
     fixed = {"sentence": "", "position": "none", "output_projection": False}
     return Given(**(kept | fixed | known), is_cross=tokens[0] != tokens[1] or len(tokens[0]) != len(tokens[1]))
 
@@ -262,13 +272,13 @@ def _trace(
     """Every layer recorded, and what is to be said of them."""
     said, sizes, layers = list(notes), dict[str, int](), []
     for at in range(config.n_layers):
-        layer = Steps(f"layer {at}", sizes)
+        layer = Steps(say("layer {n}", n=at), sizes)
         record(layer, at, said)
         if "masked" in layer:
-            say_empty(layer, config, f"layer {at + 1}, " if config.n_layers > 1 else "", said)
+            say_empty(layer, config, say("layer {n}, ", n=at + 1) if config.n_layers > 1 else "", said)
         layers.append(layer)
     result = list(layers[-1].values())[-1]
-    return Trace(config, *tokens, Steps("the steps around the layers", sizes), tuple(layers), result, tuple(said))
+    return Trace(config, *tokens, Steps(say("the steps around the layers"), sizes), tuple(layers), result, tuple(said))
 
 
 def _odd(A: Array) -> list[str]:
@@ -276,7 +286,7 @@ def _odd(A: Array) -> list[str]:
     sums = A.sum(axis=-1)
     below, off = np.argwhere(A < 0), np.argwhere(~(abs(sums - 1) <= ONE))
     notes = []
-    for kind, places, values, what in (("negative", below, A, "weights are"), ("sum", off, sums, "rows do")):
+    for kind, places, values, what in (("negative", below, A, say("weights are")), ("sum", off, sums, say("rows do"))):
         if len(places):
             first = tuple(places[0])
             more = NOTES["more"].format(n=len(places) - 1, what=what) if len(places) > 1 else ""

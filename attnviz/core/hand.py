@@ -8,6 +8,7 @@ import numpy as np
 
 from attnviz.core.config import Config
 from attnviz.core.fields import default, settings
+from attnviz.core.language import Words, say
 from attnviz.core.patterns import PATTERNS, Array, LeastSquares, Match, Pattern, points, share_where_wanted
 from attnviz.core.positions import POSITIONS
 from attnviz.core.scores import SCORES
@@ -27,25 +28,27 @@ MISSED = "{where}{heads} should read {goal}; the least that goes there is {share
 HALF = (
     "{heads}: one layer holds half of an induction head, which reads the token before; the other half needs a second."
 )
-NOTHING = "{where}{heads} should read {goal}; {n} rows have none to read, and what they take means nothing."
-NEW = "{where}{heads}: a word that comes for the first time ({n} rows) has nothing to find, and its row means nothing."
-WHY = {
-    "hidden": "the mask hides it",
-    "score": "the construction is made for products of queries and keys",
-    "narrow": "the construction needs two columns a head",
-    "tied": "with W_K = W_Q a token can only ask for what it answers to itself",
-    "cross": "keys come from the second sentence, where the first layer writes nothing",
-    "norm": "the construction is not made for layer norm",
-    "residual": "without residual connections the words do not reach the second layer",
-    "causal": "it needs the causal mask",
-    "bos": "it needs <bos>, as the first token can only read itself",
-    "turned": "RoPE turns queries and keys after they were set",
-    "rows": "there are more tokens than the {room} that this embedding size can tell apart for certain",
-    "alike": "without positions, equal words are equal rows of X",
-    "dependent": "the rows of X are too nearly dependent; a larger embedding size may help",
-    "changed": "this setting changes the scores that it is made for: {setting}",
-    "blunt": "a higher sharpness helps",
-}
+NOTHING = "{where}{heads} should read {goal}; where there is none to read (rows: {n}), what is taken means nothing."
+NEW = "{where}{heads}: a word that comes for the first time (rows: {n}) has nothing to find, and its row means nothing."
+WHY = Words(
+    {
+        "hidden": "the mask hides it",
+        "score": "the construction is made for products of queries and keys",
+        "narrow": "the construction needs two columns a head",
+        "tied": "with W_K = W_Q a token can only ask for what it answers to itself",
+        "cross": "keys come from the second sentence, where the first layer writes nothing",
+        "norm": "the construction is not made for layer norm",
+        "residual": "without residual connections the words do not reach the second layer",
+        "causal": "it needs the causal mask",
+        "bos": "it needs <bos>, as the first token can only read itself",
+        "turned": "RoPE turns queries and keys after they were set",
+        "rows": "there are more tokens than the {room} that this embedding size can tell apart for certain",
+        "alike": "without positions, equal words are equal rows of X",
+        "dependent": "the rows of X are too nearly dependent; a larger embedding size may help",
+        "changed": "this setting is not the one that it is made for: {setting}",
+        "blunt": "a higher sharpness helps",
+    }
+)
 """Why a head can miss what it should read, to stand after a colon."""
 
 
@@ -137,7 +140,7 @@ class Hand:
         for (goal, why), found in missing.items():
             share, i, _ = min(found)
             heads, down = _heads([h for *_, h in found]), np.floor(share * 100) / 100
-            notes.append(MISSED.format(where=where, heads=heads, goal=goal, share=down, row=i + 1, why=why))
+            notes.append(say(MISSED, where=where, heads=heads, goal=goal, share=down, row=i + 1, why=why))
         return [note[0].upper() + note[1:] for note in notes + self._halves(where)]
 
     def _without(self, where: str) -> list[str]:
@@ -148,7 +151,7 @@ class Hand:
             n = int((~pattern.wanted(match).any(axis=-1) & self._spoken()).sum())
             if n and not pattern.before:
                 lacking.setdefault((pattern.goal, n), []).append(h)
-        return [NOTHING.format(where=where, heads=_heads(hs), goal=goal, n=n) for (goal, n), hs in lacking.items()]
+        return [say(NOTHING, where=where, heads=_heads(hs), goal=goal, n=n) for (goal, n), hs in lacking.items()]
 
     def _halves(self, where: str) -> list[str]:
         """What is to be known of an induction head that does what it was made for."""
@@ -157,10 +160,10 @@ class Hand:
         if not heads:
             return []
         if self._first is None:
-            return [HALF.format(heads=_heads(heads))] if self._config.n_layers == 1 else []
+            return [say(HALF, heads=_heads(heads))] if self._config.n_layers == 1 else []
         pattern, match = self._made_for(heads[0] // each)
         new = int((~pattern.wanted(match).any(axis=-1) & self._spoken()).sum())
-        return [NEW.format(where=where, heads=_heads(heads), n=new)] if new else []
+        return [say(NEW, where=where, heads=_heads(heads), n=new)] if new else []
 
     def _spoken(self) -> Array:
         """Which queries are words, and not there only to fill up."""
@@ -172,7 +175,7 @@ class Hand:
         two, inexact = bool(pattern.before), g in self._inexact
         n, room = len(self._key_tokens), config.d_model - 2 * two
         changed = [
-            item.metadata["label"]
+            say(item.metadata["label"])
             for item in settings(config)
             if item.name in AFTERWARDS and getattr(config, item.name) != default(item)
         ]
@@ -205,4 +208,6 @@ def _wide(W: Array, shape: tuple[int, ...]) -> Array:
 
 def _heads(heads: list[int]) -> str:
     named = [str(h + 1) for h in heads]
-    return f"head {named[0]}" if len(named) == 1 else f"heads {', '.join(named[:-1])} and {named[-1]}"
+    if len(named) == 1:
+        return say("head {n}", n=named[0])
+    return say("heads {heads} and {last}", heads=", ".join(named[:-1]), last=named[-1])

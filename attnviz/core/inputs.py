@@ -7,11 +7,25 @@ import numpy as np
 from attnviz.core.config import Config
 from attnviz.core.embeddings import EMBEDDINGS, parse
 from attnviz.core.fields import ConfigError
+from attnviz.core.language import Words, say
 from attnviz.core.positions import POSITIONS
 from attnviz.core.tokens import TOKENISERS, framed
 from attnviz.core.trace import Steps
 
 Array = np.ndarray
+
+NOTES = Words(
+    {
+        "cut": "The sentence has {n:,} tokens; the first {room} are used.",
+        "one_hot": "One-hot needs a column for each of {n} different tokens and has {d_model}; "
+        "the last {beyond} are rows of zeros. A larger embedding size helps.",
+        "own": "Your own numbers are {rows} rows of {widths} numbers; {n} rows of {d_model} are needed. "
+        "What is missing is 0, the rest unused.",
+        "no_own": "Your own numbers are 0 rows of no numbers; {n} rows of {d_model} are needed. "
+        "What is missing is 0, the rest unused.",
+        "or": " or ",
+    }
+)
 
 
 def tokens(config: Config) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
@@ -24,9 +38,9 @@ def tokens(config: Config) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]
         lines.append(framed(found, bos=config.bos, eos=config.eos, pad_to=config.pad_to, max_tokens=config.max_tokens))
         room = max(config.max_tokens - config.bos - config.eos, 0)
         if len(found) > room:
-            notes.append(f"The sentence has {len(found):,} tokens; the first {room} are used.")
+            notes.append(NOTES["cut"].format(n=len(found), room=room))
     if not lines[0]:
-        raise ConfigError("the sentence has no tokens; type at least one word")
+        raise ConfigError(say("the sentence has no tokens; type at least one word"))
     return lines[0], lines[1] if config.is_cross_attention else lines[0], notes
 
 
@@ -36,10 +50,8 @@ def embedded(
     """X for the queries and for the keys; one and the same in self-attention."""
     vocabulary = tuple(dict.fromkeys(query_tokens + key_tokens))
     if config.embedding == "one_hot" and len(vocabulary) > config.d_model:
-        notes.append(
-            f"One-hot needs a column for each of {len(vocabulary)} different tokens and has {config.d_model}; "
-            f"the last {len(vocabulary) - config.d_model} are rows of zeros. A larger embedding size helps."
-        )
+        n, d_model = len(vocabulary), config.d_model
+        notes.append(NOTES["one_hot"].format(n=n, d_model=d_model, beyond=n - d_model))
     X = _sum(around, config, query_tokens, vocabulary, "", config.own_numbers, notes)
     if not config.is_cross_attention:
         return X, around.record("embedded_kv", X, formula="X' = X")
@@ -70,7 +82,5 @@ def _say_missing(own_numbers: str, n: int, d_model: int, notes: list[str]) -> No
     rows = parse(own_numbers)
     widths = {len(row) for row in rows}
     if len(rows) != n or widths != {d_model}:
-        given = f"{len(rows)} rows of {' or '.join(map(str, sorted(widths))) or 'no'} numbers"
-        notes.append(
-            f"Your own numbers are {given}; {n} rows of {d_model} are needed. What is missing is 0, the rest unused."
-        )
+        given = NOTES["or"].join(map(str, sorted(widths)))
+        notes.append(NOTES["own" if rows else "no_own"].format(rows=len(rows), widths=given, n=n, d_model=d_model))

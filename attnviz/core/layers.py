@@ -17,6 +17,7 @@ from attnviz.core.config import Config
 from attnviz.core.edits import OUTER, Edit
 from attnviz.core.fields import ConfigError
 from attnviz.core.hand import Hand
+from attnviz.core.language import Words, say
 from attnviz.core.normalisers import NORMALISERS
 from attnviz.core.parameters import Parameters
 from attnviz.core.positions import POSITIONS
@@ -27,6 +28,19 @@ from attnviz.core.trace import Step, Steps, Trace
 
 Array = np.ndarray
 Projections = Mapping[str, Any]
+
+NOTES = Words(
+    {
+        "left_out": "Changed numbers that have no place in this setting are left out: {listed}.",
+        "more_left_out": "Changed numbers that have no place in this setting are left out: {listed} and {n:,} more.",
+        "beyond": "The list of allowed cells names {n} beyond the {queries} queries and {keys} keys; left out.",
+        "empty": "{where}row {row} has nothing to look at: weights and output are zeros there.",
+        "more_empty": "{where}rows {rows} have nothing to look at: weights and output are zeros there.",
+        "zero": "{where}no score is positive, so the weights are all zeros: {listed}.",
+        "more_zero": "{where}no score is positive, so the weights are all zeros: {listed} and {n} more.",
+        "row": "head {head} row {row}",
+    }
+)
 
 
 @np.errstate(all="ignore")
@@ -52,15 +66,15 @@ def run(
     query_tokens, key_tokens, notes = inputs.tokens(config)
     _say_beyond(config, len(query_tokens), len(key_tokens), notes)
     sizes: dict[str, int] = {}
-    around = Steps("the steps around the layers", sizes, here.get(None, ()), own.get(None, ()))
+    around = Steps(say("the steps around the layers"), sizes, here.get(None, ()), own.get(None, ()))
     X, X_kv = inputs.embedded(around, config, query_tokens, key_tokens, notes)
     layers: list[Steps] = []
     for i in range(config.n_layers):
-        layer = Steps(f"layer {i}", sizes, here.get(i, ()), own.get(i, ()))
+        layer = Steps(say("layer {n}", n=i), sizes, here.get(i, ()), own.get(i, ()))
         hand = Hand(config, query_tokens, key_tokens, layers[:1]) if INITIALISERS[config.initialiser].solved else None
         parameters = Parameters(layer, config, f"layer{i}", given[i], hand, kept[i])
         X = _layer(layer, parameters, config, X, X_kv, key_tokens)
-        where = f"layer {i + 1}, " if config.n_layers > 1 else ""
+        where = say("layer {n}, ", n=i + 1) if config.n_layers > 1 else ""
         say_empty(layer, config, where, notes)
         notes += parameters.missed(where)
         parameters.check_used()
@@ -88,9 +102,8 @@ def _say_left_out(places: Sequence[Steps], config: Config, notes: list[str]) -> 
     beyond = [edit for edit in config.edits if edit[0] is not None and edit[0] >= config.n_layers]
     left_out = [*(edit for place in places for edit in place.left_out), *beyond]
     if left_out:
-        listed = ", ".join(edits_of.place(edit) for edit in left_out[:3])
-        more = f" and {len(left_out) - 3:,} more" if len(left_out) > 3 else ""
-        notes.append(f"Changed numbers that have no place in this setting are left out: {listed}{more}.")
+        listed, more = ", ".join(edits_of.place(edit) for edit in left_out[:3]), len(left_out) - 3
+        notes.append(NOTES["more_left_out" if more > 0 else "left_out"].format(listed=listed, n=more))
     return tuple(edit for place in places for edit in place.edits)
 
 
@@ -102,24 +115,29 @@ def _layer(
     norm = NORMS[config.norm].fn
     source = layer.record("normed", norm(X)) if config.norm == "pre" else X
     Y = _attention(layer, parameters, config, source, source if is_self else X_kv, key_tokens)
-    Y = _joined_up(layer, config, "added", X, Y)
+    Y, read = _joined_up(layer, config, "added", X, Y, "X", "Y")
     if config.feed_forward == "none":
         return Y
-    source = layer.record("ff_normed", norm(Y)) if config.norm == "pre" else Y
+    source, symbol = Y, rf"({read})" if config.residual and config.norm == "none" else read
+    if config.norm == "pre":
+        source, symbol = layer.record("ff_normed", norm(Y), formula=rf"\hat Y = \mathrm{{LN}}({read})"), r"\hat Y"
     W_1, b_1 = parameters.matrix("w_1", source, config.d_ff), parameters.vector("b_1", config.d_ff, source.shape[-1])
-    F = layer.record("ff_hidden", FEED_FORWARDS[config.feed_forward].fn(_plus(source @ W_1, b_1)))
+    F = FEED_FORWARDS[config.feed_forward].fn(_plus(source @ W_1, b_1))
+    F = layer.record("ff_hidden", F, formula=f"F = f({symbol} W_1{'' if b_1 is None else ' + b_1'})")
     W_2, b_2 = parameters.matrix("w_2", F, Y.shape[-1]), parameters.vector("b_2", Y.shape[-1], config.d_ff)
-    return _joined_up(layer, config, "ff_added", Y, layer.record("ff_output", _plus(F @ W_2, b_2)))
+    G = layer.record("ff_output", _plus(F @ W_2, b_2), formula="G = F W_2" if b_2 is None else None)
+    return _joined_up(layer, config, "ff_added", Y, G, read, "G")[0]
 
 
-def _joined_up(layer: Steps, config: Config, name: str, X: Array, Y: Array) -> Array:
-    """The residual connection and the norm after it, where they are on."""
+def _joined_up(layer: Steps, config: Config, name: str, X: Array, Y: Array, x: str, y: str) -> tuple[Array, str]:
+    """The residual connection and the norm after it, where they are on, and the formula of what they make of x, y."""
     if config.residual:
-        Y = layer.record(name, X + Y)
+        y = f"{x} + {y}"
+        Y = layer.record(name, X + Y, formula=y)
     if config.norm == "post":
-        formula = None if config.residual else r"\mathrm{LN}(Y)"
-        Y = layer.record(f"{name}_normed", NORMS["post"].fn(Y), formula=formula)
-    return Y
+        y = rf"\mathrm{{LN}}({y})"
+        Y = layer.record(f"{name}_normed", NORMS["post"].fn(Y), formula=y)
+    return Y, y
 
 
 def _attention(
@@ -131,9 +149,12 @@ def _attention(
     d_q, d_z = (tuple(np.repeat(widths, group).tolist()) for widths in (d_k, d_v))
     W_Q, W_K, b_q, b_k = parameters.query_and_key(X, X_kv)
     W_V, b_v = parameters.heads("w_v", X_kv, d_v), parameters.head_biases("b_v", d_v, X_kv.shape[-1])
-    Q = _turned(layer, config, "queries", _plus(X @ W_Q, b_q, heads=True), d_q)
-    K = _turned(layer, config, "keys", _plus(X_kv @ W_K, b_k, heads=True), d_k)
-    V = layer.record("values", _plus(X_kv @ W_V, b_v, heads=True), widths={"d_v": d_v})
+    x = r"\hat X" if config.norm == "pre" else "X"
+    x_kv = "X'" if config.is_cross_attention else x
+    Q = _turned(layer, config, "queries", _plus(X @ W_Q, b_q, heads=True), d_q, _affine("Q", x, b_q))
+    K = _turned(layer, config, "keys", _plus(X_kv @ W_K, b_k, heads=True), d_k, _affine("K", x_kv, b_k))
+    V = _plus(X_kv @ W_V, b_v, heads=True)
+    V = layer.record("values", V, formula=f"V_h = {_affine('V', x_kv, b_v)}", widths={"d_v": d_v})
     K_h, V_h = (np.repeat(x, group, axis=0) for x in (K, V))
     may, B = mask_of(layer, config, len(X), key_tokens), _bias(layer, config, len(X), len(X_kv))
     params = parameters.of_score(Q, K_h, d_q)
@@ -177,16 +198,20 @@ def _plus(Y: Array, b: Array | None, *, heads: bool = False) -> Array:
     return Y if b is None else Y + (b[:, None, :] if heads else b)
 
 
-def _turned(layer: Steps, config: Config, name: str, Y: Array, widths: tuple[int, ...]) -> Array:
-    """The queries or keys, turned by their positions where RoPE is on."""
-    position = POSITIONS[config.position]
+def _affine(letter: str, x: str, b: Array | None) -> str:
+    """The formula of what a head's matrix makes of x."""
+    return f"{x} W_{letter}^h" + (f" + b_{letter}^h" if b is not None else "")
+
+
+def _turned(layer: Steps, config: Config, name: str, Y: Array, widths: tuple[int, ...], formula: str) -> Array:
+    """The queries or keys, turned by their positions where RoPE is on; `formula` is that of Y."""
+    position, letter = POSITIONS[config.position], name[0].upper()
     if position.turn is None:
-        return layer.record(name, Y, widths={"d_k": widths})
-    Y = layer.record(f"projected_{name}", Y, widths={"d_k": widths})
+        return layer.record(name, Y, formula=f"{letter}_h = {formula}", widths={"d_k": widths})
+    Y = layer.record(f"projected_{name}", Y, formula=rf"\tilde {letter}_h = {formula}", widths={"d_k": widths})
     turned = Y.copy()
     for h, width in enumerate(widths):
         turned[h, :, :width] = position.turn(Y[h, :, :width], **position.settings(config))
-    letter = name[0].upper()
     return layer.record(name, turned, formula=rf"{letter}_h = R\, \tilde {letter}_h", widths={"d_k": widths})
 
 
@@ -215,7 +240,8 @@ def _output(layer: Steps, parameters: Parameters, config: Config, Z: Array, widt
     if not (config.has_output_projection() or parameters.gives("w_o")):
         return layer.record("output", C, formula="Y = C")
     W_O = parameters.output_matrix(C, widths)
-    return layer.record("output", _plus(C @ W_O, parameters.vector("b_o", W_O.shape[-1], widths[0])))
+    b_O = parameters.vector("b_o", W_O.shape[-1], widths[0])
+    return layer.record("output", _plus(C @ W_O, b_O), formula=None if b_O is not None else "Y = C W_O")
 
 
 def _say_beyond(config: Config, n_query: int, n_key: int, notes: list[str]) -> None:
@@ -224,9 +250,7 @@ def _say_beyond(config: Config, n_query: int, n_key: int, notes: list[str]) -> N
         sum(i >= n_query or j >= n_key for i, j in masks.parse(config.custom_cells)) if "custom" in config.mask else 0
     )
     if beyond:
-        notes.append(
-            f"The list of allowed cells names {beyond} beyond the {n_query} queries and {n_key} keys; left out."
-        )
+        notes.append(NOTES["beyond"].format(n=beyond, queries=n_query, keys=n_key))
 
 
 def say_empty(layer: Steps, config: Config, where: str, notes: list[str]) -> None:
@@ -234,14 +258,14 @@ def say_empty(layer: Steps, config: Config, where: str, notes: list[str]) -> Non
     nothing = np.isneginf(layer["masked"].array).all(axis=-1).all(axis=0)
     if nothing.any():
         rows = ", ".join(str(i + 1) for i in np.flatnonzero(nothing))
-        one = nothing.sum() == 1
-        said = f"row {rows} has" if one else f"rows {rows} have"
-        notes.append(f"{where}{said} nothing to look at: weights and output are zeros there.".capitalize())
+        said = NOTES["empty" if nothing.sum() == 1 else "more_empty"].format(where=where, row=rows, rows=rows)
+        notes.append(said[0].upper() + said[1:])
     zero = (layer["weights"].array.sum(axis=-1) == 0) & ~np.isneginf(layer["masked"].array).all(axis=-1)
     if config.normaliser == "linear" and zero.any():
-        listed = ", ".join(f"head {h + 1} row {i + 1}" for h, i in np.argwhere(zero)[:6])
-        more = f" and {zero.sum() - 6} more" if zero.sum() > 6 else ""
-        notes.append(f"{where}no score is positive, so the weights are all zeros: {listed}{more}.".capitalize())
+        listed = ", ".join(NOTES["row"].format(head=h + 1, row=i + 1) for h, i in np.argwhere(zero)[:6])
+        more = int(zero.sum()) - 6
+        said = NOTES["more_zero" if more > 0 else "zero"].format(where=where, listed=listed, n=more)
+        notes.append(said[0].upper() + said[1:])
 
 
 def _one_each(projections: Projections | Sequence[Projections] | None, n_layers: int) -> list[Projections]:
@@ -249,7 +273,11 @@ def _one_each(projections: Projections | Sequence[Projections] | None, n_layers:
         return [projections or {}] * n_layers
     if len(projections) != n_layers:
         raise ConfigError(
-            f"projections has {len(projections)} dicts for {n_layers} layers; give one a layer, or one for all"
+            say(
+                "projections has {n} dicts for {n_layers} layers; give one a layer, or one for all",
+                n=len(projections),
+                n_layers=n_layers,
+            )
         )
     return list(projections)
 
@@ -263,6 +291,6 @@ def _by_place(edits: Sequence[Edit], n_layers: int | None = None) -> dict[int | 
     for edit in map(edits_of.checked, edits):
         layer, step = edit[:2]
         if step not in OUTER and n_layers is not None and (layer is None or not 0 <= layer < n_layers):
-            raise ConfigError(f"an edit names layer {layer}; choose 0 to {n_layers - 1}")
+            raise ConfigError(say("an edit names layer {layer}; choose 0 to {last}", layer=layer, last=n_layers - 1))
         found.setdefault(layer, []).append(edit)
     return found

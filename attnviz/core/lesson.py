@@ -11,8 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from attnviz.core.config import Config
+from attnviz.core.language import said
 
 
+@said("ask", "why")
 @dataclass(frozen=True)
 class Question:
     """Something to predict before it is shown.
@@ -41,6 +43,7 @@ class Question:
     why: str = ""
 
 
+@said("text")
 @dataclass(frozen=True)
 class Slide:
     """One thing to look at.
@@ -62,6 +65,7 @@ class Slide:
     layer: int = 1
 
 
+@said("title", "about")
 @dataclass(frozen=True)
 class Lesson:
     """A lesson: its name in links, its title, one sentence of what it answers, its setting and its slides."""

@@ -181,7 +181,7 @@ FILLS = table(
     ),
     Choice(
         "large_number",
-        "a large number",
+        "a large negative number",
         large_number,
         r"s_{ij} = -10^9",
         "As good as −∞ while an allowed key is far above it; with none allowed, all are equal.",

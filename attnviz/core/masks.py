@@ -13,6 +13,7 @@ import numpy as np
 
 from attnviz.core.choice import Choice, table
 from attnviz.core.fields import ConfigError, shorten
+from attnviz.core.language import say
 
 Index = np.ndarray
 
@@ -103,7 +104,9 @@ def parse(text: str) -> list[tuple[int, int]]:
             continue
         if row is None or len(numbers) > 2:
             raise ConfigError(
-                f'allowed cells: {shorten(part)} cannot be read; write for example "1: 1, 2: 1-2, 3: 1 3"'
+                say(
+                    'allowed cells: {part} cannot be read; write for example "1: 1, 2: 1-2, 3: 1 3"', part=shorten(part)
+                )
             )
         pairs += [(row - 1, key - 1) for key in range(int(numbers[0]), int(numbers[-1]) + 1)]
     return pairs

@@ -10,6 +10,7 @@ import numpy as np
 from attnviz.core.config import Config
 from attnviz.core.fields import ConfigError
 from attnviz.core.hand import Hand
+from attnviz.core.language import say
 from attnviz.core.noise import Address
 from attnviz.core.projections import INITIALISERS
 from attnviz.core.scores import SCORES
@@ -47,7 +48,9 @@ class Parameters:
         """Raises ConfigError if something was given that this layer does not have."""
         unused = [name for name in self._given if name not in self._layer and self.gives(name)]
         if unused:
-            raise ConfigError(f"projections names {unused[0]!r}, which this setting does not use; leave it out")
+            raise ConfigError(
+                say("projections names {name}, which this setting does not use; leave it out", name=repr(unused[0]))
+            )
 
     def missed(self, where: str) -> list[str]:
         """What the heads that are set by hand do not do; nothing is said of queries and keys that were given."""
@@ -171,7 +174,9 @@ class Parameters:
     def _taken(self, name: str, shape: tuple[int, ...]) -> Array:
         array = np.array(self._given[name], dtype=float)
         if array.shape != shape:
-            raise ConfigError(f"{name} has shape {array.shape}; this setting needs {shape}")
+            raise ConfigError(
+                say("{name} has shape {shape}; this setting needs {needed}", name=name, shape=array.shape, needed=shape)
+            )
         return _finite(name, array)
 
     def _stacked(self, name: str, shapes: Sequence[tuple[int, ...]]) -> Array:
@@ -181,14 +186,21 @@ class Parameters:
             have = ", ".join(str(matrix.shape) for matrix in given[:4])
             need = ", ".join(str(shape) for shape in shapes[:4])
             raise ConfigError(
-                f"{name} has {len(given)} heads of shape {have}; this setting needs {len(shapes)} of shape {need}"
+                say(
+                    "{name} has {n} heads of shape {shape}; this setting needs {n_needed} of shape {needed}",
+                    name=name,
+                    n=len(given),
+                    shape=have,
+                    n_needed=len(shapes),
+                    needed=need,
+                )
             )
         return _padded(given)
 
 
 def _finite(name: str, array: Array) -> Array:
     if not np.isfinite(array).all():
-        raise ConfigError(f"{name} holds NaN or infinity; give finite numbers")
+        raise ConfigError(say("{name} holds NaN or infinity; give finite numbers", name=name))
     return array
 
 

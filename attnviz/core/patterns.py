@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.choice import Choice, table
+from attnviz.core.language import said
 
 Array = np.ndarray
 Tokens = tuple[str, ...]
@@ -154,6 +155,7 @@ def induction(query_tokens: Tokens, key_tokens: Tokens) -> Match:
     return Match(words.asked, (NOBODY, *words.answered[:-1]), words.places)
 
 
+@said("goal")
 @dataclass(frozen=True)
 class Pattern(Choice):
     """`fn(query_tokens, key_tokens)` is the Match that a head is made for.

@@ -163,7 +163,7 @@ INITIALISERS = table(
         "Orthogonal",
         orthogonal,
         r"W^\top W = I \;\text{ or }\; W W^\top = I",
-        "A random rotation (or part of one): lengths are kept where no column is lost.",
+        "A random rotation or reflection (or part of one): lengths are kept where no column is lost.",
         "Saxe et al. 2013, arXiv:1312.6120, section 3; PyTorch documentation, torch.nn.init.orthogonal_",
         by_head=False,
     ),
@@ -172,8 +172,8 @@ INITIALISERS = table(
         "Set by hand",
         glorot,
         r"X W_Q \approx Q^\ast,\quad X W_K \approx K^\ast \text{ (least squares)}",
-        "Heads that do what they are told: queries and keys are solved from this sentence for the patterns that are "
-        "set; all other matrices are Glorot uniform.",
+        "Heads that do what they are told: W_Q and W_K are solved from this sentence for the patterns that are set; "
+        "other matrices are Glorot uniform.",
         "-",
         uses=("patterns", "sharpness"),
         origin="set by hand",

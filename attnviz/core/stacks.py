@@ -12,10 +12,27 @@ from typing import Any
 import numpy as np
 
 from attnviz.core.fields import ConfigError
+from attnviz.core.language import Words, say
 
 Array = np.ndarray
 
 SHAPES = "(rows, columns), (heads, rows, columns) or (layers, heads, rows, columns)"
+
+PLACES = Words({"layer": "layer {n}", "head": "head {n}", "row": "row {n}", "column": "column {n}"})
+
+TOKENS = Words(
+    {
+        "query": "the query tokens are {given}; give a list of strings, one for each query",
+        "key": "the key tokens are {given}; give a list of strings, one for each key",
+    }
+)
+TOO_FEW = Words(
+    {
+        "query": "there are {given} query tokens; give {n}, one for each query",
+        "key": "there are {given} key tokens; give {n}, one for each key",
+    }
+)
+"""What is said of tokens that are none, and of too few or too many, by their axis."""
 
 
 def stack(name: str, given: Any, batch: int | None = None) -> Array:
@@ -30,9 +47,17 @@ def stack(name: str, given: Any, batch: int | None = None) -> Array:
     """
     array = _layers(name, given, batch) if _are_arrays(given) else _unbatched(name, real(name, given), batch)
     if not 2 <= array.ndim <= 4:
-        raise ConfigError(f"{name} has shape {array.shape}; give {SHAPES}")
+        raise ConfigError(
+            say("{name} has shape {shape}; give {shapes}", name=name, shape=array.shape, shapes=say(SHAPES))
+        )
     if not array.size:
-        raise ConfigError(f"{name} has shape {array.shape}, which holds no number; give one row and one column or more")
+        raise ConfigError(
+            say(
+                "{name} has shape {shape}, which holds no number; give one row and one column or more",
+                name=name,
+                shape=array.shape,
+            )
+        )
     return array.reshape((1,) * (4 - array.ndim) + array.shape)
 
 
@@ -45,9 +70,9 @@ def real(name: str, given: Any) -> Array:
     try:
         array = np.asarray(found)
     except (ValueError, TypeError, RuntimeError):
-        raise ConfigError(f"{name} has rows of different length; give as many numbers in each") from None
+        raise ConfigError(say("{name} has rows of different length; give as many numbers in each", name=name)) from None
     if array.dtype.kind not in "biuf":
-        raise ConfigError(f"{name} holds {array.dtype}; give real numbers")
+        raise ConfigError(say("{name} holds {dtype}; give real numbers", name=name, dtype=array.dtype))
     return np.array(array, dtype=np.float64)
 
 
@@ -56,8 +81,13 @@ def finite(name: str, array: Array, *, minus_infinity: bool = False) -> Array:
     fine = np.isfinite(array) | (np.isneginf(array) if minus_infinity else False)
     if not fine.all():
         place = np.unravel_index(int(np.argmin(fine)), array.shape)
-        allowed = "a finite number, or -inf where a query may not look" if minus_infinity else "a finite number"
-        raise ConfigError(f"{name} is {array[place]} at {where(place, array.shape)}; give {allowed}")
+        number = (
+            say("a finite number, or -inf where a query may not look") if minus_infinity else say("a finite number")
+        )
+        at = where(place, array.shape)
+        raise ConfigError(
+            say("{name} is {value} at {where}; give {number}", name=name, value=array[place], where=at, number=number)
+        )
     return array
 
 
@@ -69,7 +99,7 @@ def where(place: tuple[Any, ...], shape: tuple[int, ...]) -> str:
     """
     names = ("layer", "head", "row", "column")[-len(shape) :]
     told = zip(names, place, shape)
-    return ", ".join(f"{name} {int(i) + 1}" for name, i, n in told if n > 1 or name in ("row", "column"))
+    return ", ".join(PLACES[name].format(n=int(i) + 1) for name, i, n in told if n > 1 or name in ("row", "column"))
 
 
 def _are_arrays(given: Any) -> bool:
@@ -82,7 +112,14 @@ def _layers(name: str, given: Any, batch: int | None) -> Array:
     each = [real(name, one) for one in given]
     if len({one.shape for one in each}) > 1:
         other = next(one.shape for one in each if one.shape != each[0].shape)
-        raise ConfigError(f"{name} has arrays of shape {each[0].shape} and {other}; give one shape for all")
+        raise ConfigError(
+            say(
+                "{name} has arrays of shape {shape} and {other}; give one shape for all",
+                name=name,
+                shape=each[0].shape,
+                other=other,
+            )
+        )
     return _unbatched(name, np.stack(each), batch)
 
 
@@ -91,13 +128,24 @@ def _unbatched(name: str, array: Array, batch: int | None) -> Array:
     axis = 1 if array.ndim == 5 else 0
     if array.ndim < 4 or (array.ndim == 4 and batch is None):
         if batch:
-            raise ConfigError(f"batch is {batch}, but {name} has shape {array.shape} and no batch axis; leave it out")
+            raise ConfigError(
+                say(
+                    "batch is {batch}, but {name} has shape {shape} and no batch axis; leave it out",
+                    batch=batch,
+                    name=name,
+                    shape=array.shape,
+                )
+            )
         return array
     n = array.shape[axis]
     if batch is None and n != 1:
-        raise ConfigError(f"{name} holds a batch of {n}; choose one with batch=0 to {n - 1}")
+        raise ConfigError(
+            say("{name} holds a batch of {n}; choose one with batch=0 to {last}", name=name, n=n, last=n - 1)
+        )
     if not 0 <= (batch or 0) < n:
-        raise ConfigError(f"batch is {batch}; {name} holds {n}, choose 0 to {n - 1}")
+        raise ConfigError(
+            say("batch is {batch}; {name} holds {n}, choose 0 to {last}", batch=batch, name=name, n=n, last=n - 1)
+        )
     return np.take(array, batch or 0, axis=axis)
 
 
@@ -115,7 +163,7 @@ def _named(axis: str, tokens: Sequence[str] | None, n: int) -> tuple[str, ...]:
     if tokens is None:
         return tuple(str(place + 1) for place in range(n))
     if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
-        raise ConfigError(f"the {axis} tokens are {tokens!r:.60}; give a list of strings, one for each {axis}")
+        raise ConfigError(TOKENS[axis].format(given=f"{tokens!r:.60}"))
     if len(tokens) != n:
-        raise ConfigError(f"there are {len(tokens)} {axis} tokens; give {n}, one for each {axis}")
+        raise ConfigError(TOO_FEW[axis].format(given=len(tokens), n=n))
     return tuple(token.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") for token in tokens)

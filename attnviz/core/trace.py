@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from attnviz.core.config import Config
 from attnviz.core.edits import Edit
 from attnviz.core.fields import ConfigError
+from attnviz.core.language import Words, said, say
 
-AXES = {
-    "query": "the tokens that ask, first token first: a row each",
-    "key": "the tokens that are looked at: a column each in a score matrix",
-    "head": "the heads; each has queries of its own",
-    "kv_head": "the key/value heads; several query heads may share one",
-    "model": "d_model, the numbers that stand for a token",
-    "d_k": "the width of queries and keys",
-    "d_v": "the width of values",
-    "d_a": "the hidden width of the additive score",
-    "joined": "the columns of all heads side by side, the sum of their d_v",
-    "out": "the columns of the output",
-    "d_ff": "the width of the feed-forward block",
-}
+AXES = Words(
+    {
+        "query": "the tokens that ask, first token first: a row each",
+        "key": "the tokens that are looked at: a column each in a score matrix",
+        "head": "the heads; each has queries of its own",
+        "kv_head": "the key/value heads; several query heads may share one",
+        "model": "d_model, the numbers that stand for a token",
+        "d_k": "the width of queries and keys",
+        "d_v": "the width of values",
+        "d_a": "the hidden width of the additive score",
+        "joined": "the columns of all heads side by side, the sum of their d_v",
+        "out": "the columns of the output",
+        "d_ff": "the width of the feed-forward block",
+    }
+)
 """What each axis of a step means."""
 
 
 @dataclass(frozen=True)
 class Spec:
-    """What is known of a step before it is computed. `kind` chooses the colours: signed, share or allowed."""
+    """What is known of a step before it is computed. `kind` chooses the colours: signed, share or allowed.
+
+    `meaning` is in English; the step says it.
+    """
 
     symbol: str
     axes: tuple[str, ...]
@@ -121,6 +127,7 @@ STEPS = {
 """Every step that a run can record, in the order of the data."""
 
 
+@said("meaning")
 @dataclass(frozen=True)
 class Step:
     """One intermediate: a read-only array and what its axes are.
@@ -184,13 +191,13 @@ class Steps(Mapping[str, Step]):
         setting; `widths` are the widths of each head along an axis where heads differ.
         """
         spec, widths = STEPS[name], widths or {}
-        spec = replace(spec, formula=formula or spec.formula, axes=axes or spec.axes)
-        array = self._edited(name, array, spec.axes, widths)
-        self._check_axes(name, spec.axes, array.shape)
+        axes, formula = axes or spec.axes, formula or spec.formula
+        array = self._edited(name, array, axes, widths)
+        self._check_axes(name, axes, array.shape)
         array = array.view()
         array.flags.writeable = False
         ragged = {axis: each for axis, each in widths.items() if len(set(each)) > 1}
-        self._steps[name] = Step(name, array, spec.symbol, spec.axes, spec.kind, spec.formula, spec.meaning, ragged)
+        self._steps[name] = Step(name, array, spec.symbol, axes, spec.kind, formula, spec.meaning, ragged)
         return array
 
     def _edited(
@@ -207,7 +214,12 @@ class Steps(Mapping[str, Step]):
                 self.edits.append(edit)
             elif must:
                 raise ConfigError(
-                    f"an edit of {name} at {index} lies outside its shape {tuple(limits)}; correct or remove it"
+                    say(
+                        "an edit of {name} at {index} lies outside its shape {shape}; correct or remove it",
+                        name=name,
+                        index=index,
+                        shape=tuple(limits),
+                    )
                 )
             else:
                 self.left_out.append(edit)
@@ -225,7 +237,12 @@ class Steps(Mapping[str, Step]):
         for name, edits in self._edits.items():
             if any(must for _, must in edits):
                 raise ConfigError(
-                    f"an edit names {name!r}, which is no step of {self._place}; the steps are: {', '.join(self)}"
+                    say(
+                        "an edit names {name}, which is no step of {place}; the steps are: {names}",
+                        name=repr(name),
+                        place=self._place,
+                        names=", ".join(self),
+                    )
                 )
             self.left_out += [edit for edit, _ in edits]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.core.language import Words
 from attnviz.core.trace import Trace
 from attnviz.ui import state
 from attnviz.ui.say import line
@@ -15,25 +16,27 @@ from attnviz.views.asked import Asked, read_number
 from attnviz.views.assignments import Assignment
 from attnviz.views.sentences import plain
 
-WORDS = {
-    "question": "{n}. {words}",
-    "unanswerable": "{n}. Your numbers have no answer to this question; it does not count.",
-    "number": "Your number",
-    "tolerance": "Within ±{tolerance:g} counts as right.",
-    "choose": "Your choice",
-    "some": "Choose all that are right; none may be right, too.",
-    "nothing": "None of them",
-    "option": "{number} {option}",
-    "unreadable": "That is no number; write one such as 0.25.",
-    "check": "Check",
-    "finish": "Make the code",
-    "kept": "{n} of {all} answered.",
-    "right": "{n} of {all} are right.",
-    "stale": "An answer was changed since; press the button again for a new code.",
-    "code": "Hand in this code. It holds your answers, so a changed answer needs a new code.",
-    "csv": "Save as CSV",
-    "json": "Save as JSON",
-}
+WORDS = Words(
+    {
+        "question": "{n}. {words}",
+        "unanswerable": "{n}. Your numbers have no answer to this question; it does not count.",
+        "number": "Your number",
+        "tolerance": "Within ±{tolerance:g} counts as right.",
+        "choose": "Your choice",
+        "some": "Choose all that are right; none may be right, too.",
+        "nothing": "None of them",
+        "option": "{number} {option}",
+        "unreadable": "That is no number; write one such as 0.25.",
+        "check": "Check",
+        "finish": "Make the code",
+        "kept": "{n} of {all} answered.",
+        "right": "{n} of {all} are right.",
+        "stale": "An answer was changed since; press the button again for a new code.",
+        "code": "Hand in this code. It holds your answers, so a changed answer needs a new code.",
+        "csv": "Save as CSV",
+        "json": "Save as JSON",
+    }
+)
 _CHECKED = "_task_checked"
 
 

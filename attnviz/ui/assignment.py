@@ -13,6 +13,7 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.core.config import Config
+from attnviz.core.language import Words
 from attnviz.core.layers import run
 from attnviz.core.trace import Trace
 from attnviz.ui import answering, cell, composing, controls, explore, marks, panels, state
@@ -21,18 +22,21 @@ from attnviz.ui.selection import DESK_NAMES, Selection
 from attnviz.views import assignments
 from attnviz.views.assignments import Assignment
 
-WORDS = {
-    "desk": "Assignments",
-    "untitled": "Assignment",
-    "name": "Your name or number, as your teacher has it in the list",
-    "name_first": "Write your name or number first: your numbers and your code follow from it.",
-    "name_only": "Write your name or number first: your code follows from it.",
-    "yours": "These are your own numbers; another name has others.",
-    "changed": "The picture shows the setting as you changed it. The questions are about the setting as it was given.",
-    "back": "Back to the setting as given",
-    "panel": "Below the pictures",
-    "private": "What you write stays in this window until you hand in the code; reloading the page clears it.",
-}
+WORDS = Words(
+    {
+        "desk": "Assignments",
+        "untitled": "Assignment",
+        "name": "Your name or number, as your teacher has it in the list",
+        "name_first": "Write your name or number first: your numbers and your code follow from it.",
+        "name_only": "Write your name or number first: your code follows from it.",
+        "yours": "These are your own numbers; another name has others.",
+        "changed": "The picture shows the setting as you changed it. The questions are about the setting as it was "
+        "given.",
+        "back": "Back to the setting as given",
+        "panel": "Below the pictures",
+        "private": "What you write stays in this window until you hand in the code; reloading the page clears it.",
+    }
+)
 TEACHER = ("compose", "mark")
 PANELS = {
     "cell": cell.panel,

@@ -563,12 +563,17 @@ class Bridge {
     this.tip.style.top = Math.max(4, y + 16 + height > window.innerHeight ? y - height - 10 : y + 16) + "px";
   }
 
+  /** What an axis is called on the page. */
+  axis(name) {
+    return this.data.axes[name] ?? name;
+  }
+
   fillTip(picture, cell) {
     const { axes, heads } = picture.meta;
     const lines = [];
     if (heads[cell.head]) lines.push(["", heads[cell.head]]);
-    if (cell.row !== undefined) lines.push([axes[0], picture.rowWord(cell.row), cell.row + 1]);
-    if (cell.column !== undefined) lines.push([axes[1], picture.columnWord(cell.column), picture.meta.columns && cell.column + 1]);
+    if (cell.row !== undefined) lines.push([this.axis(axes[0]), picture.rowWord(cell.row), cell.row + 1]);
+    if (cell.column !== undefined) lines.push([this.axis(axes[1]), picture.columnWord(cell.column), picture.meta.columns && cell.column + 1]);
     if (cell.head !== undefined) lines.push(["value", picture.say(cell)]);
     this.tip.replaceChildren(...lines.map((line) => this.tipLine(...line)));
     this.tip.style.display = "block";
@@ -626,7 +631,7 @@ class Bridge {
     const { x, y } = picture.corner(cursor.head);
     const outer = picture.layer.getBoundingClientRect();
     this.show(picture, cursor, outer.left + x + (cursor.column + 1) * picture.w, outer.top + y + (cursor.row + 1) * picture.h);
-    const where = [meta.heads[cursor.head], `${meta.axes[0]} ${picture.rowWord(cursor.row)}`, `${meta.axes[1]} ${picture.columnWord(cursor.column)}`];
+    const where = [meta.heads[cursor.head], `${this.axis(meta.axes[0])} ${picture.rowWord(cursor.row)}`, `${this.axis(meta.axes[1])} ${picture.columnWord(cursor.column)}`];
     this.live.textContent = `${where.filter(Boolean).join(", ")}: ${picture.say(cursor, 4)}`;
   }
 

@@ -14,19 +14,23 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.core import language
+from attnviz.core.language import Words
 from attnviz.views import figures
 from attnviz.views.figures import Stage
 
 DEFAULT_WIDTH = 904  # beside an open sidebar on a window of 1280
 WIDTHS = (240, 3840)
 TALL_BELOW = 440  # pixels a stage must be wide to have name and phrase in one line
-WORDS = {
-    "masked": "masked",
-    "nan": "not a number",
-    "empty": "(empty)",
-    "wide": "wide",
-    "keys": "Heat map. Arrow keys move from cell to cell, Page Up and Page Down from head to head, Enter chooses.",
-}
+WORDS = Words(
+    {
+        "masked": "masked",
+        "nan": "not a number",
+        "empty": "(empty)",
+        "wide": "wide",
+        "keys": "Heat map. Arrow keys move from cell to cell, Page Up and Page Down from head to head, Enter chooses.",
+    }
+)
 
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(
@@ -69,7 +73,8 @@ def show(
                 "stages": [stage.name for stage in stages],
                 "picked": asdict(picked) if picked else None,
                 "width": width,
-                "words": WORDS,
+                "words": dict(WORDS),
+                "axes": {axis: language.say(axis) for stage in stages for axis in stage.axes},
                 "signs": signs,
             },
             height="content",
@@ -101,7 +106,7 @@ def _draw(stages: Sequence[Stage], width: int, key: str) -> None:
         with column:
             st.html(figures.heading(stage, tall=tall))
             st.plotly_chart(
-                figures.bare(figures.mosaic(stage, grid)),
+                figures.as_written(figures.mosaic(stage, grid)),
                 key=f"{key}-{stage.name}",
                 theme=None,  # there is no text in it to be coloured
                 config={"staticPlot": True, "displayModeBar": False},

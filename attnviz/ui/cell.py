@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from attnviz.core.language import Words
 from attnviz.core.trace import Trace
 from attnviz.ui import controls
 from attnviz.ui.say import line
@@ -16,14 +17,21 @@ from attnviz.views.line import Line
 from attnviz.views.sentences import plain
 from attnviz.views.words import looking
 
-INVITATION = "Click a cell of QKᵀ or of the weights (or Tab, arrow keys, Enter): every number behind it opens here."
-TITLE = "Head {head}: query {query}, “{query_token}”, looks at key {key}, “{key_token}”."
-PARTS = {
-    "vectors": "From the tokens to q and k",
-    "score": "From q and k to the score",
-    "weight": "From the scores to the weight",
-    "output": "From the weight to the output",
-}
+WORDS = Words(
+    {
+        "invitation": "Click a cell of QKᵀ or of the weights (or Tab, arrow keys, Enter): every number behind it "
+        "opens here.",
+        "title": "Head {head}: query {query}, “{query_token}”, looks at key {key}, “{key_token}”.",
+    }
+)
+PARTS = Words(
+    {
+        "vectors": "From the tokens to q and k",
+        "score": "From q and k to the score",
+        "weight": "From the scores to the weight",
+        "output": "From the weight to the output",
+    }
+)
 SHOWN_AS_BARS = {"products": False, "exponentials": True, "share": False}
 """Lines that are also drawn, and whether their numbers are shares, which are never negative."""
 
@@ -31,7 +39,7 @@ SHOWN_AS_BARS = {"products": False, "exponentials": True, "share": False}
 def panel(trace: Trace, selection: Selection) -> Selection:
     """The arithmetic of the selected cell, or an invitation to select one."""
     if selection.head is None or selection.query is None or selection.key is None:
-        line([INVITATION])
+        line([WORDS["invitation"]])
         return selection
     head, query, key = selection.head, selection.query, selection.key
     words, digits = st.columns([4, 1], vertical_alignment="bottom")
@@ -41,16 +49,16 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     tokens = {"query_token": cell.query_token, "key_token": cell.key_token}
     with words:
         said = plain(looking(trace, selection.layer - 1, head - 1, query - 1, key - 1))
-        line([TITLE.format(head=head, query=query, key=key, **tokens), said])
+        line([WORDS["title"].format(head=head, query=query, key=key, **tokens), said])
     for part, title in PARTS.items():
         if getattr(cell, part):
-            _part(title, getattr(cell, part), opened=part != "vectors")
+            _part(part, title, getattr(cell, part), opened=part != "vectors")
     return selection
 
 
-def _part(title: str, lines: Sequence[Line], *, opened: bool) -> None:
+def _part(name: str, title: str, lines: Sequence[Line], *, opened: bool) -> None:
     """A part of the way; lines that change nothing here are left out, unless a person has edited them."""
-    with st.expander(title, expanded=opened):
+    with st.expander(title, expanded=opened, key=f"part-{name}"):
         for each in lines:
             if each.active or each.edited:
                 _line(each)

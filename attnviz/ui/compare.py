@@ -8,8 +8,10 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.core import language
 from attnviz.core.config import Config
 from attnviz.core.fields import ConfigError
+from attnviz.core.language import Words
 from attnviz.core.layers import run
 from attnviz.core.trace import Trace
 from attnviz.ui import bridge, controls, panels, state
@@ -19,16 +21,18 @@ from attnviz.views import address, comparison, flow
 from attnviz.views.captions import NAMES
 from attnviz.views.sentences import plain
 
-WORDS = {
-    "ask": "What would change if one thing were different? A is the setting at the left, B the same but for what you "
-    "choose here.",
-    "step": "Compared step",
-    "swap": "Swap A and B",
-    "adopt": "Make B the setting",
-    "stop": "Start again",
-    "fault": "B cannot be drawn: {error}.",
-    "furthest": "What moved furthest",
-}
+WORDS = Words(
+    {
+        "ask": "What would change if one thing were different? A is the setting at the left, B the same but for what "
+        "you choose here.",
+        "step": "Compared step",
+        "swap": "Swap A and B",
+        "adopt": "Make B the setting",
+        "stop": "Start again",
+        "fault": "B cannot be drawn: {error}.",
+        "furthest": "What moved furthest",
+    }
+)
 
 
 STARTERS: dict[str, tuple[str, Callable[[Config], dict[str, Any]]]] = {
@@ -77,7 +81,7 @@ def _starters(config: Config, selection: Selection) -> None:
             changes = address.difference(config, other)
             if changes:
                 begun = replace(selection, changes=changes)
-                st.button(label, key=f"start-{name}", on_click=state.adopt, args=(config, begun))
+                st.button(language.say(label), key=f"start-{name}", on_click=state.adopt, args=(config, begun))
 
 
 def _turns(config: Config, other: Config, selection: Selection) -> None:

@@ -9,10 +9,12 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.core import language
 from attnviz.core.config import Config
+from attnviz.core.language import Words
 from attnviz.core.layers import run
 from attnviz.core.trace import Trace
-from attnviz.ui import controls
+from attnviz.ui import controls, locale
 from attnviz.ui.say import line, say
 from attnviz.ui.selection import Selection
 from attnviz.ui.take import WORDS as TAKE_WORDS
@@ -23,43 +25,47 @@ from attnviz.views.captions import NAMES
 from attnviz.views.posed import Item, Value
 from attnviz.views.sentences import plain
 
-WORDS = {
-    "about": "An assignment starts from the setting at the left and becomes a link: no account, nothing stored.",
-    "kind": "Question {n}",
-    "remove": "Take out",
-    "add": "Add a question",
-    "full": "At most {n} questions fit into a link.",
-    "asks": "{n}. {words}",
-    "fault": "{n}. This cannot be asked here: {why}.",
-    "away": "With what is shown, students can read off the answers to {questions}. "
-    "Hide a picture or a panel, if that is not meant.",
-    "same": "Nothing in this setting is drawn at random, so all students have the same numbers.",
-    "link": "Link for students",
-    "link_note": "It holds the setting, the questions and your words; no right answer is in it.",
-    "too_long": "The assignment is too long for a link. Shorten the sentence, the instructions or what was pasted.",
-    "no_questions": "There are no questions yet; students will see the setting and your words.",
-    "open": "Open as a student",
-    "blanks": "Sheet with blanks",
-    "solutions": "Sheet with solutions",
-    "sheets": "On paper",
-    "sheets_note": "One file, to be printed from any browser, with the numbers of the setting at the left.",
-    "honest": "What this cannot prevent: the setting is public, so the answers can be computed elsewhere; a lock can "
-    "be edited out of a link, though codes made there are refused as those of another assignment; and as no server "
-    "holds a secret, a programmer can forge a code. It is for homework and a room, not for an examination.",
-}
-PLACES = {
-    "step": "Step",
-    "summed": "Of",
-    "whole": "Step",
-    "change": "What changes",
-    "says": "Is it so",
-    "tolerance": "Within ±",
-    "layer": "Layer",
-    "head": "Head",
-    "query": "Query",
-    "key": "Key",
-    "column": "Column",
-}
+WORDS = Words(
+    {
+        "about": "An assignment starts from the setting at the left and becomes a link: no account, nothing stored.",
+        "kind": "Question {n}",
+        "remove": "Take out",
+        "add": "Add a question",
+        "full": "At most {n} questions fit into a link.",
+        "asks": "{n}. {words}",
+        "fault": "{n}. This cannot be asked here: {why}.",
+        "away": "With what is shown, students can read off the answers to {questions}. "
+        "Hide a picture or a panel, if that is not meant.",
+        "same": "Nothing in this setting is drawn at random, so all students have the same numbers.",
+        "link": "Link for students",
+        "link_note": "It holds the setting, the questions and your words; no right answer is in it.",
+        "too_long": "The assignment is too long for a link. Shorten the sentence, the instructions or what was pasted.",
+        "no_questions": "There are no questions yet; students will see the setting and your words.",
+        "open": "Open as a student",
+        "blanks": "Sheet with blanks",
+        "solutions": "Sheet with solutions",
+        "sheets": "On paper",
+        "sheets_note": "One file, to be printed from any browser, with the numbers of the setting at the left.",
+        "honest": "What this cannot prevent: the setting is public, so the answers can be computed elsewhere; a lock "
+        "can be edited out of a link, though codes made there are refused as those of another assignment; and as no "
+        "server holds a secret, a programmer can forge a code. It is for homework and a room, not for an examination.",
+    }
+)
+PLACES = Words(
+    {
+        "step": "Step",
+        "summed": "Of",
+        "whole": "Step",
+        "change": "What changes",
+        "says": "Is it so",
+        "tolerance": "Within ±",
+        "layer": "Layer",
+        "head": "Head",
+        "query": "Query",
+        "key": "Key",
+        "column": "Column",
+    }
+)
 _EDIT = "_task_edit"
 _SHOWN, _TAKEN = "assigned", "\0"
 """Where `state` leaves the field that was gone back to or opened, and what stands there once the widgets show it."""
@@ -117,7 +123,7 @@ def _item(trace: Trace, n: int, item: Item) -> Item:
     with st.container(key=f"task-item-{n}", gap="xsmall"):
         first, last = st.columns([4, 1], vertical_alignment="bottom")
         with first:
-            kinds = {name: kind.label for name, kind in posed.KINDS.items()}
+            kinds = {name: language.say(kind.label) for name, kind in posed.KINDS.items()}
             label = WORDS["kind"].format(n=n + 1)
             kind = _pick(label, list(kinds), item[0], f"posed.{n}", words=kinds)
         last.button(WORDS["remove"], key=f"remove-{n}", on_click=_edit, args=("remove", n), width="stretch")
@@ -146,7 +152,8 @@ def _is_open(trace: Trace, name: str) -> bool:
 
 def _place(trace: Trace, kind: str, n: int, name: str, held: dict[str, Value]) -> Value:
     options = _offered(trace, name, held)
-    words = {name: label for name, (label, _, _) in posed.CHANGES.items()} | posed.SAYS | NAMES
+    changes = {name: language.say(label) for name, (label, _, _) in posed.CHANGES.items()}
+    words = {**changes, **posed.SAYS, **NAMES}
     return _pick(PLACES[name], options, held[name], f"posed.{n}.{kind}.{name}", words=words)
 
 
@@ -197,7 +204,7 @@ def _is_random(trace: Trace) -> bool:
 
 def _hand_out(config: Config, selection: Selection, task: Assignment, field: str) -> None:
     """The link, its code for a camera, the sheets, and what all this cannot prevent."""
-    student = Selection(page="assign", desk="student", assigned=selection.assigned)
+    student = Selection(page="assign", desk="student", assigned=selection.assigned, lang=selection.lang)
     link, code, sheets = st.columns([3, 2, 2], gap="large")
     if not field or field != selection.assigned or not address.fits(address.encode(config, student)):
         link.markdown(f"#### {WORDS['link']}")
@@ -241,7 +248,7 @@ def _sheets(config: Config, task: Assignment) -> None:
     for name, solved in (("blanks", False), ("solutions", True)):
         st.download_button(
             WORDS[name],
-            partial(handout.html, config, solutions=solved, **about),
+            locale.later(partial(handout.html, config, solutions=solved, **about)),
             f"attention-{name}.html",
             "text/html",
             key=f"sheet-{name}",

@@ -24,14 +24,17 @@ from attnviz.core.fields import (
     Text,
     Widths,
     Written,
+    conditional,
     mended,
     settings,
     wanted,
 )
+from attnviz.core.language import say
 from attnviz.views import address
 from attnviz.views.address import clean
 
 _NONE = "none"
+_EACH = "{low} to {high}, once or for each head: 4, 3, 2"
 _MOST_STOPS = 256  # a slider with more stops than this cannot be set by hand
 
 Record = TypeVar("Record")
@@ -47,10 +50,46 @@ def draw(record: Record, *names: str, group: str | None = None, skip: tuple[str,
     items = {item.name: item for item in settings(record)}
     in_group = [name for name, item in items.items() if group in (None, item.metadata["group"])]
     draft = copy.copy(record)
-    live = _wanted(draft, prefix)
-    for name in names or in_group:
-        if name in live and name not in skip:
+    asked = [name for name in names or in_group if name not in skip]
+    live = _wanted(draft, prefix) if conditional(record) & {*asked} else _drawable(record)
+    for name in asked:
+        if name in live:
             object.__setattr__(draft, name, _widget(draft, items[name], prefix))
+    return draft
+
+
+def fold(record: Record, group: str, *, skip: tuple[str, ...] = ()) -> Record:
+    """Draw the fields of a group behind its heading, while that is open; the record as they now say it.
+
+    What is folded away costs nothing. When it is closed it is drawn once more, as a value may have come with the
+    closing; when it is opened, its widgets start from the record.
+    """
+    seen = f"_open-{group}"
+    before = st.session_state.get(seen)
+    box = st.expander(say(group), key=f"group-{group}", on_change="rerun")
+    if box.open and before is False:
+        _forget(record, group)
+    if box.open or before:
+        with box:
+            record = draw(record, group=group, skip=skip)
+    st.session_state[seen] = box.open
+    return record
+
+
+def _forget(record: object, group: str) -> None:
+    """Let go of what the session holds for the widgets of a group."""
+    items = [item for item in settings(record) if item.metadata["group"] == group]
+    keys = {key for item in items for key in _held(item, getattr(record, item.name))}
+    for key in keys & {*st.session_state}:
+        del st.session_state[key]
+
+
+def fitting(draft: Record) -> Record:
+    """The draft, each number that does not go with the others moved to the nearest below that does, as its list does
+    where that is drawn."""
+    values, _ = mended(type(draft), {item.name: getattr(draft, item.name) for item in settings(draft)})
+    for name, value in values.items():
+        object.__setattr__(draft, name, value)
     return draft
 
 
@@ -63,7 +102,8 @@ def _wanted(draft: object, prefix: str = "") -> tuple[str, ...]:
             object.__setattr__(foreseen, item.name, kind.check([name for name in held if name in kind.table]))
         elif isinstance(kind, Option) and held in kind.table:
             object.__setattr__(foreseen, item.name, held)
-    return tuple(name for name in wanted(foreseen) if name in _drawable(draft))
+    drawable = _drawable(draft)
+    return tuple(name for name in wanted(foreseen) if name in drawable)
 
 
 def _drawable(record: object) -> list[str]:
@@ -167,13 +207,20 @@ def _widget(draft: object, item: Field[Any], prefix: str) -> Any:
             make = _stops
         case _:
             make = _number
-    common = {"label": item.metadata["label"], "key": prefix + item.name, "help": item.metadata["help"] or None}
-    return make(draft, item, kind, common)
+    label, help = say(item.metadata["label"]), say(item.metadata["help"])
+    return make(draft, item, kind, {"label": label, "key": prefix + item.name, "help": help or None})
 
 
 def _start(draft: object, item: Field[Any], key: str, start: str = "value") -> dict[str, Any]:
     """What a widget starts from, unless it already holds something: Streamlit wants one of the two."""
     return {} if key in st.session_state else {start: _shown(item, getattr(draft, item.name))}
+
+
+def mend(key: str, options: Sequence[str], otherwise: Any) -> None:
+    """Have a list hold what it offers: a browser may still say the words of the language before."""
+    held = st.session_state.get(key)
+    if held is not None and not {*(held if isinstance(held, list) else [held])} <= {*options}:
+        st.session_state[key] = otherwise
 
 
 def _text(draft: object, item: Field[Any], kind: Text, common: dict[str, Any]) -> str:
@@ -188,6 +235,7 @@ def _switch(draft: object, item: Field[Any], kind: Switch, common: dict[str, Any
 
 def _option(draft: object, item: Field[Any], kind: Option, common: dict[str, Any]) -> str:
     names = list(kind.table)
+    mend(common["key"], names, getattr(draft, item.name))
     common["help"] = _explained(item, [st.session_state.get(common["key"], getattr(draft, item.name))])
     at = names.index(getattr(draft, item.name)) if _start(draft, item, common["key"]) else 0
     return st.selectbox(options=names, index=at, format_func=lambda name: kind.table[name].label, **common)
@@ -195,6 +243,7 @@ def _option(draft: object, item: Field[Any], kind: Option, common: dict[str, Any
 
 def _options(draft: object, item: Field[Any], kind: Options, common: dict[str, Any]) -> tuple[str, ...]:
     names = [name for name in kind.table if name != kind.empty]
+    mend(common["key"], names, _shown(item, getattr(draft, item.name)))
     common["help"] = _explained(item, st.session_state.get(common["key"], getattr(draft, item.name)))
     chosen = st.multiselect(
         options=names,
@@ -214,6 +263,7 @@ def _listed(draft: object, item: Field[Any], kind: Listed, common: dict[str, Any
     chosen = []
     for place in range(n):
         key = _place(common["key"], place)
+        mend(key, options, held[place])
         label = f"{common['label']} {place + 1}" if n > 1 else common["label"]
         start: dict[str, Any] = {} if key in st.session_state else {"index": options.index(held[place])}
         words = _explained(item, [st.session_state.get(key, held[place])])
@@ -237,7 +287,7 @@ def _explained(item: Field[Any], names: list[str] | tuple[str, ...]) -> str | No
     """The field's help, and the note of every row that is chosen."""
     table = item.metadata["kind"].table
     notes = [f"**{table[name].label}.** {table[name].note}" for name in names if name in table]
-    return "\n\n".join(filter(None, [item.metadata["help"], *notes])) or None
+    return "\n\n".join(filter(None, [say(item.metadata["help"]), *notes])) or None
 
 
 def _typed(draft: object, item: Field[Any], kind: Number | Widths, common: dict[str, Any]) -> Any:
@@ -252,10 +302,9 @@ def _typed(draft: object, item: Field[Any], kind: Number | Widths, common: dict[
     except ValueError:
         value, problem = getattr(draft, item.name), "unreadable"
     if problem:  # in our own words: a caption is markdown, so what was typed must not enter it
-        choice = (
-            kind.range if isinstance(kind, Number) else f"{kind.low} to {kind.high}, once or for each head: 4, 3, 2"
-        )
-        st.caption(f"Choose {choice}. Used now: {_shown(item, value) or empty}")
+        each = {} if isinstance(kind, Number) else {"low": kind.low, "high": kind.high}
+        choice = kind.range if isinstance(kind, Number) else say(_EACH, **each)
+        st.caption(say("Choose {choice}. Used now: {value}", choice=choice, value=_shown(item, value) or empty))
     return value
 
 
@@ -300,7 +349,7 @@ def choose(record: Record, name: str) -> Record:
     item = next(item for item in settings(record) if item.name == name)
     rows = item.metadata["kind"].table
     chosen = st.segmented_control(
-        item.metadata["label"],
+        say(item.metadata["label"]),
         list(rows),
         format_func=lambda row: rows[row].label,
         key=name,
@@ -363,11 +412,11 @@ def alter(record: object, holder: Record, name: str) -> Record:
     labels, drawable = address.labels(kind.of), _drawable(kind.of)
     other, _ = address.changed(record, held.items())
     chosen = st.multiselect(
-        item.metadata["label"],
+        say(item.metadata["label"]),
         [at for at in labels if at in drawable or at in held],
         format_func=lambda at: labels[at],
         key=name,
-        help=item.metadata["help"] or None,
+        help=say(item.metadata["help"]) or None,
         **_start(holder, item, name, "default"),
     )
     columns = st.columns(3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -9,9 +10,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.core.config import Config
 from attnviz.core.fields import ConfigError
+from attnviz.core.language import Words
 from attnviz.core.layers import run
 from attnviz.core.trace import Trace
-from attnviz.ui import assignment, controls, marks, own, paste, state, what_if
+from attnviz.ui import assignment, controls, locale, marks, own, paste, state, what_if, wire
 from attnviz.ui.pages import PAGES
 from attnviz.ui.say import line, say
 from attnviz.ui.selection import Selection, within
@@ -19,9 +21,16 @@ from attnviz.views import handed_in
 from attnviz.views.assignments import Assignment
 from attnviz.views.overview import overview
 
-TOO_LONG = "Too long for a link, so it travels without: {names}. Save the setting as a file instead, at the left."
-STILL_SHOWN = "The pictures still show the last setting that worked."
-NOTHING_DRAWN = "Nothing can be drawn until that is mended; what was typed is kept."
+WORDS = Words(
+    {
+        "title": "attnviz: see attention happen",
+        "too_long": "Too long for a link, so it travels without: {names}. Save the setting as a file instead, at the "
+        "left.",
+        "still_shown": "The pictures still show the last setting that worked.",
+        "nothing_drawn": "Nothing can be drawn until that is mended; what was typed is kept.",
+        "files": "Save and open",
+    }
+)
 
 OPENING = Config(initialiser="by_hand")  # heads with a purpose: a first picture that can be read
 
@@ -38,9 +47,12 @@ LONGEST = {
 
 def page() -> None:
     """Draw the page; a script for `streamlit run` calls it once."""
-    st.set_page_config(page_title="attnviz: see attention happen", layout="wide", initial_sidebar_state="auto")
+    wire.send_at_once()
+    locale.begin(state.asked_for("lang"))
+    st.set_page_config(page_title=WORDS["title"], layout="wide", initial_sidebar_state="auto")
     st.html(Path(__file__).with_name("page.css"))
-    (saved, selection), problems = state.read(Config, Selection, opening=(OPENING, Selection()))
+    (saved, selection), problems = state.read(Config, Selection, opening=(OPENING, Selection()), beside=("lang",))
+    locale.offer(partial(state.put, "lang"))
 
     if not assignment.is_student(selection):
         selection = controls.choose(selection, "page")
@@ -61,24 +73,24 @@ def page() -> None:
     left_out = state.write(config, selection)
     if left_out:
         with late:
-            say(TOO_LONG.format(names=", ".join(left_out)))
+            say(WORDS["too_long"].format(names=", ".join(left_out)))
     if files is not None:
         with files:
             state.files(config, selection)
     paste.guard(LONGEST)
 
 
-def _controls(config: Config, locked: tuple[str, ...] = ()) -> tuple[Config, DeltaGenerator]:
-    """The setting as the visitor leaves it, and where to offer it as a file."""
+def _controls(config: Config, locked: tuple[str, ...] = ()) -> tuple[Config, DeltaGenerator | None]:
+    """The setting as the visitor leaves it, and where to offer it as a file, if that is open."""
     draft = controls.draw(config, "sentence", skip=locked)
     with st.sidebar:
         st.html('<span class="attn-brand">attnviz</span>')
         draft = controls.draw(draft, "d_model", "n_heads", "mask", "score", "seed", skip=locked)
         for group in controls.groups(draft, skip=locked):
             if group:
-                with st.expander(group):
-                    draft = controls.draw(draft, group=group, skip=locked)
-        return draft, st.expander("Save and open")
+                draft = controls.fold(draft, group, skip=locked)
+        files = st.expander(WORDS["files"], key="files", on_change="rerun")
+        return controls.fitting(draft), files if files.open else None
 
 
 def _run(draft: Config, saved: Config) -> tuple[Config, Trace]:
@@ -91,7 +103,7 @@ def _run(draft: Config, saved: Config) -> tuple[Config, Trace]:
     try:
         trace = run(saved)
     except ConfigError:
-        say(fault, NOTHING_DRAWN, kind="fault")
+        say(fault, WORDS["nothing_drawn"], kind="fault")
         st.stop()
-    say(fault, STILL_SHOWN, kind="fault")
+    say(fault, WORDS["still_shown"], kind="fault")
     return saved, trace

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import streamlit as st
 
+from attnviz.core.language import Words
 from attnviz.core.trace import Trace
 from attnviz.ui import bridge, panels
 from attnviz.ui.say import line
 from attnviz.ui.selection import Selection
 from attnviz.views import flow, stages
 
-WORDS = {"previous": "Previous", "next": "Next", "place": "{at} of {n}"}
+WORDS = Words({"previous": "Previous", "next": "Next", "place": "{at} of {n}"})
 
 
 def page(trace: Trace, selection: Selection) -> Selection:
@@ -29,7 +30,8 @@ def page(trace: Trace, selection: Selection) -> Selection:
     with place:
         line([WORDS["place"].format(at=at + 1, n=len(names))])
     with st.container(key="lecture", gap="xsmall"):
-        st.markdown(f"## {(entry.label or entry.text).capitalize()}: {entry.meaning}")
+        title = entry.label or entry.text
+        st.markdown(f"## {title[0].upper()}{title[1:]}: {entry.meaning}")
         st.latex(entry.formula)
     step = flow.steps(trace, selection.layer - 1)[entry.name]
     bridge.show([replace(stages.stage(trace, step, entry.text, "", entry.words), large=True)], key="class")

@@ -10,11 +10,12 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.core.language import Words
 from attnviz.core.layers import run
 from attnviz.core.lesson import Lesson, Slide
 from attnviz.core.lessons import LESSONS
 from attnviz.core.trace import Trace
-from attnviz.ui import bridge, controls, state
+from attnviz.ui import bridge, controls, locale, state
 from attnviz.ui.say import line
 from attnviz.ui.selection import LESSON_NAMES, Selection
 from attnviz.views import address, handout, slides
@@ -23,28 +24,30 @@ from attnviz.views.line import Line
 from attnviz.views.questions import asked, earlier
 from attnviz.views.sentences import plain
 
-WORDS = {
-    "list": "Lesson",
-    "previous": "Previous",
-    "next": "Next",
-    "place": "{title} · {at} of {n}",
-    "number": "Your number",
-    "tolerance": "Within ±{tolerance:g} counts as right.",
-    "choose": "Your choice",
-    "some": "Choose all that are right; none may be right, too.",
-    "option": "{number} {option}",
-    "check": "Check",
-    "show": "Show the answer",
-    "nothing": "Choose an answer first.",
-    "unreadable": "That is no number; write one such as 0.25.",
-    "said": "You said {said}. {judged}",
-    "none": "none",
-    "arithmetic": "The arithmetic",
-    "explore": "Open this in Explore",
-    "compare": "Open this in Compare",
-    "blanks": "Sheet to fill in",
-    "solutions": "Sheet with solutions",
-}
+WORDS = Words(
+    {
+        "list": "Lesson",
+        "previous": "Previous",
+        "next": "Next",
+        "place": "{title} · {at} of {n}",
+        "number": "Your number",
+        "tolerance": "Within ±{tolerance:g} counts as right.",
+        "choose": "Your choice",
+        "some": "Choose all that are right; none may be right, too.",
+        "option": "{number} {option}",
+        "check": "Check",
+        "show": "Show the answer",
+        "nothing": "Choose an answer first.",
+        "unreadable": "That is no number; write one such as 0.25.",
+        "said": "You said {said}. {judged}",
+        "none": "none",
+        "arithmetic": "The arithmetic",
+        "explore": "Open this in Explore",
+        "compare": "Open this in Compare",
+        "blanks": "Sheet to fill in",
+        "solutions": "Sheet with solutions",
+    }
+)
 
 _REVEALED, _GIVEN = "_revealed", "_given"
 _CSS = Path(__file__).with_name("lessons.css")
@@ -68,7 +71,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     _pictures(slide, own, shown, question if _is_open(slide, at) else None, selection.presenter)
     if not _is_open(slide, at):
         if question is not None and question.lines:
-            _arithmetic(question.lines, opened=not selection.presenter)
+            _arithmetic(question.lines, at, opened=not selection.presenter)
         if not selection.presenter:
             _ways_on(lesson, slide, selection)
     return selection
@@ -79,6 +82,7 @@ def _chosen(selection: Selection) -> Selection:
     if selection.presenter:
         return selection
     names = list(LESSON_NAMES)
+    controls.mend("lesson", names, selection.lesson)
     start: dict[str, Any] = {} if "lesson" in st.session_state else {"index": names.index(selection.lesson)}
     with st.sidebar:
         name = st.radio(
@@ -221,9 +225,9 @@ def _pictures(slide: Slide, own: Trace, trace: Trace, hidden_by: Asked | None, l
         bridge.show([replace(picture, large=large) for picture in row], key=f"lesson-{number}")
 
 
-def _arithmetic(lines: Sequence[Line], *, opened: bool) -> None:
+def _arithmetic(lines: Sequence[Line], at: str, *, opened: bool) -> None:
     """The lines of the cell that was asked about."""
-    with st.expander(WORDS["arithmetic"], expanded=opened):
+    with st.expander(WORDS["arithmetic"], expanded=opened, key=f"arithmetic-{at}"):
         for each in lines:
             words, numbers = st.columns([1, 3], gap="medium")
             words.markdown(f"**{each.title}**  \n{each.sentence}")
@@ -244,6 +248,6 @@ def _ways_on(lesson: Lesson, slide: Slide, selection: Selection) -> None:
             both = replace(there, page="compare", changes=changes)
             st.button(WORDS["compare"], key="to-compare", on_click=state.adopt, args=(lesson.config, both))
         for name in ("blanks", "solutions"):
-            sheet = partial(handout.html, lesson, solutions=name == "solutions")
+            sheet = locale.later(partial(handout.html, lesson, solutions=name == "solutions"))
             file = f"{lesson.name}-{name}.html"
             st.download_button(WORDS[name], sheet, file, "text/html", key=f"sheet-{name}", on_click="ignore")

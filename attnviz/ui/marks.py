@@ -9,30 +9,34 @@ import streamlit as st
 
 from attnviz.core.config import Config
 from attnviz.core.fields import ConfigError
-from attnviz.ui import state
+from attnviz.core.language import Words, spoken
+from attnviz.ui import locale, state
 from attnviz.ui.say import line, say
 from attnviz.ui.selection import Selection
 from attnviz.views import address, assignments, handed_in, marking, tables
 from attnviz.views.assignments import Assignment
 
-WORDS = {
-    "link": "Link of the assignment",
-    "link_note": "Paste the link that students were given, and press Enter.",
-    "no_assignment": "No assignment is open: paste its link, or compose one.",
-    "not_one": "There is no assignment in that link.",
-    "open": "Marked against: {title} · {n} questions.",
-    "untitled": "an assignment without a title",
-    "paste": "Names and codes, a student a line",
-    "paste_note": "A name or number, a comma or a tab, and the code.",
-    "file": "Or a table as .csv, with columns name and code",
-    "fault": "{fault}.",
-    "summary": "Valid codes: {valid} of {n}. Mean score {mean:.1f} of {all}.",
-    "invalid": "Valid codes: none of {n}.",
-    "save": "Save as CSV",
-    "working": "Marking",
-    "honest": "A valid code was made for this assignment under this name. It cannot say who sat there, that nothing "
-    "was computed elsewhere, or that no programmer forged it: the setting is public and no server holds a secret.",
-}
+WORDS = Words(
+    {
+        "link": "Link of the assignment",
+        "link_note": "Paste the link that students were given, and press Enter.",
+        "no_assignment": "No assignment is open: paste its link, or compose one.",
+        "not_one": "There is no assignment in that link.",
+        "open": "Marked against: {title} · {n} questions.",
+        "untitled": "an assignment without a title",
+        "paste": "Names and codes, a student a line",
+        "paste_note": "A name or number, a comma or a tab, and the code.",
+        "file": "Or a table as .csv, with columns name and code",
+        "fault": "{fault}.",
+        "summary": "Valid codes: {valid} of {n}. Mean score {mean:.1f} of {all}.",
+        "invalid": "Valid codes: none of {n}.",
+        "save": "Save as CSV",
+        "working": "Marking",
+        "honest": "A valid code was made for this assignment under this name. It cannot say who sat there, that "
+        "nothing was computed elsewhere, or that no programmer forged it: the setting is public and no server holds a "
+        "secret.",
+    }
+)
 _LINK, PASTE, _FILE, _HELD = "task-open", "task-codes", "task-file", "_task_marked"
 
 
@@ -60,6 +64,7 @@ def desk(config: Config, selection: Selection, task: Assignment | None) -> Selec
     return selection
 
 
+@locale.aloud
 def _open(config: Config, selection: Selection) -> None:
     """Adopt the assignment of a link; a callback, before any widget is drawn."""
     text = str(st.session_state.get(_LINK) or "")
@@ -91,7 +96,7 @@ def _results(config: Config, task: Assignment, pairs: list[tuple[str, str]]) -> 
 
 def _marked(config: Config, task: Assignment, pairs: list[tuple[str, str]]) -> list[marking.Marked]:
     """The codes marked, once: every student's run is computed for it."""
-    about = state.digest(config, task, pairs)
+    about = state.digest(config, task, pairs, spoken())
     held = st.session_state.get(_HELD, ("", []))
     if held[0] != about:
         with st.spinner(WORDS["working"]):

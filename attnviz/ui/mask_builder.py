@@ -12,10 +12,11 @@ import streamlit as st
 
 from attnviz.core.config import Config
 from attnviz.core.fields import ConfigError
+from attnviz.core.language import Words
 from attnviz.core.mask_forms import FORMS, combined, compact
 from attnviz.core.masks import MASKS
 from attnviz.core.trace import Trace
-from attnviz.ui import paint, state
+from attnviz.ui import locale, paint, state
 from attnviz.ui.say import line, say
 from attnviz.ui.selection import Selection
 from attnviz.views.mask_code import code, expression
@@ -23,24 +24,26 @@ from attnviz.views.mask_code import code, expression
 BESIDE_UP_TO = 24
 """Keys up to which the controls stand beside the grid, not above it."""
 STARTS = tuple(name for name in MASKS if name not in ("none", "custom"))
-TEXTS = {
-    "counted": "{n} of {all} cells may be looked at.",
-    "empty": "Nothing to look at for {rows}: weights and output are zeros there.",
-    "one": "row {rows}",
-    "many": "rows {rows}",
-    "more": "{rows} and {n} more",
-    "all": "Allow all",
-    "none": "Forbid all",
-    "invert": "Invert",
-    "from": "Start from",
-    "use": "Use these",
-    "placeholder": "Choose one or several masks",
-    "how": "Several masks",
-    "every": "All must allow",
-    "any": "Any may allow",
-    "forms": "The same mask as code. Libraries disagree on what True means.",
-    "refused": "This mask is too long to keep as a list of cells: {why}. The one before it stands.",
-}
+TEXTS = Words(
+    {
+        "counted": "{n:,} of {all:,} cells may be looked at.",
+        "empty": "Nothing to look at for {rows}: weights and output are zeros there.",
+        "one": "row {rows}",
+        "many": "rows {rows}",
+        "more": "{rows} and {n} more",
+        "all": "Allow all",
+        "none": "Forbid all",
+        "invert": "Invert",
+        "from": "Start from",
+        "use": "Use these",
+        "placeholder": "Choose one or several masks",
+        "how": "Several masks",
+        "every": "All must allow",
+        "any": "Any may allow",
+        "forms": "The same mask as code. Libraries disagree on what True means.",
+        "refused": "This mask is too long to keep as a list of cells: {why}. The one before it stands.",
+    }
+)
 _REFUSED, _WHY = "_mask_refused", "_mask_refused_why"
 _MOST_ROWS = 12
 
@@ -75,7 +78,7 @@ def counted(allowed: np.ndarray) -> list[str]:
     >>> counted(np.array([[True, False, True], [False, False, False]]))
     ['2 of 6 cells may be looked at.', 'Nothing to look at for row 2: weights and output are zeros there.']
     """
-    said = [TEXTS["counted"].format(n=f"{allowed.sum():,}", all=f"{allowed.size:,}")]
+    said = [TEXTS["counted"].format(n=allowed.sum(), all=allowed.size)]
     empty = [str(i + 1) for i in np.flatnonzero(~allowed.any(axis=-1))]
     if empty:
         rows = ", ".join(empty[:_MOST_ROWS])
@@ -156,6 +159,7 @@ def _adopt(config: Config, selection: Selection, mask: tuple[str, ...]) -> None:
     state.adopt(replace(config, mask=mask), selection)
 
 
+@locale.aloud
 def _adopt_cells(config: Config, selection: Selection, allowed: np.ndarray) -> None:
     """Make these cells the mask of the setting; a list that is too long leaves the mask as it was, and says so."""
     try:

@@ -7,18 +7,21 @@ from typing import Literal
 import pandas as pd
 import streamlit as st
 
+from attnviz.core.language import Words
 from attnviz.core.trace import Trace
 from attnviz.ui import bridge, controls
 from attnviz.ui.say import line
 from attnviz.ui.selection import Selection
 from attnviz.views import mask_lab
 
-TEXTS = {
-    "head": "Head",
-    "leaks": "Leaked: the sum of each row's weights on forbidden keys",
-    "sums": "The sum of each row",
-    "libraries": "What libraries make of a row with nothing allowed",
-}
+TEXTS = Words(
+    {
+        "head": "Head",
+        "leaks": "Leaked: the sum of each row's weights on forbidden keys",
+        "sums": "The sum of each row",
+        "libraries": "What libraries make of a row with nothing allowed",
+    }
+)
 _SMALL = "%.3g"
 WHOLE_UP_TO = 16
 

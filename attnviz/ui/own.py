@@ -10,9 +10,10 @@ import streamlit as st
 
 from attnviz.core.config import Config
 from attnviz.core.fields import ConfigError, settings
+from attnviz.core.language import Words
 from attnviz.core.scores import SCORES
 from attnviz.core.trace import Trace
-from attnviz.ui import cell, controls, explore, panels, take
+from attnviz.ui import cell, controls, explore, locale, panels, take
 from attnviz.ui.say import line, say
 from attnviz.ui.selection import PANEL_NAMES, Selection, within
 from attnviz.views import archive, brought, pasted, reading_files
@@ -21,24 +22,28 @@ from attnviz.views.formats import Place
 from attnviz.views.overview import overview
 from attnviz.views.pasted import Brought
 
-KINDS = {"weights": "Weights", "scores": "Scores", "vectors": "Q, K, V"}
-TEXTS = {
-    "kind": "What it is",
-    "file": "A file: .npz, .npy, .json or .csv, up to 5 MB",
-    "paste": "Or paste rows of numbers, or JSON",
-    "paste_part": "Or paste {part}",
-    "tokens": "Tokens, between spaces or as a JSON list",
-    "key_tokens": "Key tokens, if they are others",
-    "example": "Show an example",
-    "take": "Take it away",
-    "panel": "Below the pictures",
-    "private": "What you bring stays in this session: it is not in the link.",
-    "setting": "Masks, scale, soft cap, normaliser and temperature are those of the Explore page.",
-    "score": "The score function of the Explore page has matrices of its own, so the scaled dot product is used here.",
-    "fault": "{fault}. {kept}",
-    "kept": "What was there before is still shown.",
-    "too_many": "there are {n} {what}; up to {most} can be shown on the page, so bring a part, or use attnviz.show",
-}
+KINDS = Words({"weights": "Weights", "scores": "Scores", "vectors": "Q, K, V"})
+PLURALS = Words({"layer": "layers", "head": "heads", "query": "queries", "key": "keys"})
+TEXTS = Words(
+    {
+        "kind": "What it is",
+        "file": "A file: .npz, .npy, .json or .csv, up to 5 MB",
+        "paste": "Or paste rows of numbers, or JSON",
+        "paste_part": "Or paste {part}",
+        "tokens": "Tokens, between spaces or as a JSON list",
+        "key_tokens": "Key tokens, if they are others",
+        "example": "Show an example",
+        "take": "Take it away",
+        "panel": "Below the pictures",
+        "private": "What you bring stays in this session: it is not in the link.",
+        "setting": "Masks, scale, soft cap, normaliser and temperature are those of the Explore page.",
+        "score": "The score function of the Explore page has matrices of its own, so the scaled dot product is used "
+        "here.",
+        "fault": "{fault}. {kept}",
+        "kept": "What was there before is still shown.",
+        "too_many": "there are {n} {what}; up to {most} can be shown on the page, so bring a part, or use attnviz.show",
+    }
+)
 EXAMPLES: dict[str, tuple[str, dict[str, str]]] = {
     "weights": (
         "the cat drank its milk",
@@ -110,7 +115,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     )
     selection = PANELS.get(selection.panel, cell.panel)(own, within(selection, own))
     place = Place(selection.layer, head=selection.head, query=selection.query, key=selection.key)
-    with st.expander(TEXTS["take"]):
+    with st.expander(TEXTS["take"], key="own-files"):
         for title, column in zip(("Pictures", "Data"), st.columns(2, gap="medium")):
             with column:
                 for name in take.GROUPS[title]:
@@ -178,6 +183,7 @@ def _panel_named(name: str) -> str:
     return PANEL_NAMES[name].label
 
 
+@locale.aloud
 def _uploaded(config: Config) -> None:
     """Take in the file; as a callback, so that what it says is drawn at once."""
     file = st.session_state.get(_FILE)
@@ -197,6 +203,7 @@ def _uploaded(config: Config) -> None:
             st.session_state.update(dict.fromkeys(pasted_into(), ""))
 
 
+@locale.aloud
 def _pasted(config: Config) -> None:
     """Take in what was pasted, once there is a text for every part."""
     kind = st.session_state[_KIND]
@@ -211,11 +218,13 @@ def _pasted(config: Config) -> None:
         _take(Held(kind, parts, texts=texts), config)
 
 
+@locale.aloud
 def _named(config: Config) -> None:
     """Take in tokens for what is there."""
     _take(st.session_state[_HELD], config, untyped=False)
 
 
+@locale.aloud
 def _other_kind(config: Config) -> None:
     """See what is there as another kind; an example gives way to the example of that kind."""
     held: Held = st.session_state[_HELD]
@@ -279,6 +288,5 @@ def _on_page(trace: Trace) -> Trace:
     sizes |= {"query": len(trace.query_tokens), "key": len(trace.key_tokens)}
     for what, n in sizes.items():
         if n > LIMITS[what]:
-            plural = "queries" if what == "query" else f"{what}s"
-            raise ConfigError(TEXTS["too_many"].format(n=n, what=plural, most=LIMITS[what]))
+            raise ConfigError(TEXTS["too_many"].format(n=n, what=PLURALS[what], most=LIMITS[what]))
     return trace

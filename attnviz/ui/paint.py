@@ -13,17 +13,20 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attnviz.core.language import Words
 from attnviz.views.figures import MASKED, SHARE
 
-WORDS = {
-    "grid": "Mask. Rows are queries, columns are keys. Arrow keys move, Space allows or forbids.",
-    "row": "query {row} {query}",
-    "column": "key {column} {key}",
-    "may": "may look",
-    "may_not": "may not look",
-    "empty": "(empty)",
-    "hint": "Drag over cells to allow or forbid them; or arrow keys and Space.",
-}
+WORDS = Words(
+    {
+        "grid": "Mask. Rows are queries, columns are keys. Arrow keys move, Space allows or forbids.",
+        "row": "query {row} {query}",
+        "column": "key {column} {key}",
+        "may": "may look",
+        "may_not": "may not look",
+        "empty": "(empty)",
+        "hint": "Drag over cells to allow or forbid them; or arrow keys and Space.",
+    }
+)
 
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(
@@ -75,6 +78,6 @@ def packed(allowed: np.ndarray, query_tokens: Sequence[str], key_tokens: Sequenc
         "cells": "\n".join("".join("01"[int(cell)] for cell in row) for row in allowed),
         "refused": refused,
         "colours": {"may": SHARE[2], "may_not": MASKED},
-        "words": WORDS,
+        "words": dict(WORDS),
     }
     return json.dumps(described, ensure_ascii=False, separators=(",", ":")).encode()

@@ -6,33 +6,39 @@ from dataclasses import replace
 
 import streamlit as st
 
+from attnviz.core.language import Words
 from attnviz.core.redeal import mean_weights
 from attnviz.core.trace import Trace
 from attnviz.ui import bridge, controls, strip, word
 from attnviz.ui.say import line
 from attnviz.ui.selection import Selection
 from attnviz.views import flow, stages, tables
+from attnviz.views.captions import NAMES
 from attnviz.views.ledger import ledger
 
 SEEDS = 10
 BUTTONS_UP_TO = 12
-TEXTS = {
-    "flow": "Choose a step to see it large. Steps that change nothing here are folded.",
-    "ledger": "Shapes, parameters and multiply-adds",
-    "axes": "What the axes mean",
-    "heads": "Each head: the mean over its rows, and the largest weight of all of them",
-    "rows": "Each row of head {head}",
-    "columns": "How much is taken from each key in all",
-    "rollout": "Rollout: how much of each token of the sentence has reached each row after layer {layer}",
-    "one": "Weights, seed {seed}",
-    "one_phrase": "as above",
-    "mean": "Mean of {n} seeds",
-    "mean_phrase": "seeds {first} to {last}",
-    "random": "A random pattern fades as seeds are added; what stays comes from mask, positions and equal words.",
-    "fixed": "Nothing here is random, so every seed gives the same picture.",
-    "save": "Save as CSV",
-    "layer": "Layer",
-}
+TEXTS = Words(
+    {
+        "flow": "Choose a step to see it large. Steps that change nothing here are folded.",
+        "ledger": "Shapes, parameters and multiply-adds",
+        "axes": "What the axes mean",
+        "heads": "Each head: the mean over its rows, and the largest weight of all of them",
+        "rows": "Each row of head {head}",
+        "columns": "How much is taken from each key in all",
+        "rollout": "Rollout: how much of each token of the sentence has reached each row after layer {layer}",
+        "one": "Weights, seed {seed}",
+        "one_phrase": "as above",
+        "mean": "Mean of {n} seeds",
+        "mean_phrase": "seeds {first} to {last}",
+        "random": "A random pattern fades as seeds are added; what stays comes from mask, positions and equal words.",
+        "fixed": "Nothing here is random, so every seed gives the same picture.",
+        "save": "Save as CSV",
+        "layer": "Layer",
+        "step": "Step",
+        "head": "Head",
+    }
+)
 
 
 def layer(trace: Trace, selection: Selection) -> Selection:
@@ -64,7 +70,7 @@ def every_step(trace: Trace, selection: Selection) -> Selection:
     step = flow.steps(trace, selection.layer - 1)[entry.name]
     st.latex(entry.formula)
     bridge.show([stages.stage(trace, step, entry.text)], key="large")
-    with st.expander(TEXTS["ledger"]):
+    with st.expander(TEXTS["ledger"], key="ledger"):
         found = ledger(trace, selection.layer - 1)
         st.dataframe(tables.of_ledger(found), hide_index=True)
         line([TEXTS["axes"]])
@@ -104,15 +110,14 @@ def table(trace: Trace, selection: Selection) -> Selection:
     steps = flow.steps(trace, selection.layer - 1)
     columns = st.columns([2, 1, 1], vertical_alignment="bottom")
     with columns[0]:
-        shown = controls.pick(
-            selection, "step", "Step", list(steps), otherwise="weights" if "weights" in steps else None
-        )
+        usual = "weights" if "weights" in steps else None
+        shown = controls.pick(selection, "step", TEXTS["step"], list(steps), words=NAMES.__getitem__, otherwise=usual)
     name = shown.step if shown.step in steps else "weights"
     step = steps[name]
     n_heads = step.shape[0] if step.axes[0].endswith("head") else 1
     if n_heads > 1:
         with columns[1]:
-            selection = controls.pick(selection, "head", "Head", range(1, n_heads + 1))
+            selection = controls.pick(selection, "head", TEXTS["head"], range(1, n_heads + 1))
     head = min(selection.head or 1, n_heads)
     frame = tables.matrix(step, trace.query_tokens, trace.key_tokens, head - 1)
     whole = tables.tidy(step, trace.query_tokens, trace.key_tokens)

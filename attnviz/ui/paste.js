@@ -9,6 +9,7 @@ function keyOf(field) {
 }
 
 export default function ({ data, parentElement }) {
+  document.documentElement.lang = data.language;
   const line = document.createElement("p");
   line.className = "attn-fault attn-toast";
   line.setAttribute("role", "alert");
@@ -31,7 +32,8 @@ export default function ({ data, parentElement }) {
     if (!most || kept + text.length <= most) return hide();
     event.preventDefault();
     event.stopPropagation();
-    const [n, limit] = [text.length, most].map((number) => number.toLocaleString("en"));
+    const grouped = { useGrouping: data.language === "en" }; // elsewhere the mark between groups is a decimal one
+    const [n, limit] = [text.length, most].map((number) => number.toLocaleString(data.language, grouped));
     show(data.words.refused.replace("{n}", n).replace("{most}", limit));
   };
   document.addEventListener("paste", pasted, true);

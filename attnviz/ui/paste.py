@@ -7,10 +7,14 @@ from pathlib import Path
 
 import streamlit as st
 
-WORDS = {
-    "refused": "What was pasted has {n} characters, and {most} fit in here: nothing was changed. Paste a part, or "
-    "bring it as a file where one is asked for.",
-}
+from attnviz.core.language import Words, spoken
+
+WORDS = Words(
+    {
+        "refused": "What was pasted has {n} characters, and {most} fit in here: nothing was changed. Paste a part, or "
+        "bring it as a file where one is asked for.",
+    }
+)
 
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(
@@ -19,5 +23,9 @@ _component = st.components.v2.component(
 
 
 def guard(limits: Mapping[str, int]) -> None:
-    """Say, and change nothing, where more is pasted into a field than fits; `limits` in characters, by widget key."""
-    _component(key="paste-guard", data={"limits": dict(limits), "words": WORDS}, height="content")
+    """Say, and change nothing, where more is pasted into a field than fits; `limits` in characters, by widget key.
+
+    Also tells the browser the language of the page, for it to be read aloud and broken into lines.
+    """
+    data = {"limits": dict(limits), "words": dict(WORDS), "language": spoken()}
+    _component(key="paste-guard", data=data, height="content")

@@ -9,6 +9,7 @@ from attnviz.core import fields
 from attnviz.core.choice import Choice, table
 from attnviz.core.config import MOST_HEADS, Config
 from attnviz.core.fields import changes, number, option, switch, text
+from attnviz.core.language import LANGUAGES
 from attnviz.core.lessons import LESSONS
 from attnviz.core.orders import ORDERS
 from attnviz.core.trace import Trace
@@ -52,6 +53,10 @@ DESK_NAMES = table(
     _place("mark", "Check results", "Codes that were handed in, marked offline."),
     _place("student", "Student", "The assignment alone, as its link opens it."),
 )
+LANGUAGE_NAMES = table(
+    _place("auto", "As the browser", "The language that the browser asks for, where the page speaks it."),
+    *(_place(code, name, "") for code, name in LANGUAGES.items()),
+)
 LESSON_NAMES = table(*(_place(lesson.name, lesson.title, lesson.about) for lesson in LESSONS.values()))
 
 
@@ -91,6 +96,7 @@ class Selection:
     desk: str = option(DESK_NAMES, "compose", label="Assignments")
     assigned: str = text("", label="Assignment", longest=LONGEST)
     presenter: bool = switch(False, label="Large type", help="One slide for a room; arrow keys and Space go on.")
+    lang: str = option(LANGUAGE_NAMES, "auto", label="Language")
     digits: int = number(4, 2, 17, label="Digits", help="How many are shown; the arithmetic is done with all of them.")
 
     def __post_init__(self) -> None:

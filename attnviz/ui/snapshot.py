@@ -6,10 +6,14 @@ from pathlib import Path
 
 import streamlit as st
 
-WORDS = {
-    "save": "PNG, {dpi} dpi",
-    "failed": "This browser could not draw the picture; save the SVG instead.",
-}
+from attnviz.core.language import Words
+
+WORDS = Words(
+    {
+        "save": "PNG, {dpi} dpi",
+        "failed": "This browser could not draw the picture; save the SVG instead.",
+    }
+)
 LOWEST, HIGHEST = 24, 1200
 
 _HERE = Path(__file__).parent

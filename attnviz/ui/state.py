@@ -16,7 +16,8 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from attnviz.ui import controls
+from attnviz.core.language import Words
+from attnviz.ui import controls, locale
 from attnviz.views import address
 
 _SAVED = "_address"
@@ -26,26 +27,42 @@ _UNHEARD = "_unheard"
 _ON_ITS_WAY = 5.0  # seconds after which what was sent to the browser has arrived
 
 
-def read(*classes: type[Any], opening: tuple[object, ...] = ()) -> tuple[tuple[Any, ...], list[str]]:
+def read(
+    *classes: type[Any], opening: tuple[object, ...] = (), beside: tuple[str, ...] = ()
+) -> tuple[tuple[Any, ...], list[str]]:
     """The records of this run, and what could not be read in the address; call it before any widget is drawn.
 
-    An address that says nothing stands for the `opening` records, or the defaults. The problems are repeated until the
-    records change, as a run that nobody asked for may follow at once.
+    An address that says nothing, or only something of the fields `beside`, stands for the `opening` records, or the
+    defaults. The problems are repeated until the records change, as a run that nobody asked for may follow at once.
     """
     first = _SAVED not in st.session_state
     if not first and not _navigated():
         _hear()
         return address.decode(st.session_state[_SAVED], *classes)[0], st.session_state[_PROBLEMS]
-    asked = _asked()
+    asked: dict[str, Any] = {**_asked()}
+    ours = {*address.labels(*classes), *address.RESERVED} - {*beside}
+    if opening and not any(name in asked for name in ours):
+        asked = {**address.encode(*opening), **asked}
     records, problems = address.decode(address.completed(asked, st.session_state.get(_SAVED, {})), *classes)
-    if opening and not any(name in asked for name in (*address.labels(*classes), *address.RESERVED)):
-        records = opening
     if _navigated():
         _show(controls.show(*records))
         _save(records, problems)
     else:  # widgets start from the records; after a restart of the server, those of the browser hold newer values
         _save(records, problems)
     return records, problems
+
+
+def asked_for(name: str) -> str:
+    """What one parameter says, as `read` will find it; for what has to be known before anything is read."""
+    if _SAVED in st.session_state and not _navigated():
+        return str(st.session_state[_SAVED].get(name, ""))
+    return str(st.query_params.get(name, ""))
+
+
+def put(name: str, text: str) -> None:
+    """Change a field that no widget is drawn for, as a callback."""
+    st.session_state[_SAVED] = {**st.session_state[_SAVED], name: text}
+    st.session_state[_PROBLEMS] = []
 
 
 def adopt(*records: object, problems: Iterable[str] = ()) -> None:
@@ -70,7 +87,8 @@ def _hear() -> None:
     The move counts here, and the browser then shows what was sent: without this they would differ from then on.
     """
     sent, shown = st.session_state.get(_UNHEARD, (0.0, {}))
-    moved = {name: st.session_state[name] for name, value in shown.items() if st.session_state.get(name) != value}
+    drawn = {name: st.session_state[name] for name in shown if name in st.session_state}
+    moved = {name: value for name, value in drawn.items() if value != shown[name]}
     if moved and time.monotonic() - sent < _ON_ITS_WAY:
         st.session_state.update(moved)
         st.session_state[_UNHEARD] = time.monotonic(), shown | moved
@@ -122,11 +140,13 @@ def digest(*things: object) -> str:
     return hashlib.blake2b(repr(things).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-FILE_LABELS = {
-    "save": "Save this setting",
-    "open": "Open a saved setting",
-    "unreadable": "The file is no text in UTF-8, so nothing was opened.",
-}
+FILE_LABELS = Words(
+    {
+        "save": "Save this setting",
+        "open": "Open a saved setting",
+        "unreadable": "The file is no text in UTF-8, so nothing was opened.",
+    }
+)
 
 
 def files(*records: object) -> None:
@@ -145,6 +165,7 @@ def files(*records: object) -> None:
     )
 
 
+@locale.aloud
 def _open(*classes: type[Any]) -> None:
     """Adopt what the uploaded file holds, as a callback: before the next run draws a widget."""
     uploaded = st.session_state.get(_UPLOAD)

@@ -12,15 +12,18 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.core.language import Words
 from attnviz.views.figures import MASKED
 from attnviz.views.flow import Entry
 
-WORDS = {
-    "strip": "From the sentence to the output",
-    "all": "all {n} steps",
-    "fewer": "fewer steps",
-    "same": "nothing new here",
-}
+WORDS = Words(
+    {
+        "strip": "From the sentence to the output",
+        "all": "all {n} steps",
+        "fewer": "fewer steps",
+        "same": "nothing new here",
+    }
+)
 
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(
@@ -53,7 +56,7 @@ def packed(entries: Sequence[Entry], chosen: str | None) -> bytes:
     scales = list(dict.fromkeys(entry.colours for entry in entries))
     described = {
         "chosen": chosen,
-        "words": WORDS | {"all": WORDS["all"].format(n=len(entries))},
+        "words": {**WORDS, "all": WORDS["all"].format(n=len(entries))},
         "masked": MASKED,
         "scales": scales,
         "steps": [_described(entry, scales.index(entry.colours)) for entry in entries],

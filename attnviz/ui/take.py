@@ -9,9 +9,11 @@ from importlib.util import find_spec
 
 import streamlit as st
 
+from attnviz.core import language
 from attnviz.core.fields import ConfigError
+from attnviz.core.language import Words
 from attnviz.core.trace import Trace
-from attnviz.ui import controls, panels, snapshot
+from attnviz.ui import controls, locale, panels, snapshot
 from attnviz.ui.say import line, say
 from attnviz.ui.selection import Selection
 from attnviz.views import address, png, sharing
@@ -31,28 +33,32 @@ DRAWN = {"png": "svg", "step.png": "step.svg"}
 PREPARED = ("xlsx",)
 """Kinds that may have to be refused, so they are made when they are asked for and before they are offered."""
 
-WORDS = {
-    "about": "What is on the screen leaves it exactly: the numbers of the present setting, with all their digits.",
-    "save": "Save .{name}",
-    "make": "Make .{name}",
-    "missing": 'Not installed here: pip install "attnviz[{extra}]"',
-    "step": "Step, for .step and .csv",
-    "head": "Head, for .csv and .tex",
-    "all_heads": "all",
-    "last_row": "the last",
-    "query": "Row, for .tex",
-    "link": "Link",
-    "link_note": "Whoever opens it sees the same numbers. The sentence is part of it.",
-    "too_long": "Too long for a link, so it travels without: {names}. Save and open, at the left, keeps everything.",
-    "frame": "In another page",
-    "frame_note": "HTML for a web page or a learning platform. It has to be allowed to show this address in a frame.",
-    "code": "For the room",
-    "code_note": "Point a camera at it to open this setting.",
-    "code_long": "The link is too long for a code that a camera can read; a shorter sentence helps.",
-    "code_missing": 'A QR code needs the package segno: pip install "attnviz[qr]".',
-    "script": "The NumPy script",
-    "fault": "{error}.",
-}
+WORDS = Words(
+    {
+        "about": "What is on the screen leaves it exactly: the numbers of the present setting, with all their digits.",
+        "save": "Save .{name}",
+        "make": "Make .{name}",
+        "missing": 'Not installed here: pip install "attnviz[{extra}]"',
+        "step": "Step, for .step and .csv",
+        "head": "Head, for .csv and .tex",
+        "all_heads": "all",
+        "last_row": "the last",
+        "query": "Row, for .tex",
+        "link": "Link",
+        "link_note": "Whoever opens it sees the same numbers. The sentence is part of it.",
+        "too_long": "Too long for a link, so it travels without: {names}. Save and open, at the left, keeps "
+        "everything.",
+        "frame": "In another page",
+        "frame_note": "HTML for a web page or a learning platform. It has to be allowed to show this address in a "
+        "frame.",
+        "code": "For the room",
+        "code_note": "Point a camera at it to open this setting.",
+        "code_long": "The link is too long for a code that a camera can read; a shorter sentence helps.",
+        "code_missing": 'A QR code needs the package segno: pip install "attnviz[qr]".',
+        "script": "The NumPy script",
+        "fault": "{error}.",
+    }
+)
 
 
 def page(trace: Trace, selection: Selection) -> Selection:
@@ -64,11 +70,11 @@ def page(trace: Trace, selection: Selection) -> Selection:
     )
     for (title, names), column in zip(GROUPS.items(), st.columns(len(GROUPS), gap="medium")):
         with column:
-            st.markdown(f"#### {title}")
+            st.markdown(f"#### {language.say(title)}")
             for name in names:
                 offer(name, trace, place)
     _links(trace, selection)
-    with st.expander(WORDS["script"]):
+    with st.expander(WORDS["script"], key="script"):
         st.code(str(written("py", trace)), language="python", height=480)
     return selection
 
@@ -127,7 +133,8 @@ def _prepared(name: str, trace: Trace, place: Place) -> None:
 
 
 def _button(name: str, make: Callable[[], str | bytes]) -> None:
-    st.download_button(WORDS["save"].format(name=name), make, f"attnviz.{name}", key=f"save-{name}", on_click="ignore")
+    label, later = WORDS["save"].format(name=name), locale.later(make)
+    st.download_button(label, later, f"attnviz.{name}", key=f"save-{name}", on_click="ignore")
 
 
 def _links(trace: Trace, selection: Selection) -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from attnviz.core import orders, trials
 from attnviz.core.config import Config
+from attnviz.core.language import Words
 from attnviz.core.layers import run
 from attnviz.core.normalisers import NORMALISERS
 from attnviz.core.orders import ORDERS
@@ -24,53 +25,59 @@ from attnviz.views import trials as words
 from attnviz.views.figures import Stage
 from attnviz.views.sentences import plain
 
-QUESTIONS = {
-    "axis": "Which axis has to sum to one?",
-    "scale": "Why are the scores divided by √d_k?",
-    "sharing": "What does it cost to share keys and values?",
-    "shuffle": "Does the order of the words matter?",
-}
-TEXTS = {
-    "axis": "Each query shares itself out among the keys, so the weights of a row add to 1 and its output is an "
-    "average of the values. Normalised along the other axis, each key shares itself out instead, and a query may "
-    "receive any amount.",
-    "scale": "A dot product of queries and keys with independent entries of mean 0 and variance 1 has variance d_k "
-    "(Vaswani et al. 2017, section 3.2.1). The larger the scores, the nearer softmax comes to all or nothing; dividing "
-    "by √d_k keeps their spread the same at every width.",
-    "sharing": "While a text is generated, the keys and values of all tokens so far are kept. Query heads may share "
-    "them: in groups (Ainslie et al. 2023) or all of them (Shazeer 2019), and the cache shrinks with the number of "
-    "key/value heads.",
-    "shuffle": "Attention itself sums over a set: reorder the words, and the output rows are reordered in the same "
-    "way. Only what is added for positions, and masks that compare places, tells one order from another.",
-    "keys": "Over the keys",
-    "queries": "Over the queries, the wrong way",
-    "rows_one": "each row adds to 1",
-    "columns_one": "each column adds to 1",
-    "head": "Head",
-    "vectors": "Queries and keys",
-    "divided": "Divided by {divisor}",
-    "spread": "Standard deviation of the scores.",
-    "reference": "Dashed: √d_k, which follows for independent entries of variance 1.",
-    "largest": "Largest weight of a row, on average.",
-    "own": "One for each head",
-    "groups": "Groups of {n}",
-    "all": "One for all",
-    "kv_heads": "{n} key/value heads",
-    "kv_head": "1 key/value head",
-    "between": "Key/value heads, in between",
-    "order": "Order",
-    "one": "One place that is swapped",
-    "other": "The other place",
-    "reordered": "Reordered: {tokens}",
-    "wait": "Running at every d_k",
-}
-KEEP = {
-    "side": "Use this setting: {label}",
-    "divided": "Use d_k = {d_k}, divided by {divisor}",
-    "shared": "Use {n} key/value heads",
-    "shared_one": "Use 1 key/value head",
-    "order": "Use this order",
-}
+QUESTIONS = Words(
+    {
+        "axis": "Which axis has to sum to one?",
+        "scale": "Why are the scores divided by √d_k?",
+        "sharing": "What does it cost to share keys and values?",
+        "shuffle": "Does the order of the words matter?",
+    }
+)
+TEXTS = Words(
+    {
+        "axis": "Each query shares itself out among the keys, so the weights of a row add to 1 and its output is an "
+        "average of the values. Normalised along the other axis, each key shares itself out instead, and a query may "
+        "receive any amount.",
+        "scale": "A dot product of queries and keys with independent entries of mean 0 and variance 1 has variance "
+        "d_k (Vaswani et al. 2017, section 3.2.1). The larger the scores, the nearer softmax comes to all or nothing; "
+        "dividing by √d_k keeps their spread the same at every width.",
+        "sharing": "While a text is generated, the keys and values of all tokens so far are kept. Query heads may "
+        "share them: in groups (Ainslie et al. 2023) or all of them (Shazeer 2019), and the cache shrinks with the "
+        "number of key/value heads.",
+        "shuffle": "Attention itself sums over a set: reorder the words, and the output rows are reordered in the same "
+        "way. Only what is added for positions, and masks that compare places, tells one order from another.",
+        "keys": "Over the keys",
+        "queries": "Over the queries, the wrong way",
+        "rows_one": "each row adds to 1",
+        "columns_one": "each column adds to 1",
+        "head": "Head",
+        "vectors": "Queries and keys",
+        "divided": "Divided by {divisor}",
+        "spread": "Standard deviation of the scores.",
+        "reference": "Dashed: √d_k, which follows for independent entries of variance 1.",
+        "largest": "Largest weight of a row, on average.",
+        "own": "One for each head",
+        "groups": "Groups of {n}",
+        "all": "One for all",
+        "kv_heads": "{n} key/value heads",
+        "kv_head": "1 key/value head",
+        "between": "Key/value heads, in between",
+        "order": "Order",
+        "one": "One place that is swapped",
+        "other": "The other place",
+        "reordered": "Reordered: {tokens}",
+        "wait": "Running at every d_k",
+    }
+)
+KEEP = Words(
+    {
+        "side": "Use this setting: {label}",
+        "divided": "Use d_k = {d_k}, divided by {divisor}",
+        "shared": "Use {n} key/value heads",
+        "shared_one": "Use 1 key/value head",
+        "order": "Use this order",
+    }
+)
 
 
 def axis(trace: Trace, selection: Selection) -> Selection:

@@ -10,10 +10,11 @@ import streamlit as st
 from attnviz.core.config import Config
 from attnviz.core.edits import Edit, place
 from attnviz.core.fields import ConfigError
+from attnviz.core.language import Words
 from attnviz.core.layers import run
 from attnviz.core.projections import INITIALISERS
 from attnviz.core.trace import Trace
-from attnviz.ui import bridge, controls, state
+from attnviz.ui import bridge, controls, locale, state
 from attnviz.ui.say import line, say
 from attnviz.ui.selection import Selection
 from attnviz.views import address, edited, pasted, stages, tables
@@ -23,24 +24,26 @@ from attnviz.views.sentences import plain
 
 MOST_LISTED = 20
 LONGEST = 200_000
-WORDS = {
-    "ask": "Change any number: everything that follows from it is computed again, and everything before it stays.",
-    "step": "Step",
-    "head": "Head",
-    "paste": "Paste or upload a whole matrix",
-    "pasted": "Rows of numbers, as a spreadsheet copies them",
-    "upload": "Or a CSV file",
-    "set": "Set these numbers",
-    "undo": "Undo",
-    "undo_all": "Undo all",
-    "compare": "Compare with the run before",
-    "more": "and {n:,} more",
-    "left_out": "{at}: has no place in this setting, and is left out",
-    "fault": "Nothing was changed: {error}.",
-    "text": "the file is no text in UTF-8; save it as CSV",
-    "nothing": "there is nothing to set; paste rows of numbers or choose a file",
-    "solved": "The matrices that were made by hand stay as they were before any change.",
-}
+WORDS = Words(
+    {
+        "ask": "Change any number: everything that follows from it is computed again, and everything before it stays.",
+        "step": "Step",
+        "head": "Head",
+        "paste": "Paste or upload a whole matrix",
+        "pasted": "Rows of numbers, as a spreadsheet copies them",
+        "upload": "Or a CSV file",
+        "set": "Set these numbers",
+        "undo": "Undo",
+        "undo_all": "Undo all",
+        "compare": "Compare with the run before",
+        "more": "and {n:,} more",
+        "left_out": "{at}: has no place in this setting, and is left out",
+        "fault": "Nothing was changed: {error}.",
+        "text": "the file is no text in UTF-8; save it as CSV",
+        "nothing": "there is nothing to set; paste rows of numbers or choose a file",
+        "solved": "The matrices that were made by hand stay as they were before any change.",
+    }
+)
 _FAULT, _BASE = "_what_if_fault", "_what_if_base"
 
 
@@ -94,6 +97,7 @@ def _base(config: Config, on: Sheet) -> tuple[Edit, ...]:
     return base if sheet == on and made == config.edits else config.edits
 
 
+@locale.aloud
 def _typed(
     key: str, config: Config, selection: Selection, on: Sheet, n_axes: int, columns: tuple[str, ...], base: Any
 ) -> None:
@@ -110,12 +114,13 @@ def _typed(
 
 def _whole(trace: Trace, selection: Selection, on: Sheet) -> None:
     """A place to paste or upload all of it at once."""
-    with st.container(key="whole-matrix"), st.expander(WORDS["paste"]):
+    with st.container(key="whole-matrix"), st.expander(WORDS["paste"], key="whole-matrix-opened"):
         st.text_area(WORDS["pasted"], key="pasted_matrix", max_chars=LONGEST)
         st.file_uploader(WORDS["upload"], type=["csv", "tsv", "txt"], key="uploaded_matrix", max_upload_size=1)
         st.button(WORDS["set"], key="set_matrix", on_click=_set, args=(trace, selection, on))
 
 
+@locale.aloud
 def _set(trace: Trace, selection: Selection, on: Sheet) -> None:
     """Take over what was pasted or uploaded; a callback."""
     file = st.session_state.get("uploaded_matrix")

@@ -14,19 +14,22 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attnviz.core.language import Words
 from attnviz.core.trace import Trace
 from attnviz.views.figures import SHARE
 from attnviz.views.reading import Reading, reading, sentence
 from attnviz.views.sentences import TOKEN, Part
 
-WORDS = {
-    "asks": "Queries ask",
-    "read": "Keys are read",
-    "hint": "Choose a word above to see what it reads from.",
-    "head": "Head",
-    "mean": "mean of all heads",
-    "masked": "may not be looked at",
-}
+WORDS = Words(
+    {
+        "asks": "Queries ask",
+        "read": "Keys are read",
+        "hint": "Choose a word above to see what it reads from.",
+        "head": "Head",
+        "mean": "mean of all heads",
+        "masked": "may not be looked at",
+    }
+)
 
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(
@@ -73,7 +76,7 @@ def payload(found: Reading, chosen: int | None) -> dict[str, Any]:
         "head": found.head,
         "n_heads": found.n_heads,
         "chosen": chosen,
-        "words": WORDS,
+        "words": dict(WORDS),
     }
 
 

@@ -28,6 +28,7 @@ from attnviz.core.fields import (
     settings,
     shorten,
 )
+from attnviz.core.language import Words, say
 
 LONGEST_LINK = 6_000
 """Characters of a percent-encoded address that every proxy, chat and e-mail in use lets through."""
@@ -44,6 +45,23 @@ _LONGEST_VALUE = 1_000
 _CONTROLS = (*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _DROPPED = {code: None for code in _CONTROLS if chr(code) not in "\t\n"}
 
+PROBLEMS = Words(
+    {
+        "without": "{label} was too long for a link; open the saved file to have it.",
+        "twice": "{label} was given {n:,} times; the last is used.",
+        "no_text": "{label} was given as {kind}, not as text; ignored.",
+        "unknown": "There is no setting called {names}; ignored.",
+        "unknown_many": "There is no setting called {names} and {n:,} more; ignored.",
+        "version": "The link's version {version} is not known here; it is read as version {newest}.",
+        "unfitting": "{label} was {given}, which does not go with the rest; {used} is used.",
+        "outside": "{label} was {given}; choose {allowed}; {used} is used.",
+        "left": "{label} was {given}; choose {allowed}; left as it is in A.",
+        "unusable": "{label} could not be used ({why}); {used} is used.",
+        "together": "The settings do not go together ({why}); the defaults are used.",
+        "no_json": "The file could not be read as JSON; the defaults are used.",
+        "no_settings": "The file holds no settings by name; the defaults are used.",
+    }
+)
 
 Items = Mapping[str, Field[Any]]
 
@@ -80,9 +98,7 @@ def labels(*classes: type[Any]) -> dict[str, str]:
     for item in (item for cls in classes for item in settings(cls)):
         kind = item.metadata["kind"]
         if isinstance(kind, Changes):
-            found |= {
-                f"{kind.prefix}{name}": f"{said} in {kind.prefix[0].upper()}" for name, said in labels(kind.of).items()
-            }
+            found |= {f"{kind.prefix}{name}": _in_side(said, kind) for name, said in labels(kind.of).items()}
         else:
             found[item.name] = _label(item)
     return found
@@ -103,7 +119,12 @@ def changed(record: Any, changes: Iterable[tuple[str, str]]) -> tuple[Any, list[
 
 
 def _label(item: Field[Any]) -> str:
-    return str(item.metadata["label"])
+    return say(item.metadata["label"])
+
+
+def _in_side(label: str, kind: Changes) -> str:
+    """What a field of a second setting is called."""
+    return say("{label} in {side}", label=label, side=kind.prefix[0].upper())
 
 
 def _written(item: Field[Any], value: Any) -> str:
@@ -127,22 +148,22 @@ def decode(query: Mapping[str, Any], *classes: type[Any]) -> tuple[tuple[Any, ..
     problems += _unknown([str(name) for name in query if name not in known and not _hosting(str(name))])
     for name in given.pop(WITHOUT, "").split("."):
         if name in names and name not in given:
-            problems.append(f"{names[name]} was too long for a link; open the saved file to have it.")
+            problems.append(PROBLEMS["without"].format(label=names[name]))
     return tuple(_record(cls, given, problems) for cls in classes), problems
 
 
 def _single(query: Mapping[str, Any], names: Mapping[str, str], problems: list[str]) -> Iterator[tuple[str, str]]:
     """One text for each name, whatever was given."""
     for name, value in query.items():
-        label = names.get(name, f"The parameter {name}")
+        label = names.get(name) or say("The parameter {name}", name=name)
         if isinstance(value, (list, tuple)) and value:
             if len(value) > 1:
-                problems.append(f"{label} was given {len(value):,} times; the last is used.")
+                problems.append(PROBLEMS["twice"].format(label=label, n=len(value)))
             value = value[-1]
         if isinstance(value, str):
             yield name, value
         else:
-            problems.append(f"{label} was given as {type(value).__name__}, not as text; ignored.")
+            problems.append(PROBLEMS["no_text"].format(label=label, kind=type(value).__name__))
 
 
 def _hosting(name: str) -> bool:
@@ -152,8 +173,8 @@ def _hosting(name: str) -> bool:
 def _unknown(names: list[str]) -> list[str]:
     if not names:
         return []
-    listed = ", ".join(map(shorten, names[:3])) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
-    return [f"There is no setting called {listed}; ignored."]
+    listed, n = ", ".join(map(shorten, names[:3])), len(names) - 3
+    return [PROBLEMS["unknown_many" if n > 0 else "unknown"].format(names=listed, n=n)]
 
 
 def _migrated(query: dict[str, str], problems: list[str]) -> dict[str, str]:
@@ -162,7 +183,7 @@ def _migrated(query: dict[str, str], problems: list[str]) -> dict[str, str]:
     text = query.pop(VERSION, str(newest))
     version = int(text) if len(text) < 9 and text.isascii() and text.isdecimal() else 0
     if not 1 <= version <= newest:
-        problems.append(f"The link's version {shorten(text)} is not known here; it is read as version {newest}.")
+        problems.append(PROBLEMS["version"].format(version=shorten(text), newest=newest))
         version = newest
     for migrate in MIGRATIONS[version - 1 :]:
         query = migrate(query)
@@ -180,7 +201,7 @@ def _record(cls: type[Any], given: Mapping[str, str], problems: list[str]) -> An
     for name, item in items.items():
         if fitting[name] != values[name]:
             was, used = (shorten(_written(item, side[name])) for side in (values, fitting))
-            problems.append(f"{_label(item)} was {was}, which does not go with the rest; {used} is used.")
+            problems.append(PROBLEMS["unfitting"].format(label=_label(item), given=was, used=used))
     try:
         return cls(**fitting)
     except ValueError as error:
@@ -193,11 +214,12 @@ def _changes(kind: Changes, given: Mapping[str, str], problems: list[str]) -> It
         text = given.get(kind.prefix + item.name)
         if text is None:
             continue
-        it = f"{_label(item)} in {kind.prefix[0].upper()}"
+        it = _in_side(_label(item), kind)
         try:
             value, problem = _read(item, text)
         except ValueError:
-            problems.append(f"{it} was {shorten(text)}; choose {_allowed(item.metadata['kind'])}; left as it is in A.")
+            allowed = _allowed(item.metadata["kind"])
+            problems.append(PROBLEMS["left"].format(label=it, given=shorten(text), allowed=allowed))
             continue
         if problem:
             problems.append(f"{it} {problem}.")
@@ -211,9 +233,9 @@ def _without_one(cls: type[Any], items: Items, values: Mapping[str, Any], why: s
             record = cls(**{**values, name: default(items[name])})
         except ValueError:
             continue
-        problems.append(f"{_label(items[name])} could not be used ({why}); {_default(items[name])} is used.")
+        problems.append(PROBLEMS["unusable"].format(label=_label(items[name]), why=why, used=_default(items[name])))
         return record
-    problems.append(f"The settings do not go together ({why}); the defaults are used.")
+    problems.append(PROBLEMS["together"].format(why=why))
     return cls()
 
 
@@ -222,8 +244,8 @@ def _value(item: Field[Any], text: str, problems: list[str]) -> Any:
     try:
         value, problem = _read(item, text)
     except ValueError:
-        allowed = _allowed(item.metadata["kind"])
-        problems.append(f"{_label(item)} was {shorten(text)}; choose {allowed}; {_default(item)} is used.")
+        facts = {"given": shorten(text), "allowed": _allowed(item.metadata["kind"]), "used": _default(item)}
+        problems.append(PROBLEMS["outside"].format(label=_label(item), **facts))
         return default(item)
     if problem:
         problems.append(f"{_label(item)} {problem}.")
@@ -244,17 +266,15 @@ def _allowed(kind: Kind) -> str:
         case Number():
             return kind.range
         case Switch():
-            return "yes or no"
-        case Option() | Options():
-            return f"from {', '.join(kind.table)}"
+            return say("yes or no")
+        case Option() | Options() | Listed():
+            return say("from {names}", names=", ".join(kind.table))
         case Widths():
-            return f"{kind.low} to {kind.high}, once or for each head"
-        case Listed():
-            return f"from {', '.join(kind.table)}"
+            return say("{low} to {high}, once or for each head", low=kind.low, high=kind.high)
         case Written() | Changes():
-            return "as a link that was copied has it"
+            return say("as a link that was copied has it")
         case Text():
-            return f"at most {kind.longest:,} characters"
+            return say("at most {n:,} characters", n=kind.longest)
 
 
 def fits(query: Mapping[str, str]) -> bool:
@@ -302,7 +322,7 @@ def from_file(text: str, *classes: type[Any]) -> tuple[tuple[Any, ...], list[str
     try:  # numbers stay text, as in an address: no digit is lost and none is too many
         query = json.loads(text.lstrip("\ufeff"), parse_int=str, parse_float=str, parse_constant=str)
     except (ValueError, RecursionError):
-        return decode({}, *classes)[0], ["The file could not be read as JSON; the defaults are used."]
+        return decode({}, *classes)[0], [PROBLEMS["no_json"]]
     if not isinstance(query, dict):
-        return decode({}, *classes)[0], ["The file holds no settings by name; the defaults are used."]
+        return decode({}, *classes)[0], [PROBLEMS["no_settings"]]
     return decode(query, *classes)

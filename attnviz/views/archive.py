@@ -24,6 +24,7 @@ from attnviz.core.config import Config
 from attnviz.core.edits import checked
 from attnviz.core.fields import ConfigError, default, settings, shorten
 from attnviz.core.given import Given, is_given
+from attnviz.core.language import Words, say
 from attnviz.core.masks import MASKS
 from attnviz.core.normalisers import NORMALISERS
 from attnviz.core.scores import SCORES
@@ -40,15 +41,17 @@ JSON_START, NPZ_START = b'{"about":{"format":"attnviz"', b"about.npy"
 ODD = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 """Numbers that JSON has no form for, as texts."""
 
-FAULTS = {
-    "format": "this is no saved run; open a file that was saved here",
-    "version": "the run was saved as version {version}, which is not known here; up to {newest} is read",
-    "about": "the description of the run cannot be read ({why}); save it again",
-    "step": "the run holds {name}, which is no step of one; save it again",
-    "missing": "the run does not hold {name}, which it describes; save it again",
-    "formula": "the formula of {name} cannot be read; save the run again",
-    "sizes": "the steps of the run do not fit together ({why}); save it again",
-}
+FAULTS = Words(
+    {
+        "format": "this is no saved run; open a file that was saved here",
+        "version": "the run was saved as version {version}, which is not known here; up to {newest} is read",
+        "about": "the description of the run cannot be read ({why}); save it again",
+        "step": "the run holds {name}, which is no step of one; save it again",
+        "missing": "the run does not hold {name}, which it describes; save it again",
+        "formula": "the formula of {name} cannot be read; save the run again",
+        "sizes": "the steps of the run do not fit together ({why}); save it again",
+    }
+)
 
 
 def npz(trace: Trace) -> bytes:
@@ -215,7 +218,7 @@ def _record(steps: Steps, name: str, array: Array, said: Mapping[str, Any]) -> N
     """One step, held to what it can be."""
     axes, formula = tuple(said["axes"]), said["formula"]
     if axes != STEPS[name].axes and not (name.startswith("score_") and axes[0] == "head" and set(axes) <= set(AXES)):
-        raise _fault("step", name=shorten(f"{name} with axes {axes}"))
+        raise _fault("step", name=shorten(say("{name} with axes {axes}", name=name, axes=axes)))
     if len(formula) > LONGEST_FORMULA or not set(_COMMAND.findall(formula)) <= _commands():
         raise _fault("formula", name=name)
     widths = {axis: tuple(map(operator.index, each)) for axis, each in said["widths"].items() if axis in AXES}
@@ -224,7 +227,7 @@ def _record(steps: Steps, name: str, array: Array, said: Mapping[str, Any]) -> N
         for axis, each in widths.items():
             size = array.shape[axes.index(axis)] if axis in axes else max(each, default=0)
             if len(each) != len(array) or not all(1 <= n <= size for n in each):
-                raise ValueError(f"{name} has widths {each}")
+                raise ValueError(say("{name} has widths {widths}", name=name, widths=each))
         steps.record(name, array, formula=formula, axes=axes, widths=widths)
     except ValueError as error:
         raise _fault("sizes", why=str(error)[:200]) from None
@@ -255,7 +258,7 @@ def _check_whole(config: Config, around: Steps, layers: Sequence[Steps]) -> None
     """Raises ConfigError if a layer lacks a step that every run has, or given attention has others than it can."""
     if isinstance(config, Given):
         if around or not any(all(set(layer) == set(names) for layer in layers) for names in GIVEN):
-            raise _fault("missing", name="the steps of given attention")
+            raise _fault("missing", name=say("the steps of given attention"))
         return
     for names, steps in ((AROUND, around), *((RUN, layer) for layer in layers)):
         missing = [name for name in names if name not in steps]

@@ -16,6 +16,7 @@ from math import prod
 import numpy as np
 
 from attnviz.core.fields import ConfigError, shorten
+from attnviz.core.language import Words, say
 
 Array = np.ndarray
 
@@ -29,30 +30,34 @@ LAST_CHARACTER = 0x10FFFF
 KINDS = {"f": (2, 4, 8), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "b": (1,)}
 """The kinds of number that are read, and the bytes that one may have; U is text, of any length."""
 
-REFUSED = {
-    "O": "Python objects, which would have to be run to be read",
-    "c": "complex numbers",
-    "V": "records",
-    "S": "bytes",
-    "M": "dates",
-    "m": "times",
-}
+REFUSED = Words(
+    {
+        "O": "Python objects, which would have to be run to be read",
+        "c": "complex numbers",
+        "V": "records",
+        "S": "bytes",
+        "M": "dates",
+        "m": "times",
+    }
+)
 """What an array may hold that is no number, in words."""
 
-FAULTS = {
-    "kind": "{name} holds {what}; save real numbers",
-    "header": "{name} has no header that can be read at byte {at}; save it with numpy.save or numpy.savez",
-    "axes": "{name} says it has shape {shape}; at most {most} axes of 1 to {longest:,} can be read",
-    "length": "{name} says it holds {said:,} bytes of numbers and holds {held:,}; it is damaged, so save it again",
-    "text": "{name} holds characters that are none; save its tokens again",
-    "zip": "the file is no archive of NumPy that can be read; save it with numpy.savez",
-    "members": "the file holds {n:,} arrays; at most {most:,} can be read",
-    "member": "the file holds {name}, which is no array; save arrays alone, with numpy.savez",
-    "twice": "the file holds {name} twice; save it once",
-    "encrypted": "{name} is encrypted; save it without a password",
-    "packed": "{name} is packed in a way that is not read here; save it with numpy.savez or numpy.savez_compressed",
-    "large": "{name} would unpack to {said:,} bytes; {most:,} are left of what can be read, so bring less",
-}
+FAULTS = Words(
+    {
+        "kind": "{name} holds {what}; save real numbers",
+        "header": "{name} has no header that can be read at byte {at}; save it with numpy.save or numpy.savez",
+        "axes": "{name} says it has shape {shape}; at most {most} axes of 1 to {longest:,} can be read",
+        "length": "{name} says it holds {said:,} bytes of numbers and holds {held:,}; it is damaged, so save it again",
+        "text": "{name} holds characters that are none; save its tokens again",
+        "zip": "the file is no archive of NumPy that can be read; save it with numpy.savez",
+        "members": "the file holds {n:,} arrays; at most {most:,} can be read",
+        "member": "the file holds {name}, which is no array; save arrays alone, with numpy.savez",
+        "twice": "the file holds {name} twice; save it once",
+        "encrypted": "{name} is encrypted; save it without a password",
+        "packed": "{name} is packed in a way that is not read here; save it with numpy.savez or numpy.savez_compressed",
+        "large": "{name} would unpack to {said:,} bytes; {most:,} are left of what can be read, so bring less",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -63,11 +68,12 @@ class Budget:
     n_arrays: int
 
 
-def npy(data: bytes, name: str = "the array") -> Array:
+def npy(data: bytes, name: str = "") -> Array:
     """The array of an .npy file: float64 for numbers, `U` for text, bool for truth values.
 
     Raises ConfigError for whatever is no array of real numbers or text, before any memory is taken for it.
     """
+    name = name or say("the array")
     start, header = _header(data, name)
     dtype, fortran, shape = _described(header, name)
     said, held = prod(shape) * dtype.itemsize, len(data) - start
@@ -114,7 +120,7 @@ def _described(header: str, name: str) -> tuple[np.dtype, bool, tuple[int, ...]]
         raise _fault("header", name, at=10)
     width = int(descr[3])
     if not (width in KINDS.get(letter, ()) or (letter == "U" and width <= LONGEST_TEXT)):
-        raise _fault("kind", name, what=f"numbers of the kind {letter}{width}")
+        raise _fault("kind", name, what=say("numbers of the kind {kind}", kind=f"{letter}{width}"))
     each = [size.strip(" \n\tL") for size in sizes[1].split(",")]
     said = tuple(int(size[:19] or 0) for size in each if size)
     if len(said) > MOST_AXES or not all(1 <= size <= LONGEST_AXIS for size in said):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.core.language import Words
 from attnviz.core.layers import run
 from attnviz.core.trace import Step, Trace
 from attnviz.views import flow
@@ -20,20 +21,24 @@ from attnviz.views.sentences import Sentence
 SAME = 1e-9
 """Numbers this near are the same: further apart than any order of summing can bring them."""
 
-WORDS = {
-    "right": "Right.",
-    "wrong": "Not so.",
-    "larger": "Not so: the number is larger.",
-    "smaller": "Not so: the number is smaller.",
-}
-PROBLEMS = {
-    "needs": "the question needs {name!r} in `at`",
-    "outside": "{name} is {given}; {step} has 1 to {n} there",
-    "shapes": "the {step} have other shapes in the two runs, so they cannot be compared",
-    "no_step": "this run has no step {given!r}",
-    "no_layer": "layer is {given}; this run has 1 to {n}",
-    "two_runs": "a question about what differs needs `change`, or the run of the lesson's own setting",
-}
+WORDS = Words(
+    {
+        "right": "Right.",
+        "wrong": "Not so.",
+        "larger": "Not so: the number is larger.",
+        "smaller": "Not so: the number is smaller.",
+    }
+)
+PROBLEMS = Words(
+    {
+        "needs": "the question needs {name!r} in `at`",
+        "outside": "{name} is {given}; {step} has 1 to {n} there",
+        "shapes": "the {step} have other shapes in the two runs, so they cannot be compared",
+        "no_step": "this run has no step {given!r}",
+        "no_layer": "layer is {given}; this run has 1 to {n}",
+        "two_runs": "a question about what differs needs `change`, or the run of the lesson's own setting",
+    }
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from attnviz.core import fields
 from attnviz.core.choice import Choice, table
 from attnviz.core.config import Config
 from attnviz.core.fields import changes, hidden, options, settings, switch, text
+from attnviz.core.language import Words
 from attnviz.core.trace import Trace
 from attnviz.views import address, posed
 from attnviz.views.asked import Asked
@@ -38,11 +39,13 @@ NOTHING = "nothing"
 SHOWN_WORDS = ("task_title", "task_text")
 """What may be corrected without making it another assignment."""
 
-PROBLEMS = {
-    "cut": "The assignment in this link was cut or changed on its way; ask for the link again.",
-    "version": "The assignment in this link is of a version that is not known here; ask for the link again.",
-    "part": "The assignment in this link: {problem}",
-}
+PROBLEMS = Words(
+    {
+        "cut": "The assignment in this link was cut or changed on its way; ask for the link again.",
+        "version": "The assignment in this link is of a version that is not known here; ask for the link again.",
+        "part": "The assignment in this link: {problem}",
+    }
+)
 LABELS = {
     "title": "Title",
     "text": "Instructions",
@@ -63,14 +66,13 @@ def _row(name: str, label: str, note: str) -> Choice:
     return Choice(name, label, lambda: None, "-", note, "-")
 
 
-CONTROLS = table(
-    _row(NOTHING, "Nothing: the setting is locked", "-"),
-    *(
-        _row(item.name, item.metadata["label"], item.metadata["help"] or "-")
-        for item in settings(Config)
-        if item.name != "edits"
-    ),
-)
+def _controls() -> dict[str, Choice]:
+    items = (item for item in settings(Config) if item.name != "edits")
+    rows = (_row(item.name, item.metadata["label"], item.metadata["help"] or "-") for item in items)
+    return table(_row(NOTHING, "Nothing: the setting is locked", "-"), *rows)
+
+
+CONTROLS = _controls()
 """What a setting has controls for."""
 
 PICTURES = table(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from attnviz.core.config import Config
 from attnviz.core.fields import ConfigError, shorten
 from attnviz.core.given import of_scores, of_vectors, of_weights
+from attnviz.core.language import Words, say
 from attnviz.core.scores import SCORES
 from attnviz.core.trace import Trace
 from attnviz.views import pasted
@@ -26,10 +27,12 @@ OTHER_NAMES = {
 }
 """What an array may be called in a file, in small or capital letters."""
 
-FAULTS = {
-    "which": "the file holds {names}; give {wanted} as the names of the arrays",
-    "none": "the file holds no numbers; give {wanted}",
-}
+FAULTS = Words(
+    {
+        "which": "the file holds {names}; give {wanted} as the names of the arrays",
+        "none": "the file holds no numbers; give {wanted}",
+    }
+)
 NAMELESS = "one array without a name"
 
 
@@ -78,5 +81,5 @@ def _only(brought: Brought, part: str) -> Array:
 
 
 def _fault(which: str, found: Mapping[str, Array], wanted: tuple[str, ...]) -> ConfigError:
-    names = ", ".join(shorten(name) if name else NAMELESS for name in list(found)[:6])
+    names = ", ".join(shorten(name) if name else say(NAMELESS) for name in list(found)[:6])
     return ConfigError(FAULTS[which].format(names=names, wanted=", ".join(wanted)))

@@ -9,6 +9,7 @@ import numpy as np
 
 from attnviz.core.biases import BIASES
 from attnviz.core.given import first_steps
+from attnviz.core.language import say
 from attnviz.core.scores import SCORES
 from attnviz.core.trace import Step, Trace
 from attnviz.views import scoring, vectors, weighing
@@ -79,7 +80,7 @@ def follow(trace: Trace, layer: int, head: int, query: int, key: int, digits: in
     Raises ValueError if the trace has no such cell, or for digits outside the range.
     """
     place = Place(trace, layer, head, query, key)
-    facts = {"i": query + 1, "j": key + 1, "h": head + 1, "line": "row" if place.over_keys else "column"}
+    facts = {"i": query + 1, "j": key + 1, "h": head + 1, "line": say("row") if place.over_keys else say("column")}
     made, scored, weighed, mixed = (Sheet(Pen(digits), dict(facts)) for _ in range(4))
     with np.errstate(all="ignore"):
         _lines(place, made, scored, weighed, mixed)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from attnviz.core.fields import ConfigError, shorten
+from attnviz.core.language import Words
 
 SIGNS = "34679ACDEFGHJKMNPRTVWXY"
 BASE = len(SIGNS)
@@ -22,13 +23,15 @@ LONGEST = 1_200
 _HALF = BASE // 2
 _BETWEEN = dict.fromkeys(map(ord, " \t\r\n-–—.·_"))
 
-FAULTS = {
-    "empty": "there is no code; copy the whole line that the page shows",
-    "long": "the code has {n:,} signs; none is longer than {most:,}, so copy just the code",
-    "sign": "the code holds {sign}, which no code does; its signs are {signs}",
-    "check": "the code was mistyped or cut: its check signs do not fit; copy it again",
-    "short": "the code ends too early; copy it again",
-}
+FAULTS = Words(
+    {
+        "empty": "there is no code; copy the whole line that the page shows",
+        "long": "the code has {n:,} signs; none is longer than {most:,}, so copy just the code",
+        "sign": "the code holds {sign}, which no code does; its signs are {signs}",
+        "check": "the code was mistyped or cut: its check signs do not fit; copy it again",
+        "short": "the code ends too early; copy it again",
+    }
+)
 
 
 def fixed(number: int, n: int) -> tuple[int, ...]:

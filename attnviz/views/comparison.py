@@ -10,34 +10,37 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from attnviz.core.language import Words, say
 from attnviz.core.trace import Step, Trace
 from attnviz.views import stages
 from attnviz.views.captions import NAMES
 from attnviz.views.figures import Stage
 from attnviz.views.flow import plain, steps
-from attnviz.views.sentences import Sentence, filled, rounded
+from attnviz.views.sentences import Sentence, filled, inside, rounded
 from attnviz.views.whereabouts import where
 
-WORDS = {
-    "a": "A",
-    "b": "B",
-    "difference": "B − A",
-    "a_phrase": "the setting at the left",
-    "b_phrase": "the same but for what is changed",
-    "difference_phrase": "red is more in B, blue is less",
-    "same": "A and B are the same, number for number.",
-    "parted": "A and B are the same up to {before}; the first step that differs is {step}.",
-    "deeper": "A and B are the same in layer {layer}. Layers in all: {a} in A, {b} in B.",
-    "parted_at_once": "A and B differ from the first step on, {step}.",
-    "other_shape": "{step} are {a} in A and {b} in B, so there is no difference to draw.",
-    "absent": "absent",
-    "fewer_heads": "Compared are the first {n} of {a} heads in A and {b} in B.",
-    "unmoved": "{step}: the same in A and B, number for number ({n:,}).",
-    "moved": "{step}: {moved:,} of {n:,} numbers moved, by {mean} on average and {most} at most.",
-    "rounding": "{step}: the {n:,} numbers differ by rounding only, {most} at most.",
-    "forbidden": "In {n:,} cells one of them is minus infinity and the other is not.",
-    "tokens": "The words differ, so rows and columns are compared by their places.",
-}
+WORDS = Words(
+    {
+        "a": "A",
+        "b": "B",
+        "difference": "B − A",
+        "a_phrase": "the setting at the left",
+        "b_phrase": "the same but for what is changed",
+        "difference_phrase": "red is more in B, blue is less",
+        "same": "A and B are the same, number for number.",
+        "parted": "A and B are the same up to {before}; the first step that differs is {step}.",
+        "deeper": "A and B are the same in layer {layer}. Layers in all: {a} in A, {b} in B.",
+        "parted_at_once": "A and B differ from the first step on, {step}.",
+        "other_shape": "{step} are {a} in A and {b} in B, so there is no difference to draw.",
+        "absent": "absent",
+        "fewer_heads": "Compared are the first {n} of {a} heads in A and {b} in B.",
+        "unmoved": "{step}: the same in A and B, number for number ({n:,}).",
+        "moved": "{step}: {moved:,} of {n:,} numbers moved, by {mean} on average and {most} at most.",
+        "rounding": "{step}: the {n:,} numbers differ by rounding only, {most} at most.",
+        "forbidden": "In {n:,} cells one of them is minus infinity and the other is not.",
+        "tokens": "The words differ, so rows and columns are compared by their places.",
+    }
+)
 MOVED = "{where}: {a} in A, {b} in B ({change})"
 EQUAL = 1e-12
 """Below this, relative to the largest number of a step, a difference is how a machine sums."""
@@ -93,7 +96,7 @@ def parting(a: Trace, b: Trace, layer: int) -> str:
 
 def _named(step: Step) -> str:
     """A step in the middle of a sentence: scores S."""
-    return f"{NAMES[step.name].lower()} {plain(step.symbol)}"
+    return f"{inside(NAMES[step.name])} {plain(step.symbol)}"
 
 
 def _equal(left: np.ndarray, right: np.ndarray) -> bool:
@@ -206,7 +209,7 @@ def told(a: Trace, layer: int, name: str, move: Move) -> Sentence:
     place = (move.head, move.row, move.column)[3 - len(step.axes) :]
     sign = "+" if move.change > 0 else ""
     numbers = {"a": rounded(move.a), "b": rounded(move.b), "change": sign + rounded(move.change)}
-    return filled(MOVED, where=where(a, step, place), **numbers)
+    return filled(say(MOVED), where=where(a, step, place), **numbers)
 
 
 def _has_heads(trace: Trace, layer: int, name: str) -> bool:

@@ -11,17 +11,21 @@ import numpy as np
 from attnviz.core.config import Config
 from attnviz.core.edits import MOST, OUTER, Edit
 from attnviz.core.fields import ConfigError
+from attnviz.core.language import Words
 from attnviz.core.trace import Step, Trace
 from attnviz.views.flow import plain as symbol
 from attnviz.views.sentences import Sentence, filled, rounded
 from attnviz.views.whereabouts import where
 
-WORDS = {
-    "change": "{symbol}{layer}, {where}: {was} → {now}",
-    "layer": " of layer {n}",
-    "shape": "the matrix has {rows} rows and {columns} columns; {symbol} has {needed_rows} and {needed_columns} here",
-    "many": "{n:,} numbers would be changed; at most {most:,} can be",
-}
+WORDS = Words(
+    {
+        "change": "{symbol}{layer}, {where}: {was} → {now}",
+        "layer": " of layer {n}",
+        "shape": "the matrix has {rows} rows and {columns} columns; {symbol} has {needed_rows} and {needed_columns} "
+        "here",
+        "many": "{n:,} numbers would be changed; at most {most:,} can be",
+    }
+)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,12 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from attnviz.core.language import say
 from attnviz.views.mosaic import RIGHT, TOP, Grid, Layout, Shape, arrange, room_for
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ class Stage:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self.heads or (f"head {head + 1}" for head in range(self.array.shape[0])))
+        return tuple(self.heads or (say("head {n}", n=head + 1) for head in range(self.array.shape[0])))
 
     @property
     def hidden(self) -> np.ndarray | None:
@@ -143,16 +145,47 @@ def mosaic(stage: Stage, grid: Grid) -> dict[str, Any]:
 
 
 def bare(figure: dict[str, Any]) -> Figure:
-    """The figure without a template.
-
-    A page hands a chart to Plotly twice. It is drawn once only if nothing in it looks new the second time: an object
-    counts as new, so there must be no template and `meta` must be a string; numbers do not, if `datarevision` is equal.
-    """
+    """The figure without a template."""
     from plotly.graph_objects import Figure  # here, as all else in this file can do without
 
     drawn = Figure(figure)
     drawn.layout.template = None
     return drawn
+
+
+def as_written(figure: dict[str, Any]) -> Figure:
+    """A mosaic's figure as Plotly would send it, without a Plotly object for each of its parts, which costs most.
+
+    A page hands a chart to Plotly twice. It is drawn once only if nothing in it looks new the second time: an object
+    counts as new, so there is no template and `meta` is a string; numbers do not, if `datarevision` is equal.
+    """
+    (trace,), layout = figure["data"], figure["layout"]
+    written = {
+        "data": [trace | {"z": _typed(trace["z"])}],
+        "layout": {name: part for name, part in layout.items() if name != "template"},
+    }
+    return _as_written()(written)
+
+
+@cache
+def _as_written() -> type[Figure]:
+    """A figure that is written already; a page asks it for nothing but `to_dict`."""
+    from plotly.graph_objects import Figure
+
+    class AsWritten(Figure):  # type: ignore[misc]
+        def __init__(self, written: dict[str, Any]) -> None:  # not the parent's: it builds the objects
+            self.__dict__["written"] = written
+
+        def to_dict(self) -> dict[str, Any]:
+            return dict(self.__dict__["written"])
+
+    return AsWritten
+
+
+def _typed(array: np.ndarray) -> dict[str, str]:
+    """An array as Plotly writes it: its bytes in base64."""
+    kind = {"float64": "f8", "float32": "f4"}[str(array.dtype)]
+    return {"dtype": kind, "bdata": base64.b64encode(array.tobytes()).decode("ascii"), "shape": str(array.shape)[1:-1]}
 
 
 def _drawn(stage: Stage) -> np.ndarray:
@@ -256,7 +289,7 @@ def heading(stage: Stage, *, tall: bool) -> str:
 def _sum_up(stage: Stage) -> str:
     heads, rows, _ = stage.array.shape
     rows, widths = rows - stage.margin, sorted({width - stage.margin for width in stage.true_widths})
-    columns = str(widths[0]) if len(widths) == 1 else f"{widths[0]} to {widths[-1]}"
+    columns = str(widths[0]) if len(widths) == 1 else say("{low} to {high}", low=widths[0], high=widths[-1])
     shape = f"{rows} × {columns}" if stage.names == ("",) else f"{heads} × {rows} × {columns}"
     return f"{stage.formula}   {shape}" if stage.formula else shape
 
@@ -264,12 +297,12 @@ def _sum_up(stage: Stage) -> str:
 def _legend(stage: Stage) -> str:
     """The colour scale as a small gradient between the numbers at its ends."""
     if stage.kind == "allowed":
-        return f'<span class="attn-legend">{_swatch(SHARE[2], ALLOWED)}{_swatch(MASKED, FORBIDDEN)}</span>'
+        return f'<span class="attn-legend">{_swatch(SHARE[2], say(ALLOWED))}{_swatch(MASKED, say(FORBIDDEN))}</span>'
     shades = scale(stage)
     signed = shades.colours is SIGNED
     low, high = (_short(end, signed) for end in (shades.low, shades.high))
     gradient = f'<i style="background:linear-gradient(90deg,{",".join(shades.colours)})"></i>'
-    masked = _swatch(MASKED, MASKED_WORD) if stage.masked is not None and stage.masked.any() else ""
+    masked = _swatch(MASKED, say(MASKED_WORD)) if stage.masked is not None and stage.masked.any() else ""
     return f'<span class="attn-legend">{masked}{low}{gradient}{high}</span>'
 
 

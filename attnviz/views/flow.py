@@ -10,10 +10,12 @@ import numpy as np
 
 from attnviz.core.config import Config
 from attnviz.core.given import first_steps, forbidden
+from attnviz.core.language import Words, say
 from attnviz.core.normalisers import NORMALISERS
 from attnviz.core.scores import SCORES
 from attnviz.core.trace import STEPS, Step, Trace
 from attnviz.views.figures import Stage, scale
+from attnviz.views.formulas import worded
 from attnviz.views.thumbnails import thumbnail
 
 STAGES = (
@@ -52,34 +54,53 @@ PARAMETERS = tuple(name for name in ORDER if not {"query", "key"} & set(STEPS[na
 INGREDIENTS = (*STAGES[0], "bias", "allowed", *(name for name in PARAMETERS if name != "w_o"))
 """What goes into the steps of the path without being one of them."""
 
-LABELS = {
-    "token_embeddings": "tokens",
-    "embedded": "input",
-    "token_embeddings_kv": "tokens",
-    "positions_kv": "positions",
-    "embedded_kv": "second input",
-    "projected_queries": "unturned",
-    "projected_keys": "unturned",
-    "allowed": "mask",
-    "added": "residual",
-    "added_normed": "normed",
-    "ff_normed": "normed",
-    "ff_hidden": "hidden units",
-    "ff_output": "feed-forward",
-    "ff_added": "residual",
-    "ff_added_normed": "normed",
-} | dict.fromkeys(PARAMETERS, "")
-"""What a step is called in a word, where that is not its name; a parameter has its symbol alone."""
+LABELS = Words(
+    dict.fromkeys(PARAMETERS, "")
+    | {
+        "token_embeddings": "tokens",
+        "positions": "positions",
+        "token_embeddings_kv": "tokens",
+        "positions_kv": "positions",
+        "embedded": "input",
+        "embedded_kv": "second input",
+        "normed": "normed",
+        "projected_queries": "unturned",
+        "projected_keys": "unturned",
+        "queries": "queries",
+        "keys": "keys",
+        "values": "values",
+        "scores": "scores",
+        "scaled": "scaled",
+        "capped": "capped",
+        "bias": "bias",
+        "allowed": "mask",
+        "masked": "masked",
+        "weights": "weights",
+        "heads": "heads",
+        "concat": "concat",
+        "output": "output",
+        "added": "residual",
+        "added_normed": "normed",
+        "ff_normed": "normed",
+        "ff_hidden": "hidden units",
+        "ff_output": "feed-forward",
+        "ff_added": "residual",
+        "ff_added_normed": "normed",
+    }
+)
+"""What a step is called in a word; a parameter has its symbol alone."""
 
 FORMER = "what layer {layer} hands on"
 
-COUNTED = {
-    "query": ("query", "queries"),
-    "key": ("key", "keys"),
-    "token": ("token", "tokens"),
-    "head": ("head", "heads"),
-    "kv_head": ("key/value head", "key/value heads"),
-}
+COUNTED = Words(
+    {
+        "query": ("query", "queries"),
+        "key": ("key", "keys"),
+        "token": ("token", "tokens"),
+        "head": ("head", "heads"),
+        "kv_head": ("key/value head", "key/value heads"),
+    }
+)
 WIDTHS = {"model": "d_model", "joined": "Σ d_v", "out": "d_out"}
 
 
@@ -130,7 +151,7 @@ def steps(trace: Trace, layer: int) -> dict[str, Step]:
     cross = trace.config.is_cross_attention
     found = {name: each for name, each in trace.around.items() if cross or not name.endswith("_kv")}
     if layer:
-        meaning = FORMER.format(layer=layer)
+        meaning = say(FORMER, layer=layer)
         former = list(trace.layers[layer - 1].values())[-1]
         own = replace(former, name="embedded", axes=("query", "model"), symbol="X", formula="X", meaning=meaning)
         found = {"embedded": own} | ({"embedded_kv": found["embedded_kv"]} if cross else {})
@@ -144,7 +165,7 @@ def _entry(config: Config, found: dict[str, Step], step: Step) -> Entry:
     shades = scale(_as_stage(step, hidden))
     return Entry(
         name=step.name,
-        label=LABELS.get(step.name, step.name),
+        label=LABELS[step.name],
         symbol=step.symbol,
         text=plain(step.symbol),
         shape=short_shape(step),
@@ -163,7 +184,7 @@ def _entry(config: Config, found: dict[str, Step], step: Step) -> Entry:
 
 def _formula(found: dict[str, Step], step: Step) -> str:
     """The formula of a step without the biases that this run does not have."""
-    return re.sub(r" \+ (b_\w)(\^h)?", lambda b: b[0] if b[1].lower() in found else "", step.formula)
+    return worded(re.sub(r" \+ (b_\w)(\^h)?", lambda b: b[0] if b[1].lower() in found else "", step.formula))
 
 
 def _plain_formula(config: Config, name: str, formula: str) -> str:

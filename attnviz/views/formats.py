@@ -11,14 +11,17 @@ from importlib import import_module
 from typing import Any
 
 from attnviz.core.fields import ConfigError, shorten
+from attnviz.core.language import Words, said, say
 from attnviz.core.trace import Step, Trace
 
 MISSING = 'a .{name} file needs {module}, which is not installed; pip install "attnviz[{extra}]" brings it'
-FAULTS = {
-    "place": "--{name} is {given}; this run has 1 to {most}",
-    "step": "--step is {given}; this run has {names}",
-    "head": "--head is {given}; the step {step} has 1 to {most}",
-}
+FAULTS = Words(
+    {
+        "place": "--{name} is {given}; this run has 1 to {most}",
+        "step": "--step is {given}; this run has {names}",
+        "head": "--head is {given}; the step {step} has 1 to {most}",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class Place:
     key: int | None = None
 
 
+@said("note")
 @dataclass(frozen=True)
 class Format:
     """A kind of file.
@@ -59,7 +63,7 @@ def written(name: str, trace: Trace, place: Place = Place()) -> str | bytes:
         return form.write(import_module(f"attnviz.views.{form.module}"), trace, place)
     except ModuleNotFoundError as error:
         library = str(error.name).partition(".")[0]
-        raise ConfigError(MISSING.format(name=name, module=library, extra=form.extra)) from None
+        raise ConfigError(say(MISSING, name=name, module=library, extra=form.extra)) from None
     except (ImportError, RuntimeError) as error:  # a sentence that says what is missing where this runs
         raise ConfigError(str(error)) from None
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from unicodedata import normalize
 
+from attnviz.core.language import Words
+
 SIGNS = {
     "cdot": "·", "times": "×", "infty": "∞", "sum": "∑", "odot": "⊙", "dots": "…", "cdots": "⋯", "vdots": "⋮",
     "le": "≤", "ge": "≥", "in": "∈", "tau": "τ", "sigma": "σ", "Sigma": "Σ", "delta": "δ", "theta": "θ",
@@ -24,12 +26,24 @@ UPRIGHT = {"mathrm", "text", "operatorname"}
 FRACTION = '<span class="over"><span>{top}</span><span>{bottom}</span></span>'
 ROOT = '√<span class="root">{inside}</span>'
 
+IN_FORMULAS = Words({word: word for word in (" where forbidden", " or ", "and", "your list")})
+"""The words that stand in a formula of a step, which otherwise is the same in every language."""
+
 _PART = re.compile(r"\\[a-zA-Z]+|\\.|[{}_^&]|[0-9.]+|\s+|.", re.DOTALL)
 _ROWS = re.compile(r"\\begin\{aligned\}(.*?)\\end\{aligned\}", re.DOTALL)
 _TEXT = re.compile(
     r"\$(?P<formula>.+?)\$|\*\*(?P<bold>.+?)\*\*|(?<!\*)\*(?!\*)(?P<slanted>.+?)(?<!\*)\*(?!\*)|`(?P<code>.+?)`",
     re.DOTALL,
 )
+
+
+def worded(latex: str) -> str:
+    r"""A formula with its words in the language that is spoken.
+
+    >>> worded(r"j \le i \;\text{ or }\; j < p") == r"j \le i \;\text{ or }\; j < p"
+    True
+    """
+    return re.sub(r"\\text\{([^{}]*)\}", lambda word: rf"\text{{{IN_FORMULAS.get(word[1], word[1])}}}", latex)
 
 
 def formula(latex: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.core.language import Words, say
 from attnviz.core.projections import INITIALISERS
 from attnviz.core.scores import SCORES
 from attnviz.core.trace import Trace
@@ -22,25 +23,29 @@ DIVIDED = "÷ {divisor}"
 GREY = "rgba(128,128,128,.7)"
 FAINT = "rgba(128,128,128,.22)"
 
-SAID = {
-    "scores": "At d_k = {d_k} the scores have standard deviation {one}; divided by √d_k = {root_of} it is {root}, "
-    "divided by d_k {width}.",
-    "largest": "The largest weight of a row is {one} on average without division, {root} with √d_k and {width} with "
-    "d_k; equal shares would make it {equal}.",
-    "one_wide": "At d_k = 1 all three divisors are 1.",
-    "one_key": "Every row may look at one key only, which gets all the weight whatever its score is divided by.",
-    "hardmax": "Hardmax asks only which score is the largest, so the divisor makes no difference.",
-    "same": "In this setting the divisor makes no difference to the weights.",
-    "temperature": "The temperature of the setting, {temperature:g}, divides once more: with √d_k by {product} in all.",
-    "softcap": "The soft cap of the setting, {softcap:g}, holds large scores back, also undivided ones.",
-    "bias": "The bias by distance is added after the division and is not divided.",
-    "product": "The trial takes dot products; your setting scores with: {score}.",
-    "entries": "The entries of these queries and keys have standard deviation {q_first} and {k_first} at d_k = "
-    "{first}, {q_last} and {k_last} at {last}, and they are not independent: √d_k is promised only for independent "
-    "entries of deviation 1.",
-    "by_hand": "Set by hand, they are solved for scores that are the same after √d_k at every d_k that is wide enough.",
-    "over": "Weights are taken over the keys here, as they should be.",
-}
+SAID = Words(
+    {
+        "scores": "At d_k = {d_k} the scores have standard deviation {one}; divided by √d_k = {root_of} it is {root}, "
+        "divided by d_k {width}.",
+        "largest": "The largest weight of a row is {one} on average without division, {root} with √d_k and {width} "
+        "with d_k; equal shares would make it {equal}.",
+        "one_wide": "At d_k = 1 all three divisors are 1.",
+        "one_key": "Every row may look at one key only, which gets all the weight whatever its score is divided by.",
+        "hardmax": "Hardmax asks only which score is the largest, so the divisor makes no difference.",
+        "same": "In this setting the divisor makes no difference to the weights.",
+        "temperature": "The temperature of the setting, {temperature:g}, divides once more: with √d_k by {product} in "
+        "all.",
+        "softcap": "The soft cap of the setting, {softcap:g}, holds large scores back, also undivided ones.",
+        "bias": "The bias by distance is added after the division and is not divided.",
+        "product": "The trial takes dot products; your setting scores with: {score}.",
+        "entries": "The entries of these queries and keys have standard deviation {q_first} and {k_first} at d_k = "
+        "{first}, {q_last} and {k_last} at {last}, and they are not independent: √d_k is promised only for independent "
+        "entries of deviation 1.",
+        "by_hand": "Set by hand, they are solved for scores that are the same after √d_k at every d_k that is wide "
+        "enough.",
+        "over": "Weights are taken over the keys here, as they should be.",
+    }
+)
 
 
 def of_spread(trace: Trace, found: Spread) -> list[str]:
@@ -64,7 +69,7 @@ def of_entries(trace: Trace, found: Sequence[Spread]) -> list[str]:
 def phrase(found: Spread, divisor: str) -> str:
     """The largest weight under one divisor; nothing where no row may look at anything."""
     largest = found.largest[divisor]
-    return "" if math.isnan(largest) else PHRASE.format(largest=short(largest))
+    return "" if math.isnan(largest) else say(PHRASE, largest=short(largest))
 
 
 def _hidden(trace: Trace, found: Spread) -> list[str]:
@@ -136,7 +141,7 @@ def _line(found: Sequence[Spread], name: str, values: Sequence[float]) -> dict[s
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "name": DIVIDED.format(divisor=DIVISORS[name].label),
+        "name": say(DIVIDED, divisor=DIVISORS[name].label),
         "x": [each.d_k for each in found],
         "y": list(values),
         "line": {"color": COLOURS[name], "width": 2},

@@ -6,6 +6,7 @@ import csv
 from collections.abc import Iterator, Sequence
 
 from attnviz.core.fields import ConfigError
+from attnviz.core.language import Words
 from attnviz.views import reading_files
 from attnviz.views.address import clean
 from attnviz.views.tables import FORMULA_STARTS
@@ -19,13 +20,15 @@ LONGEST_CODE = 2_000
 HEADS = {"name": ("name", "student", "number", "id"), "code": ("code", "result", "result code")}
 """What the columns may be called; without such a first row they are the first two."""
 
-FAULTS = {
-    "large": "there are {n:,} bytes; at most {most:,} are read, so bring a part of them",
-    "form": "the file is {what}; bring a table of names and codes as .csv",
-    "quotes": "the table cannot be read near row {row}: {why}; save it again as .csv",
-    "many": "there are {n:,} rows; at most {most:,} are marked at once, so bring a part of them",
-    "columns": "row {row} has no code beside the name; write a name, a comma or a tab, and a code",
-}
+FAULTS = Words(
+    {
+        "large": "there are {n:,} bytes; at most {most:,} are read, so bring a part of them",
+        "form": "the file is {what}; bring a table of names and codes as .csv",
+        "quotes": "the table cannot be read near row {row}: {why}; save it again as .csv",
+        "many": "there are {n:,} rows; at most {most:,} are marked at once, so bring a part of them",
+        "columns": "row {row} has no code beside the name; write a name, a comma or a tab, and a code",
+    }
+)
 
 
 def of_file(data: bytes) -> list[Pair]:

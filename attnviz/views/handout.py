@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from attnviz.core.config import Config
+from attnviz.core.language import Words, spoken
 from attnviz.core.layers import run
 from attnviz.core.lesson import Lesson, Question, Slide
 from attnviz.core.trace import Step, Trace
@@ -29,29 +30,32 @@ from attnviz.views.sentences import plain
 from attnviz.views.stages import side_by_side
 from attnviz.views.svg import picture
 
-WORDS = {
-    "title": "Attention, step by step",
-    "name": "Name",
-    "date": "Date",
-    "solutions": "with solutions",
-    "sentence": "The sentence: {sentence}",
-    "second": "It looks at: {sentence}",
-    "numbers": "The numbers",
-    "layer": "Layer {n}. ",
-    "head": "{layer}Head {n}",
-    "blanks": "Framed cells are to be worked out: about a quarter of the scores, weights and outputs, chosen by seed "
-    "{seed}, and what a question asks for. Numbers are rounded to {digits} digits; a stroke stands "
-    "where a query may not look.",
-    "filled": "What was blank stands in bold in a frame. Numbers are rounded to {digits} digits after the arithmetic.",
-    "wide": "The matrices of this setting are too large for paper; a sentence of up to {n} words fits.",
-    "questions": "Questions",
-    "slide": "{n}",
-    "answer": "Answer:",
-    "unanswerable": "This setting has no answer to it: {why}.",
-    "setting": "The same numbers on a screen: put this after the question mark of the page's address: {link}",
-}
+WORDS = Words(
+    {
+        "title": "Attention, step by step",
+        "name": "Name",
+        "date": "Date",
+        "solutions": "with solutions",
+        "sentence": "The sentence: {sentence}",
+        "second": "It looks at: {sentence}",
+        "numbers": "The numbers",
+        "layer": "Layer {n}. ",
+        "head": "{layer}Head {n}",
+        "blanks": "Framed cells are to be worked out: about a quarter of the scores, weights and outputs, chosen by "
+        "seed {seed}, and what a question asks for. Numbers are rounded to {digits} digits; a stroke stands where a "
+        "query may not look.",
+        "filled": "What was blank stands in bold in a frame. Numbers are rounded to {digits} digits after the "
+        "arithmetic.",
+        "wide": "The matrices of this setting are too large for paper; a sentence of up to {n} words fits.",
+        "questions": "Questions",
+        "slide": "{n}",
+        "answer": "Answer:",
+        "unanswerable": "This setting has no answer to it: {why}.",
+        "setting": "The same numbers on a screen: put this after the question mark of the page's address: {link}",
+    }
+)
 PAGE = """<!DOCTYPE html>
-<html lang="en">
+<html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
@@ -101,7 +105,8 @@ def html(
     title = drawable(title) or WORDS["title"]
     said = f"{title}, {WORDS['solutions']}" if solutions else title
     heading = f"<h1>{markup.escape(said)}</h1>{'' if solutions else _who()}{head}"
-    return PAGE.format(title=markup.escape(said), style=_style(), body="\n".join([heading, *body]))
+    whole = "\n".join([heading, *body])
+    return PAGE.format(language=spoken(), title=markup.escape(said), style=_style(), body=whole)
 
 
 @cache

@@ -15,6 +15,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attnviz.core.given import of_weights
+from attnviz.core.language import Words
 from attnviz.core.tokens import graphemes
 from attnviz.core.trace import Trace
 from attnviz.views import stages
@@ -29,7 +30,7 @@ SLIDER = 60
 COLOUR_BAR = {"lenmode": "pixels", "len": 200, "y": 1.0, "yanchor": "top"}
 LONGEST_LABEL = 14
 MOST_LABELS = 32
-WORDS = {"title": "{stage}, {head}", "layer": "layer {n}", "hover": "%{y} → %{x}: %{z:.6g}<extra></extra>"}
+WORDS = Words({"title": "{stage}, {head}", "layer": "layer {n}", "hover": "%{y} → %{x}: %{z:.6g}<extra></extra>"})
 
 
 def show(

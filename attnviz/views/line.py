@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from attnviz.core.language import Words, say
 from attnviz.views.latex import VERTICAL_DOTS, Member, Pen, aligned, chain, shown
 
 Array = np.ndarray
@@ -17,81 +18,101 @@ Bars = tuple[tuple[str, float], ...]
 CLOSE = 1e-11
 """How far, over the size of what was added up, two orders of summing can lie apart; beyond it a person has edited."""
 
-LINES = {
-    "query": ("The query", "Row {i} of the layer's input times W_Q{plus}{owner}: what token {i} asks for."),
-    "key": ("The key", "Row {j} of what is looked at times W_K{plus}{owner}: what token {j} answers to."),
-    "value": ("The value", "The same row times W_V{plus}{owner}: what token {j} hands over."),
-    "given_query": ("The query", "Row {i} of the queries, as it was given: the arithmetic begins here."),
-    "given_key": ("The key", "Row {j} of the keys, as it was given."),
-    "given_value": ("The value", "Row {j} of the values, as it was given."),
-    "given_score": ("The score", "As it was given: the arithmetic begins here."),
-    "given_weight": ("The weight", "As it was given: there is nothing before it."),
-    "turned_query": ("The query, turned", "RoPE turns each pair of entries by position {at} times the pair's angle."),
-    "turned_key": ("The key, turned", "RoPE turns each pair of entries by position {at} times the pair's angle."),
-    "products": ("The products", "Entry by entry, the query times the key."),
-    "score": ("The score", "The products added up."),
-    "transformed_query": ("The query through W", "W says which entry of the query meets which entry of the key."),
-    "products_of_general": ("The products", "Entry by entry, the transformed query times the key."),
-    "hidden_query": ("The query's part", "The query times W_q: one number for each hidden unit."),
-    "hidden_key": ("The key's part", "The key times W_k: one number for each hidden unit."),
-    "hidden": ("The hidden units", "Both parts{plus} are added."),
-    "squashed": ("The tanh", "Each hidden unit is squeezed between -1 and 1."),
-    "products_of_additive": ("The products", "Each hidden unit times its entry of v."),
-    "query_length": ("The length of the query", "The root of the sum of its squares."),
-    "key_length": ("The length of the key", "The root of the sum of its squares."),
-    "dot": ("The dot product", "The products added up."),
-    "cosine": ("The score", "The dot product over both lengths: the cosine of the angle between query and key."),
-    "cosine_of_zero": ("The score", "A vector of zeros has no direction; its cosine with anything counts as 0."),
-    "differences": ("The differences", "Entry by entry, the query minus the key."),
-    "squares": ("The squares", "Each difference squared."),
-    "squared_distance": ("The squared distance", "The squares added up."),
-    "gaussian": ("The score", "Minus half the squared distance."),
-    "negative_distance": ("The score", "Minus the distance, the root of the squared distance."),
-    "products_of_location": ("The products", "Entry by entry, the query times column {j} of W; the key has no say."),
-    "score_of_formula": ("The score", "The score function of query and key."),
-    "scale": ("The scale", "The score times {c}."),
-    "scale_of_width": ("The scale", "The score over the root of the width {d}, so that width alone does not sharpen."),
-    "softcap": ("The soft cap", "Squeezed between minus and plus {cap}."),
-    "softcap_off": ("The soft cap", "Off: nothing is squeezed."),
-    "bias_off": ("The bias", "Off: nothing is added."),
-    "bias": ("The bias", "Added for the distance between query and key."),
-    "bias_edited": ("The bias", "Added to the score. Edited: the settings give {expected}, it was set to {bias}."),
-    "mask": ("The mask", "Query {i} may look at key {j}, so the score stays."),
-    "opened": ("The mask", "The settings forbid key {j} to query {i}; the mask was edited, so the score stays."),
-    "forbidden": ("The mask", "Query {i} may not look at key {j}: {why}."),
-    "temperature": ("The temperature", "The score over the temperature {T}."),
-    "temperature_unused": ("The temperature", "This normaliser gives the same weights at every temperature."),
-    "largest": ("The largest of the {line}", "It will be subtracted: no weight changes, and the numbers stay small."),
-    "largest_or_zero": ("The largest of the {line}, at least 0", "It will be subtracted from all, from the 1 as well."),
-    "largest_that_wins": ("The largest of the {line}", "It takes everything."),
-    "exponents": ("Below the largest", "Each score of the {line} minus the largest, over the temperature."),
-    "half_exponents": ("Below the largest", "Half of each score minus half of the largest, over the temperature."),
-    "exponentials": ("The exponentials", "e to the power of each; the largest score gives 1."),
-    "one": ("The 1", "The 1 of the denominator, a key with score 0, after the same subtraction."),
-    "sum": ("Their sum", "The exponentials of the whole {line} added up."),
-    "sum_with_one": ("Their sum", "The exponentials of the whole {line} and the 1 added up."),
-    "weight": ("The weight", "This exponential over the sum."),
-    "weight_of_sigmoid": ("The weight", "The score alone decides; no other key has a say."),
-    "winners": ("The winners", "How many of the {line} share the largest score."),
-    "weight_of_hardmax": ("The weight", "This score is the largest: 1 over the number of winners."),
-    "weight_of_loser": ("The weight", "This score is not the largest, so it gets nothing."),
-    "positive": ("The positive parts", "Scores below 0 count as 0."),
-    "sum_of_positive": ("Their sum", "The positive parts of the whole {line} added up."),
-    "weight_of_linear": ("The weight", "This positive part over the sum."),
-    "weight_of_nothing": ("The weight", "No score of the {line} is positive, so all weights are 0."),
-    "support": ("The support", "How many of the {line} get more than 0: those above the threshold."),
-    "sum_of_support": ("The sum of the support", "What the support holds, added up."),
-    "threshold": ("The threshold", "So high that what lies above it adds to 1."),
-    "mean": ("The mean of the support", "The sum over how many they are."),
-    "spread": ("The spread of the support", "The sum of their squares minus what the mean alone would make."),
-    "weight_of_sparsemax": ("The weight", "What lies above the threshold, and nothing below it."),
-    "weight_of_entmax15": ("The weight", "What lies above the threshold, squared; nothing below it."),
-    "weight_of_formula": ("The weight", "The normaliser of the whole {line}."),
-    "emptied": ("The weight", "The {line} has nothing that may be looked at: every weight is 0."),
-    "share": ("The share of this key", "The weight times each entry of the value: what this key puts into the output."),
-    "share_of_forbidden": ("The share of this key", "What is forbidden takes no part, whatever its value holds."),
-    "output": ("The output of the head", "The shares of all keys added up, entry by entry."),
-}
+LINES = Words(
+    {
+        "query": ("The query", "Row {i} of the layer's input times W_Q{plus}{owner}: what token {i} asks for."),
+        "key": ("The key", "Row {j} of what is looked at times W_K{plus}{owner}: what token {j} answers to."),
+        "value": ("The value", "The same row times W_V{plus}{owner}: what token {j} hands over."),
+        "given_query": ("The query", "Row {i} of the queries, as it was given: the arithmetic begins here."),
+        "given_key": ("The key", "Row {j} of the keys, as it was given."),
+        "given_value": ("The value", "Row {j} of the values, as it was given."),
+        "given_score": ("The score", "As it was given: the arithmetic begins here."),
+        "given_weight": ("The weight", "As it was given: there is nothing before it."),
+        "turned_query": (
+            "The query, turned",
+            "RoPE turns each pair of entries by position {at} times the pair's angle.",
+        ),
+        "turned_key": ("The key, turned", "RoPE turns each pair of entries by position {at} times the pair's angle."),
+        "products": ("The products", "Entry by entry, the query times the key."),
+        "score": ("The score", "The products added up."),
+        "transformed_query": ("The query through W", "W says which entry of the query meets which entry of the key."),
+        "products_of_general": ("The products", "Entry by entry, the transformed query times the key."),
+        "hidden_query": ("The query's part", "The query times W_q: one number for each hidden unit."),
+        "hidden_key": ("The key's part", "The key times W_k: one number for each hidden unit."),
+        "hidden": ("The hidden units", "Both parts{plus} are added."),
+        "squashed": ("The tanh", "Each hidden unit is squeezed between -1 and 1."),
+        "products_of_additive": ("The products", "The tanh of each hidden unit times its entry of v."),
+        "query_length": ("The length of the query", "The root of the sum of its squares."),
+        "key_length": ("The length of the key", "The root of the sum of its squares."),
+        "dot": ("The dot product", "The products added up."),
+        "cosine": ("The score", "The dot product over both lengths: the cosine of the angle between query and key."),
+        "cosine_of_zero": ("The score", "A vector of zeros has no direction; its cosine with anything counts as 0."),
+        "differences": ("The differences", "Entry by entry, the query minus the key."),
+        "squares": ("The squares", "Each difference squared."),
+        "squared_distance": ("The squared distance", "The squares added up."),
+        "gaussian": ("The score", "Minus half the squared distance."),
+        "negative_distance": ("The score", "Minus the distance, the root of the squared distance."),
+        "products_of_location": (
+            "The products",
+            "Entry by entry, the query times column {j} of W; the key has no say.",
+        ),
+        "score_of_formula": ("The score", "The score function of query and key."),
+        "scale": ("The scale", "The score times {c}."),
+        "scale_of_width": (
+            "The scale",
+            "The score over the root of the width {d}, so that width alone does not sharpen.",
+        ),
+        "softcap": ("The soft cap", "Squeezed between minus and plus {cap}."),
+        "softcap_off": ("The soft cap", "Off: nothing is squeezed."),
+        "bias_off": ("The bias", "Off: nothing is added."),
+        "bias": ("The bias", "Added for the distance between query and key."),
+        "bias_edited": ("The bias", "Added to the score. Edited: the settings give {expected}, it was set to {bias}."),
+        "mask": ("The mask", "Query {i} may look at key {j}, so the score stays."),
+        "opened": ("The mask", "The settings forbid key {j} to query {i}; the mask was edited, so the score stays."),
+        "forbidden": ("The mask", "Query {i} may not look at key {j}: {why}."),
+        "temperature": ("The temperature", "The score over the temperature {T}."),
+        "temperature_unused": ("The temperature", "This normaliser gives the same weights at every temperature."),
+        "largest": (
+            "The largest of the {line}",
+            "It will be subtracted: no weight changes, and the numbers stay small.",
+        ),
+        "largest_or_zero": (
+            "The largest of the {line}, at least 0",
+            "It will be subtracted from all, and from the 0 whose exponential is the 1.",
+        ),
+        "largest_that_wins": ("The largest of the {line}", "It takes everything."),
+        "exponents": ("Below the largest", "Each score of the {line} minus the largest, over the temperature."),
+        "half_exponents": ("Below the largest", "Half of each score minus half of the largest, over the temperature."),
+        "exponentials": ("The exponentials", "e to the power of each; a difference of 0 gives 1."),
+        "one": ("The 1", "The 1 of the denominator, a key with score 0, after the same subtraction."),
+        "sum": ("Their sum", "The exponentials of the whole {line} added up."),
+        "sum_with_one": ("Their sum", "The exponentials of the whole {line} and the 1 added up."),
+        "weight": ("The weight", "This exponential over the sum."),
+        "weight_of_sigmoid": ("The weight", "The score alone decides; no other key has a say."),
+        "winners": ("The winners", "How many of the {line} share the largest score."),
+        "weight_of_hardmax": ("The weight", "This score is the largest: 1 over the number of winners."),
+        "weight_of_loser": ("The weight", "This score is not the largest, so it gets nothing."),
+        "positive": ("The positive parts", "Scores below 0 count as 0."),
+        "sum_of_positive": ("Their sum", "The positive parts of the whole {line} added up."),
+        "weight_of_linear": ("The weight", "This positive part over the sum."),
+        "weight_of_nothing": ("The weight", "No score of the {line} is positive, so all weights are 0."),
+        "support": ("The support", "How many of the {line} get more than 0: those above the threshold."),
+        "sum_of_support": ("The sum of the support", "What the support holds, added up."),
+        "threshold": ("The threshold", "So high that the weights add to 1."),
+        "mean": ("The mean of the support", "The sum over how many they are."),
+        "spread": ("The spread of the support", "The sum of their squares minus what the mean alone would make."),
+        "weight_of_sparsemax": ("The weight", "What lies above the threshold, and nothing below it."),
+        "weight_of_entmax15": ("The weight", "What lies above the threshold, squared; nothing below it."),
+        "weight_of_formula": ("The weight", "The normaliser of the whole {line}."),
+        "emptied": ("The weight", "The {line} has nothing that may be looked at: every weight is 0."),
+        "share": (
+            "The share of this key",
+            "The weight times each entry of the value: what this key puts into the output.",
+        ),
+        "share_of_forbidden": ("The share of this key", "What is forbidden takes no part, whatever its value holds."),
+        "output": ("The output of the head", "The shares of all keys added up, entry by entry."),
+    }
+)
 """For every line a title and a plain sentence; in both, names in braces stand for numbers."""
 
 EDITED = "Edited: the line gives {computed}; it was set to {result}, and all that follows uses that."
@@ -232,12 +253,12 @@ class Sheet:
     def _edited_to(self, x: Array, keep: int | None) -> list[str]:
         value = self._value(x, keep)
         first, *others = [value] if isinstance(value, str) else value
-        return [rf"&\quad \text{{{EDITED_TO}}}\; {first}", *(rf"&\quad {other}" for other in others)]
+        return [rf"&\quad \text{{{say(EDITED_TO)}}}\; {first}", *(rf"&\quad {other}" for other in others)]
 
     def _edited(self, computed: Array, result: Array) -> str:
         if computed.ndim:
-            return EDITED_VECTOR
-        return EDITED.format(computed=self.said(float(computed)), result=self.said(float(result)))
+            return say(EDITED_VECTOR)
+        return say(EDITED, computed=self.said(float(computed)), result=self.said(float(result)))
 
 
 def _number(x: ArrayLike) -> Array:

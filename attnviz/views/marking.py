@@ -18,6 +18,7 @@ import pandas as pd
 
 from attnviz.core.config import Config
 from attnviz.core.fields import ConfigError
+from attnviz.core.language import Words
 from attnviz.core.layers import run
 from attnviz.views import assignments, codes
 from attnviz.views.asked import Asked
@@ -36,30 +37,34 @@ PER_TOLERANCE = 50
 WHOLE_STEP = 0.1  # where no tolerance is stated
 LARGEST = 10**15
 
-WORDS = {
-    "name": "name",
-    "valid": "valid",
-    "yes": "yes",
-    "score": "score",
-    "of": "of",
-    "answer": "{n}",
-    "is_right": "{n} right",
-    "right": "yes",
-    "wrong": "no",
-    "none": "none",
-    "question": "question",
-    "given": "answer",
-    "code": "code",
-    "assignment": "assignment",
-}
-FAULTS = {
-    "version": "the code is of a version that is not known here; it may be newer than this page",
-    "assignment": "the code is of another assignment, or of a link that was edited",
-    "name": "the code was made under another name or number",
-    "count": "the code holds {given} answers and the assignment has {n} questions",
-    "answer": "answer {n} of the code is none that the question has",
-    "name_missing": "there is no name or number beside the code",
-}
+WORDS = Words(
+    {
+        "name": "name",
+        "valid": "valid",
+        "yes": "yes",
+        "score": "score",
+        "of": "of",
+        "answer": "{n}",
+        "is_right": "{n} right",
+        "right": "yes",
+        "wrong": "no",
+        "none": "none",
+        "question": "question",
+        "given": "answer",
+        "code": "code",
+        "assignment": "assignment",
+    }
+)
+FAULTS = Words(
+    {
+        "version": "the code is of a version that is not known here; it may be newer than this page",
+        "assignment": "the code is of another assignment, or of a link that was edited",
+        "name": "the code was made under another name or number",
+        "count": "the code holds {given} answers and the assignment has {n} questions",
+        "answer": "answer {n} of the code is none that the question has",
+        "name_missing": "there is no name or number beside the code",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -226,12 +231,15 @@ def _first() -> tuple[str, ...]:
 
 
 def sheet(task: Assignment, name: str, code: str, found: Sequence[Asked | str], numbers: Sequence[int]) -> pd.DataFrame:
-    """A student's own sheet: every question, what was answered, and, if that may be said, whether it is right."""
-    rows = []
+    """A student's own sheet: every question, what was answered, and, if that may be said, whether it is right.
+
+    Its columns are called alike in every language, as files are read by their names.
+    """
+    rows, names = [], WORDS.english
     for ask, held in zip(found, numbers):
-        row: dict[str, str | float] = {WORDS["name"]: name, WORDS["code"]: code}
-        row |= {WORDS["question"]: "" if isinstance(ask, str) else plain(ask.words)}
-        row |= {WORDS["given"]: "" if isinstance(ask, str) else said(ask, held)}
+        row: dict[str, str | float] = {names["name"]: name, names["code"]: code}
+        row |= {names["question"]: "" if isinstance(ask, str) else plain(ask.words)}
+        row |= {names["given"]: "" if isinstance(ask, str) else said(ask, held)}
         if task.task_feedback:
             row["right"] = WORDS["right" if not isinstance(ask, str) and is_right(ask, held) else "wrong"]
         rows.append(row)
@@ -240,5 +248,5 @@ def sheet(task: Assignment, name: str, code: str, found: Sequence[Asked | str], 
 
 def sheet_files(task: Assignment, frame: pd.DataFrame) -> dict[str, str]:
     """The sheet as files, by their endings."""
-    held = {WORDS["assignment"]: task.task_title, "answers": frame.to_dict("records")}
+    held = {WORDS.english["assignment"]: task.task_title, "answers": frame.to_dict("records")}
     return {"csv": csv(frame), "json": json.dumps(held, ensure_ascii=False, indent=1)}

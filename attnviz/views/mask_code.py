@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attnviz.core.config import Config
+from attnviz.core.language import say
 from attnviz.core.mask_forms import FORMS, combined
 from attnviz.core.masks import MASKS
 from attnviz.core.tokens import PAD
@@ -52,7 +53,7 @@ def code(name: str, allowed: np.ndarray, term: str | None = None) -> str:
     """A form of the mask as code that makes it; `term` is its expression, used where not every cell can be read."""
     form = FORMS[name].fn(allowed)
     if form is None:
-        return NOT_THE_SAME
+        return say(NOT_THE_SAME)
     numpy = name == "allowed"
     make, target = ("np.array" if numpy else "torch.tensor"), NAMES.get(name, "attn_mask")
     if form.ndim == 1 or max(form.shape) <= LEGIBLE:

@@ -8,6 +8,7 @@ from functools import cached_property, partial
 import numpy as np
 import pandas as pd
 
+from attnviz.core.language import Words, say, translated
 from attnviz.core.mask_forms import FILLS, leaked, unmasked
 from attnviz.core.normalisers import NORMALISERS
 from attnviz.core.sides import SIDES
@@ -20,49 +21,59 @@ TITLE = "Weights, head {head}"
 PHRASE = "the same scores, forbidden cells hidden in five ways"
 ALT = "Weights of head {head} under five ways to hide forbidden cells: {ways}."
 
-COLUMNS = {
-    "way": "Forbidden cells",
-    "what": "What is done",
-    "leaked": "Most that leaks in a row",
-    "differs": "Largest difference from −∞",
-    "empty": "A row with nothing allowed",
-}
-DONE = {
-    "minus_infinity": "score −∞, then {normaliser}",
-    "large_number": "score {large}, then {normaliser}",
-    "zero_score": "score 0, then {normaliser}: scores × mask",
-    "zero_after": "{normaliser} of all scores, then weights × mask",
-    "renormalised": "the same, then each row over its sum",
-}
-EMPTY = {
-    "zeros": "zeros",
-    "zeros_here": "zeros here; by the bare formula 0 / 0, NaN",
-    "nan": "NaN: 0 / 0",
-    "equal": "{weight} for every key, all of them forbidden",
-    "sum": "weights on forbidden keys, {sum} in all",
-}
-SAID = {
-    "stands_in": "Nothing is forbidden in the present setting, so the causal mask stands in here.",
-    "emptied": "For this trial the first query, {query}, may look at nothing.",
-    "columns": "Weights are shared out over the queries here, the wrong way: a hidden cell leaves its share to the "
-    "rest of its column.",
-}
-NORMALISER_SAID = {
-    "softmax": "exp(0) = 1: a score of 0 is a score like any other. Over the sum, zeros afterwards come to the same as "
-    "−∞, as softmax keeps the ratios of what is left.",
-    "quiet_softmax": "exp(0) = 1: a score of 0 counts as much as the 1 in the denominator. Over the sum, the row adds "
-    "to 1 and can no longer stay silent.",
-    "sigmoid": "Every key is judged alone: a score of 0 is a weight of 0.5; zeros afterwards are the same as −∞. Over "
-    "the sum, the row adds to 1, which a sigmoid's does not.",
-    "sparsemax": "A score of 0 stays out only if it lies far below the best. Over the sum is not the same as −∞ here: "
-    "a forbidden key in the support has moved the threshold of all.",
-    "entmax15": "A score of 0 stays out only if it lies far below the best. Over the sum is not the same as −∞ here: a "
-    "forbidden key in the support has moved the threshold of all.",
-    "hardmax": "A score of 0 takes everything where all allowed scores are below it. Zeros afterwards lose everything "
-    "where a forbidden key was the best.",
-    "linear": "max(s, 0) is 0 for a score of 0 and for any negative number: neither leaks. Over the sum, zeros "
-    "afterwards come to the same as −∞, where anything is left.",
-}
+COLUMNS = Words(
+    {
+        "way": "Forbidden cells",
+        "what": "What is done",
+        "leaked": "Most that leaks in a row",
+        "differs": "Largest difference from −∞",
+        "empty": "A row with nothing allowed",
+    }
+)
+DONE = Words(
+    {
+        "minus_infinity": "score −∞, then {normaliser}",
+        "large_number": "score {large}, then {normaliser}",
+        "zero_score": "score 0, then {normaliser}: scores × mask",
+        "zero_after": "{normaliser} of all scores, then weights × mask",
+        "renormalised": "the same, then each row over its sum",
+    }
+)
+EMPTY = Words(
+    {
+        "zeros": "zeros",
+        "zeros_here": "zeros here; by the bare formula 0 / 0, NaN",
+        "nan": "NaN: 0 / 0",
+        "equal": "{weight} for every key, all of them forbidden",
+        "sum": "weights on forbidden keys, {sum} in all",
+    }
+)
+SAID = Words(
+    {
+        "stands_in": "Nothing is forbidden in the present setting, so the causal mask stands in here.",
+        "emptied": "For this trial the first query, {query}, may look at nothing.",
+        "columns": "Weights are shared out over the queries here, the wrong way: a hidden cell leaves its share to the "
+        "rest of its column.",
+    }
+)
+NORMALISER_SAID = Words(
+    {
+        "softmax": "exp(0) = 1: a score of 0 is a score like any other. Over the sum, zeros afterwards come to the "
+        "same as −∞, as softmax keeps the ratios of what is left.",
+        "quiet_softmax": "exp(0) = 1: a score of 0 counts as much as the 1 in the denominator. Over the sum, the row "
+        "adds to 1 and can no longer stay silent.",
+        "sigmoid": "Every key is judged alone: a score of 0 is a weight of 0.5; zeros afterwards are the same as −∞. "
+        "Over the sum, the row adds to 1, which a sigmoid's does not.",
+        "sparsemax": "A score of 0 stays out only if it lies far below the best. Over the sum is not the same as −∞ "
+        "here: a forbidden key in the support has moved the threshold of all.",
+        "entmax15": "A score of 0 stays out only if it lies far below the best. Over the sum is not the same as −∞ "
+        "here: a forbidden key in the support has moved the threshold of all.",
+        "hardmax": "A score of 0 takes everything where all allowed scores are below it. Zeros afterwards lose "
+        "everything where a forbidden key was the best.",
+        "linear": "max(s, 0) is 0 for a score of 0 and for any negative number: neither leaks. Over the sum, zeros "
+        "afterwards come to the same as −∞, where anything is left.",
+    }
+)
 """What is worth knowing of each normaliser."""
 
 RUN, READ = "run, PyTorch 2.13 on a CPU", "read, keras-team/keras pull request 21149"
@@ -141,7 +152,7 @@ def lab(trace: Trace, layer: int, head: int, *, large: float = -1e9, empty_a_row
         said.append(SAID["stands_in"])
     if empty_a_row and allowed.any(axis=-1).all():
         allowed[0] = False
-        said.append(SAID["emptied"].format(query=QUOTED.format(token=trace.query_tokens[0])))
+        said.append(SAID["emptied"].format(query=say(QUOTED, token=trace.query_tokens[0])))
     said.append(SAID["columns"] if config.normalise_over == "queries" else NORMALISER_SAID[config.normaliser])
     return Lab(trace, head, unmasked(steps)[head], allowed, large, tuple(said))
 
@@ -152,15 +163,15 @@ def stage(found: Lab) -> Stage:
     masked[0] = ~found.allowed
     return Stage(
         name="fills",
-        title=TITLE.format(head=found.head + 1),
+        title=say(TITLE, head=found.head + 1),
         array=found.weights,
         kind="share",
         rows=found.trace.query_tokens,
         columns=found.trace.key_tokens,
         masked=masked,
         heads=found.names,
-        phrase=PHRASE,
-        alt=ALT.format(head=found.head + 1, ways=", ".join(found.names)),
+        phrase=say(PHRASE),
+        alt=say(ALT, head=found.head + 1, ways=", ".join(found.names)),
     )
 
 
@@ -181,7 +192,7 @@ def ways(found: Lab) -> pd.DataFrame:
         }
         for name, label, A, row in zip(FILLS, found.names, found.weights, found.emptied, strict=True)
     ]
-    return pd.DataFrame(rows).rename(columns=COLUMNS)
+    return pd.DataFrame(rows).rename(columns=dict(COLUMNS))
 
 
 def _becomes(row: np.ndarray, *, bare: bool) -> str:
@@ -206,13 +217,13 @@ def sums(found: Lab) -> pd.DataFrame:
 
 
 def _by_query(found: Lab, numbers: np.ndarray) -> pd.DataFrame:
-    index = pd.Index(labels(found.trace.query_tokens), name="query")
+    index = pd.Index(labels(found.trace.query_tokens), name=say("query"))
     return pd.DataFrame(numbers.T, index=index, columns=found.names)
 
 
 def libraries() -> pd.DataFrame:
     """What libraries make of a row with nothing allowed."""
-    return pd.DataFrame(LIBRARIES, columns=pd.Index(LIBRARY_COLUMNS))
+    return pd.DataFrame(translated(LIBRARIES), columns=pd.Index(translated(LIBRARY_COLUMNS)))
 
 
 def _short(number: float) -> str:

@@ -7,40 +7,43 @@ from dataclasses import replace
 import numpy as np
 
 from attnviz.core.config import Config
+from attnviz.core.language import Words, say, translated
 from attnviz.core.masks import MASKS
 from attnviz.core.orders import Reordered, without_places, words
 from attnviz.core.positions import POSITIONS
 from attnviz.views import stages
 from attnviz.views.figures import Stage
-from attnviz.views.sentences import Sentence, filled, joined, naming
+from attnviz.views.sentences import AND, Sentence, filled, joined, naming
 from attnviz.views.trials import small
 
-TITLES = {"off": "Without positions", "on": "With positions"}
+TITLES = Words({"off": "Without positions", "on": "With positions"})
 TILES = ("before", "after, by word", "difference")
-PHRASES = {"moved": "every output row moves along with its word", "changed": "{n} of {all} output rows change"}
+PHRASES = Words({"moved": "every output row moves along with its word", "changed": "{n} of {all} output rows change"})
 MOST_NAMED = 6
 
-SAID = {
-    "moved": "{how}: all {n} output rows move along with their words and stay the same; the largest difference is "
-    "{largest}{rounding}.",
-    "changed": "{how}: {n} of {all} output rows change, that of {word} most, by up to {largest}.",
-    "kept": "The rows of {words} stay the same.",
-    "same_order": "The order is the same as before, so nothing can change.",
-    "same_words": "The sentence reads as before: only equal words have changed places.",
-    "one": "One word has only one order.",
-    "unmovable": "Some signs of this sentence join what follows them, so in this order it would be other tokens.",
-    "places": "The setting compares places even without positions: {what}. Without that, {rest}.",
-    "places_still": "The setting compares places even without positions: {what}.",
-    "rest_moved": "all rows would move along (largest difference {largest})",
-    "rest_changed": "{n} of {all} rows would still change",
-    "one_hot": "One-hot vectors are numbered by first appearance; here every word keeps the vector it had.",
-    "own": "Your own numbers belong to places; here they are moved along with their words.",
-    "by_hand": "Heads set by hand are solved once, for the first order, and kept.",
-    "cross": "Only the first sentence is reordered; its words ask, and the second sentence answers as before.",
-}
+SAID = Words(
+    {
+        "moved": "{how}: all {n} output rows move along with their words and stay the same; the largest difference is "
+        "{largest}{rounding}.",
+        "changed": "{how}: {n} of {all} output rows change, that of {word} most, by up to {largest}.",
+        "kept": "The rows of {words} stay the same.",
+        "same_order": "The order is the same as before, so nothing can change.",
+        "same_words": "The sentence reads as before: only equal words have changed places.",
+        "one": "One word has only one order.",
+        "unmovable": "Some signs of this sentence join what follows them, so in this order it would be other tokens.",
+        "places": "The setting compares places even without positions: {what}. Without that, {rest}.",
+        "places_still": "The setting compares places even without positions: {what}.",
+        "rest_moved": "all rows would move along (largest difference {largest})",
+        "rest_changed": "{n} of {all} rows would still change",
+        "one_hot": "One-hot vectors are numbered by first appearance; here every word keeps the vector it had.",
+        "own": "Your own numbers belong to places; here they are moved along with their words.",
+        "by_hand": "Heads set by hand are solved once, for the first order, and kept.",
+        "cross": "Only the first sentence is reordered; its words ask, and the second sentence answers as before.",
+    }
+)
 ROUNDING = ", which is rounding"
-HOW = {"off": "Without positions", "on": "With positions ({position})"}
-PLACED = {"mask": "mask ({labels})", "bias": "bias by distance", "location": "location-based score"}
+HOW = Words({"off": "Without positions", "on": "With positions ({position})"})
+PLACED = Words({"mask": "mask ({labels})", "bias": "bias by distance", "location": "location-based score"})
 
 
 def stage(name: str, found: Reordered) -> Stage:
@@ -55,7 +58,7 @@ def stage(name: str, found: Reordered) -> Stage:
         array=np.stack([before, found.matched, found.matched - before]),
         widths=None,
         masked=None,
-        heads=TILES,
+        heads=translated(TILES),
         phrase=phrase,
         alt=f"{TITLES[name]}: {phrase}",
     )
@@ -80,7 +83,7 @@ def of_order(name: str, found: Reordered) -> Sentence:
     how = HOW[name].format(position=POSITIONS[found.before.config.position].label)
     n, largest = len(tokens), float(differences.max())
     if not changed.any():
-        rounding = ROUNDING if largest else ""
+        rounding = say(ROUNDING) if largest else ""
         return filled(SAID["moved"], how=how, n=str(n), largest=small(largest), rounding=rounding)
     most = naming(tokens, int(differences.argmax()))
     said = filled(SAID["changed"], how=how, n=str(int(changed.sum())), all=str(n), word=most, largest=f"{largest:.3g}")
@@ -107,7 +110,7 @@ def of_places(config: Config, freed: Reordered | None) -> str:
 
     freed  the words reordered with neither positions nor what compares places; None if that cannot be had
     """
-    what = " and ".join(placed(config))
+    what = say(AND).join(placed(config))
     if freed is None:
         return SAID["places_still"].format(what=what)
     n, every = int(freed.changed.sum()), len(freed.changed)

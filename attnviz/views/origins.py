@@ -8,43 +8,51 @@ from attnviz.core.biases import BIASES
 from attnviz.core.config import Config
 from attnviz.core.embeddings import EMBEDDINGS
 from attnviz.core.given import is_given
+from attnviz.core.language import Words, say
 from attnviz.core.positions import POSITIONS
 from attnviz.core.projections import INITIALISERS, no_bias
 from attnviz.core.trace import Trace
 
-ORIGINS = {
-    "random": ("Random projections", "Random projections: the pattern means nothing yet."),
-    "random_own": (
-        "Random projections",
-        "Your own numbers, but through random projections: the pattern means nothing yet.",
-    ),
-    "mixed": (
-        "Partly random projections",
-        "Some projections are your own, others random: the pattern means nothing yet.",
-    ),
-    "hand": ("Set by hand", "Projections set by hand: the pattern is what they were made for, nothing was learned."),
-    "hand_random": (
-        "Set by hand",
-        "Projections set by hand, on random vectors: what is alike by chance counts as alike.",
-    ),
-    "solved": ("Set by hand", "Q and K are made by hand for this sentence, V and W_O are random."),
-    "own": ("Your own numbers", "Your own numbers, and none drawn at random: the pattern is as good as they are."),
-    "given": (
-        "Your own attention",
-        "Your own attention: these are the numbers that were given, and what follows from them.",
-    ),
-    "own_random": (
-        "Your own projections",
-        "Your own projections, on random vectors: what is alike by chance counts as alike.",
-    ),
-}
+ORIGINS = Words(
+    {
+        "random": ("Random projections", "Random projections: the pattern means nothing yet."),
+        "random_own": (
+            "Random projections",
+            "Your own numbers, but through random projections: the pattern means nothing yet.",
+        ),
+        "mixed": (
+            "Partly random projections",
+            "Some projections are your own, others random: the pattern means nothing yet.",
+        ),
+        "hand": (
+            "Set by hand",
+            "Projections set by hand: the pattern is what they were made for, nothing was learned.",
+        ),
+        "hand_random": (
+            "Set by hand",
+            "Projections set by hand, on random vectors: what is alike by chance counts as alike.",
+        ),
+        "solved": ("Set by hand", "Q and K are made by hand for this sentence, V and W_O are random."),
+        "own": ("Your own numbers", "Your own numbers, and none drawn at random: the pattern is as good as they are."),
+        "given": (
+            "Your own attention",
+            "Your own attention: these are the numbers that were given, and what follows from them.",
+        ),
+        "own_random": (
+            "Your own projections",
+            "Your own projections, on random vectors: what is alike by chance counts as alike.",
+        ),
+    }
+)
 """For each case the words of the badge, and a sentence."""
 
 EDITED = "{label}, edited"
-BY_HAND = {
-    "one": "{sentence} One number was changed by hand, and all that follows uses it.",
-    "many": "{sentence} {n} numbers were changed by hand, and all that follows uses them.",
-}
+BY_HAND = Words(
+    {
+        "one": "{sentence} One number was changed by hand, and all that follows uses it.",
+        "many": "{sentence} {n} numbers were changed by hand, and all that follows uses them.",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -65,7 +73,7 @@ def origin(trace: Trace) -> Origin:
     if not n:
         return Origin(name, label, sentence)
     words = BY_HAND["one" if n == 1 else "many"]
-    return Origin(name, EDITED.format(label=label), words.format(sentence=sentence, n=n), edited=True)
+    return Origin(name, say(EDITED, label=label), words.format(sentence=sentence, n=n), edited=True)
 
 
 def _case(trace: Trace, given: set[str]) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from attnviz.core.language import Words
 from attnviz.core.trace import Trace
 from attnviz.views.origins import origin
 
-WORDS = {
-    "self": "{heads} of self-attention over {queries}{layers}.",
-    "cross": "{heads} of cross-attention: {queries} look at {keys}{layers}.",
-    "layers": ", {n} layers deep",
-}
-COUNTS = {"head": ("1 head", "{n} heads"), "token": ("1 token", "{n} tokens")}
+WORDS = Words(
+    {
+        "self": "{heads} of self-attention over {queries}{layers}.",
+        "cross": "{heads} of cross-attention: {queries} look at {keys}{layers}.",
+        "layers": ", {n} layers deep",
+    }
+)
+COUNTS = Words({"head": ("1 head", "{n} heads"), "token": ("1 token", "{n} tokens")})
 
 
 def overview(trace: Trace) -> tuple[str, str]:

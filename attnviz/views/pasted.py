@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.core.fields import ConfigError, shorten
+from attnviz.core.language import Words, say
 from attnviz.views import arrays
 from attnviz.views.address import clean
 
@@ -25,26 +26,33 @@ MOST_TOKENS = arrays.LONGEST_AXIS
 LONGEST_TOKEN = 200
 MOST_NUMBERS = 1_000_000  # in a text: so many are read well within a second
 
-FAULTS = {
-    "empty": "there is nothing in it; give rows of numbers",
-    "semicolon": "row {row} has a semicolon; write commas or tabs between numbers, and a point before decimals",
-    "decimal": "{cell} in row {row}, column {column} has a comma; write a point before decimals, tabs between numbers",
-    "cell": "{cell} in row {row}, column {column} is no number; give {allowed}",
-    "quotes": "row {row} has a quotation mark that is not closed; close it, or take it out",
-    "blank": "row {row}, column {column} is empty; give {allowed}",
-    "ragged": "row {row} has {n:,} numbers and the rows above have {first:,}; give as many in each",
-    "many": "there are {n:,} numbers; up to {most:,} are read out of a text, so bring them as .npy or .npz",
-    "wide": "the table has {n:,} {what}; at most {most:,} are read",
-    "json": "the JSON cannot be read at line {line}, column {column}; correct it there",
-    "deep": "the JSON is nested too deep or holds a number that is too long; give lists of numbers",
-    "value": "{cell} at {place} is no number; give {allowed}",
-    "lists": "the JSON has {found} at {place}; give lists of equal length",
-    "object": "the JSON holds neither lists of numbers nor names for them; give [[0.5, 0.5], ...] or {example}",
-    "tokens": "the tokens are no list of texts; give for example {example}",
-    "long": "there are {n:,} tokens; at most {most:,} are read",
-}
-FINITE = "a finite number, such as 0.25"
-OR_MINUS_INFINITY = "a finite number, or -inf where a query may not look"
+FAULTS = Words(
+    {
+        "empty": "there is nothing in it; give rows of numbers",
+        "semicolon": "row {row} has a semicolon; write commas or tabs between numbers, and a point before decimals",
+        "decimal": "{cell} in row {row}, column {column} has a comma; write a point before decimals, tabs between "
+        "numbers",
+        "cell": "{cell} in row {row}, column {column} is no number; give {allowed}",
+        "quotes": "row {row} has a quotation mark that is not closed; close it, or take it out",
+        "blank": "row {row}, column {column} is empty; give {allowed}",
+        "ragged": "row {row} has {n:,} numbers and the rows above have {first:,}; give as many in each",
+        "many": "there are {n:,} numbers; up to {most:,} are read out of a text, so bring them as .npy or .npz",
+        "wide": "the table has {n:,} {what}; at most {most:,} are read",
+        "json": "the JSON cannot be read at line {line}, column {column}; correct it there",
+        "deep": "the JSON is nested too deep or holds a number that is too long; give lists of numbers",
+        "value": "{cell} at {place} is no number; give {allowed}",
+        "lists": "the JSON has {found} at {place}; give lists of equal length",
+        "object": "the JSON holds neither lists of numbers nor names for them; give [[0.5, 0.5], ...] or {example}",
+        "tokens": "the tokens are no list of texts; give for example {example}",
+        "long": "there are {n:,} tokens; at most {most:,} are read",
+    }
+)
+ALLOWED = Words(
+    {
+        "finite": "a finite number, such as 0.25",
+        "or_minus_infinity": "a finite number, or -inf where a query may not look",
+    }
+)
 EXAMPLES = {"object": '{"weights": [[0.5, 0.5], ...], "tokens": ["a", "b"]}', "tokens": '["the", "cat"]'}
 
 TOKENS = {"tokens": ("query", "key"), "query_tokens": ("query",), "key_tokens": ("key",)}
@@ -78,7 +86,7 @@ def matrix(text: str, *, minus_infinity: bool = False) -> Array:
     array([[ 1. ,  2.5],
            [-3. ,  0.4]])
     """
-    return _numbers(_cells(text), OR_MINUS_INFINITY if minus_infinity else FINITE)
+    return _numbers(_cells(text), "or_minus_infinity" if minus_infinity else "finite")
 
 
 def tokens(text: str) -> tuple[str, ...] | None:
@@ -153,7 +161,7 @@ def listed(held: list[Any], odd: Mapping[str, float] = MINUS_INFINITY) -> Array:
     if len(shape) > arrays.MOST_AXES:
         raise _fault("deep")
     if max(shape, default=0) > arrays.LONGEST_AXIS:
-        raise _fault("wide", n=max(shape), what="numbers in a list", most=arrays.LONGEST_AXIS)
+        raise _fault("wide", n=max(shape), what=say("numbers in a list"), most=arrays.LONGEST_AXIS)
     _check_count(math.prod(shape))
     flat: list[float] = []
     _collect(held, tuple(shape), (), flat, odd)
@@ -165,7 +173,9 @@ def _collect(
 ) -> None:
     """The numbers of a list in order; every list at one depth has to be as long as the first."""
     if not isinstance(held, list) or len(held) != shape[0]:
-        found = f"{len(held):,} entries, not {shape[0]:,}," if isinstance(held, list) else "no list"
+        found = say("no list")
+        if isinstance(held, list):
+            found = say("{n:,} entries, not {first:,},", n=len(held), first=shape[0])
         raise _fault("lists", found=found, place=_place(at))
     for i, each in enumerate(held):
         if len(shape) > 1:
@@ -185,12 +195,12 @@ def _value(given: Any, at: tuple[int, ...], odd: Mapping[str, float]) -> float:
             return value
     if isinstance(given, str) and given in odd:
         return odd[given]
-    raise _fault("value", cell=shorten(clean(str(given))), place=_place(at), allowed=OR_MINUS_INFINITY)
+    raise _fault("value", cell=shorten(clean(str(given))), place=_place(at), allowed=ALLOWED["or_minus_infinity"])
 
 
 def _place(at: Sequence[int]) -> str:
     """A place in nested lists, counted from 1."""
-    return f"place {', '.join(str(i + 1) for i in at)}" if at else "the top"
+    return say("place {place}", place=", ".join(str(i + 1) for i in at)) if at else say("the top")
 
 
 def _of_table(text: str) -> Brought:
@@ -201,7 +211,7 @@ def _of_table(text: str) -> Brought:
     has_keys = len(cells) > 1 and _are_labels(cells[0][has_queries:], corner)
     has_queries = has_queries and (has_keys or _is_label(cells[0][0]))
     body = cells[has_keys:]
-    numbers = _numbers([row[has_queries:] for row in body], OR_MINUS_INFINITY, (1 + has_keys, 1 + has_queries))
+    numbers = _numbers([row[has_queries:] for row in body], "or_minus_infinity", (1 + has_keys, 1 + has_queries))
     keys = _unlabelled(cells[0][has_queries:]) if has_keys else None
     queries = _unlabelled([row[0] for row in body]) if has_queries else None
     return Brought({"": numbers}, queries, keys)
@@ -233,7 +243,7 @@ def _cells(text: str) -> list[list[str]]:
     if not lines:
         raise _fault("empty")
     if len(lines) > arrays.LONGEST_AXIS:
-        raise _fault("wide", n=len(lines), what="rows", most=arrays.LONGEST_AXIS)
+        raise _fault("wide", n=len(lines), what=say("rows"), most=arrays.LONGEST_AXIS)
     separator = next((each for each in "\t," if each in lines[0]), None)
     if separator is None:
         return [line.split() for line in lines]
@@ -263,7 +273,7 @@ def _numbers(cells: list[list[str]], allowed: str, start: tuple[int, int] = (1, 
     """Cells as a matrix; `start` is the place of the first in the text, counted from 1."""
     first = len(cells[0])
     if first > arrays.LONGEST_AXIS:
-        raise _fault("wide", n=first, what="columns", most=arrays.LONGEST_AXIS)
+        raise _fault("wide", n=first, what=say("columns"), most=arrays.LONGEST_AXIS)
     _check_count(first * len(cells))
     rows = []
     for i, row in enumerate(cells, start[0]):
@@ -283,7 +293,7 @@ def _checked(cell: str, allowed: str, row: int, column: int) -> float:
     """The number of a cell; raises ConfigError that says what stands there instead."""
     value = _number(cell)
     if value is not None and (
-        math.isfinite(value) or (value < 0 and allowed == OR_MINUS_INFINITY and "e" not in cell.lower())
+        math.isfinite(value) or (value < 0 and allowed == "or_minus_infinity" and "e" not in cell.lower())
     ):
         return value
     fault = "cell"
@@ -293,7 +303,7 @@ def _checked(cell: str, allowed: str, row: int, column: int) -> float:
         fault = "semicolon"
     elif _DECIMAL_COMMA.fullmatch(cell):
         fault = "decimal"
-    raise _fault(fault, row=row, column=column, cell=shorten(clean(cell)), allowed=allowed)
+    raise _fault(fault, row=row, column=column, cell=shorten(clean(cell)), allowed=ALLOWED[allowed])
 
 
 def _fault(which: str, **facts: object) -> ConfigError:

@@ -9,19 +9,22 @@ import numpy as np
 
 from attnviz.core.config import Config
 from attnviz.core.given import first_steps
+from attnviz.core.language import Words, say
 from attnviz.core.masks import MASKS, allowed
 from attnviz.core.tokens import PAD
 from attnviz.core.trace import Step, Trace
 
 Array = np.ndarray
 
-WHY = {
-    "mask": "the mask {labels} forbids it",
-    "masks": "the masks {labels} forbid it",
-    "edited": "the mask was edited, the settings would allow it",
-    "bias": "minus infinity was added to its score",
-    "score": "its score is minus infinity",
-}
+WHY = Words(
+    {
+        "mask": "the mask {labels} forbids it",
+        "masks": "the masks {labels} forbid it",
+        "edited": "the mask was edited, the settings would allow it",
+        "bias": "minus infinity was added to its score",
+        "score": "its score is minus infinity",
+    }
+)
 """Why a query may not look at a key."""
 
 QUOTED, AND = "“{label}”", " and "
@@ -122,7 +125,7 @@ class Place:
         """Why the query may not look at the key, in words; only to be said where it may not."""
         if self.may or self.closed:
             return WHY["bias" if "bias" in self.steps and np.isneginf(self.at("bias")) else "score"]
-        labels = AND.join(QUOTED.format(label=MASKS[name].label) for name in self.forbidden_by)
+        labels = say(AND).join(say(QUOTED, label=MASKS[name].label) for name in self.forbidden_by)
         return WHY[("edited", "mask", "masks")[min(len(self.forbidden_by), 2)]].format(labels=labels)
 
     @property

@@ -11,13 +11,17 @@ import zlib
 from functools import cache
 from typing import Any
 
-FAULTS = {
-    "package": 'A PNG needs the package resvg-py: pip install "attnviz[png]", or save the SVG instead.',
-    "font": "There is no font where this runs, so a PNG would have no words: install one, such as DejaVu, or save "
-    "the SVG.",
-    "dpi": "dpi is {dpi}; choose {low} to {high}",
-    "svg": "this is no SVG with a width and a height; give one that attnviz.views.svg has drawn",
-}
+from attnviz.core.language import Words
+
+FAULTS = Words(
+    {
+        "package": 'A PNG needs the package resvg-py: pip install "attnviz[png]", or save the SVG instead.',
+        "font": "There is no font where this runs, so a PNG would have no words: install one, such as DejaVu, or save "
+        "the SVG.",
+        "dpi": "dpi is {dpi}; choose {low} to {high}",
+        "svg": "this is no SVG with a width and a height; give one that attnviz.views.svg has drawn",
+    }
+)
 
 LOWEST, HIGHEST = 24, 1200
 PER_INCH = 96  # pixels of an SVG

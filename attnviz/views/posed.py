@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attnviz.core.fields import ConfigError, shorten
+from attnviz.core.language import Words, said, say
 from attnviz.core.lesson import Question
 from attnviz.views.questions import ASK
 
@@ -22,23 +23,28 @@ MOST_PLACES = 128
 MOST_LAYERS = 6
 _BETWEEN, _PART = "~~", "~"
 
-ASKS = {
-    "sum": "Head {head}: what do the numbers in {line} of {step} add to?",
-    "head query key": "Head {head}: what is the number of {query} and {key} in {step}?",
-    "head query column": "Head {head}: what is the number in column {column} of {query} in {step}?",
-    "head key column": "Head {head}: what is the number in column {column} of {key} in {step}?",
-    "query column": "What is the number in column {column} of {query} in {step}?",
-    "layer": "Layer {{layer}}. {ask}",
-}
+ASKS = Words(
+    {
+        "sum": "Head {head}: what do the numbers in {line} of {step} add to?",
+        "head query key": "Head {head}: what is the number of {query} and {key} in {step}?",
+        "head query column": "Head {head}: what is the number in column {column} of {query} in {step}?",
+        "head key column": "Head {head}: what is the number in column {column} of {key} in {step}?",
+        "query column": "What is the number in column {column} of {query} in {step}?",
+        "layer": "Layer {{layer}}. {ask}",
+    }
+)
 """What is asked where the kind's own words do not name every place."""
 
-WORDS = {
-    "kind": "a question is {given!r}; choose from {allowed}",
-    "misses": "the question {kind} needs {names}",
-    "value": "{name} of a question is {given!r}; choose {allowed}",
-}
+WORDS = Words(
+    {
+        "kind": "a question is {given!r}; choose from {allowed}",
+        "misses": "the question {kind} needs {names}",
+        "value": "{name} of a question is {given!r}; choose {allowed}",
+    }
+)
 
 
+@said("label")
 @dataclass(frozen=True)
 class Kind:
     """A kind of question: the row of QUESTIONS that answers it, its name for people, and what must be chosen."""
@@ -79,12 +85,14 @@ CHANGES: dict[str, tuple[str, Mapping[str, Any], str]] = {
     "unscaled": ("scale 1", {"scale": 1.0}, "Which rows of {step} change with a scale of 1?"),
     "hot": ("temperature 2", {"temperature": 2.0}, "Which rows of {step} change at temperature 2?"),
 }
-SAYS = {
-    "symmetric": "the scores are symmetric",
-    "rows_sum_to_one": "every row of weights adds to 1",
-    "columns_sum_to_one": "every column of weights adds to 1",
-    "looks_ahead": "some query looks ahead",
-}
+SAYS = Words(
+    {
+        "symmetric": "the scores are symmetric",
+        "rows_sum_to_one": "every row of weights adds to 1",
+        "columns_sum_to_one": "every column of weights adds to 1",
+        "looks_ahead": "some query looks ahead",
+    }
+)
 LISTS: dict[str, Sequence[Value]] = {
     "step": tuple(AXES),
     "summed": ("weights", "scores"),
@@ -132,7 +140,8 @@ def question(posed: Item, *, layers: int = 1) -> Question:
     elif KINDS[kind].question == "sum":
         ask = ASKS["sum"]
     elif "change" in place:
-        _, place["change"], ask = CHANGES[str(place["change"])]
+        _, place["change"], other = CHANGES[str(place["change"])]
+        ask = say(other)
     return Question(KINDS[kind].question, ASKS["layer"].format(ask=ask) if layers > 1 else ask, place)
 
 
@@ -160,7 +169,9 @@ def _checked(given: Any) -> Item:
 
 def _allowed(name: str) -> str:
     values = LISTS[name]
-    return f"1 to {values[-1]}" if isinstance(values, range) else f"from {', '.join(map(str, values))}"
+    if isinstance(values, range):
+        return say("{low} to {high}", low=1, high=values[-1])
+    return say("from {names}", names=", ".join(map(str, values)))
 
 
 def written(items: Sequence[Item]) -> str:

@@ -8,16 +8,19 @@ from typing import Any
 import numpy as np
 
 from attnviz.core import confusions
+from attnviz.core.language import Words
 from attnviz.views.asked import SAME, Runs
 from attnviz.views.sentences import Sentence, filled, rounded
 
-WORDS = {
-    "symmetric": "The largest difference between a score and the one across the diagonal is {most}.",
-    "oblong": "There are {rows} rows and {columns} columns, so there is no diagonal to look across.",
-    "sums": "They add to {sums}.",
-    "same": "The largest difference is {most}.",
-    "ahead": "Behind the diagonal the weights add to {total}.",
-}
+WORDS = Words(
+    {
+        "symmetric": "The largest difference between a score and the one across the diagonal is {most}.",
+        "oblong": "There are {rows} rows and {columns} columns, so there is no diagonal to look across.",
+        "sums": "They add to {sums}.",
+        "same": "The largest difference is {most}.",
+        "ahead": "Behind the diagonal the weights add to {total}.",
+    }
+)
 
 Found = tuple[bool, Sentence]
 Predicate = Callable[[Runs, Mapping[str, Any]], Found]

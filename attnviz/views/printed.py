@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.core.language import Words, say
 from attnviz.core.lesson import Question
 from attnviz.core.trace import Step, Trace
 from attnviz.views import blanks
@@ -16,13 +17,14 @@ from attnviz.views.cell import follow
 from attnviz.views.formulas import formula, inline
 from attnviz.views.lettering import word
 from attnviz.views.line import Line
+from attnviz.views.sentences import QUOTED, inside
 
 LARGEST = 12
 """Rows, and columns, of a matrix that is printed as numbers."""
 
 MASKED = "–"
 STEPS = ("queries", "keys", "values", "scores", "scaled", "capped", "masked", "weights", "heads")
-WORDS = {"worked": "One cell, all the way down", "cell": "Head {head}, query {query}, key {key}."}
+WORDS = Words({"worked": "One cell, all the way down", "cell": "Head {head}, query {query}, key {key}."})
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def matrix(paper: Paper, trace: Trace, layer: int, step: Step, head: int, questi
     tokens = {"query": trace.query_tokens, "key": trace.key_tokens}
     rows = [word(token) for token in tokens.get(step.axes[-2], ())] or [""] * len(array)
     columns = [word(token) for token in tokens.get(step.axes[-1], ())] or [str(n + 1) for n in range(array.shape[1])]
-    caption = f"{inline(f'${step.symbol}$')} {markup.escape(NAMES[step.name].lower())}"
+    caption = f"{inline(f'${step.symbol}$')} {markup.escape(inside(NAMES[step.name]))}"
     top = "".join(f"<th>{markup.escape(name)}</th>" for name in ("", *columns[: array.shape[1]]))
     body = "".join(
         f"<tr><th>{markup.escape(name)}</th>{''.join(_cell(paper, x, hole) for x, hole in zip(line, holes))}</tr>"
@@ -87,7 +89,9 @@ def worked(paper: Paper, trace: Trace, layer: int, head: int, questions: Sequenc
         return
     query, key = np.argwhere(_blank(paper, trace, layer, steps["weights"], questions)[head])[0].tolist()
     tokens = {"query": trace.query_tokens[query], "key": trace.key_tokens[key]}
-    said = WORDS["cell"].format(head=head + 1, **{name: f"“{word(token)}”" for name, token in tokens.items()})
+    said = WORDS["cell"].format(
+        head=head + 1, **{name: say(QUOTED, token=word(token)) for name, token in tokens.items()}
+    )
     yield f"<h3>{WORDS['worked']}</h3><p>{markup.escape(said)}</p>"
     yield arithmetic(follow(trace, layer, head, query, key, paper.digits).lines)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.core.language import Words, say
 from attnviz.core.lesson import Question
 from attnviz.core.trace import STEPS, Trace
 from attnviz.views import flow
@@ -20,46 +21,52 @@ from attnviz.views.cell import follow
 from attnviz.views.latex import Pen, aligned, chain
 from attnviz.views.line import Line
 from attnviz.views.predicates import PREDICATES
-from attnviz.views.sentences import Sentence, filled, joined, naming, rounded
+from attnviz.views.sentences import Sentence, filled, inside, joined, naming, rounded
 from attnviz.views.slides import shown
 
 TOLERANCE = 0.005
 
-WORDS = {
-    "yes": "Yes",
-    "no": "No",
-    "holds": "Yes.",
-    "fails": "No.",
-    "highest": "{key}, with the weight {weight}.",
-    "all": "The weights of the row, key by key: {weights}.",
-    "number": "It is {value}.",
-    "size": "{shape} makes {value} numbers.",
-    "shape": "{shape}: {words}.",
-    "no_row": "No row changes: every number is the same.",
-    "one_row": "Only {row} changes, by up to {change}; the others stay as they are.",
-    "every_row": "Every row changes; {row} by the most, up to {change}.",
-    "rows": "Changed: {rows}; {row} by the most, up to {change}. The others stay as they are.",
-    "sum_title": "The sum",
-    "sum_row": "The numbers of the row added up.",
-    "sum_column": "The numbers of the column added up.",
-}
-ASK = {
-    "highest_key": "Head {head}: which key does {query} take the most from?",
-    "weight": "Head {head}: what is the weight that {query} gives {key}?",
-    "number": "What is this number of {step}?",
-    "sum": "Head {head}: what do the numbers of {line} add to?",
-    "size": "How many numbers are in {step}?",
-    "shape": "What is the shape of {step}?",
-    "rows_changed": "Which rows of {step} change?",
-    "true_or_false": "{says}",
-}
-LINE = {"query": "the row of {token}", "key": "the column of {token}"}
-PROBLEMS = {
-    "kind": "there is no question called {given!r}; choose from {allowed}",
-    "says": "there is nothing called {given!r} to say yes or no to; choose from {allowed}",
-    "nothing": "the row has no weight, so no key has the largest",
-    "infinite": "the number of {step} asked for is not finite, so nobody can type it",
-}
+WORDS = Words(
+    {
+        "yes": "Yes",
+        "no": "No",
+        "holds": "Yes.",
+        "fails": "No.",
+        "highest": "{key}, with the weight {weight}.",
+        "all": "The weights of the row, key by key: {weights}.",
+        "number": "It is {value}.",
+        "size": "{shape} makes {value} numbers.",
+        "shape": "{shape}: {words}.",
+        "no_row": "No row changes: every number is the same.",
+        "one_row": "Only {row} changes, by up to {change}; the others stay as they are.",
+        "every_row": "Every row changes; {row} by the most, up to {change}.",
+        "rows": "Changed: {rows}; {row} by the most, up to {change}. The others stay as they are.",
+        "sum_title": "The sum",
+        "sum_row": "The numbers of the row added up.",
+        "sum_column": "The numbers of the column added up.",
+    }
+)
+ASK = Words(
+    {
+        "highest_key": "Head {head}: which key does {query} take the most from?",
+        "weight": "Head {head}: what is the weight that {query} gives {key}?",
+        "number": "What is this number of {step}?",
+        "sum": "Head {head}: what do the numbers of {line} add to?",
+        "size": "How many numbers are in {step}?",
+        "shape": "What is the shape of {step}?",
+        "rows_changed": "Which rows of {step} change?",
+        "true_or_false": "{says}",
+    }
+)
+LINE = Words({"query": "the row of {token}", "key": "the column of {token}"})
+PROBLEMS = Words(
+    {
+        "kind": "there is no question called {given!r}; choose from {allowed}",
+        "says": "there is nothing called {given!r} to say yes or no to; choose from {allowed}",
+        "nothing": "the row has no weight, so no key has the largest",
+        "infinite": "the number of {step} asked for is not finite, so nobody can type it",
+    }
+)
 
 Find = Callable[[Runs, Mapping[str, Any]], Asked]
 
@@ -93,9 +100,9 @@ def _named(runs: Runs, at: Mapping[str, Any]) -> dict[str, str | Sentence]:
             named["line"] = filled(LINE[axis], token=named[axis])
     step = runs.steps.get(at.get("step", "weights"))
     if step is not None:
-        named["step"] = f"{NAMES[step.name].lower()} {flow.plain(step.symbol)}"
+        named["step"] = f"{inside(NAMES[step.name])} {flow.plain(step.symbol)}"
     if at.get("says") in PREDICATES:
-        named["says"] = filled(PREDICATES[at["says"]][0], **{"step": "", **named})
+        named["says"] = filled(say(PREDICATES[at["says"]][0]), **{"step": "", **named})
     return named
 
 

@@ -10,6 +10,7 @@ from itertools import takewhile
 import numpy as np
 
 from attnviz.core.given import ONE, forbidden, is_given
+from attnviz.core.language import Words
 from attnviz.core.normalisers import NORMALISERS
 from attnviz.core.trace import Trace
 from attnviz.views.sentences import Sentence, filled, joined, naming, rounded
@@ -20,24 +21,26 @@ LEAST_NAMED = 0.01
 ALIKE = 1e-9
 """Weights that differ by less than this part of themselves are a tie: the last bits of a sum depend on its order."""
 
-WORDS = {
-    "shares": "{query} takes {list}.",
-    "weights": "{query} puts weight {list}.",
-    "mean": "On average over {n} heads, {said}",
-    "share_of": "{amount} from {key}",
-    "share_of_each": "{amount} from each of {n} words",
-    "share_of_others": "{amount} from {n} others",
-    "share_of_each_other": "{amount} from each of {n} others",
-    "weight_of": "{amount} on {key}",
-    "weight_of_each": "{amount} on each of {n} words",
-    "weight_of_others": "{amount} in all on {n} others",
-    "weight_of_each_other": "{amount} on each of {n} others",
-    "itself": "itself",
-    "nothing_open": "{query} has nothing to look at.",
-    "nothing_taken": "{query} takes nothing from any word.",
-    "no_numbers": "{query} has weights that are not numbers.",
-    "empty": "(empty)",
-}
+WORDS = Words(
+    {
+        "shares": "{query} takes {list}.",
+        "weights": "{query} puts weight {list}.",
+        "mean": "On average over {n} heads, {said}",
+        "share_of": "{amount} from {key}",
+        "share_of_each": "{amount} from each of {n} words",
+        "share_of_others": "{amount} from {n} others",
+        "share_of_each_other": "{amount} from each of {n} others",
+        "weight_of": "{amount} on {key}",
+        "weight_of_each": "{amount} on each of {n} words",
+        "weight_of_others": "{amount} in all on {n} others",
+        "weight_of_each_other": "{amount} on each of {n} others",
+        "itself": "itself",
+        "nothing_open": "{query} has nothing to look at.",
+        "nothing_taken": "{query} takes nothing from any word.",
+        "no_numbers": "{query} has weights that are not finite numbers.",
+        "empty": "(empty)",
+    }
+)
 """Every word of a sentence; a translation keeps the names in braces."""
 
 _BIDI = dict.fromkeys((0x200E, 0x200F, 0x61C, *range(0x202A, 0x202F), *range(0x2066, 0x206A)))

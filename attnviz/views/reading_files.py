@@ -6,6 +6,7 @@ The content says what a file is, and its name has to agree.
 from __future__ import annotations
 
 from attnviz.core.fields import ConfigError, shorten
+from attnviz.core.language import Words
 from attnviz.views import arrays, pasted
 from attnviz.views.address import clean
 from attnviz.views.pasted import Brought
@@ -17,22 +18,26 @@ BUDGET = arrays.Budget(n_bytes=16_000_000, n_arrays=512)
 FORMATS = {"npz": ("npz",), "npy": ("npy",), "json": ("json",), "csv": ("csv", "tsv", "txt")}
 """What can be read, and the endings that a name of such a file has."""
 
-CALLED = {
-    "npz": "an archive of NumPy (.npz)",
-    "npy": "an array of NumPy (.npy)",
-    "json": "JSON",
-    "csv": "a table of numbers (.csv)",
-}
+CALLED = Words(
+    {
+        "npz": "an archive of NumPy (.npz)",
+        "npy": "an array of NumPy (.npy)",
+        "json": "JSON",
+        "csv": "a table of numbers (.csv)",
+    }
+)
 
-FAULTS = {
-    "empty": "the file is empty; bring one that holds numbers",
-    "large": "the file has {n:,} bytes; at most {most:,} are read, so bring a part of it",
-    "ending": "{name} has an ending that is not known here; bring a file that ends in {endings}",
-    "content": "{name} holds {what}, which its ending does not say; give it the ending that fits",
-    "unknown": "{name} holds neither text in UTF-8 nor arrays of NumPy; a pickle is never opened; bring .npz, "
-    ".npy, .json or .csv",
-    "encoding": "the file is no text in UTF-8 from byte {at:,} on; save it as UTF-8, or as .npy or .npz",
-}
+FAULTS = Words(
+    {
+        "empty": "the file is empty; bring one that holds numbers",
+        "large": "the file has {n:,} bytes; at most {most:,} are read, so bring a part of it",
+        "ending": "{name} has an ending that is not known here; bring a file that ends in {endings}",
+        "content": "{name} holds {what}, which its ending does not say; give it the ending that fits",
+        "unknown": "{name} holds neither text in UTF-8 nor arrays of NumPy; a pickle is never opened; bring .npz, "
+        ".npy, .json or .csv",
+        "encoding": "the file is no text in UTF-8 from byte {at:,} on; save it as UTF-8, or as .npy or .npz",
+    }
+)
 
 
 def read(name: str, data: bytes) -> Brought:

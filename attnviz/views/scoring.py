@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from attnviz.core.language import say
 from attnviz.views.latex import added, row
 from attnviz.views.line import Array, Sheet
 
@@ -37,7 +38,7 @@ def additive(sheet: Sheet, q: Array, k: Array, own: Own, recorded: Array) -> Arr
     inside = sum(parts.values())
     sums = row([" ".join(added([pen.number(part[d]) for part in parts.values()])) for d in range(len(left))])
     size = sum(np.abs(part) for part in parts.values())
-    plus = " and b" if "b" in own else ""
+    plus = say(" and b") if "b" in own else ""
     h = sheet.write("hidden", "h", [sums], inside, operands=parts, size=size, plus=plus)
     t = sheet.write("squashed", "t", [row([rf"\tanh({pen.number(x)})" for x in h])], np.tanh(h), operands={"x": h})
     size = np.abs(own["v"]).sum()

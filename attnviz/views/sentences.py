@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from attnviz.core.language import WRITTEN, say, spoken
+
 Part = tuple[str, str]
 Sentence = tuple[Part, ...]
 
@@ -25,7 +27,7 @@ def plain(sentence: Iterable[Part]) -> str:
     >>> plain((("token", "it"), ("text", " takes 62 % from "), ("token", "cat"), ("text", ".")))
     '“it” takes 62 % from “cat”.'
     """
-    return "".join(QUOTED.format(token=words) if kind == TOKEN else words for kind, words in sentence)
+    return "".join(say(QUOTED, token=words) if kind == TOKEN else words for kind, words in sentence)
 
 
 def naming(tokens: Sequence[str], place: int) -> Sentence:
@@ -51,7 +53,7 @@ def filled(template: str, **values: str | Sentence) -> Sentence:
     return merged(parts)
 
 
-def joined(sentences: Sequence[Sentence], last: str = AND) -> Sentence:
+def joined(sentences: Sequence[Sentence]) -> Sentence:
     """a, b and c.
 
     >>> plain(joined([(("token", "a"),), (("token", "b"),), (("token", "c"),)]))
@@ -60,7 +62,7 @@ def joined(sentences: Sequence[Sentence], last: str = AND) -> Sentence:
     parts: list[Part] = []
     for place, sentence in enumerate(sentences):
         if place:
-            parts.append((TEXT, last if place == len(sentences) - 1 else COMMA))
+            parts.append((TEXT, say(AND) if place == len(sentences) - 1 else COMMA))
         parts += sentence
     return merged(parts)
 
@@ -74,6 +76,15 @@ def merged(parts: Iterable[Part]) -> Sentence:
         elif words:
             found.append((kind, words))
     return tuple(found)
+
+
+def inside(label: str) -> str:
+    """A label as it stands inside a sentence: English writes it small there, German keeps the capitals of its nouns.
+
+    >>> inside("Attention scores")
+    'attention scores'
+    """
+    return label[:1].lower() + label[1:] if spoken() == WRITTEN else label
 
 
 def rounded(x: float) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from attnviz.core.language import Words, say
 from attnviz.core.trace import Step, Trace
 from attnviz.views import comparison, flow, stages
 from attnviz.views.figures import Stage
@@ -13,7 +14,7 @@ from attnviz.views.figures import Stage
 NUMBER = re.compile(r"\[\[([a-z_0-9]+?)((?:\.\d+)+)\]\]")
 """A step, its layer where it stands in one, and a place in it, counted from 1: [[scores.1.2.3.4]]."""
 
-PHRASES = {"a": "the setting of the lesson", "b": "as changed on this slide"}
+PHRASES = Words({"a": "the setting of the lesson", "b": "as changed on this slide"})
 PROBLEM = "the text names {given}, which is no number of this run"
 
 
@@ -48,7 +49,7 @@ def _number(trace: Trace, named: re.Match[str]) -> float:
             raise IndexError(place)
         return float(array[tuple(place)])
     except (KeyError, IndexError):
-        raise ValueError(PROBLEM.format(given=named[0])) from None
+        raise ValueError(say(PROBLEM, given=named[0])) from None
 
 
 def pictures(trace: Trace, layer: int, names: Sequence[str]) -> tuple[Stage, ...]:

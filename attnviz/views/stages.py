@@ -8,6 +8,7 @@ import numpy as np
 
 from attnviz.core.config import Config
 from attnviz.core.given import are_shares, first_steps, forbidden
+from attnviz.core.language import Words
 from attnviz.core.normalisers import NORMALISERS
 from attnviz.core.patterns import PATTERNS
 from attnviz.core.projections import INITIALISERS
@@ -15,22 +16,24 @@ from attnviz.core.scores import SCORES
 from attnviz.core.trace import Step, Trace
 from attnviz.views import captions
 from attnviz.views.figures import Stage
-from attnviz.views.sentences import plain
+from attnviz.views.sentences import inside, plain
 
 SIDE_BY_SIDE = ("scores", "weights", "heads")
 PRODUCTS = ("scaled_dot", "dot")
 
-TITLES = {"product": "QKᵀ", "scores": "Scores", "weights": "Weights", "heads": "Outputs"}
-PHRASES = {
-    "scores": "how well each query matches each key",
-    "weights": "the share that each query takes from each key",
-    "not_shares": "how much each query takes from each key",
-    "columns": "the wrong way: each column adds to 1",
-    "heads": "the values, mixed by those weights",
-    "mixed": "weights × values",
-    "given": "as given",
-}
-HEAD_NAMES = {"head": "head {}", "kv_head": "key/value head {}"}
+TITLES = Words({"product": "QKᵀ", "scores": "Scores", "weights": "Weights", "heads": "Outputs"})
+PHRASES = Words(
+    {
+        "scores": "how well each query matches each key",
+        "weights": "the share that each query takes from each key",
+        "not_shares": "how much each query takes from each key",
+        "columns": "the wrong way: each column adds to 1",
+        "heads": "the values, mixed by those weights",
+        "mixed": "weights × values",
+        "given": "as given",
+    }
+)
+HEAD_NAMES = Words({"head": "head {}", "kv_head": "key/value head {}"})
 
 
 def side_by_side(trace: Trace, layer: int) -> tuple[Stage, ...]:
@@ -90,7 +93,7 @@ def _head_names(config: Config, step: Step) -> list[str]:
     if not INITIALISERS[config.initialiser].solved or step.axes[-2:] != ("query", "key"):
         return names
     made_for = [PATTERNS[config.head_patterns()[h // config.group_size]].label for h in range(len(names))]
-    return [f"{name} · {label[0].lower()}{label[1:]}" for name, label in zip(names, made_for)]
+    return [f"{name} · {inside(label)}" for name, label in zip(names, made_for)]
 
 
 def _names(trace: Trace, axis: str, size: int) -> Sequence[str] | None:

@@ -414,12 +414,13 @@
 
   // the page ------------------------------------------------------------------------------------------------------
 
+  const quoted = (word) => words.quoted.replace("{token}", () => word);
   /** Where a cell is, in words, and its number with all its digits. */
   function said(picture, cell) {
     const [h, i, j] = cell;
-    const column = picture.stage.worded ? `${words.key} ${j + 1} “${data.keys[j]}”` : `${words.entry} ${j + 1}`;
+    const column = picture.stage.worded ? `${words.key} ${j + 1} ${quoted(data.keys[j])}` : `${words.entry} ${j + 1}`;
     const number = picture.value(cell);
-    return `${picture.stage.heads[h]}, ${words.query} ${i + 1} “${data.queries[i]}”, ${column}: ${number === null ? words.masked : exact(number)}`;
+    return `${picture.stage.heads[h]}, ${words.query} ${i + 1} ${quoted(data.queries[i])}, ${column}: ${number === null ? words.masked : exact(number)}`;
   }
   function point(picture, cell, event) {
     lit = cell && { stage: picture.stage, cell };
@@ -452,7 +453,7 @@
     $("stages").replaceChildren();
     pictures = data.layers[layer].stages.map((stage) => new Picture(stage, $("stages")));
     redraw();
-    const name = kept ? kept.stage.name : words.first;
+    const name = kept ? kept.stage.name : data.first;
     const picture = pictures.find((each) => each.stage.name === name) ?? pictures[0];
     choose(picture, picture.within(kept ? kept.cell : [0, 0, 0]));
   }

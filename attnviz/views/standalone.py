@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.core.language import Words, spoken
 from attnviz.core.scores import SCORES
 from attnviz.core.trace import Step, Trace
 from attnviz.views.address import link
@@ -26,52 +27,59 @@ from attnviz.views.overview import overview
 from attnviz.views.sentences import rounded
 from attnviz.views.stages import side_by_side
 
-WORDS = {
-    "keys": "Arrow keys move, Page Up and Page Down change the head.",
-    "masked": "masked",
-    "forbidden": "the query may not look at the key: −∞",
-    "given": "as given",
-    "edited": "edited to",
-    "query": "query",
-    "key": "key",
-    "entry": "entry",
-    "Query": "Query",
-    "Key": "Key",
-    "Entry": "Entry",
-    "products": "Products",
-    "score": "Score",
-    "scaled": "Scaled",
-    "capped": "Soft cap",
-    "bias": "Bias",
-    "mask": "Mask",
-    "row": "Scores of the row",
-    "column": "Scores of the column",
-    "largest": "The largest",
-    "exponentials": "Exponentials",
-    "below": "Below the largest",
-    "threshold": "Threshold",
-    "positive": "Positive parts",
-    "sum": "Sum",
-    "weight": "Weight",
-    "values": "Weights times values",
-    "output": "Output",
-    "first": "weights",
-}
+WORDS = Words(
+    {
+        "keys": "Arrow keys move, Page Up and Page Down change the head.",
+        "masked": "masked",
+        "forbidden": "the query may not look at the key: −∞",
+        "given": "as given",
+        "edited": "edited to",
+        "query": "query",
+        "key": "key",
+        "entry": "entry",
+        "Query": "Query",
+        "Key": "Key",
+        "Entry": "Entry",
+        "products": "Products",
+        "score": "Score",
+        "scaled": "Scaled",
+        "capped": "Soft cap",
+        "bias": "Bias",
+        "mask": "Mask",
+        "row": "Scores of the row",
+        "column": "Scores of the column",
+        "largest": "The largest",
+        "exponentials": "Exponentials",
+        "below": "Below the largest",
+        "threshold": "Threshold",
+        "positive": "Positive parts",
+        "sum": "Sum",
+        "weight": "Weight",
+        "values": "Weights times values",
+        "output": "Output",
+        "quoted": "“{token}”",
+    }
+)
 """What the script writes."""
 
-TEXTS = {
-    "title": "Attention, step by step",
-    "layer": "Layer",
-    "cell": "One cell, all the way down",
-    "head": "Head",
-    "query": "Query",
-    "hint": "Point at a cell for its number; click it, or Tab and the arrow keys, for its arithmetic. Terms are "
-    "written with six digits and added with all; results have all their digits.",
-    "link": "The setting, to be put after the question mark of a link:",
-    "no_script": "Without a script there are tables only.",
-    "table": "Layer {layer}, {head}: weights, a row for each query",
-    "too_many": "There are {n:,} weights, too many for tables; allow scripts to see them.",
-}
+TEXTS = Words(
+    {
+        "title": "Attention, step by step",
+        "layer": "Layer",
+        "cell": "One cell, all the way down",
+        "head": "Head",
+        "query": "Query",
+        "hint": "Point at a cell for its number; click it, or Tab and the arrow keys, for its arithmetic. Terms are "
+        "written with six digits and added with all; results have all their digits.",
+        "link": "The setting, to be put after the question mark of a link:",
+        "no_script": "Without a script there are tables only.",
+        "table": "Layer {layer}, {head}: weights, a row for each query",
+        "too_many": "There are {n:,} weights, too many for tables; allow scripts to see them.",
+    }
+)
+
+FIRST = "weights"
+"""The stage whose first cell is chosen at the start."""
 
 KEPT = ("queries", "keys", "values", "scores", "bias", "masked", "weights", "heads")
 EDITABLE = ("scaled", "capped")
@@ -80,7 +88,7 @@ EDITABLE = ("scaled", "capped")
 MOST_IN_TABLES = 4_000
 POLICY = "default-src 'none'; script-src '{script}'; style-src '{style}'; base-uri 'none'; form-action 'none'"
 PAGE = """<!DOCTYPE html>
-<html lang="en">
+<html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
@@ -126,6 +134,7 @@ def html(trace: Trace) -> str:
     return PAGE.format_map(
         texts
         | {
+            "language": spoken(),
             "policy": POLICY.format(script=_hash(script), style=_hash(style)),
             "style": style,
             "script": script,
@@ -146,7 +155,8 @@ def described(trace: Trace) -> dict[str, Any]:
         "sentence": drawable(" ".join(config.sentence.split())) or " ".join(map(word, trace.query_tokens)),
         "queries": [word(token) for token in trace.query_tokens],
         "keys": [word(token) for token in trace.key_tokens],
-        "words": WORDS,
+        "words": dict(WORDS),
+        "first": FIRST,
         "link": link(config),
         "setting": {
             "score": config.score,

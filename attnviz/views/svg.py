@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
+from attnviz.core.language import Words, say
 from attnviz.core.trace import Trace
 from attnviz.views.figures import ALLOWED, FORBIDDEN, MASKED_WORD, SHARE, SIGNED, Stage, _short, _sum_up, scale
 from attnviz.views.lettering import drawable, width, wrapped
@@ -18,7 +19,7 @@ from attnviz.views.overview import overview
 from attnviz.views.stages import side_by_side
 from attnviz.views.tiles import GREY, GREY_OPACITY, Element, arranged, group, height, shown, text, tiles
 
-WORDS = {"layer": "Layer {n} of {all}.", "picture": "Attention", "blank": "(empty)"}
+WORDS = Words({"layer": "Layer {n} of {all}.", "picture": "Attention", "blank": "(empty)"})
 MARGIN = 24
 NARROWEST, WIDEST = 320, 10_000
 BLACK, QUIET = "#16181d", "#5b606b"
@@ -162,9 +163,9 @@ def _legend(stage: Stage, y: float) -> Element:
     """The colour scale between the numbers at its ends, and what grey means; letters stand on y."""
     shades, x = scale(stage), 0.0
     found: list[Element] = []
-    swatches = [(GREY, GREY_OPACITY, MASKED_WORD)] if stage.masked is not None and stage.masked.any() else []
+    swatches = [(GREY, GREY_OPACITY, say(MASKED_WORD))] if stage.masked is not None and stage.masked.any() else []
     if stage.kind == "allowed":
-        swatches = [(SHARE[2], "1", ALLOWED), (GREY, GREY_OPACITY, FORBIDDEN)]
+        swatches = [(SHARE[2], "1", say(ALLOWED)), (GREY, GREY_OPACITY, say(FORBIDDEN))]
     else:
         signed = shades.colours is SIGNED
         low, high = (_short(end, signed) for end in (shades.low, shades.high))

@@ -13,6 +13,7 @@ import pandas as pd
 
 from attnviz.core import statistics
 from attnviz.core.given import forbidden
+from attnviz.core.language import Words
 from attnviz.core.statistics import STATISTICS
 from attnviz.core.trace import Step, Trace
 from attnviz.views.ledger import Ledger
@@ -20,7 +21,26 @@ from attnviz.views.ledger import Ledger
 FORMULA_STARTS = tuple("=+-@\t\r\n＝＋－＠﹢﹣﹦﹫−")
 """What makes a spreadsheet take a cell of text for a formula, in all the widths that it may be written in."""
 
-WORDS = {"largest_at": "Largest weight at", "open_keys": "Keys it may look at", "total": "total"}
+WORDS = Words({"largest_at": "Largest weight at", "open_keys": "Keys it may look at", "total": "total"})
+
+COLUMNS = Words(
+    {
+        "head": "head",
+        "query": "query",
+        "key": "key",
+        "token": "token",
+        "input": "input",
+        "symbol": "symbol",
+        "step": "step",
+        "shape": "shape",
+        "axes": "axes",
+        "axis": "axis",
+        "meaning": "meaning",
+        "parameters": "parameters",
+        "multiply-adds": "multiply-adds",
+    }
+)
+"""What columns are called where a table is looked at; a tidy one is for programs and has the same names everywhere."""
 
 
 def labels(tokens: Sequence[str]) -> list[str]:
@@ -91,20 +111,26 @@ def matrix(step: Step, query_tokens: Sequence[str], key_tokens: Sequence[str], h
 
 
 def _axis_index(axis: str, n: int, named: dict[str, list[str]]) -> pd.Index:
-    return pd.Index(named[axis] if axis in named else [str(number) for number in range(1, n + 1)], name=axis or None)
+    return pd.Index(
+        named[axis] if axis in named else [str(number) for number in range(1, n + 1)],
+        name=COLUMNS.get(axis, axis) or None,
+    )
 
 
 def row_statistics(trace: Trace, layer: int) -> pd.DataFrame:
     """What is said of each row of each head: a row for every query, a column for every statistic.
 
     NaN where a statistic is not defined: a query that looks at nothing, the token before the first, and all that needs
-    queries and keys to be the same sentence where they are not.
+    queries and keys to be the same sentence where they are not. The first column is called "head" in every language.
     """
     A, found = _statistics(trace, layer)
     at = statistics.largest_at(A)
     names = np.array([*labels(trace.key_tokens), ""], dtype=object)
     head, query = np.indices(A.shape[:2]).reshape(2, -1)
-    columns: dict[str, Any] = {"head": head + 1, "query": np.array(labels(trace.query_tokens), dtype=object)[query]}
+    columns: dict[str, Any] = {
+        "head": head + 1,
+        COLUMNS["query"]: np.array(labels(trace.query_tokens), dtype=object)[query],
+    }
     for name, values in found.items():
         columns[STATISTICS[name].label] = values.reshape(-1)
         if name == "largest":
@@ -117,7 +143,7 @@ def row_statistics(trace: Trace, layer: int) -> pd.DataFrame:
 def head_statistics(trace: Trace, layer: int) -> pd.DataFrame:
     """What is said of each head: the mean over the rows for which a statistic is defined, and its largest weight."""
     A, found = _statistics(trace, layer)
-    columns: dict[str, Any] = {"head": np.arange(1, len(A) + 1)}
+    columns: dict[str, Any] = {COLUMNS["head"]: np.arange(1, len(A) + 1)}
     queries, keys = labels(trace.query_tokens), labels(trace.key_tokens)
     for name, values in found.items():
         if name != "largest":
@@ -139,8 +165,10 @@ def _statistics(trace: Trace, layer: int) -> tuple[np.ndarray, dict[str, np.ndar
 def column_sums(trace: Trace, layer: int) -> pd.DataFrame:
     """How much is taken from each key in all: a row for every head, a column for every key."""
     A = trace.layers[layer]["weights"].array
-    heads = pd.Index(range(1, len(A) + 1), name="head")
-    return pd.DataFrame(statistics.column_sums(A), index=heads, columns=pd.Index(labels(trace.key_tokens), name="key"))
+    heads = pd.Index(range(1, len(A) + 1), name=COLUMNS["head"])
+    return pd.DataFrame(
+        statistics.column_sums(A), index=heads, columns=pd.Index(labels(trace.key_tokens), name=COLUMNS["key"])
+    )
 
 
 def rollout(trace: Trace, layer: int) -> pd.DataFrame | None:
@@ -154,8 +182,8 @@ def rollout(trace: Trace, layer: int) -> pd.DataFrame | None:
     names = labels(trace.query_tokens)
     return pd.DataFrame(
         statistics.rollout(weights, residual=trace.config.residual)[-1],
-        index=pd.Index(names, name="token"),
-        columns=pd.Index(names, name="input"),
+        index=pd.Index(names, name=COLUMNS["token"]),
+        columns=pd.Index(names, name=COLUMNS["input"]),
     )
 
 
@@ -174,13 +202,16 @@ def of_ledger(ledger: Ledger) -> pd.DataFrame:
         for row in ledger.rows
     ]
     total = dict.fromkeys(rows[0], "") | {"symbol": WORDS["total"]}
-    return pd.DataFrame([*rows, total | {"parameters": ledger.n_parameters, "multiply-adds": ledger.n_multiply_adds}])
+    sums = {"parameters": ledger.n_parameters, "multiply-adds": ledger.n_multiply_adds}
+    return pd.DataFrame([*rows, total | sums]).rename(columns=dict(COLUMNS))
 
 
 def axes(ledger: Ledger) -> pd.DataFrame:
     """What each axis in a ledger means, in the order in which they appear."""
     meanings = {axis: meaning for row in ledger.rows for axis, _, meaning in row.axes}
-    return pd.DataFrame({"axis": list(meanings), "meaning": list(meanings.values())})
+    return pd.DataFrame(
+        {COLUMNS["axis"]: [COLUMNS.get(axis, axis) for axis in meanings], COLUMNS["meaning"]: list(meanings.values())}
+    )
 
 
 def csv(frame: pd.DataFrame) -> str:

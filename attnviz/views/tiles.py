@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
+from attnviz.core.language import say
 from attnviz.views.figures import EDITED, Scale, Stage, _drawn, scale
 from attnviz.views.lettering import fitted, width, word
 from attnviz.views.mosaic import GAP, LARGEST_CELL, TOP, Grid, Layout, Shape, arrange
@@ -191,7 +192,7 @@ def _names(stage: Stage, grid: Grid) -> Element:
     found = []
     for head, top, left in grid.corners():
         name, (x, y) = word(stage.names[head]) if stage.names[head] else "", _corner(grid, top, left)
-        wide = WIDE.format(n=grid.widths[head]) if ragged else ""
+        wide = say(WIDE, n=grid.widths[head]) if ragged else ""
         ways = [name + wide, name, name.split(" · ")[0], str(head + 1)]
         said = next((way for way in ways if width(way, NAME, bold=True) <= room), "")
         if name and said:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from attnviz.core import statistics, trials
+from attnviz.core.language import Words, say, translated
 from attnviz.core.normalisers import NORMALISERS
 from attnviz.core.projections import INITIALISERS
 from attnviz.core.trace import Trace
@@ -19,22 +20,26 @@ from attnviz.views.words import percent
 Array = np.ndarray
 
 SUM = "Σ"
-SUMS = {
-    "keys": "{normaliser} over the keys: rows add to {rows}, columns to {columns}.",
-    "queries": "Over the queries: columns add to {columns}, rows to {rows}.",
-}
-CASES = {
-    "one_cell": "With one query and one key there is one cell, and the axis makes no difference.",
-    "one_query": "With one query, every key can only go to it: over the queries each weight comes out by itself.",
-    "one_key": "With one key, every query can only take it: over the keys each weight comes out by itself.",
-    "same": "In this setting the axis makes no difference: the largest is {difference}.",
-    "sigmoid": "The sigmoid takes each cell by itself, so the axis makes no difference.",
-    "leak": "Masked cells weigh {leak} on either side.",
-    "emptied": "Nobody may look at {n}: what is empty adds to 0, whichever axis is used.",
-    "alone": "Only one cell is left in {n}: over the queries it weighs the same whatever its score.",
-    "layers": "In layer {layer} the two sides read different inputs, as the layers before it differ already.",
-}
-COLUMNS = {"one": "1 column", "many": "{n} columns"}
+SUMS = Words(
+    {
+        "keys": "{normaliser} over the keys: rows add to {rows}, columns to {columns}.",
+        "queries": "Over the queries: columns add to {columns}, rows to {rows}.",
+    }
+)
+CASES = Words(
+    {
+        "one_cell": "With one query and one key there is one cell, and the axis makes no difference.",
+        "one_query": "With one query, every key can only go to it: over the queries each weight comes out by itself.",
+        "one_key": "With one key, every query can only take it: over the keys each weight comes out by itself.",
+        "same": "In this setting the axis makes no difference: the largest is {difference}.",
+        "sigmoid": "The sigmoid takes each cell by itself, so the axis makes no difference.",
+        "leak": "Masked cells weigh {leak} on either side.",
+        "emptied": "Nobody may look at {n}: what is empty adds to 0, whichever axis is used.",
+        "alone": "Only one cell is left in {n}: over the queries its score competes with no other.",
+        "layers": "In layer {layer} the two sides read different inputs, as the layers before it differ already.",
+    }
+)
+COLUMNS = Words({"one": "1 column", "many": "{n} columns"})
 
 
 def sums(A: Array, head: int) -> dict[str, Array]:
@@ -113,9 +118,9 @@ def span(values: Array) -> str:
     ('1.00', '0.50 to 2.00')
     """
     if not values.size:
-        return "nothing"
+        return say("nothing")
     low, high = (f"{value:.2f}" for value in (values.min(), values.max()))
-    return low if low == high else f"{low} to {high}"
+    return low if low == high else say("{low} to {high}", low=low, high=high)
 
 
 def small(x: float) -> str:
@@ -124,7 +129,7 @@ def small(x: float) -> str:
     >>> small(0.0), small(2.3e-16)
     ('exactly 0', '2.3e-16')
     """
-    return f"{x:.2g}" if x else "exactly 0"
+    return f"{x:.2g}" if x else say("exactly 0")
 
 
 @dataclass(frozen=True)
@@ -166,21 +171,24 @@ SHARED_COLUMNS = (
     "Same heads, each its own",
 )
 NO_PAIRS = "–"
-SHARED = {
-    "cache": "For every token and layer {many:,} numbers have to be kept with keys and values for each head, {few:,} "
-    "with one for all: {many16:,} and {few16:,} bytes in float16, {times:.3g} times less.",
-    "alike": "With one for all, two heads have {alike} of their weight in common on average; with their own, {apart}.",
-    "maps": "The maps do not become equal: only keys and values are shared, and every head still asks with its own "
-    "query.",
-    "equal": "Here the maps of a group are equal, as its heads ask with the same queries.",
-    "one": "With one head there is nothing to share: {cache:,} numbers for every token and layer.",
-    "same_draws": "Key/value head 1 holds the same numbers in all of them, head 2 wherever there is one, and so on; "
-    "the queries are the same throughout.",
-    "by_hand": "The heads are set by hand, once for each key/value head, so queries change along with keys.",
-    "tied": "As W_K = W_Q, heads that share keys share their queries as well.",
-    "widths": "Widths belong to key/value heads, so queries of another width change along with keys.",
-    "changes": "The queries of this layer change as well, as it reads what the layer before it makes.",
-}
+SHARED = Words(
+    {
+        "cache": "For every token and layer {many:,} numbers have to be kept with keys and values for each head, "
+        "{few:,} with one for all: {many16:,} and {few16:,} bytes in float16, {times:.3g} times less.",
+        "alike": "With one for all, two heads have {alike} of their weight in common on average; with their own, "
+        "{apart}.",
+        "maps": "The maps do not become equal: only keys and values are shared, and every head still asks with its own "
+        "query.",
+        "equal": "Here the maps of a group are equal, as its heads ask with the same queries.",
+        "one": "With one head there is nothing to share: {cache:,} numbers for every token and layer.",
+        "same_draws": "Key/value head 1 holds the same numbers in all of them, head 2 wherever there is one, and so "
+        "on; the queries are the same throughout.",
+        "by_hand": "The heads are set by hand, once for each key/value head, so queries change along with keys.",
+        "tied": "As W_K = W_Q, heads that share keys share their queries as well.",
+        "widths": "Widths belong to key/value heads, so queries of another width change along with keys.",
+        "changes": "The queries of this layer change as well, as it reads what the layer before it makes.",
+    }
+)
 
 
 def of_sharing(variants: Sequence[Trace], layer: int) -> list[str]:
@@ -222,4 +230,4 @@ def of_shared(found: Sequence[Shared]) -> pd.DataFrame:
         )
         for each in found
     ]
-    return pd.DataFrame(rows, columns=SHARED_COLUMNS)
+    return pd.DataFrame(rows, columns=translated(SHARED_COLUMNS))

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.given import first_steps
+from attnviz.core.language import Words, say
 from attnviz.views.latex import VERTICAL_DOTS, chain, shown
 from attnviz.views.line import Array, Sheet
 from attnviz.views.place import Place
 
-HEADS = {
-    "one": " of head {head}",
-    "shared": " of key/value head {head}, which heads {first} to {last} share",
-}
+HEADS = Words(
+    {
+        "one": " of head {head}",
+        "shared": " of key/value head {head}, which heads {first} to {last} share",
+    }
+)
 """Whose matrix it is."""
 
 
@@ -83,7 +86,7 @@ def _projected(sheet: Sheet, place: Place, kind: Kind, symbol: str, step: str) -
         recorded=place.steps[step].array[kind.head, kind.row, : kind.width],
         step=step,
         bars=lambda d: f"{kind.letter}{d}",
-        plus="" if b is None else f" plus b_{upper}",
+        plus="" if b is None else say(" plus {bias}", bias=f"b_{upper}"),
         owner=_owner(place, kind),
     )
 

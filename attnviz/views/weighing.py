@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.core.language import say
 from attnviz.views.latex import row, shown
 from attnviz.views.line import Array, Sheet
 
@@ -32,7 +33,7 @@ class Row:
 
     def label(self, place: int) -> str:
         """What stands under the bar of a score."""
-        return f"{'key' if self.over_keys else 'query'} {place}"
+        return say("key {n}", n=place) if self.over_keys else say("query {n}", n=place)
 
 
 def softmax(sheet: Sheet, line: Row) -> None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from attnviz.core.language import Words
 from attnviz.core.trace import Step, Trace
 from attnviz.views.sentences import TEXT, Sentence, filled, naming
 
-WORDS = {
-    "head": "head {n}, ",
-    "place": "{n}",
-    "one": "number {column}",
-    "counted": "row {row}, column {column}",
-    "word": "{row}, column {column}",
-    "words": "{row} → {column}",
-}
+WORDS = Words(
+    {
+        "head": "head {n}, ",
+        "place": "{n}",
+        "one": "number {column}",
+        "counted": "row {row}, column {column}",
+        "word": "{row}, column {column}",
+        "words": "{row} → {column}",
+    }
+)
 
 
 def where(trace: Trace, step: Step, index: Sequence[int]) -> Sentence:

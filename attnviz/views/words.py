@@ -6,26 +6,31 @@ import numpy as np
 
 from attnviz.core.config import Config
 from attnviz.core.given import ONE, forbidden, is_given
+from attnviz.core.language import Words, say
 from attnviz.core.trace import Trace
 from attnviz.views.place import Place
 from attnviz.views.sentences import Sentence, filled, naming, rounded
 
-LOOKING = {
-    "share": "{query} takes {percent} from {key}{rank}.",
-    "weight": "{query} gives {key} the weight {weight}.",
-    "nothing": "{query} takes nothing from {key}.",
-    "forbidden": "{query} may not look at {key}: {why}.",
-    "undefined": "{query} gives {key} a weight that is no number.",
-}
+LOOKING = Words(
+    {
+        "share": "{query} takes {percent} from {key}{rank}.",
+        "weight": "{query} gives {key} the weight {weight}.",
+        "nothing": "{query} takes nothing from {key}.",
+        "forbidden": "{query} may not look at {key}: {why}.",
+        "undefined": "{query} gives {key} a weight that is no number.",
+    }
+)
 
-RANK = {
-    "only": ", the only key with any weight",
-    "largest": ", more than from any other key",
-    "tied": ", as much as from {n} other and more than from the rest",
-    "tied_many": ", as much as from {n} others and more than from the rest",
-    "all_tied": ", as much as from every other key",
-    "behind": "",
-}
+RANK = Words(
+    {
+        "only": ", the only key with any weight",
+        "largest": ", more than from any other key",
+        "tied": ", as much as from {n} other and more than from the rest",
+        "tied_many": ", as much as from {n} others and more than from the rest",
+        "all_tied": ", as much as from every other key",
+        "behind": "",
+    }
+)
 
 PERCENT, BELOW, ABOVE = "{n} %", "less than 1 %", "more than 99 %"
 
@@ -53,10 +58,10 @@ def percent(share: float) -> str:
     ('62 %', 'less than 1 %', 'more than 99 %', '100 %')
     """
     if 0 < share < 0.01:
-        return BELOW
+        return say(BELOW)
     if 0.99 < share < 1 - 1e-12:
-        return ABOVE
-    return PERCENT.format(n=round(100 * share))
+        return say(ABOVE)
+    return say(PERCENT, n=round(100 * share))
 
 
 def _case(config: Config, row: np.ndarray, near: float) -> str:

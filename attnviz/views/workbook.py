@@ -14,13 +14,14 @@ import re
 from types import ModuleType
 from typing import Any
 
+from attnviz.core.language import Words
 from attnviz.core.trace import Trace
 from attnviz.views.figures import EDITED, SHARE, SIGNED
 from attnviz.views.workbook_layers import sheets
 from attnviz.views.workbook_layout import FORBIDDEN, NOTHING, Block, Sheet
 
-FAULTS = {"missing": 'a spreadsheet needs the package XlsxWriter; install it with: pip install "attnviz[xlsx]"'}
-WORDS = {"zero_or_one": "0 or 1", "mask": "1 lets the query look at the key, 0 does not."}
+FAULTS = Words({"missing": 'a spreadsheet needs the package XlsxWriter; install it with: pip install "attnviz[xlsx]"'})
+WORDS = Words({"zero_or_one": "0 or 1", "mask": "1 lets the query look at the key, 0 does not."})
 
 EARLIEST = datetime.datetime(1980, 1, 1, tzinfo=datetime.UTC)
 """The date in every file, so that equal runs are equal files."""

@@ -11,17 +11,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.blocks import EPSILON
+from attnviz.core.language import Words, say
 from attnviz.views.workbook_layout import Array, Block, Formula, Sheet
 
-HEADINGS = {
-    "angles": "p θ · angles · {shape} · how far each pair of columns is turned at each position, counted from 0",
-    "query_part": "q W · {shape} · each query times the matrix of the score",
-    "left": "q W_q · {shape} · the query's part of the hidden units",
-    "left_biased": "q W_q + b · {shape} · the query's part of the hidden units",
-    "right": "k W_k · {shape} · the key's part of the hidden units",
-    "spread": "mean and deviation of each row · {shape} · √(variance + 0.00001)",
-    "linear_part": "{symbol} · {shape} · the hidden units before the kink",
-}
+HEADINGS = Words(
+    {
+        "angles": "p θ · angles · {shape} · how far each pair of columns is turned at each position, counted from 0",
+        "query_part": "q W · {shape} · each query times the matrix of the score",
+        "left": "q W_q · {shape} · the query's part of the hidden units",
+        "left_biased": "q W_q + b · {shape} · the query's part of the hidden units",
+        "right": "k W_k · {shape} · the key's part of the hidden units",
+        "spread": "mean and deviation of each row · {shape} · √(variance + 0.00001)",
+        "linear_part": "{symbol} · {shape} · the hidden units before the kink",
+    }
+)
 LENGTH, MEAN, DEVIATION = "length", "mean", "deviation"
 
 
@@ -110,7 +113,7 @@ def _cosine(pair: Pair) -> Formula:
 
 def _lengths(sheet: Sheet, block: Block) -> Block:
     array = np.sqrt((block.array**2).sum(axis=1, keepdims=True))
-    return sheet.along(LENGTH, array, lambda i, _: f"SQRT(SUMSQ({block.row(i)}))", block)
+    return sheet.along(say(LENGTH), array, lambda i, _: f"SQRT(SUMSQ({block.row(i)}))", block)
 
 
 def _gaussian(pair: Pair) -> Formula:
@@ -175,7 +178,7 @@ def normed(sheet: Sheet, source: Block) -> Formula:
         array,
         lambda i, j: kinds[j].format(source.row(i)),
         rows=source.rows,
-        columns=(MEAN, DEVIATION),
+        columns=(say(MEAN), say(DEVIATION)),
     )
     return lambda i, j: f"({source.at(i, j)}-{both.at(i, 0)})/{both.at(i, 1)}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.core.given import first_steps
+from attnviz.core.language import Words, say
 from attnviz.core.scores import SCORES
 from attnviz.core.trace import Trace
 from attnviz.views import workbook_formulas as formulas
@@ -21,14 +22,16 @@ NAMES = {
     "head": "Head {n}",
     "output": "Output",
 }
-TITLES = {
-    "normed": "The input, normalised",
-    "parameters": "The matrices",
-    "allowed": "The mask",
-    "head": "Head {n}",
-    "output": "From the heads to the output",
-}
-LINES = {"allowed": ("1 means that the query of the row may look at the key of the column, 0 that it may not.",)}
+TITLES = Words(
+    {
+        "normed": "The input, normalised",
+        "parameters": "The matrices",
+        "allowed": "The mask",
+        "head": "Head {n}",
+        "output": "From the heads to the output",
+    }
+)
+LINES = Words({"allowed": ("1 means that the query of the row may look at the key of the column, 0 that it may not.",)})
 LAYER_NAME, LAYER_TITLE = "L{n} {name}", "Layer {n} · {title}"
 SHARED = "{heading} · made on the sheet {sheet}"
 FEED_FORWARD = ("w_1", "b_1", "w_2", "b_2")
@@ -77,7 +80,7 @@ class LayerSheets:
         name, title = NAMES[which].format(n=n), TITLES[which].format(n=n)
         if self._is_one_of_many:
             name = LAYER_NAME.format(n=self._layer + 1, name=name.lower())
-            title = LAYER_TITLE.format(n=self._layer + 1, title=title)
+            title = say(LAYER_TITLE, n=self._layer + 1, title=title)
         return self._book.sheet(name, title, LINES.get(which, ()))
 
     def _keep(self, name: str, head: int, block: Block) -> Block:
@@ -122,7 +125,7 @@ class LayerSheets:
         made = self._blocks.get((name, group))
         if made is None:
             return self._turned(sheet, name, group, X)
-        heading = SHARED.format(heading=made.heading, sheet=made.sheet)
+        heading = say(SHARED, heading=made.heading, sheet=made.sheet)
         return sheet.add(heading, made.array, same(made), rows=made.rows, columns=made.columns)
 
     def _turned(self, sheet: Sheet, name: str, head: int, X: Block | None) -> Block:

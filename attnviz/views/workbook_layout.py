@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from attnviz.core.fields import ConfigError
+from attnviz.core.language import Words
 
 Array = np.ndarray
 Formula = Callable[[int, int], str]
@@ -24,13 +25,15 @@ MOST_CELLS, MOST_SHEETS, MOST_COLUMNS = 300_000, 255, 16_384
 GAP = 2
 """Columns that stay free between matrices side by side, so that a heading has room."""
 
-FAULTS = {
-    "cells": "a workbook of this setting would hold more than {most:,} numbers; choose fewer tokens, heads or layers, "
-    "or smaller sizes",
-    "sheets": "a workbook of this setting would have more than {most} sheets; choose fewer heads or layers",
-    "columns": "a sheet of this setting would have more than {most:,} columns; choose fewer heads or smaller sizes",
-    "infinite": "{name} holds infinity or no number, for which a spreadsheet has no cell; change what makes it so",
-}
+FAULTS = Words(
+    {
+        "cells": "a workbook of this setting would hold more than {most:,} numbers; choose fewer tokens, heads or "
+        "layers, or smaller sizes",
+        "sheets": "a workbook of this setting would have more than {most} sheets; choose fewer heads or layers",
+        "columns": "a sheet of this setting would have more than {most:,} columns; choose fewer heads or smaller sizes",
+        "infinite": "{name} holds infinity or no number, for which a spreadsheet has no cell; change what makes it so",
+    }
+)
 
 
 def letters(column: int) -> str:

@@ -12,26 +12,31 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.core.language import Words
 from attnviz.views.workbook_formulas import numbers, shape
 from attnviz.views.workbook_layout import FORBIDDEN, NOTHING, Array, Block, Formula, Sheet
 
-HEADINGS = {
-    "exponentials": "exp((ŝ − max) / T) · {shape} · before they are divided by their sum",
-    "positive": "max(ŝ, 0) · {shape} · before they are divided by their sum",
-    "below": "z = (ŝ − max) / T · {shape} · how far each lies below the largest",
-    "half_below": "z = (ŝ − max) / 2T · {shape} · how far each lies below the largest, halved",
-    "sorted": "z₁, z₂, z₃ ... · {shape} · what lies above −1, in falling order; the rest gets no weight",
-    "thresholds": "(z₁ + ... + z_k − 1) / k · {shape} · the largest of these is τ",
-    "roots": "mean − √((1 − spread) / k) · {shape} · of z₁ ... z_k; their spread is the sum of (z − mean)²",
-    "holding": "those not above z_k · {shape} · the largest of these is τ",
-}
-WORDS = {
-    "largest": "largest",
-    "sum": "sum",
-    "rest": "exp(−max/T)",
-    "ties": "how many",
-    "tau": "τ",
-}
+HEADINGS = Words(
+    {
+        "exponentials": "exp((ŝ − max) / T) · {shape} · before they are divided by their sum",
+        "positive": "max(ŝ, 0) · {shape} · before they are divided by their sum",
+        "below": "z = (ŝ − max) / T · {shape} · how far each lies below the largest",
+        "half_below": "z = (ŝ − max) / 2T · {shape} · how far each lies below the largest, halved",
+        "sorted": "z₁, z₂, z₃ ... · {shape} · what lies above −1, in falling order; the rest gets no weight",
+        "thresholds": "(z₁ + ... + z_k − 1) / k · {shape} · the largest of these is τ",
+        "roots": "mean − √((1 − spread) / k) · {shape} · of z₁ ... z_k; their spread is the sum of (z − mean)²",
+        "holding": "those not above z_k · {shape} · the largest of these is τ",
+    }
+)
+WORDS = Words(
+    {
+        "largest": "largest",
+        "sum": "sum",
+        "rest": "exp(−max/T)",
+        "ties": "how many",
+        "tau": "τ",
+    }
+)
 
 
 @dataclass(frozen=True)

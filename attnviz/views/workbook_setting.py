@@ -7,37 +7,44 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.biases import BIASES
+from attnviz.core.language import Words, say, translated
 from attnviz.core.masks import MASKS
 from attnviz.core.normalisers import NORMALISERS
 from attnviz.core.positions import POSITIONS
 from attnviz.core.scores import SCORES
-from attnviz.core.sides import SIDES
 from attnviz.core.trace import Trace
 from attnviz.views.workbook_formulas import added
 from attnviz.views.workbook_layout import Block, Book, Formula, Sheet
 from attnviz.views.workbook_steps import StepWriter
 
 NAMES = {"setting": "Setting", "embedded": "X"}
-TITLES = {"setting": "Attention, every number a formula", "embedded": "What attention reads"}
+TITLES = Words({"setting": "Attention, every number a formula", "embedded": "What attention reads"})
 LINES = (
     "Change a number on yellow ground, on any sheet, and all that follows from it changes.",
     "Black numbers are formulas: select one to see what it is made of. Green ones were changed by hand; they stand "
     "where a formula would.",
-    "Grey cells are masked. Four digits are shown; each cell holds all of them.",
+    "Grey cells are masked. Four decimals are shown; each cell holds all of them.",
 )
-CHOSEN = {
-    "score": "Score: {}",
-    "normaliser": "Normaliser: {}, over {}",
-    "mask": "Mask: {}",
-    "bias": "Bias by distance: {}",
-    "position": "Positions: {}",
-}
-HEADINGS = {
-    "scale": "scale · a factor on the scores of each head",
-    "softcap": "soft cap c · bounds the scores by c·tanh(s / c); 0 is off",
-    "temperature": "temperature T · the scores are divided by it",
-    "rope_base": "base · of the angles by which queries and keys are turned",
-}
+CHOSEN = Words(
+    {
+        "score": "Score: {}",
+        "normaliser": "Normaliser: {}, over {}",
+        "mask": "Mask: {}",
+        "bias": "Bias by distance: {}",
+        "position": "Positions: {}",
+    }
+)
+HEADINGS = Words(
+    {
+        "scale": "scale · a factor on the scores of each head",
+        "softcap": "soft cap c · bounds the scores by c·tanh(s / c); 0 is off",
+        "temperature": "temperature T · the scores are divided by it",
+        "rope_base": "base · of the angles by which queries and keys are turned",
+    }
+)
+
+ROWS = Words({"scale": "scale", "softcap": "softcap", "temperature": "temperature", "rope_base": "rope base"})
+SIDE_NAMES = Words({"keys": "keys", "queries": "queries"})
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,7 @@ class Inputs:
 
 def setting(book: Book, trace: Trace) -> Inputs:
     """The first sheet: the choices and notes in words, and the numbers."""
-    sheet = book.sheet(NAMES["setting"], TITLES["setting"], [*LINES, *_chosen(trace), *trace.notes])
+    sheet = book.sheet(NAMES["setting"], TITLES["setting"], [*translated(LINES), *_chosen(trace), *trace.notes])
     if "scaled" not in trace.layers[0]:
         return Inputs()
     is_turned = POSITIONS[trace.config.position].turn is not None
@@ -72,13 +79,13 @@ def _chosen(trace: Trace) -> list[str]:
     words |= {"bias": [BIASES[config.bias].label]} if "bias" in steps else {}
     if "masked" in steps:
         words["mask"] = [", ".join(MASKS[name].label for name in config.mask)]
-        words["normaliser"] = [NORMALISERS[config.normaliser].label, SIDES[config.normalise_over].name]
+        words["normaliser"] = [NORMALISERS[config.normaliser].label, SIDE_NAMES[config.normalise_over]]
     return [CHOSEN[name].format(*words[name]) for name in CHOSEN if name in words]
 
 
 def _number(sheet: Sheet, name: str, value: float) -> str:
     """One number of the setting; the reference to it."""
-    return sheet.add(HEADINGS[name], np.array([[value]]), None, rows=(name.replace("_", " "),), name=name).at(0, 0)
+    return sheet.add(HEADINGS[name], np.array([[value]]), None, rows=(ROWS[name],), name=name).at(0, 0)
 
 
 def _scale(sheet: Sheet, trace: Trace) -> Block:
@@ -88,9 +95,11 @@ def _scale(sheet: Sheet, trace: Trace) -> Block:
     scales = [score.scale(width) if config.scale is None else config.scale for width in widths]
     is_root = config.scale is None and score.name == "scaled_dot"
     formula: Formula | None = (lambda _, h: f"1/SQRT({widths[h]})") if is_root else None
-    heads = tuple(f"head {h + 1}" for h in range(config.n_heads))
+    heads = tuple(say("head {n}", n=h + 1) for h in range(config.n_heads))
     array = np.array([scales])
-    return sheet.add(HEADINGS["scale"], array, formula, rows=("scale",), columns=heads, name="scale", is_input=True)
+    return sheet.add(
+        HEADINGS["scale"], array, formula, rows=(ROWS["scale"],), columns=heads, name="scale", is_input=True
+    )
 
 
 def embedded(book: Book, trace: Trace) -> tuple[Block | None, Block | None]:

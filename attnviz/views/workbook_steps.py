@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.core.language import say
 from attnviz.core.trace import Step, Trace
 from attnviz.views.flow import LABELS, plain
 from attnviz.views.workbook_formulas import numbers, shape
@@ -88,9 +89,9 @@ def _check(name: str, array: Array, *, may_forbid: bool) -> None:
 
 def _heading(step: Step, array: Array, head: int | None) -> str:
     """Symbol, name, shape and meaning; those that stand side by side have room for less."""
-    symbol, label = plain(step.symbol), LABELS.get(step.name, step.name)
+    symbol, label = plain(step.symbol), LABELS[step.name]
     if head is not None and step.name in PER_HEAD:
-        return SIDE_HEADING.format(symbol=symbol, n=head + 1, shape=shape(array))
+        return say(SIDE_HEADING, symbol=symbol, n=head + 1, shape=shape(array))
     text = HEADING.format(symbol=symbol, label=label, shape=shape(array), meaning=step.meaning)
     return text if label else text.replace(" ·  · ", " · ")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from attnviz.core.language import Words, say
 from attnviz.core.normalisers import NORMALISERS
 from attnviz.core.scores import SCORES
 from attnviz.core.tokens import graphemes
@@ -18,6 +19,7 @@ from attnviz.views.cell import Cell, follow
 from attnviz.views.lettering import drawable
 from attnviz.views.line import Line
 from attnviz.views.reading import visible
+from attnviz.views.sentences import QUOTED
 
 PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[margin=22mm]{geometry}
@@ -41,26 +43,30 @@ PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \raggedright
 """
 
-NOTES = {
-    "letters": "Some tokens hold letters that pdflatex cannot set: compile with lualatex or xelatex, and choose a font "
-    "that has them. pdflatex shows their code points.",
-    "link": "The setting, to be put after the question mark of a link:",
-}
-TEXTS = {
-    "cell": "Head {head}: query {query}, {query_token}, looks at key {key}, {key_token}",
-    "row": "Head {head}: query {query}, {query_token}, looks at {n} keys",
-    "layer": "Layer {layer}. ",
-    "score": "Score",
-    "normaliser": "Normaliser",
-    "vectors": "From the tokens to q and k",
-    "query": "The query",
-    "key": "Key {key}, {key_token}",
-    "scores": "From q and k to the score",
-    "weight": "From the scores to the weight",
-    "weights": "From the scores to the weights",
-    "output": "From the weight to the output",
-    "outputs": "From the weights to the output",
-}
+NOTES = Words(
+    {
+        "letters": "Some tokens hold letters that pdflatex cannot set: compile with lualatex or xelatex, and choose a "
+        "font that has them. pdflatex shows their code points.",
+        "link": "The setting, to be put after the question mark of a link:",
+    }
+)
+TEXTS = Words(
+    {
+        "cell": "Head {head}: query {query}, {query_token}, looks at key {key}, {key_token}",
+        "row": "Head {head}: query {query}, {query_token}, looks at {n} keys",
+        "layer": "Layer {layer}. ",
+        "score": "Score",
+        "normaliser": "Normaliser",
+        "vectors": "From the tokens to q and k",
+        "query": "The query",
+        "key": "Key {key}, {key_token}",
+        "scores": "From q and k to the score",
+        "weight": "From the scores to the weight",
+        "weights": "From the scores to the weights",
+        "output": "From the weight to the output",
+        "outputs": "From the weights to the output",
+    }
+)
 
 LONGEST = 60
 """Characters of a token, as a reader counts them, that stand in a title."""
@@ -78,6 +84,7 @@ _ESCAPED = {
     "'": r"\textquotesingle{}",
     "`": r"\textasciigrave{}",
     "“": "``",
+    "„": r"\quotedblbase{}",
     "”": "''",
     "’": "'",
     "…": r"\dots{}",
@@ -141,7 +148,7 @@ def _ours(sentence: str) -> str:
 def _token(token: str) -> str:
     clusters = graphemes(visible(token))
     short = "".join(clusters if len(clusters) <= LONGEST else (*clusters[: LONGEST - 1], "…"))
-    return f"``{escaped(short)}''"
+    return escaped(say(QUOTED, token=short))
 
 
 def _row(cells: Sequence[Cell]) -> Iterator[str]:

@@ -432,6 +432,6 @@ def test_a_word_that_the_other_sentence_does_not_have_is_said() -> None:
     trace = run(
         Config(sentence="the cat", second_sentence="le chat mange", initialiser="by_hand", patterns="same_word")
     )
-    assert any("2 rows have none to read" in note for note in trace.notes)
+    assert any("where there is none to read (rows: 2)" in note for note in trace.notes)
     alike = run(Config(sentence="the cat", second_sentence="the cat sat", initialiser="by_hand", patterns="same_word"))
     assert not any("none to read" in note for note in alike.notes)

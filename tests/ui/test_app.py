@@ -26,6 +26,16 @@ def opened(**query: str) -> AppTest:
     return at.run()
 
 
+def folded(at: AppTest, group: str, *, away: bool) -> AppTest:
+    """Open a group of settings, or fold it away; `run` it."""
+    at.session_state[f"group-{group}"] = not away
+    return at
+
+
+def unfolded(group: str, **query: str) -> AppTest:
+    return folded(opened(**query), group, away=False).run()
+
+
 def said(at: AppTest) -> str:
     """Everything that the page says in plain text."""
     return "\n".join(element.proto.body for element in at.get("html"))
@@ -150,7 +160,7 @@ def test_without_words_the_last_picture_stays_and_the_page_says_so(sentence: str
 
 
 def test_a_fault_in_own_numbers_keeps_what_was_typed() -> None:
-    at = opened(embedding="own", d_model="3", sentence="a b")
+    at = unfolded("Embedding and positions", embedding="own", d_model="3", sentence="a b")
     at.text_area(key="own_numbers").set_value("1 2 3\n4 oops 6").run()
     assert clean(at)
     assert "oops" in said(at)
@@ -239,8 +249,49 @@ def test_the_table_holds_the_numbers_of_the_step() -> None:
 
 
 def test_what_is_too_long_for_a_link_is_said_and_can_be_saved() -> None:
-    at = opened(embedding="own")
+    at = unfolded("Embedding and positions", embedding="own")
     at.text_area(key="own_numbers").set_value("\n".join(["1.2345678 " * 16] * 60)).run()
     assert clean(at)
     assert "Too long for a link" in said(at)
     assert at.query_params["without"] == "own_numbers"
+
+
+def keys(at: AppTest) -> set[str]:
+    """The widgets that are drawn, by their keys."""
+    return {element.key for kind in ("slider", "selectbox", "text_input", "number_input") for element in at.get(kind)}
+
+
+def test_a_group_of_settings_is_drawn_only_while_it_is_open() -> None:
+    at = opened()
+    assert "normaliser" not in keys(at)
+    assert "Normaliser" in [box.label for box in at.expander]
+    assert {"normaliser", "temperature"} <= keys(folded(at, "Normaliser", away=False).run())
+    assert "position" not in keys(at)
+
+
+def test_what_was_chosen_in_a_group_stays_when_it_is_folded_away_and_is_there_when_it_is_opened_again() -> None:
+    at = unfolded("Normaliser")
+    at.selectbox(key="normaliser").select("sparsemax").run()
+    folded(at, "Normaliser", away=True).run().run()
+    assert "normaliser" not in keys(at)
+    assert at.query_params["normaliser"] == "sparsemax"
+    assert folded(at, "Normaliser", away=False).run().selectbox(key="normaliser").value == "sparsemax"
+
+
+def test_a_value_that_comes_with_the_folding_counts() -> None:
+    at = unfolded("Normaliser")
+    at.selectbox(key="normaliser").select("sparsemax")
+    folded(at, "Normaliser", away=True).run()
+    assert at.query_params["normaliser"] == "sparsemax"
+
+
+def test_a_group_that_is_opened_shows_what_came_while_it_was_folded_away() -> None:
+    at = opened(n_heads="4", n_kv_heads="2")
+    at.session_state["n_kv_heads"] = "2"  # as a button leaves it that adopts a setting
+    at.slider(key="n_heads").set_value(3).run()
+    assert clean(at)
+    assert at.query_params["n_kv_heads"] == "1"
+    at.slider(key="n_heads").set_value(4).run()
+    folded(at, "Heads and projections", away=False).run()
+    assert at.selectbox(key="n_kv_heads").value == "1"
+    assert at.query_params["n_kv_heads"] == "1"

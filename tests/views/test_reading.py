@@ -76,7 +76,7 @@ def test_what_is_not_a_share_is_said_as_a_weight() -> None:
 def test_rows_that_say_nothing_are_said_so() -> None:
     assert said([0.0, 0.0], masked=(0, 1)) == "it has nothing to look at."
     assert said([0.0, 0.0], masked=(0,)) == "it takes nothing from any word."
-    assert said([np.nan, 1.0]) == "it has weights that are not numbers."
+    assert said([np.nan, 1.0]) == "it has weights that are not finite numbers."
     assert said([np.nan, 1.0], masked=(0,)) == "it takes 100 % from cat."
 
 

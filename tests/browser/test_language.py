@@ -1,0 +1,153 @@
+"""The language as a person meets it: the browser's, the link's, one click on the other, and the way back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from attnviz.core import language
+
+pytestmark = pytest.mark.browser
+
+
+class Visit:
+    """The page in a browser; ⟦so⟧ it speaks its second language."""
+
+    def __init__(self, page: Any, url: str) -> None:
+        self.page = page
+        page.goto(url)
+        self.drawn()
+
+    def drawn(self) -> None:
+        """Wait until the pictures stand and the server has answered everything."""
+        self.page.locator(".js-plotly-plot .heatmaplayer image").first.wait_for()
+        self.page.locator("[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]").wait_for()
+
+    @property
+    def address(self) -> dict[str, str]:
+        return dict(parse_qsl(urlsplit(self.page.url).query, keep_blank_values=True))
+
+    def within(self, key: str) -> Any:
+        return self.page.locator(f".st-key-{key}")
+
+    def heard(self, code: str) -> None:
+        """Wait until the page speaks a language."""
+        self.page.locator(f"html[lang={code}]").wait_for(state="attached")
+        words = re.compile("^⟦Explore⟧$" if code == "de" else "^Explore$")
+        self.within("page").get_by_role("radio", name=words).wait_for()
+        self.drawn()
+
+    def switch(self, name: str) -> None:
+        self.within("languages").get_by_role("button", name=name, exact=True).click()
+
+    def choose(self, key: str, word: str) -> None:
+        """Pick a word from a list."""
+        field = self.within(key).locator("input").first
+        field.wait_for()
+        self.drawn()
+        field.fill(word)
+        self.page.get_by_role("option", name=word, exact=True).click()
+        self.page.keyboard.press("Escape")
+        self.drawn()
+
+
+@pytest.fixture(scope="module")
+def site(server: Callable[..., Any]) -> Any:
+    return server("tests/browser/pages/brackets.py")
+
+
+def test_the_browser_decides_and_a_link_decides_over_it(new_page: Callable[..., Any], site: Any) -> None:
+    german = Visit(new_page(locale="de-AT"), site.url)
+    german.heard("de")
+    assert "lang" not in german.address
+    Visit(new_page(locale="de-AT"), f"{site.url}?lang=en").heard("en")
+    Visit(new_page(locale="fr-FR"), site.url).heard("en")
+    Visit(new_page(locale="en-GB"), f"{site.url}?lang=de&n_heads=99").page.get_by_text(
+        "⟦was '99'; 16 is used"
+    ).wait_for()
+
+
+def test_the_words_of_the_second_language_are_on_the_page(new_page: Callable[..., Any], server: Any) -> None:
+    visit = Visit(new_page(locale="de-DE"), server("app.py").url)
+    visit.page.locator("html[lang=de]").wait_for(state="attached")
+    word = language.sentences("de")["Explore"]
+    visit.within("page").get_by_role("radio", name=word, exact=True).wait_for()
+
+
+def test_a_switch_keeps_every_value_and_back_goes_back(new_page: Callable[..., Any], site: Any) -> None:
+    visit = Visit(new_page(locale="en-GB"), f"{site.url}?v=1&panel=word&query=2&n_heads=2&slide=2")
+    field = visit.within("sentence").locator("input")
+    field.fill("red blue red green")
+    field.press("Enter")
+    visit.page.wait_for_url("**sentence=**")
+    visit.choose("mask", "Causal")
+    visit.choose("score", "Cosine")
+    visit.page.wait_for_url("**score=cosine**")
+    seed = visit.within("seed").locator("input")
+    seed.fill("77")
+    seed.press("Enter")
+    visit.page.wait_for_url("**seed=77**")
+    visit.page.locator("summary", has_text="Normaliser").click()
+    visit.choose("normaliser", "Sparsemax")
+    visit.page.wait_for_url("**normaliser=sparsemax**")
+    before = visit.address
+
+    visit.switch("Deutsch")
+    visit.heard("de")
+    visit.page.wait_for_url("**lang=de**")
+    assert visit.address == before | {"lang": "de"}
+    assert field.input_value() == "red blue red green"
+    assert seed.input_value() == "77"
+    visit.within("mask").get_by_text("⟦Causal⟧", exact=True).wait_for()
+    visit.within("score").locator('input[value="⟦Cosine⟧"]').wait_for()
+    visit.page.locator("details[open] summary", has_text="⟦Normaliser⟧").wait_for()
+    visit.within("normaliser").locator('input[value="⟦Sparsemax⟧"]').wait_for()
+    assert visit.page.locator("details[open]").count() == 1
+    visit.within("panel").get_by_role("radio", name="⟦This word⟧", checked=True).wait_for()
+
+    visit.choose("mask", "⟦Not itself⟧")
+    visit.page.wait_for_url("**mask=causal.no_self**")
+    assert visit.address == before | {"lang": "de", "mask": "causal.no_self"}
+
+    visit.page.go_back()
+    visit.page.wait_for_url("**mask=causal&**")
+    visit.drawn()
+    visit.page.go_back()
+    visit.heard("en")
+    assert visit.address == before
+    visit.within("score").locator("input[value=Cosine]").wait_for()
+
+
+def test_words_that_a_browser_still_says_in_the_language_before_change_nothing(
+    new_page: Callable[..., Any], site: Any
+) -> None:
+    """A move right after the switch arrives with the words that the browser had then."""
+    visit = Visit(new_page(locale="en-GB"), f"{site.url}?v=1&score=cosine&mask=causal&n_heads=2")
+    slider = visit.within("n_heads").locator("input[type=range]")
+    at = visit.within("languages").get_by_role("button", name="Deutsch").bounding_box()
+    slider.focus()
+    visit.page.mouse.move(at["x"] + 5, at["y"] + 5)
+    visit.page.mouse.down()
+    visit.page.mouse.up()
+    slider.focus()
+    visit.page.keyboard.press("ArrowRight")
+    visit.heard("de")
+    visit.page.wait_for_url("**n_heads=3**")
+    visit.page.wait_for_url("**lang=de**")
+    assert {**visit.address, "v": ""} == {"v": "", "score": "cosine", "mask": "causal", "n_heads": "3", "lang": "de"}
+
+
+def test_the_choice_takes_no_room_from_the_pictures(new_page: Callable[..., Any], site: Any) -> None:
+    for size in ({"width": 1280, "height": 720}, {"width": 390, "height": 844}):
+        visit = Visit(new_page(locale="en-GB", viewport=size), f"{site.url}?v=1")
+        button = visit.within("languages").get_by_role("button", name="Deutsch").bounding_box()
+        bar = visit.within("page").bounding_box()
+        assert button["x"] + button["width"] <= size["width"]
+        assert min(button["x"], button["y"]) >= 0
+        assert button["y"] + button["height"] <= bar["y"] or button["x"] > bar["x"] + 300
+        visit.switch("Deutsch")
+        visit.heard("de")

@@ -1,0 +1,268 @@
+"""The language of the page: who chooses it, what it leaves alone, and that no sentence is said past it.
+
+The second language here is one in which every sentence stands in brackets, so that a bare word is one that was missed.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.protobuf.json_format import MessageToDict
+from streamlit.testing.v1 import AppTest
+
+from attnviz.core import language
+from attnviz.core.config import Config
+from attnviz.core.fields import settings
+from attnviz.core.lessons import LESSONS
+from attnviz.core.trace import AXES
+from attnviz.ui.selection import EXPERIMENT_NAMES, PANEL_NAMES
+from attnviz.views import assignments, posed
+from attnviz.views.captions import NAMES
+from tests import sentences
+
+APP = str(Path(__file__).parent.parent.parent / "app.py")
+INNERMOST = re.compile(r"⟦[^⟦⟧]*⟧")
+WORD = re.compile(r"[A-Za-z]{2,}")
+CELL = {"head": "1", "query": "2", "key": "1"}
+STUDENT = assignments.written(assignments.Assignment(task_questions=(posed.item("weight", {}),)))
+FAULTS = {"n_heads": "99", "mask": "causal.nope", "colour": "1", "lang": "de", "sentence": ""}
+
+ALLOWED = {
+    *NAMES.english,  # steps and
+    *AXES.english,  # axes have one name each, in tables, files and code alike
+    *language.LANGUAGES.values(),  # each by its own name
+    "attnviz",
+    "joined",  # the axis of heads side by side
+    "A column:",  # said here, so that what a column is called is no name of an axis
+}
+
+
+class Bracketed(dict[str, str]):
+    """A language that has every sentence, and keeps those that it was asked for."""
+
+    def get(self, english: str, otherwise: Any = None) -> str:
+        self[english] = f"⟦{english}⟧" if english else ""
+        return self[english]
+
+
+@pytest.fixture
+def bracketed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    said = Bracketed()
+    monkeypatch.setattr(language, "sentences", lambda code: said)
+    yield
+    language.speak("en")
+    asked = {english for english in said if sentences.has_words(english) and "⟦" not in english}
+    unknown = asked - sentences.sentences() - ALLOWED
+    assert unknown == set(), "these are said, but no translation is asked to have them"
+
+
+def opened(**query: str) -> AppTest:
+    """The page as a link opens it, every group of settings open; its tokens have no letters, so are no words."""
+    at = AppTest.from_file(APP, default_timeout=60)
+    for group in {item.metadata["group"] for item in settings(Config)} - {""}:
+        at.session_state[f"group-{group}"] = True
+    at.session_state["files"] = True
+    for name, value in ({"v": "1", "sentence": "1 2 1 3", "d_model": "3", "d_k": "2", "n_heads": "2"} | query).items():
+        at.query_params[name] = value
+    return at.run()
+
+
+SHOWN = ("label", "help", "placeholder", "options", "captions", "caption", "body", "text", "alt", "title")
+"""Where a Streamlit element keeps what is read; the rest of it is names."""
+
+
+def strings(found: Any, names: tuple[str, ...] | None = None) -> Iterator[str]:
+    """The strings of something like JSON, or those below one of the names."""
+    match found:
+        case str():
+            if names is None:
+                yield found
+        case list():
+            for each in found:
+                yield from strings(each, names)
+        case dict():
+            for name, each in found.items():
+                yield from strings(each, None if names is None or name in names else names)
+
+
+def of_element(element: Any) -> Iterator[str]:
+    """What a visitor reads of one element."""
+    proto = element.proto
+    match type(proto).__name__:
+        case "Code":
+            return
+        case "PlotlyChart":
+            yield proto.alt
+            yield from strings(json.loads(proto.spec), ("title", "text", "ticktext", "hovertext"))
+        case "Dataframe" | "Arrow":
+            frame = element.value
+            names = [str(name) for name in (*frame.columns, *frame.index.names, *frame.columns.names) if name]
+            yield from (f"A column: {name}" for name in names if WORD.search(name))
+            for column in frame.columns:
+                yield from (cell for cell in frame[column] if isinstance(cell, str))
+        case "BidiComponent":
+            yield from of_component(proto)
+        case _:
+            yield from strings(MessageToDict(proto), SHOWN)
+
+
+def of_component(proto: Any) -> Iterator[str]:
+    """What a component writes; its bytes begin with a line of JSON."""
+    which = proto.WhichOneof("data")
+    data = getattr(proto, which) if which else "{}"
+    whole = json.loads(data.partition(b"\0")[0] if isinstance(data, bytes) else data)
+    words = {name: whole[name] for name in ("words", "axes", "label", "failed", "steps", "sentences") if name in whole}
+    for step in words.get("steps", ()):
+        for name in ("name", "symbol", "shape", "formula", "stage"):
+            step.pop(name)
+    for sentence in words.pop("sentences", ()):
+        yield "".join(part if isinstance(part, str) else part[0] for part in sentence)
+    yield from strings(words)
+
+
+def read(at: AppTest) -> Iterator[str]:
+    """Everything that a visitor reads."""
+    todo = [at._tree]
+    while todo:
+        node = todo.pop()
+        children = getattr(node, "children", None)
+        if children:
+            todo += children.values()
+        proto = getattr(node, "proto", None)
+        if proto is not None:
+            if children is not None:
+                yield from strings(MessageToDict(proto), ("label",))
+            else:
+                yield from of_element(node)
+
+
+def bare(text: str) -> str:
+    """What stands outside of all brackets and is no markup, formula, width or code."""
+    if text.lstrip().startswith("<style"):
+        return ""
+    text = re.sub(r'<div class="attn-formula">.*?</div>|<[^>]*>', " ", text)
+    text, before = html.unescape(text).strip(), ""
+    while before != text:
+        before, text = text, INNERMOST.sub(" ", text)
+    return re.sub(r"(?s)\$\$.*?\$\$|\$[^$]*\$|`[^`]*`|d_\w+", " ", text).strip()
+
+
+def missed(at: AppTest, *others: str) -> set[str]:
+    """What was said past the language; `others` are words of a visitor or of an example."""
+    assert not at.exception
+    found = {text for text in read(at) if WORD.search(bare(text)) and bare(text) not in ALLOWED}
+    return {text for text in found if not {*WORD.findall(bare(text))} <= {*others}}
+
+
+VISITS: tuple[dict[str, str], ...] = (
+    {"panel": "cell", **CELL},
+    {"panel": "statistics", "n_layers": "2", "residual": "yes"},
+    {"page": "compare", "b_mask": "causal", "b_d_k": "3"},
+    {"page": "lessons"},
+    {"page": "assign"},
+    {"page": "data"},
+    {"page": "take"},
+    FAULTS,
+)
+REST: tuple[dict[str, str], ...] = (
+    *({"panel": name, **CELL} for name in PANEL_NAMES),
+    *({"panel": name, "mask": "causal", "initialiser": "by_hand", "score": "additive"} for name in PANEL_NAMES),
+    *({"page": "experiments", "experiment": name} for name in EXPERIMENT_NAMES),
+    {"page": "experiments", "experiment": "mask_values", "empty_row": "yes", "mask": "no_self"},
+    {"page": "compare"},
+    {"page": "class"},
+    {"page": "assign", "desk": "mark"},
+    {"page": "assign", "desk": "student", "assigned": STUDENT},
+    {"page": "assign", "assigned": STUDENT},
+    {"n_kv_heads": "1", "n_layers": "3", "norm": "pre", "feed_forward": "gelu", "panel": "flow"},
+    {"embedding": "own", "own_numbers": "1 2 nan"},
+)
+
+
+@pytest.mark.usefixtures("bracketed")
+@pytest.mark.parametrize("query", VISITS, ids=lambda query: "-".join(query.values())[:20])
+def test_every_word_is_said_in_the_language(query: dict[str, str]) -> None:
+    assert missed(opened(**{"lang": "de"} | query)) == set()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("bracketed")
+@pytest.mark.parametrize("query", REST, ids=lambda query: "-".join(query.values())[:20])
+def test_every_word_of_every_page_is_said_in_the_language(query: dict[str, str]) -> None:
+    assert missed(opened(**{"lang": "de"} | query)) == set()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("bracketed")
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_word_of_every_lesson_is_said_in_the_language(name: str) -> None:
+    tokens = {word for slide in LESSONS[name].slides for word in WORD.findall(LESSONS[name].on(slide).sentence)}
+    for slide in range(1, len(LESSONS[name].slides) + 1):
+        at = opened(page="lessons", lesson=name, slide=str(slide), lang="de")
+        assert missed(at, *tokens) == set()
+        language.speak("de")  # here too, for AppTest says what lists hold by their words
+        if any(button.key == "show-answer" for button in at.button):
+            assert missed(at.button(key="show-answer").click().run(), *tokens) == set()
+
+
+def test_the_check_for_missed_words_can_fail() -> None:
+    assert missed(opened(lang="en")) > {"Explore", "Score function", "Scaled dot product"}
+    assert bare("<p>⟦Head ⟦one⟧⟧, $x_{ab}$ `code` d_k</p>") == ","
+    assert bare("⟦Head⟧ one") == "one"
+
+
+def test_a_link_says_the_language_only_when_it_was_chosen() -> None:
+    at = AppTest.from_file(APP, default_timeout=30).run()
+    assert at.query_params == {"v": "1", "initialiser": "by_hand"}
+    assert at.button(key="speak-de").label == "Deutsch"
+
+
+@pytest.mark.usefixtures("bracketed")
+def test_a_link_that_says_nothing_but_its_language_opens_as_one_that_says_nothing() -> None:
+    at = AppTest.from_file(APP, default_timeout=30)
+    at.query_params["lang"] = "de"
+    at.run()
+    assert at.query_params == {"v": "1", "initialiser": "by_hand", "lang": "de"}
+    assert at.selectbox(key="score").label == "⟦Score function⟧"
+
+
+def test_a_language_that_there_is_not_is_said_like_any_other_fault() -> None:
+    at = opened(lang="xx")
+    assert not at.exception
+    assert any("Language was 'xx'; choose from auto, en, de" in html.unescape(text) for text in read(at))
+
+
+@pytest.mark.usefixtures("bracketed")
+def test_a_switch_changes_the_words_and_nothing_else() -> None:
+    at = opened(panel="mask", b_seed="3")
+    at.selectbox(key="score").set_value("cosine")
+    at.multiselect(key="mask").set_value(["causal", "no_self"])
+    at.multiselect(key="mask_starts").set_value(["window"]).run()
+    before = at.query_params
+    at.button(key="speak-de").click().run()
+    language.speak("de")  # here too, for AppTest says what lists hold by their words
+    assert at.query_params == before | {"lang": "de"}
+    assert at.selectbox(key="score").value == "cosine"
+    assert (at.selectbox(key="score").proto.set_value, at.selectbox(key="score").proto.raw_value) == (True, "⟦Cosine⟧")
+    assert "⟦Cosine⟧" in at.selectbox(key="score").options
+    assert at.multiselect(key="mask_starts").value == ["window"]
+    at.button(key="speak-en").click().run()
+    language.speak("en")
+    assert at.query_params == before | {"lang": "en"}
+    assert at.selectbox(key="score").label == "Score function"
+
+
+@pytest.mark.usefixtures("bracketed")
+def test_what_a_button_does_before_the_page_is_said_in_its_language_too() -> None:
+    at = opened(lang="de", panel="what_if")
+    language.speak("de")
+    at.button(key="set_matrix").click().run()
+    assert "⟦Nothing was changed: ⟦there is nothing to set; paste rows of numbers or choose a file⟧.⟧" in [
+        element.proto.body.partition("<p>")[2].partition("</p>")[0] for element in at.get("html")
+    ]
