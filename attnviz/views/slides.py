@@ -9,6 +9,7 @@ from dataclasses import replace
 from attnviz.core.language import Words, say
 from attnviz.core.trace import Step, Trace
 from attnviz.views import comparison, flow, stages
+from attnviz.views.captions import NAMES
 from attnviz.views.figures import Stage
 
 NUMBER = re.compile(r"\[\[([a-z_0-9]+?)((?:\.\d+)+)\]\]")
@@ -65,9 +66,10 @@ def _picture(trace: Trace, found: Mapping[str, Step], layer: int, name: str) -> 
 
 
 def beside(own: Trace, trace: Trace, layer: int, name: str) -> tuple[Stage, ...]:
-    """A step under the lesson's own setting, under the slide's, and the difference."""
+    """A step under the lesson's own setting, under the slide's, and the difference; each says which step it is."""
     both = comparison.pictures(own, trace, layer, name)
-    return tuple(replace(stage, phrase=PHRASES.get(stage.name, stage.phrase)) for stage in both)
+    said = NAMES.get(name, name).lower()
+    return tuple(replace(each, phrase=PHRASES.get(each.name, each.phrase), formula=said) for each in both)
 
 
 def silent(picture: Stage) -> Stage:

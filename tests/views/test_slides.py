@@ -41,6 +41,7 @@ def test_beside_each_other_stand_the_lesson_the_slide_and_the_difference() -> No
     left, right, apart = slides.beside(one, other, 0, "weights")
     np.testing.assert_allclose(apart.array, right.array - left.array)
     assert (left.phrase, right.phrase) == ("the setting of the lesson", "as changed on this slide")
+    assert {each.formula for each in (left, right, apart)} == {"attention weights"}
 
 
 @pytest.mark.parametrize("lesson", LESSONS.values(), ids=list(LESSONS))
