@@ -446,8 +446,10 @@ class Bridge {
     this.observer = new MutationObserver(() => this.bind());
     this.observer.observe(host, { childList: true, subtree: true });
     this.resizer?.disconnect();
-    this.resizer = new ResizeObserver(() => this.tellWidth());
+    this.resizer = new ResizeObserver(() => this.tellSize());
     this.resizer.observe(host);
+    this.block = host.closest("[data-testid=stMainBlockContainer]");
+    if (this.data.fit && this.block) this.resizer.observe(this.block);
   }
 
   close() {
@@ -455,8 +457,29 @@ class Bridge {
     this.observer?.disconnect();
     this.resizer?.disconnect();
     clearTimeout(this.timer);
+    clearTimeout(this.later);
     cancelAnimationFrame(this.frame);
     this.pictures.forEach((picture) => picture.layer.remove());
+  }
+
+  /** Tell the page how wide it is, and how much room is left, after a pause where it is not for the first time. */
+  tellSize() {
+    this.tellWidth();
+    if (this.data.fit) this.tellRoom();
+  }
+
+  /** The height that the window leaves for the pictures: what it has less all that stands above and below them. */
+  tellRoom() {
+    clearTimeout(this.later);
+    const main = this.block?.closest("[data-testid=stMain]");
+    const last = this.block?.querySelector("[data-testid=stVerticalBlock]");
+    if (!main || !last) return;
+    const [own, all] = [this.host, last].map((element) => element.getBoundingClientRect());
+    const around = own.top - this.block.getBoundingClientRect().top + all.bottom - own.bottom;
+    const room = Math.floor((main.clientHeight - around - parseFloat(getComputedStyle(this.block).paddingBottom)) / 8) * 8;
+    if (room === this.room || room < this.data.fit) return; // opened lines below may well be scrolled to
+    const tell = () => this.setStateValue("room", (this.room = room));
+    this.room === undefined ? tell() : (this.later = setTimeout(tell, 200));
   }
 
   /** Tell the page how wide it is, if that would make another picture; never twice, so that it cannot swing. */

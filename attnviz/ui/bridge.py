@@ -21,6 +21,8 @@ from attnviz.views.figures import Stage
 
 DEFAULT_WIDTH = 904  # beside an open sidebar on a window of 1280
 WIDTHS = (240, 3840)
+HEADING = 68  # pixels over a picture: three lines
+HEIGHTS = (160, 2160)
 TALL_BELOW = 440  # pixels a stage must be wide to have name and phrase in one line
 WORDS = Words(
     {
@@ -58,12 +60,14 @@ def show(
     picked: Picked | None = None,
     width: int = DEFAULT_WIDTH,
     signs: bool = False,
+    fit: bool = False,
 ) -> Picked | None:
     """Draw the stages and return what was chosen in them since the last run, None as a rule.
 
     picked   what is chosen now; it is marked in every stage that it concerns
     width    pixels to lay out for until the browser has said how many there are
     signs    write a minus into negative cells that are too small for their number, as is always done in print
+    fit      keep within the room that the window has left, as the browser tells it, so that nothing is scrolled
     """
     with st.container(key=key, gap="xxsmall"):
         answer = _component(
@@ -76,12 +80,14 @@ def show(
                 "words": dict(WORDS),
                 "axes": {axis: language.say(axis) for stage in stages for axis in stage.axes},
                 "signs": signs,
+                "fit": HEIGHTS[0] if fit else 0,
             },
             height="content",
             on_width_change=_nothing,
+            on_room_change=_nothing,
             on_picked_change=_nothing,
         )
-        _draw(stages, _width(answer.get("width"), width), key)
+        _draw(stages, _width(answer.get("width"), width), _height(answer.get("room")) if fit else None, key)
     return read(answer.get("picked"), stages)
 
 
@@ -96,8 +102,15 @@ def _width(told: Any, otherwise: int) -> int:
     return min(max(told, WIDTHS[0]), WIDTHS[1])
 
 
-def _draw(stages: Sequence[Stage], width: int, key: str) -> None:
-    layout = figures.layout(stages, width)
+def _height(told: Any) -> int | None:
+    """The height of a picture in the room that the browser told, within reason; None where it has not told it."""
+    if isinstance(told, bool) or not isinstance(told, int):
+        return None
+    return min(max(told, HEIGHTS[0]), HEIGHTS[1]) - HEADING
+
+
+def _draw(stages: Sequence[Stage], width: int, height: int | None, key: str) -> None:
+    layout = figures.layout(stages, width, height)
     columns: Sequence[AbstractContextManager[Any]] = [nullcontext()] * len(stages)
     if layout.side_by_side:
         columns = st.columns(layout.shares, gap="small")

@@ -20,6 +20,7 @@ from attnviz.ui.say import line
 from attnviz.ui.selection import LESSON_NAMES, Selection
 from attnviz.views import address, handout, slides
 from attnviz.views.asked import Asked, read_number
+from attnviz.views.figures import Stage
 from attnviz.views.line import Line
 from attnviz.views.questions import asked, earlier
 from attnviz.views.sentences import plain
@@ -49,7 +50,7 @@ WORDS = Words(
     }
 )
 
-_REVEALED, _GIVEN = "_revealed", "_given"
+_REVEALED, _GIVEN, _ROW = "_revealed", "_given", "_row"
 _CSS = Path(__file__).with_name("lessons.css")
 
 Given = float | Collection[int] | str | None
@@ -68,7 +69,8 @@ def page(trace: Trace, selection: Selection) -> Selection:
         st.markdown(slides.told(slide.text, shown))
         if question is not None:
             _question(question, at, shown, selection.presenter)
-    _pictures(slide, own, shown, question if _is_open(slide, at) else None, selection.presenter)
+    rows = _rows(slide, own, shown, question if _is_open(slide, at) else None)
+    _pictures(rows[_row(at) :][:1] if selection.presenter else rows, selection.presenter)
     if not _is_open(slide, at):
         if question is not None and question.lines:
             _arithmetic(question.lines, at, opened=not selection.presenter)
@@ -108,9 +110,8 @@ def _turned(lesson: Lesson, selection: Selection) -> Selection:
     if selection.presenter:
         with st.container(key="go-on"):
             on_pressed |= st.button(WORDS["next"], key="space", shortcut="Space")
-        if on_pressed and _is_open(lesson.slides[selection.slide - 1], _at(selection)):
-            _reveal(_at(selection))
-            on_pressed = False
+        on_pressed = on_pressed and not _went_on(lesson.slides[selection.slide - 1], _at(selection))
+        back_pressed = back_pressed and not _went_back(_at(selection))
     to = min(max(selection.slide - back_pressed + on_pressed, 1), n)
     with place:
         line([WORDS["place"].format(title=lesson.title, at=to, n=n)])
@@ -124,6 +125,31 @@ def _at(selection: Selection) -> str:
 
 def _is_open(slide: Slide, at: str) -> bool:
     return slide.question is not None and at not in st.session_state.get(_REVEALED, ())
+
+
+def _row(at: str) -> int:
+    """Which row of pictures of a slide a room sees: there is room for one."""
+    shown, row = st.session_state.get(_ROW, ("", 0))
+    return int(row) if shown == at else 0
+
+
+def _went_on(slide: Slide, at: str) -> bool:
+    """Whether going on stays on the slide: an open answer is shown first, then every row of pictures in its turn."""
+    if _is_open(slide, at):
+        _reveal(at)
+        return True
+    more = slide.beside and _row(at) + 1 < len(slide.steps)
+    if more:
+        st.session_state[_ROW] = at, _row(at) + 1
+    return more
+
+
+def _went_back(at: str) -> bool:
+    """Whether going back stays on the slide: there was a row of pictures before this one."""
+    row = _row(at)
+    if row:
+        st.session_state[_ROW] = at, row - 1
+    return row > 0
 
 
 def _reveal(at: str) -> None:
@@ -211,18 +237,21 @@ def _said(question: Asked, given: Any) -> str:
     return ", ".join(plain(question.options[place]) for place in given) or WORDS["none"]
 
 
-def _pictures(slide: Slide, own: Trace, trace: Trace, hidden_by: Asked | None, large: bool) -> None:
+def _rows(slide: Slide, own: Trace, trace: Trace, hidden_by: Asked | None) -> list[tuple[Stage, ...]]:
     """The steps of the slide; while a question is open, those before the one that gives the answer away."""
     layer = slide.layer - 1
     if hidden_by is not None:
         shown = slides.pictures(trace, layer, earlier(slide.steps, hidden_by.hides))
-        rows = [tuple(map(slides.silent, shown))] if shown else []
-    elif slide.beside:
-        rows = [slides.beside(own, trace, layer, name) for name in slide.steps]
-    else:
-        rows = [slides.pictures(trace, layer, slide.steps)]
+        return [tuple(map(slides.silent, shown))] if shown else []
+    if slide.beside:
+        return [slides.beside(own, trace, layer, name) for name in slide.steps]
+    return [slides.pictures(trace, layer, slide.steps)]
+
+
+def _pictures(rows: Sequence[Sequence[Stage]], large: bool) -> None:
+    """The pictures, a row at a time; in large type they keep within the screen."""
     for number, row in enumerate(rows):
-        bridge.show([replace(picture, large=large) for picture in row], key=f"lesson-{number}")
+        bridge.show([replace(picture, large=large) for picture in row], key=f"lesson-{number}", fit=large)
 
 
 def _arithmetic(lines: Sequence[Line], at: str, *, opened: bool) -> None:

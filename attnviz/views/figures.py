@@ -105,9 +105,9 @@ class Scale:
     colours: tuple[str, ...]
 
 
-def layout(stages: Sequence[Stage], width: int) -> Layout:
-    """Where all heads of all stages go on a page of `width` pixels."""
-    return arrange(tuple(stage.shape for stage in stages), width)
+def layout(stages: Sequence[Stage], width: int, height: int | None = None) -> Layout:
+    """Where all heads of all stages go on a page of `width` pixels; `height` is what they may take at most."""
+    return arrange(tuple(stage.shape for stage in stages), width, height)
 
 
 def scale(stage: Stage) -> Scale:

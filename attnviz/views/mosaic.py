@@ -118,14 +118,27 @@ def room_for(words: Sequence[str], *, least: int, most: int) -> int:
 
 
 @lru_cache(maxsize=128)
-def arrange(shapes: tuple[Shape, ...], width: int) -> Layout:
-    """The arrangement in which heads are legible: stages side by side if cells stay large, else one below the other."""
+def arrange(shapes: tuple[Shape, ...], width: int, height: int | None = None) -> Layout:
+    """The arrangement in which heads are legible: stages side by side if cells stay large, else one below the other.
+
+    height  pixels that all stages should fit into, side by side, where nothing is to be scrolled
+    """
+    if height is not None and (within := _within(shapes, width, height)):
+        return within
     beside = _beside(shapes, width)
     below = _alone(shapes, width) if len(shapes) == 1 else _below(shapes, width)
     if beside is None or len(shapes) == 1:
         return below
     many = max(shape.rows for shape in shapes) > FEW_WORDS
     return beside if _cell(beside) >= (LEGIBLE_CELL // 2 if many else LEGIBLE_CELL) else below
+
+
+def _within(shapes: Sequence[Shape], width: int, height: int) -> Layout | None:
+    """The largest legible cells with which the stages fit side by side into `width` and `height`; None if none do."""
+    most = max(len(shape.widths) for shape in shapes) if width >= NARROWEST_PAGE else 0
+    found = [way for across in range(most, 0, -1) if (way := _columns(shapes, across, width, height))]
+    best = max(found, key=_cell, default=None)
+    return replace(best, side_by_side=len(shapes) > 1) if best and _cell(best) >= LEGIBLE_CELL else None
 
 
 def _beside(shapes: Sequence[Shape], width: int) -> Layout | None:

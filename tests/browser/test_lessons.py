@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from attnviz.core.lessons import LESSONS
+from attnviz.views.captions import NAMES
 
 pytestmark = pytest.mark.browser
 
@@ -72,6 +73,23 @@ def test_a_room_sees_a_lesson_by_keys_alone_and_nothing_needs_scrolling(browser_
     page.get_by_text(f"{len(slides) - 1} of {len(slides)}").wait_for()
 
 
+@pytest.mark.parametrize("name", ["why_root", "padding"])
+def test_no_slide_of_a_room_is_scrolled(browser_page: Any, app: Any, name: str) -> None:
+    page, slides = browser_page, LESSONS[name].slides
+    page.goto(f"{app.url}/?v=1&page=lessons&lesson={name}&presenter=yes")
+    for number, slide in enumerate(slides, 1):
+        stops = [""] * bool(slide.question) + list(slide.steps if slide.beside else slide.steps[-1:])
+        for step in stops:
+            page.get_by_text(f"· {number} of {len(slides)}").wait_for()
+            if step and slide.beside:
+                page.locator(".attn-formula").get_by_text(NAMES[step].lower(), exact=False).first.wait_for()
+            elif step:
+                drawn(page, step)
+            page.wait_for_function(UNSCROLLED)
+            page.keyboard.press("Space")
+
+
+UNSCROLLED = "(main => main.scrollHeight <= main.clientHeight)(document.querySelector('[data-testid=stMain]'))"
 BOTTOM = "Math.max(...[...document.querySelectorAll('.js-plotly-plot')].map(e => e.getBoundingClientRect().bottom))"
 
 

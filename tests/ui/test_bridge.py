@@ -113,6 +113,13 @@ def test_a_width_is_kept_within_reason() -> None:
     assert [bridge._width(told, 904) for told in (-5, 0, 358, 10**9)] == [240, 240, 358, 3840]
 
 
+@pytest.mark.parametrize(
+    ("told", "height"), [(None, None), ("300", None), (True, None), (300, 232), (-5, 92), (10**9, 2092)]
+)
+def test_the_room_told_by_the_browser_is_kept_within_reason(told: Any, height: int | None) -> None:
+    assert bridge._height(told) == height
+
+
 def stages() -> list[Stage]:
     numbers = np.zeros((2, 3, 4))
     return [

@@ -190,6 +190,38 @@ def test_a_presenter_goes_on_to_the_answer_first() -> None:
     assert all(meta["large"] for meta in metas)
 
 
+def test_a_room_sees_one_row_of_pictures_at_a_time() -> None:
+    def heads_on(at: AppTest) -> list[str]:
+        return [
+            each.value.split("</div>")[-3].split(">")[-1] for each in at.get("html") if "attn-formula" in each.value
+        ]
+
+    at = lesson("why_root", 4, presenter="yes")
+    steps = LESSONS["why_root"].slides[3].steps
+    assert (len(steps), len(at.get("plotly_chart"))) == (2, 3)
+    first = charts(at)
+    at.button(key="space").click().run()
+    assert "4 of 5" in said(at)
+    assert len(charts(at)) == 3
+    assert "weights" in str(heads_on(at))
+    at.button(key="previous-slide").click().run()
+    assert charts(at) == first
+    at.button(key="previous-slide").click().run()
+    assert "3 of 5" in said(at)
+    assert len(lesson("why_root", 4).get("plotly_chart")) == 6
+
+
+def test_the_last_row_of_the_last_slide_is_the_end() -> None:
+    at = lesson("what_w_o_does", 4, presenter="yes")
+    steps = LESSONS["what_w_o_does"].slides[-1].steps
+    shown = []
+    for _ in range(len(steps) + 2):
+        at.button(key="space").click().run()
+        shown.append(charts(at))
+    assert shown[-3:] == [shown[len(steps) - 1]] * 3
+    assert shown[0] != shown[1]
+
+
 def test_a_slide_opens_in_explore_with_its_setting_and_place() -> None:
     at = lesson("causal", 2)
     at.button(key="show-answer").click().run()

@@ -229,6 +229,18 @@ def test_any_arrangement_fits_its_page(heads: int, tokens: int, width: int, wide
         assert max(grid.width for grid in layout.grids) <= width
 
 
+@pytest.mark.parametrize(("heads", "tokens", "height"), [(1, 3, 160), (2, 6, 237), (4, 7, 300), (3, 5, 620)])
+def test_a_height_that_is_said_is_kept_with_the_largest_cells_that_it_allows(
+    heads: int, tokens: int, height: int
+) -> None:
+    for shapes in (three(heads, tokens, 5), three(heads, tokens, 5)[:1]):
+        layout = arrange(shapes, 1216, height)
+        assert max(grid.height for grid in layout.grids) <= height
+        assert layout.side_by_side == (len(shapes) > 1)
+        assert arrange(shapes, 1216, height + 99).grids[0].cell_h >= layout.grids[0].cell_h >= 11
+    assert arrange(three(16, 20, 5), 1216, 160) == arrange(three(16, 20, 5), 1216), "not legible in so little room"
+
+
 @pytest.mark.parametrize(("heads", "tokens"), SIZES[1:])
 def test_in_strips_a_head_stands_below_itself(heads: int, tokens: int) -> None:
     layout = arrange(three(heads, tokens, 5), 400)
