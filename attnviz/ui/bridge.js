@@ -183,7 +183,8 @@ class Picture {
   }
 
   rowWord(row) {
-    return visible(this.meta.rows[row], this.bridge.data.words);
+    const { rows, axes } = this.meta;
+    return rows[row] === "" && axes[0] === "row" ? "" : visible(rows[row], this.bridge.data.words); // a vector's row has no word
   }
 
   columnWord(column) {

@@ -157,6 +157,14 @@ def test_a_step_of_the_strip_is_opened_large(browser_page: Any, app: Any) -> Non
     page.get_by_test_id("stDataFrame").first.wait_for()
 
 
+def test_the_one_row_of_a_vector_has_no_word(browser_page: Any, app: Any) -> None:
+    page = opened(browser_page, app, "initialiser=glorot&score=additive&n_heads=2&d_a=5&panel=flow&step=score_v")
+    page.wait_for_selector(".st-key-large-score_v .attn-layer text")
+    words = page.locator(".st-key-large-score_v .attn-layer text").all_text_contents()
+    assert {"head 1", "head 2", "5"} <= set(words)
+    assert not [word for word in words if word.endswith(("…", ")"))]
+
+
 def test_every_panel_opens_by_its_button(browser_page: Any, app: Any) -> None:
     page = opened(browser_page, app)
     for label, part in (
