@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from attnviz import Config, run
@@ -177,6 +178,19 @@ def test_every_panel_opens_by_its_button(browser_page: Any, app: Any) -> None:
         page.get_by_role("radio", name=label).or_(page.get_by_role("button", name=label)).first.click()
         settled(page, part)
     page.get_by_test_id("stDataFrame").wait_for()
+
+
+def test_the_statistics_are_those_of_the_run(browser_page: Any, app: Any) -> None:
+    page = opened(browser_page, app, "v=1&panel=statistics&n_heads=2")
+    cells = page.get_by_test_id("stDataFrame").first.locator("[role=gridcell]")
+    cells.nth(19).wait_for(state="attached")
+    head, second = cells.all_text_contents()[:10], cells.all_text_contents()[10:20]
+    for A, shown in zip(run(Config(n_heads=2))["weights"].array, (head, second), strict=True):
+        entropy = -(A * np.log(A)).sum(axis=1)
+        assert float(shown[2]) == pytest.approx(np.exp(entropy).mean(), rel=1e-9)
+        assert float(shown[3]) == pytest.approx(entropy.mean(), rel=1e-9)
+        assert float(shown[4]) == pytest.approx(A.max(), rel=1e-9)
+        assert float(shown[7]) == pytest.approx(np.diag(A).mean(), rel=1e-9)
 
 
 def test_the_class_page_goes_on_with_the_arrow_keys(browser_page: Any, app: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from attnviz.core.config import Config
 from attnviz.core.fields import settings
 from attnviz.core.lessons import LESSONS
 from attnviz.core.trace import AXES
+from attnviz.ui import locale
 from attnviz.ui.selection import EXPERIMENT_NAMES, PANEL_NAMES
 from attnviz.views import assignments, posed
 from attnviz.views.captions import NAMES
@@ -266,3 +268,14 @@ def test_what_a_button_does_before_the_page_is_said_in_its_language_too() -> Non
     assert "⟦Nothing was changed: ⟦there is nothing to set; paste rows of numbers or choose a file⟧.⟧" in [
         element.proto.body.partition("<p>")[2].partition("</p>")[0] for element in at.get("html")
     ]
+
+
+@pytest.mark.usefixtures("bracketed")
+def test_a_file_that_is_made_in_a_thread_of_its_own_is_made_in_the_language_of_the_page() -> None:
+    language.speak("de")
+    make = locale.later(lambda: language.say("Weights"))
+    found: list[str] = []
+    thread = threading.Thread(target=lambda: found.append(make()))
+    thread.start()
+    thread.join()
+    assert found == ["⟦Weights⟧"]
