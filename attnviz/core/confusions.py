@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -22,65 +23,83 @@ SAME = 1e-9
 """Numbers this near are the same: further apart than any order of summing can bring them."""
 
 
-def mostly_one_key(trace: Trace) -> bool:
-    """Whether the largest weight of a row is above one half, in the mean over all rows and heads."""
-    return float(statistics.largest(trace["weights"].array).mean()) > 0.5
+Figures = dict[str, float]
 
 
-def padding_is_not_read(trace: Trace) -> bool:
-    """Whether no word gives any weight to padding; what padding itself reads does not count."""
+@dataclass(frozen=True)
+class Predicate:
+    """Something that holds in a run or does not: what is measured, and whether that is enough."""
+
+    measure: Callable[[Trace], Figures]
+    is_enough: Callable[..., bool]
+
+    def __call__(self, trace: Trace) -> bool:
+        return bool(self.is_enough(**self.measure(trace)))
+
+
+def largest_weights(trace: Trace) -> Figures:
+    """The largest weight of a row, in the mean over all rows and heads."""
+    return {"mean": float(statistics.largest(trace["weights"].array).mean())}
+
+
+def padding_read(trace: Trace) -> Figures:
+    """The most that any word gives to padding; what padding itself reads does not count."""
     words, padding = ([token == PAD for token in trace.query_tokens], [token == PAD for token in trace.key_tokens])
-    return not trace["weights"].array[:, ~np.array(words)][:, :, np.array(padding)].any()
+    given = trace["weights"].array[:, ~np.array(words)][:, :, np.array(padding)]
+    return {"most": float(np.abs(given).max(initial=0.0))}
 
 
-def heads_add_up(trace: Trace) -> bool:
-    """Whether the output is the sum over heads of Z_h times that head's rows of W_O."""
+def sum_over_heads(trace: Trace) -> Figures:
+    """How far the output is from the sum over heads of Z_h times that head's rows of W_O."""
     heads, W_O = trace["heads"], trace["w_o"].array
     Z = [heads.head(h) for h in range(len(heads.array))]
     rows = np.split(W_O, np.cumsum([z.shape[-1] for z in Z])[:-1])
     total = np.sum([z @ w for z, w in zip(Z, rows)], axis=0)
-    return bool(np.abs(total - trace["output"].array).max() <= SAME)
+    return {"most": float(np.abs(total - trace["output"].array).max())}
 
 
-def groups_agree(trace: Trace) -> bool:
-    """Whether all heads that share keys and values have the same weights."""
+def within_groups(trace: Trace) -> Figures:
+    """How far the weights of heads that share keys and values are apart."""
     A = trace["weights"].array
     each = A.reshape(trace.config.kv_heads, trace.config.group_size, *A.shape[1:])
-    return bool(np.abs(each - each[:, :1]).max() <= SAME)
+    return {"most": float(np.abs(each - each[:, :1]).max())}
 
 
-def product_has_full_rank(trace: Trace) -> bool:
-    """Whether W_Q W_K^T of every head has rank d_model; with d_k below d_model it cannot."""
+def rank_of_product(trace: Trace) -> Figures:
+    """The least rank of W_Q W_K^T among the heads, and d_model; with d_k below d_model it is less."""
     M = trace["w_q"].array @ np.swapaxes(trace["w_k"].array, -1, -2)
-    return bool((np.linalg.matrix_rank(M) == M.shape[-1]).all())
+    return {"rank": int(np.linalg.matrix_rank(M).min()), "width": M.shape[-1]}
 
 
-def scores_within_v(trace: Trace) -> bool:
-    """Whether no additive score is larger in size than the sum of the sizes of v, in any head."""
-    most = np.abs(trace["score_v"].array).sum(axis=-1)
-    return bool((np.abs(trace["scores"].array) <= most[:, None, None] + SAME).all())
+def scores_and_v(trace: Trace) -> Figures:
+    """The largest additive score in size, and the sum of the sizes of v, of the head where they are nearest."""
+    bounds = np.abs(trace["score_v"].array).sum(axis=-1)
+    largest = np.abs(trace["scores"].array).max(axis=(-1, -2))
+    head = int((largest - bounds).argmax())
+    return {"largest": float(largest[head]), "bound": float(bounds[head])}
 
 
-def scores_follow_distance(trace: Trace) -> bool:
-    """Whether the same two words at the same distance have the same score, wherever they stand."""
-    S, seen = trace["scores"].array, dict[tuple[str, str, int], np.ndarray]()
+def alike_at_a_distance(trace: Trace) -> Figures:
+    """How far the scores of the same two words at the same distance are apart, wherever they stand."""
+    S, seen, most = trace["scores"].array, dict[tuple[str, str, int], np.ndarray](), 0.0
     for (i, query), (j, key) in product(enumerate(trace.query_tokens), enumerate(trace.key_tokens)):
-        if np.abs(S[:, i, j] - seen.setdefault((query, key, j - i), S[:, i, j])).max() > SAME:
-            return False
-    return True
+        first = seen.setdefault((query, key, j - i), S[:, i, j])
+        most = max(most, float(np.abs(S[:, i, j] - first).max()))
+    return {"most": most}
 
 
-PREDICATES: dict[str, Callable[[Trace], bool]] = {
-    predicate.__name__: predicate
-    for predicate in (
-        mostly_one_key,
-        padding_is_not_read,
-        heads_add_up,
-        groups_agree,
-        product_has_full_rank,
-        scores_within_v,
-        scores_follow_distance,
-    )
+def _nothing(most: float) -> bool:
+    return most <= SAME
+
+
+PREDICATES = {
+    "mostly_one_key": Predicate(largest_weights, lambda mean: mean > 0.5),
+    "padding_is_not_read": Predicate(padding_read, lambda most: most == 0),
+    "heads_add_up": Predicate(sum_over_heads, _nothing),
+    "groups_agree": Predicate(within_groups, _nothing),
+    "product_has_full_rank": Predicate(rank_of_product, lambda rank, width: rank == width),
+    "scores_within_v": Predicate(scores_and_v, lambda largest, bound: largest <= bound + SAME),
+    "scores_follow_distance": Predicate(alike_at_a_distance, _nothing),
 }
 """What the questions of these lessons ask of a run, beyond what any lesson may ask."""
 

@@ -22,6 +22,18 @@ WORDS = Words(
     }
 )
 
+OF_RUN = Words(
+    {
+        "mostly_one_key": "The largest weights of the rows are {mean} in the mean.",
+        "padding_is_not_read": "The most that a word gives to padding is {most}.",
+        "heads_add_up": "The largest difference between the two is {most}.",
+        "groups_agree": "The largest difference between heads that share is {most}.",
+        "product_has_full_rank": "The least rank of a head is {rank}, and d_model is {width}.",
+        "scores_within_v": "Where it is nearest, the largest score has the size {largest} and the sum is {bound}.",
+        "scores_follow_distance": "The largest difference between two that should be alike is {most}.",
+    }
+)
+
 Found = tuple[bool, Sentence]
 Predicate = Callable[[Runs, Mapping[str, Any]], Found]
 
@@ -59,7 +71,13 @@ def _short(x: float) -> str:
 
 def _of_run(name: str) -> tuple[str, Predicate, str]:
     """What a lesson asks of a run beyond what any lesson may ask: it has words of its own for it."""
-    return "", lambda runs, at: (confusions.PREDICATES[name](runs.trace), ()), ""
+    asked = confusions.PREDICATES[name]
+
+    def found(runs: Runs, at: Mapping[str, Any]) -> Found:
+        figures = {figure: _short(number) for figure, number in asked.measure(runs.trace).items()}
+        return asked(runs.trace), filled(OF_RUN[name], **figures)
+
+    return "", found, ""
 
 
 PREDICATES: dict[str, tuple[str, Predicate, str]] = {

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 from attnviz import Config, Trace, attend, run
+from attnviz.core import confusions
 from attnviz.core.lesson import Question, Slide
 from attnviz.core.lessons import LESSONS
 from attnviz.core.trace import STEPS
 from attnviz.views import slides
-from attnviz.views.asked import Asked, read_number
+from attnviz.views.asked import SAME, Asked, read_number
 from attnviz.views.predicates import PREDICATES
 from attnviz.views.questions import ASK, QUESTIONS, asked, earlier
-from attnviz.views.sentences import plain
+from attnviz.views.sentences import plain, rounded
 
 CROSS = Config(sentence="a b c", second_sentence="x y z u v", n_heads=4, n_kv_heads=2, d_model=6, d_k=3, d_v=2)
 CAUSAL = Config(sentence="a b c d e", n_heads=2, d_model=6, d_k=(3, 2), d_v=(2, 4), mask="causal", position="none")
@@ -280,3 +281,16 @@ def test_the_questions_of_the_lessons_with_other_numbers_for_200_seeds() -> None
 def test_a_question_is_asked_of_every_predicate_in_words(says: str) -> None:
     asking = {slide.question.at.get("says") for lesson in LESSONS.values() for slide in lesson.slides if slide.question}
     assert PREDICATES[says][0] or says in asking
+
+
+@pytest.mark.parametrize("says", confusions.PREDICATES)
+def test_what_a_lesson_asks_of_a_run_is_answered_with_what_was_measured(says: str) -> None:
+    for lesson in LESSONS.values():
+        for slide in lesson.slides:
+            if slide.question and slide.question.at.get("says") == says:
+                trace = run(lesson.on(slide))
+                solution = " ".join(map(plain, asked(slide.question, trace, run(lesson.config)).solution))
+                for number in confusions.PREDICATES[says].measure(trace).values():
+                    assert rounded(number if number > SAME else 0.0) in solution
+                return
+    pytest.fail(f"no lesson asks {says}")
