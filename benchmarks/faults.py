@@ -11,23 +11,26 @@ some trials kill while the page is still loading. Leaves with 1 if a trial lost 
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+from outcome import Outcome
 from playwright.sync_api import Browser, Error, Page, sync_playwright
+from served import ROOT, load_average
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "deploy")]
+sys.path.insert(0, str(ROOT / "deploy"))
 
-from local import Replica, Site, site  # noqa: E402
+from local import Replica, Site, site
 
+QUIET = ("--disable-background-networking", "--disable-component-update", "--disable-sync")
 CONNECTED = "[data-test-connection-state=CONNECTED]"
 REST = f"{CONNECTED}[data-test-script-state=notRunning]"
 SHOWN = """(part) => location.search.includes(part) && [...document.querySelectorAll(".js-plotly-plot")].every(
@@ -54,9 +57,9 @@ def opened(browser: Browser, url: str, trial: int) -> Page:
 def loaded(page: Page) -> None:
     """Wait until everything is there. Streamlit fetches each kind of widget when it is first drawn, and shows an error
     for good where its server dies before; nginx, which has the files itself, is not troubled by that."""
-    page.wait_for_function(SHOWN, arg="seed=")
     page.get_by_role("spinbutton", name="Seed").wait_for()
     page.locator(REST).wait_for()
+    page.wait_for_function(SHOWN, arg="")
 
 
 def saved(page: Page, trial: int) -> bool:
@@ -108,22 +111,48 @@ def lost(browser: Browser, running: Site, trial: int) -> float:
         replica.start()
 
 
-def tried(name: str, trials: int, once: Callable[[int], float]) -> bool:
-    """Run the trials of one fault and print what came of them; whether all were saved."""
+def tried(out: Outcome, name: str, trials: int, once: Callable[[int], float]) -> None:
+    """Run the trials of one fault; a row of how many were saved."""
     seconds, failed = [], []
     for trial in range(trials):
         try:
             seconds.append(once(trial))
         except (Error, RuntimeError) as error:
-            failed.append(f"trial {trial}: {str(error).splitlines()[0]}")
+            failed.append(f"{name}, trial {trial}: {str(error).splitlines()[0]}")
     times = f"{statistics.median(seconds):.1f} s, at most {max(seconds):.1f} s" if seconds else "-"
-    print(
-        f"{name:<28} {len(seconds)} of {trials} saved; from the kill to the next answer {times}",
-        *failed,
-        sep="\n    " if failed else "",
-        flush=True,
-    )
-    return not failed
+    said = f"{len(seconds)} of {trials} with every value; from the kill to the next answer {times}"
+    out.row(name, said, f"{trials} of {trials}", not failed)
+    out.wrong += failed
+
+
+@contextmanager
+def chromium(path: str | None) -> Iterator[Browser]:
+    where: dict[str, Any] = {"executable_path": path} if path else {}
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(args=["--no-sandbox", "--disable-gpu", *QUIET], **where)
+        yield browser
+        browser.close()
+
+
+def kill(trials: int, browser_path: str | None) -> Outcome:
+    """The only server is killed and started again."""
+    out = Outcome()
+    with chromium(browser_path) as browser, tempfile.TemporaryDirectory() as folder:
+        page = Replica(Path(folder) / "page.log", "local")
+        page.start()
+        try:
+            tried(out, "kill -9 and start again", trials, lambda trial: restarted(browser, page, trial))
+        finally:
+            page.kill()
+    return out
+
+
+def loss(trials: int, browser_path: str | None) -> Outcome:
+    """One of two replicas behind nginx is killed, half of the times while the page loads."""
+    out = Outcome()
+    with chromium(browser_path) as browser, site(n_replicas=2) as running:
+        tried(out, "One of two replicas lost, half of them in first load", trials, partial(lost, browser, running))
+    return out
 
 
 def main() -> int:
@@ -131,21 +160,12 @@ def main() -> int:
     parser.add_argument("--browser", help="path of a Chromium; without it, the one that Playwright installed")
     parser.add_argument("--trials", type=int, default=10, help="of each fault")
     asked = parser.parse_args()
-    where: dict[str, Any] = {"executable_path": asked.browser} if asked.browser else {}
-    load = os.getloadavg()[0]
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        browser = playwright.chromium.launch(args=["--no-sandbox", "--disable-gpu"], **where)
-        page = Replica(Path(folder) / "page.log", "local")
-        page.start()
-        try:
-            all_saved = tried("kill -9 and start again", asked.trials, lambda trial: restarted(browser, page, trial))
-        finally:
-            page.kill()
-        with site(n_replicas=2) as running:
-            all_saved &= tried("one of two replicas lost", asked.trials, lambda trial: lost(browser, running, trial))
-        browser.close()
-    print(f"{os.cpu_count()} processors, load average {load:.1f} before, {os.getloadavg()[0]:.1f} after")
-    return 0 if all_saved else 1
+    wrong: list[str] = []
+    for out in (kill(asked.trials, asked.browser), loss(asked.trials, asked.browser)):
+        print(*(f"{row.what:<54} {row.measured}" for row in out.rows), *out.wrong, sep="\n", flush=True)
+        wrong += out.wrong
+    print(f"load average {load_average():.1f}")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -1,309 +1,224 @@
-"""A class on the page at once, over Streamlit's own websocket protocol and without browsers.
+"""A class on the page at once: the cost of a move, bursts, steady visitors, and many who come and go.
 
-    pip install -r requirements.txt -r benchmarks/requirements.txt
-    python benchmarks/load.py --visitors 1 30
+    python benchmarks/load.py --url http://127.0.0.1:8080 --visitors 1 30
 
-Starts the page, or takes one that runs (`--url`). Every visitor opens the same link, then changes the seed: in bursts,
-all in the same moment, and steadily, each after a time to think. An answer counts only if the page shows what was
-asked for: a picture must hold the very weights that the engine gives for that seed, and the address must name it.
-Leaves with 1 if any visitor was refused, dropped, or shown something else. Not counted, since nothing is drawn here:
-the browser's own work, and its download of the static files.
+measures a page that runs already, for example your own behind its proxy; `hosting.py` measures all of it on a server
+of its own. Leaves with 1 if any visitor was refused, dropped, or shown something else.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import base64
-import json
-import os
-import platform
 import random
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qs, urlencode
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 
-import numpy as np
-import numpy.typing as npt
-import streamlit
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import WebSocketException
+from outcome import Outcome
+from served import Server, load_average
+from visitors import USUAL, Tally, Visitor, entered, expected, joined, left, moving, prepared, seed_of
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "deploy")]
-
-from local import Replica  # noqa: E402
-
-from attnviz import Config, run  # noqa: E402
-
-SENTENCE = "the cat sat on the warm mat"
-SEEDS = 40  # as many different answers are asked for
-PATIENCE = 120.0  # seconds after which an answer counts as none
+MOVE_MS, MOVE_KB, SESSION_MB = 16, 50, 0.5
+BURST_MS = {30: 1000, 100: 2000, 300: 6000}
+STEADY_TIMES = 2  # as long as a single visitor's p95
+FLAT_AFTER = 5  # minutes; a closed session is kept for one, so in less than a few the memory must grow
+SLOPE = 0.5  # MB of memory that a thousand sessions may leave behind
 
 
-Numbers = npt.NDArray[np.floating[Any]]
+async def warmed(server: Server) -> None:
+    """A first visitor, for whom the server loads its modules, and who is not counted."""
+    prepared()
+    tally = Tally()
+    visitors = await entered(server.url, 1, tally)
+    async with moving(visitors, 0):
+        await asyncio.sleep(1)
+    await left(visitors)
 
 
-def shows(chart: Numbers, seed: int, sentence: str) -> bool:
-    """Whether a chart holds the weights of a seed, as exactly as single precision can."""
-    wanted = expected(seed, sentence)
-    return chart.shape == wanted.shape and np.allclose(chart, wanted, rtol=1e-6, atol=1e-9)
+async def move(server: Server, moves: int) -> Outcome:
+    """What opening the page and moving once costs a server that does nothing else."""
+    await warmed(server)
+    out, opening, tally = Outcome(figures={"base_mb": server.memory}), Tally(), Tally()
+    used = server.processor
+    visitors = await entered(server.url, 1, opening)
+    opened = 1000 * (server.processor - used)
+    received, used = sum(each.received for each in visitors), server.processor
+    for number in range(1, moves + 1):
+        await asyncio.gather(*(tally.time(each.move(seed_of(0, number))) for each in visitors))
+    cost = 1000 * (server.processor - used) / moves
+    kilobytes = (sum(each.received for each in visitors) - received) / moves / 1000
+    await left(visitors)
+    said = out.failed(opening.wrong + tally.wrong)
+    out.row("Opening the page, over its socket", f"{opened:.0f} ms of processor, {received / 1000:.0f} KB")
+    out.bound(f"A move, {moves} in a row: processor", cost, MOVE_MS, f"{cost:.1f} ms", " ms")
+    out.bound("A move: over its socket", kilobytes, MOVE_KB, f"{kilobytes:.1f} KB", " KB")
+    out.row("A move: until the answer is whole", f"{tally.words()}; {said}")
+    out.figures |= {"move_ms": cost, "move_kb": kilobytes, "open_kb": received / 1000, "alone_p95": tally.ms(0.95)}
+    return out
 
 
-class WrongPageError(Exception):
-    """The page answered, but not with what was asked for."""
+async def bursts(server: Server, sizes: Sequence[int], rounds: int) -> Outcome:
+    """Everybody opens the page in the same moment, then moves in the same moment, several times."""
+    await warmed(server)
+    out = Outcome()
+    for n in sizes:
+        before, opening, tally = server.memory, Tally(), Tally()
+        visitors = await entered(server.url, n, opening)
+        for number in range(1, rounds + 1):
+            await asyncio.gather(*(tally.time(each.move(seed_of(at, number))) for at, each in enumerate(visitors)))
+        each_mb = (server.memory - before) / n
+        await left(visitors)
+        said = out.failed(opening.wrong + tally.wrong)
+        out.row(f"{n} open the page at once", opening.words())
+        goal = BURST_MS.get(n, float("inf"))
+        bounded = (f"p95 ≤ {goal / 1000:g} s", tally.ms(0.95) <= goal) if n in BURST_MS else ("", None)
+        out.row(f"{n} move at once", f"{tally.words()}; {said}", *bounded)
+        out.figures |= {f"burst_{n}_p95": tally.ms(0.95), f"open_{n}_p95": opening.ms(0.95)}
+        if n == max(sizes) and n > 1:
+            out.bound(f"Memory a session, of {n}", each_mb, SESSION_MB, f"{each_mb:.2f} MB", " MB")
+            out.figures["session_mb"] = each_mb
+    return out
 
 
-@cache
-def expected(seed: int, sentence: str = SENTENCE) -> Numbers:
-    """The weights that the page must show for a seed, in one order."""
-    return np.sort(run(Config(sentence=sentence, seed=seed))["weights"].array.ravel())
-
-
-def numbers(spec: str) -> Numbers:
-    """The numbers in a chart's picture, without its gutters, in one order."""
-    z = json.loads(spec)["data"][0].get("z")
-    if not isinstance(z, dict):
-        return np.empty(0)
-    array = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"])
-    return np.sort(array[~np.isnan(array)])
-
-
-@dataclass
-class Visitor:
-    """One browser's worth of the protocol: what it was sent, where its address stands, what it keeps for reuse."""
-
-    socket: ClientConnection
-    sentence: str = SENTENCE
-    query: str = ""
-    widgets: dict[str, str] = field(default_factory=dict)
-    kept: dict[str, ForwardMsg] = field(default_factory=dict)
-    received: int = 0
-
-    async def open(self, seed: int) -> None:
-        """Come by a link; returns when the page is whole, and raises WrongPageError if it is another."""
-        self.query = urlencode({"v": "1", "sentence": self.sentence, "seed": seed})
-        await self._asked(seed, {})
-
-    async def move(self, seed: int) -> None:
-        """Change the seed, as its number field does."""
-        await self._asked(seed, {self.widgets["seed"]: float(seed)})
-
-    async def _asked(self, seed: int, values: dict[str, float]) -> None:
-        ask = BackMsg()
-        ask.rerun_script.query_string = self.query
-        ask.rerun_script.cached_message_hashes.extend(self.kept)
-        for name, value in values.items():
-            ask.rerun_script.widget_states.widgets.add(id=name, double_value=value)
-        await self.socket.send(ask.SerializeToString())
-        charts = await asyncio.wait_for(self._answer(), PATIENCE)
-        shown = any(shows(chart, seed, self.sentence) for chart in charts)
-        if parse_qs(self.query).get("seed") != [str(seed)] or not shown:
-            raise WrongPageError(f"seed {seed} was asked for; the address is {self.query}")
-
-    async def _answer(self) -> list[Numbers]:
-        """Read until the run is through; the numbers in its charts."""
-        charts = []
-        while True:
-            data = await self.socket.recv()
-            self.received += len(data)
-            message = ForwardMsg.FromString(data if isinstance(data, bytes) else data.encode())
-            if message.WhichOneof("type") == "ref_hash":
-                message = self.kept[message.ref_hash]
-            if message.metadata.cacheable:
-                self.kept[message.hash] = message
-            match message.WhichOneof("type"):
-                case "page_info_changed":
-                    self.query = message.page_info_changed.query_string
-                case "delta":
-                    charts += self._seen(message)
-                case "script_finished":
-                    if message.script_finished != ForwardMsg.FINISHED_SUCCESSFULLY:
-                        raise WrongPageError("the run did not end well")
-                    return charts
-
-    def _seen(self, message: ForwardMsg) -> list[Numbers]:
-        """What one element says: a chart's numbers, or nothing; remembers the number fields."""
-        element = message.delta.new_element
-        match element.WhichOneof("type"):
-            case "exception":
-                raise WrongPageError(f"the page shows {element.exception.type}")
-            case "number_input":
-                self.widgets[element.number_input.id.rpartition("-")[2]] = element.number_input.id
-            case "plotly_chart":
-                return [numbers(element.plotly_chart.spec)]
-        return []
-
-
-@dataclass
-class Result:
-    """What was measured of one kind of load."""
-
-    name: str
-    visitors: int
-    seconds: list[float] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-    processor: float = 0.0
-    received: int = 0
-    resident: float = 0.0
-
-    def line(self) -> str:
-        done = max(len(self.seconds), 1)
-        spread = sorted(self.seconds) or [float("nan")]
-        p95 = spread[min(len(spread) - 1, int(0.95 * len(spread)))]
-        times = [1000 * each for each in (statistics.median(spread), p95, spread[-1])]
-        return (
-            f"{self.name:<8} {self.visitors:>8} {len(self.seconds):>7} {len(self.errors):>6} "
-            + " ".join(f"{each:>7.0f}" for each in times)
-            + f" {1000 * self.processor / done:>8.1f} {self.received / 1000 / done:>8.1f} {self.resident:>8.2f}"
-        )
-
-
-HEADINGS = "load     visitors answers errors  p50 ms  p95 ms  max ms   CPU ms       KB MB/visit"
-
-
-def processor_seconds(pid: int | None) -> float:
-    """User and system time that a process has used; 0 where the system does not tell."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def resident_mb(pid: int | None) -> float:
-    """Memory that a process holds, in megabytes; 0 where the system does not tell."""
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
-    except OSError:
-        return 0.0
-
-
-async def timed(result: Result, act: Callable[[int], Awaitable[None]], seed: int) -> None:
-    """Do one thing and note how long it took, or why it failed."""
-    start = time.perf_counter()
-    try:
-        await act(seed)
-        result.seconds.append(time.perf_counter() - start)
-    except (WrongPageError, WebSocketException, OSError, TimeoutError, KeyError) as error:
-        result.errors.append(f"{type(error).__name__}: {error}")
-
-
-def seed_of(visitor: int, move: int) -> int:
-    return 1 + (7 * visitor + move) % SEEDS
-
-
-async def bursts(visitors: list[Visitor], result: Result, rounds: int) -> None:
-    """Everybody moves in the same moment, and again when the last has been answered."""
-    for move in range(1, rounds + 1):
-        await asyncio.gather(*(timed(result, each.move, seed_of(at, move)) for at, each in enumerate(visitors)))
-
-
-async def steady(visitors: list[Visitor], result: Result, seconds: float, think: float) -> None:
-    """Everybody moves now and then, with times to think of `think` seconds on average."""
-    end = time.monotonic() + seconds
+async def thinking(visitors: Sequence[Visitor], seconds: float, think: float) -> Tally:
+    """Everybody moves now and then, with times to think of `think` seconds on average; whoever is failed leaves."""
+    tally, end = Tally(), time.monotonic() + seconds
 
     async def one(at: int, visitor: Visitor) -> None:
-        pause, move = random.Random(at), 1000  # noqa: S311 - when somebody moves is no secret
+        pause, number = random.Random(at), 1000  # noqa: S311 - when somebody moves is no secret
         while (wait := pause.expovariate(1 / think)) < end - time.monotonic():
             await asyncio.sleep(wait)
-            await timed(result, visitor.move, seed_of(at, move := move + 1))
+            if not await tally.time(visitor.move(seed_of(at, number := number + 1))):
+                return
 
     await asyncio.gather(*(one(at, visitor) for at, visitor in enumerate(visitors)))
+    return tally
 
 
-async def enter(url: str, n: int, result: Result) -> list[Visitor]:
-    """Open n pages in the same moment; those that could be."""
-    address = url.replace("http", "ws", 1) + "/_stcore/stream"
+async def gathered(server: Server, n: int, tally: Tally) -> list[Visitor]:
+    """n visitors who come ten at a time."""
     visitors: list[Visitor] = []
-
-    async def one(at: int) -> None:
-        async def act(seed: int) -> None:
-            socket = await connect(address, subprotocols=["streamlit"], max_size=None, open_timeout=PATIENCE)  # type: ignore[list-item]
-            visitors.append(Visitor(socket))
-            await visitors[-1].open(seed)
-
-        await timed(result, act, seed_of(at, 0))
-
-    await asyncio.gather(*(one(at) for at in range(n)))
+    while len(visitors) < n and not tally.wrong:
+        visitors += await entered(server.url, min(10, n - len(visitors)), tally)
     return visitors
 
 
-async def loads(url: str, pid: int | None, n: int, asked: argparse.Namespace) -> list[Result]:
-    """n visitors come, move in bursts and then steadily, and go."""
-    results = [Result(name, n) for name in ("open", "burst", "steady")]
-    before = resident_mb(pid)
-    visitors: list[Visitor] = []
+async def steady(server: Server, n: int, seconds: float, think: float) -> Outcome:
+    """One who moves at leisure, and then n who do: how much longer the n wait."""
+    await warmed(server)
+    out, opening = Outcome(), Tally()
+    alone = await gathered(server, 1, opening)
+    single = await thinking(alone, min(seconds, 60), 0.5)
+    others = await gathered(server, n - 1, opening)
+    together = await thinking([*alone, *others], seconds, think)
+    await left([*alone, *others])
+    said = out.failed(opening.wrong + single.wrong + together.wrong)
+    out.row("One visitor, moving at leisure", single.words())
+    out.row(
+        f"{n} visitors, each moving every {think:g} s, for {seconds:g} s",
+        f"{together.words()}; {len(together.seconds):,} answers, {said}",
+        f"p95 ≤ {STEADY_TIMES} × one visitor's",
+        together.ms(0.95) <= STEADY_TIMES * single.ms(0.95),
+    )
+    out.figures = {"single_p95": single.ms(0.95), f"steady_{n}_p95": together.ms(0.95)}
+    return out
 
-    async def measured(result: Result, work: Awaitable[object]) -> None:
-        used, received = processor_seconds(pid), sum(each.received for each in visitors)
-        await work
-        result.processor = processor_seconds(pid) - used
-        result.received = sum(each.received for each in visitors) - received
-        result.resident = (resident_mb(pid) - before) / n
 
-    async def come() -> None:
-        visitors.extend(await enter(url, n, results[0]))
+async def held(server: Server, n: int, seconds: float, think: float) -> Outcome:
+    """Many for long: is anybody dropped or shown something else, and does the memory stay?"""
+    await warmed(server)
+    out, opening, before = Outcome(), Tally(), server.memory
+    visitors = await gathered(server, n, opening)
+    start = server.memory
+    tally = await thinking(visitors, seconds, think)
+    end = server.memory
+    await left(visitors)
+    said = out.failed(opening.wrong + tally.wrong)
+    out.row(
+        f"{n} visitors for {seconds:g} s, each moving every {think:g} s",
+        f"{len(tally.seconds):,} answers, {said}; {tally.words()}",
+        "no error, no wrong page",
+        not out.wrong,
+    )
+    out.row(
+        f"Memory with the {n}", f"{before:.0f} MB before, {start:.0f} MB when all have come, {end:.0f} MB at the end"
+    )
+    out.figures = {"held": n, "held_minutes": seconds / 60, "held_mb": end}
+    return out
 
-    await measured(results[0], come())
-    await measured(results[1], bursts(visitors, results[1], asked.rounds))
-    await measured(results[2], steady(visitors, results[2], asked.seconds, asked.think))
-    for visitor in visitors:
+
+def slope(samples: Sequence[tuple[float, float]]) -> float:
+    """The least-squares slope of y over x; 0 for less than two different x."""
+    mean = statistics.fmean(x for x, _ in samples), statistics.fmean(y for _, y in samples)
+    spread = sum((x - mean[0]) ** 2 for x, _ in samples)
+    return sum((x - mean[0]) * (y - mean[1]) for x, y in samples) / spread if spread else 0.0
+
+
+async def coming(server: Server, sessions: int, at_once: int, tally: Tally) -> AsyncIterator[tuple[int, float]]:
+    """Visitors who open, move, and go, each with a seed of its own; the memory after each fiftieth of them."""
+    step = max(sessions // 50, at_once)
+
+    async def one(number: int) -> None:
+        visitor = await joined(server.url)
+        await visitor.open(number)
+        await visitor.move(number + sessions)
         await visitor.socket.close()
-    return results
+
+    async def several(numbers: range) -> None:
+        for number in numbers:
+            await tally.time(one(number))
+
+    for first in range(1, sessions + 1, step):
+        last = min(first + step, sessions + 1)
+        await asyncio.gather(*(several(range(first + at, last, at_once)) for at in range(at_once)))
+        yield last - 1, server.memory
 
 
-def report(url: str, pid: int | None, asked: argparse.Namespace) -> Iterable[Result]:
-    """The results for every number of visitors, printed as they come; a first visitor warms the server up."""
-    asyncio.run(loads(url, pid, 1, argparse.Namespace(rounds=3, seconds=0, think=1)))
-    print(HEADINGS)
-    for n in asked.visitors:
-        for result in asyncio.run(loads(url, pid, n, asked)):
-            print(result.line(), *result.errors[:2], sep="\n    " if result.errors else "", flush=True)
-            yield result
-
-
-def machine() -> str:
-    """What the figures were measured on."""
-    git = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
-    versions = f"Python {platform.python_version()}, Streamlit {streamlit.__version__}, NumPy {np.__version__}"
-    return f"{os.cpu_count()} processors, {versions}, commit {git.stdout.strip() or 'unknown'}"
+async def soak(server: Server, sessions: int, at_once: int, rest: float) -> Outcome:
+    """Very many sessions, one after the other: what do they leave behind?"""
+    await warmed(server)
+    out, tally, start = Outcome(), Tally(), time.monotonic()
+    samples = [(0, server.memory)]
+    async for sample in coming(server, sessions, at_once, tally):
+        samples.append(sample)
+        print(f"  {sample[0]:>6} sessions, {sample[1]:.0f} MB, {time.monotonic() - start:.0f} s", file=sys.stderr)
+    minutes = (time.monotonic() - start) / 60
+    await asyncio.sleep(rest)
+    last = [samples[round(quarter * (len(samples) - 1) / 4)][1] for quarter in range(5)]
+    grown = 1000 * slope(samples[len(samples) // 4 :])
+    out.row(
+        f"{sessions:,} sessions opened, moved once and closed, {at_once} at a time, in {minutes:.1f} min",
+        out.failed(tally.wrong),
+        "no error, no wrong page",
+        not tally.wrong,
+    )
+    quarters = " · ".join(f"{mb:.0f}" for mb in last)
+    what = "Memory at the start, at each quarter, and when all have gone"
+    out.row(what, f"{quarters} · {server.memory:.0f} MB")
+    what = "Memory that 1,000 sessions leave, after the first quarter"
+    if minutes > FLAT_AFTER:
+        out.bound(what, grown, SLOPE, f"{grown:+.2f} MB", " MB")
+    out.figures = {"soak": sessions, "soak_slope": grown, "soak_mb": last[-1], "soak_rested_mb": server.memory}
+    return out
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--url", required=True, help="a page that runs already, and that you may load")
     parser.add_argument("--visitors", type=int, nargs="+", default=[1, 30], help="how many at once, one run for each")
     parser.add_argument("--rounds", type=int, default=3, help="bursts")
-    parser.add_argument("--seconds", type=float, default=20.0, help="how long the steady load lasts")
-    parser.add_argument("--think", type=float, default=10.0, help="mean seconds between two moves of a steady visitor")
-    parser.add_argument("--url", help="a page that runs already; its processor time and memory are not known then")
     asked = parser.parse_args()
-    for seed in range(1, SEEDS + 1):
-        expected(seed)
-    load = os.getloadavg()[0]
-    if asked.url:
-        results = list(report(asked.url, None, asked))
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            page = Replica(Path(folder) / "page.log", "local")
-            page.start()
-            try:
-                pid = page.process.pid if page.process else None
-                results = list(report(f"http://127.0.0.1:{page.port}", pid, asked))
-            finally:
-                page.kill()
-    print(f"{machine()}; load average {load:.1f} before, {os.getloadavg()[0]:.1f} after")
-    return 1 if any(result.errors for result in results) else 0
+    expected(replace(USUAL, seed=1))
+    before = load_average()
+    out = asyncio.run(bursts(Server(asked.url), asked.visitors, asked.rounds))
+    for row in out.rows:
+        if "Memory" not in row.what:
+            print(f"{row.what:<28} {row.measured}")
+    print(*out.wrong[:5], f"load average here {before:.1f} before, {load_average():.1f} after", sep="\n")
+    return 1 if out.wrong else 0
 
 
 if __name__ == "__main__":

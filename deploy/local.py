@@ -26,6 +26,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
+SETTINGS = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_MMAP_THRESHOLD_": "131072"}  # as the Dockerfile says, and why
 PATIENCE = 30.0  # seconds until what does not answer counts as broken
 
 
@@ -46,7 +47,10 @@ def wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
 
 @dataclass
 class Replica:
-    """One process of the page, which can be killed and started again; what it prints is kept in `log`."""
+    """One process of the page, which can be killed and started again; what it prints is kept in `log`.
+
+    `within` is a command that starts the command after it, to set bounds: ("prlimit", "--nofile=256").
+    """
 
     log: Path
     secret: str
@@ -54,11 +58,13 @@ class Replica:
     address: str = "127.0.0.1"
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
+    within: tuple[str, ...] = ()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "streamlit", "run", str(self.script), f"--server.port={self.port}"]
+        python = [*self.within, sys.executable]
+        command = [*python, "-m", "streamlit", "run", str(self.script), f"--server.port={self.port}"]
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-        given = {"STREAMLIT_SERVER_COOKIE_SECRET": self.secret, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": path}
+        given = SETTINGS | {"STREAMLIT_SERVER_COOKIE_SECRET": self.secret, "PYTHONPATH": path}
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(  # noqa: S603
                 [*command, f"--server.address={self.address}"], cwd=ROOT, env=os.environ | given, stdout=log, stderr=log

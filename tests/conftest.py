@@ -10,3 +10,5 @@ assert attnviz.__file__  # imported before doctests are collected, which would m
 
 settings.register_profile("untimed", deadline=None)  # how long a test takes says more of the machine than of the code
 settings.load_profile("untimed")
+
+collect_ignore_glob = ["browser/pages/*"]  # scripts for Streamlit: to look in them for doctests would run them

@@ -1,0 +1,47 @@
+"""What a part of the measurement hands back: rows for the table, what went wrong, and figures to reckon with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: what was done, what came of it, and the goal if there is one."""
+
+    what: str
+    measured: str
+    goal: str = ""
+    met: bool | None = None
+
+
+@dataclass
+class Outcome:
+    """All that is kept of a part; it turns into JSON and back."""
+
+    rows: list[Row] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    figures: dict[str, float] = field(default_factory=dict)
+
+    def row(self, what: str, measured: str, goal: str = "", met: bool | None = None) -> None:
+        self.rows.append(Row(what, measured, goal, met))
+
+    def bound(self, what: str, value: float, most: float, measured: str, unit: str = "") -> None:
+        """A row whose goal is that a value is at most so much; what could not be measured does not meet it."""
+        self.row(what, measured, f"≤ {most:,g}{unit}", value <= most)
+
+    def failed(self, wrong: Iterable[str]) -> str:
+        """Note what went wrong, and say it in the table's words."""
+        found = list(wrong)
+        self.wrong += found
+        return f"{len(found)} errors or wrong pages" if found else "no error, no wrong page"
+
+    def plain(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def outcome(plain: dict[str, Any]) -> Outcome:
+    """The outcome that was turned into a plain dictionary."""
+    return Outcome([Row(**row) for row in plain["rows"]], list(plain["wrong"]), dict(plain["figures"]))

@@ -1,0 +1,120 @@
+"""A server of the page that is measured from outside, and the machine that it runs on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import streamlit
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "deploy"))
+
+from local import Replica  # noqa: E402
+
+PLAIN = ("env", "STREAMLIT_LOGGER_ENABLE_RICH=false")  # tracebacks as Python writes them, whatever else is installed
+
+
+@dataclass(frozen=True)
+class Server:
+    """A page that runs: where it answers, its process if it is ours, and the file of what it prints."""
+
+    url: str
+    pid: int | None = None
+    log: Path | None = None
+
+    @property
+    def processor(self) -> float:
+        """Seconds of user and system time used so far; 0 where the system does not tell."""
+        try:
+            fields = Path(f"/proc/{self.pid}/stat").read_text("ascii").rpartition(")")[2].split()
+        except OSError:
+            return 0.0
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    @property
+    def memory(self) -> float:
+        """Megabytes of memory held; 0 where the system does not tell."""
+        try:
+            pages = int(Path(f"/proc/{self.pid}/statm").read_text("ascii").split()[1])
+        except (OSError, IndexError):
+            return 0.0
+        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+    @property
+    def lives(self) -> bool:
+        """Whether the process is still there; a dead child that nobody waited for is not."""
+        return self.memory > 0
+
+
+@contextmanager
+def served(within: tuple[str, ...] = ()) -> Iterator[Server]:
+    """A server for as long as the block lasts, started by the command `within` if there is one."""
+    with tempfile.TemporaryDirectory(prefix="attnviz-") as folder:
+        page = Replica(Path(folder) / "page.log", "local", within=(*PLAIN, *within))
+        try:
+            page.start()
+            yield Server(f"http://127.0.0.1:{page.port}", page.process.pid if page.process else None, page.log)
+        finally:
+            page.kill()
+
+
+class Peak:
+    """The most memory that a server held."""
+
+    def __init__(self, start: float) -> None:
+        self.start = self.most = start
+
+    @property
+    def grown(self) -> float:
+        return self.most - self.start
+
+
+@asynccontextmanager
+async def watched(server: Server, every: float = 0.1) -> AsyncIterator[Peak]:
+    """Inside the block the server's memory is looked at again and again."""
+    peak = Peak(server.memory)
+
+    async def look() -> None:
+        while True:
+            peak.most = max(peak.most, server.memory)
+            await asyncio.sleep(every)
+
+    task = asyncio.ensure_future(look())
+    try:
+        yield peak
+    finally:
+        task.cancel()
+        peak.most = max(peak.most, server.memory)
+
+
+def machine() -> str:
+    """What figures are measured on: processors, memory, versions."""
+    info = Path("/proc/cpuinfo")
+    named = re.search(r"model name\s*: (.+)", info.read_text("utf-8") if info.is_file() else "")
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    return (
+        f"{os.cpu_count()} processors ({named[1].strip() if named else platform.machine()}), {memory:.0f} GB, "
+        f"{platform.system()}; Python {platform.python_version()}, Streamlit {streamlit.__version__}, "
+        f"NumPy {np.__version__}"
+    )
+
+
+def commit() -> str:
+    """The commit that is measured, with a + if files have changed since."""
+    asked = ["git", "-C", str(ROOT), "describe", "--always", "--dirty=+"]
+    return subprocess.run(asked, capture_output=True, text=True).stdout.strip() or "unknown"
+
+
+def load_average() -> float:
+    return os.getloadavg()[0]

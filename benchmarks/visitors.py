@@ -1,0 +1,233 @@
+"""Visitors without browsers, over Streamlit's own websocket protocol; each checks every answer it gets.
+
+An answer counts only if the page shows what was asked for: a picture must hold the very weights that the engine gives
+for that setting and seed, and the address must name it. Not counted, since nothing is drawn here: the browser's own
+work, and its download of the static files.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlencode
+
+import numpy as np
+import numpy.typing as npt
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import WebSocketException
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from attnviz import Config, run
+from attnviz.views import address
+
+SEEDS = 997  # as many different answers are asked for
+PATIENCE = 120.0  # seconds after which an answer counts as none
+USUAL = Config()
+
+Numbers = npt.NDArray[np.floating[Any]]
+
+
+class WrongPageError(Exception):
+    """The page answered, but not with what was asked for."""
+
+
+REFUSALS = (WebSocketException, OSError, TimeoutError, KeyError)
+
+
+@lru_cache(maxsize=2048)
+def expected(config: Config) -> Numbers:
+    """The weights that the page must show for a setting: those of its first layer, in one order."""
+    return np.sort(run(config).layers[0]["weights"].array.ravel())
+
+
+def prepared(seeds: Iterable[int] = range(1, SEEDS + 1)) -> None:
+    """Compute the right answers before anything is timed."""
+    for seed in seeds:
+        expected(replace(USUAL, seed=seed))
+
+
+def numbers(spec: str) -> Numbers:
+    """The numbers in a chart's picture, without its gutters, in one order."""
+    z = json.loads(spec)["data"][0].get("z")
+    if not isinstance(z, dict):
+        return np.empty(0)
+    array = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"])
+    return np.sort(array[~np.isnan(array)])
+
+
+def shows(chart: Numbers, config: Config) -> bool:
+    """Whether a chart holds the weights of a setting, as exactly as single precision can."""
+    wanted = expected(config)
+    return chart.shape == wanted.shape and np.allclose(chart, wanted, rtol=1e-6, atol=1e-9)
+
+
+def seed_of(visitor: int, move: int) -> int:
+    return 1 + (7 * visitor + move) % SEEDS
+
+
+@dataclass
+class Visitor:
+    """One browser's worth of the protocol: what it was sent, where its address stands, what it keeps for reuse."""
+
+    socket: ClientConnection
+    config: Config = USUAL
+    query: str = ""
+    widgets: dict[str, str] = field(default_factory=dict)
+    kept: dict[str, ForwardMsg] = field(default_factory=dict)
+    received: int = 0
+
+    async def open(self, seed: int) -> None:
+        """Come by a link; returns when the page is whole, and raises WrongPageError if it is another."""
+        self.query = urlencode(address.encode(replace(self.config, seed=seed)))
+        await self.socket.send(self.frame())
+        await self.answered(seed)
+
+    async def move(self, seed: int) -> None:
+        """Change the seed, as its number field does."""
+        await self.socket.send(self.frame(seed))
+        await self.answered(seed)
+
+    def frame(self, seed: int | None = None) -> bytes:
+        """What a browser sends for a run of the page, with another seed in its number field if one is given."""
+        ask = BackMsg()
+        ask.rerun_script.query_string = self.query
+        ask.rerun_script.cached_message_hashes.extend(self.kept)
+        if seed is not None:
+            ask.rerun_script.widget_states.widgets.add(id=self.widgets["seed"], double_value=float(seed))
+        return ask.SerializeToString()
+
+    async def answered(self, seed: int, runs: int = 1) -> None:
+        """Wait for the end of a run, or of the first of several that shows what was asked for.
+
+        Raises WrongPageError if none does.
+        """
+        wanted = replace(self.config, seed=seed)
+        for _ in range(runs):
+            charts = await asyncio.wait_for(self._answer(), PATIENCE)
+            if parse_qs(self.query).get("seed") == [str(seed)] and any(shows(chart, wanted) for chart in charts):
+                return
+        raise WrongPageError(f"seed {seed} was asked for; the address is {self.query}")
+
+    async def _answer(self) -> list[Numbers]:
+        """Read until a run is through; the numbers in its charts. A run that gave way to the next is no answer."""
+        charts: list[Numbers] = []
+        while True:
+            data = await self.socket.recv()
+            self.received += len(data)
+            message = ForwardMsg.FromString(data if isinstance(data, bytes) else data.encode())
+            if message.WhichOneof("type") == "ref_hash":
+                message = self.kept[message.ref_hash]
+            if message.metadata.cacheable:
+                self.kept[message.hash] = message
+            match message.WhichOneof("type"):
+                case "page_info_changed":
+                    self.query = message.page_info_changed.query_string
+                case "delta":
+                    charts += self._seen(message)
+                case "script_finished" if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                    charts = []
+                case "script_finished":
+                    if message.script_finished != ForwardMsg.FINISHED_SUCCESSFULLY:
+                        raise WrongPageError("the run did not end well")
+                    return charts
+
+    def _seen(self, message: ForwardMsg) -> list[Numbers]:
+        """What one element says: a chart's numbers, or nothing; remembers the number fields."""
+        element = message.delta.new_element
+        match element.WhichOneof("type"):
+            case "exception":
+                raise WrongPageError(f"the page shows {element.exception.type}")
+            case "number_input":
+                self.widgets[element.number_input.id.rpartition("-")[2]] = element.number_input.id
+            case "plotly_chart":
+                return [numbers(element.plotly_chart.spec)]
+        return []
+
+
+@dataclass
+class Tally:
+    """How long answers took, and which did not come or were wrong."""
+
+    seconds: list[float] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+    async def time(self, act: Awaitable[object]) -> bool:
+        """Do one thing and note how long it took, or why it failed; whether it went well."""
+        start = time.perf_counter()
+        try:
+            await act
+        except (WrongPageError, *REFUSALS) as error:
+            self.wrong.append(f"{type(error).__name__}: {error}")
+            return False
+        self.seconds.append(time.perf_counter() - start)
+        return True
+
+    def ms(self, share: float) -> float:
+        """The time in milliseconds within which a share of the answers came; NaN if none came."""
+        spread = sorted(self.seconds)
+        return 1000 * spread[min(len(spread) - 1, int(share * len(spread)))] if spread else float("nan")
+
+    def words(self) -> str:
+        """The times as the table shows them."""
+        return f"p50 {self.ms(0.5):,.0f} ms, p95 {self.ms(0.95):,.0f} ms, at most {self.ms(1):,.0f} ms"
+
+
+async def joined(url: str, config: Config = USUAL, **given: Any) -> Visitor:
+    """A visitor with an open socket, who has not asked for anything yet."""
+    stream = url.replace("http", "ws", 1) + "/_stcore/stream"
+    given = {"max_size": None, "open_timeout": PATIENCE, "ping_interval": None} | given
+    return Visitor(await connect(stream, subprotocols=["streamlit"], **given), config)  # type: ignore[list-item]
+
+
+async def entered(url: str, n: int, tally: Tally, config: Config = USUAL) -> list[Visitor]:
+    """n visitors who open the page in the same moment; those who could."""
+    visitors: list[Visitor] = []
+
+    async def one(at: int) -> None:
+        visitor = await joined(url, config)
+        await visitor.open(seed_of(at, 0))
+        visitors.append(visitor)
+
+    await asyncio.gather(*(tally.time(one(at)) for at in range(n)))
+    return visitors
+
+
+async def left(visitors: Iterable[Visitor]) -> None:
+    """Close the pages, also those whose socket is broken."""
+
+    async def one(visitor: Visitor) -> None:
+        with suppress(*REFUSALS):
+            await asyncio.wait_for(visitor.socket.close(), 15)
+
+    await asyncio.gather(*map(one, visitors))
+
+
+@asynccontextmanager
+async def moving(visitors: Sequence[Visitor], think: float = 0.2) -> AsyncIterator[Tally]:
+    """Inside the block these visitors move, each again `think` seconds after its answer; what they waited is noted."""
+    tally, over = Tally(), asyncio.Event()
+
+    async def one(at: int, visitor: Visitor) -> None:
+        move = 0
+        while not over.is_set() and await tally.time(visitor.move(seed_of(at, move := move + 1))):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(over.wait(), think)
+
+    tasks = [asyncio.ensure_future(one(at, visitor)) for at, visitor in enumerate(visitors)]
+    try:
+        yield tally
+    finally:
+        over.set()
+        await asyncio.gather(*tasks)
