@@ -28,4 +28,4 @@ def guard(limits: Mapping[str, int]) -> None:
     Also tells the browser the language of the page, for it to be read aloud and broken into lines.
     """
     data = {"limits": dict(limits), "words": dict(WORDS), "language": spoken()}
-    _component(key="paste-guard", data=data, height="content")
+    _component(data=data, height="content")  # without a key: what has one is asked for its state by every widget
