@@ -110,7 +110,9 @@ def write(*records: object) -> tuple[str, ...]:
     labels = address.labels(*map(type, records))
     asked = _asked()
     ours = {name: asked.pop(name)[-1] for name in (*labels, *address.RESERVED) if name in asked}
-    is_last = ours == st.session_state.get(_WRITTEN)  # then it is spelled as ours are: what looks different is different
+    is_last = ours == st.session_state.get(
+        _WRITTEN
+    )  # then it is spelled as ours are: what looks different is different
     if _navigated() or not (ours == short if is_last else _same(ours, short, *map(type, records))):
         st.query_params.from_dict({**asked, **short})
         st.session_state[_WRITTEN] = short

@@ -11,7 +11,9 @@ import streamlit as st
 
 from attnviz.core import language
 from attnviz.core.fields import ConfigError
+from attnviz.core.given import is_given
 from attnviz.core.language import Words
+from attnviz.core.layers import run
 from attnviz.core.trace import Trace
 from attnviz.ui import controls, locale, panels, snapshot
 from attnviz.ui.say import line, say
@@ -111,8 +113,14 @@ def offer(name: str, trace: Trace, place: Place) -> None:
         elif name in PREPARED or (name in DRAWN and png.missing()):
             _prepared(name, trace, place)
         else:
-            _button(name, partial(written, name, trace, place))
+            again = _again(trace)
+            _button(name, lambda: written(name, again(), place))
     note.caption(WORDS["missing"].format(extra=form.extra) if missing else form.note[0].upper() + form.note[1:] + ".")
+
+
+def _again(trace: Trace) -> Callable[[], Trace]:
+    """How a file comes by its run when it is asked for: anew, as one that waited for that would stay with its page."""
+    return (lambda: trace) if is_given(trace) else partial(run, trace.config)
 
 
 def _prepared(name: str, trace: Trace, place: Place) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import html
+import weakref
 from urllib.parse import parse_qs, urlsplit
 
+import numpy as np
 import pytest
 
-from attnviz import Config
+from attnviz import Config, run
+from attnviz.core.given import of_weights
 from attnviz.ui import take
 from attnviz.ui.selection import Selection
 from attnviz.views import address, sharing
@@ -97,3 +101,18 @@ def test_without_a_library_for_pixels_the_browser_draws_them(monkeypatch: pytest
     at.button(key="make-step.png").click().run()
     assert clean(at)
     assert "Save .step.png" not in labels(at)  # it is the browser's own button
+
+
+def test_a_file_that_waits_to_be_made_does_not_keep_the_run() -> None:
+    trace = run(Config(sentence="a b", edits=((0, "scores", (0, 0, 1), 2.5),)))
+    kept, again = weakref.ref(trace), take._again(trace)
+    weights = trace["weights"].array.copy()
+    del trace
+    gc.collect()
+    assert kept() is None
+    np.testing.assert_array_equal(again()["weights"].array, weights)
+
+
+def test_attention_that_was_brought_is_kept_as_there_is_nothing_to_run_again() -> None:
+    trace = of_weights(np.array([[1.0, 0.0], [0.25, 0.75]]))
+    assert take._again(trace)() is trace
