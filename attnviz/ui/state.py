@@ -22,7 +22,6 @@ from attnviz.views import address
 
 _SAVED = "_address"
 _PROBLEMS = "_problems"
-_WRITTEN = "_written"
 _UPLOAD = "_upload"
 _UNHEARD = "_unheard"
 _ON_ITS_WAY = 5.0  # seconds after which what was sent to the browser has arrived
@@ -110,12 +109,8 @@ def write(*records: object) -> tuple[str, ...]:
     labels = address.labels(*map(type, records))
     asked = _asked()
     ours = {name: asked.pop(name)[-1] for name in (*labels, *address.RESERVED) if name in asked}
-    is_last = ours == st.session_state.get(
-        _WRITTEN
-    )  # then it is spelled as ours are: what looks different is different
-    if _navigated() or not (ours == short if is_last else _same(ours, short, *map(type, records))):
+    if _navigated() or not _same(ours, short, *map(type, records)):
         st.query_params.from_dict({**asked, **short})
-        st.session_state[_WRITTEN] = short
     return tuple(labels[name] for name in left_out)
 
 
