@@ -96,6 +96,8 @@ def test_everything_is_there_that_is_not_hidden() -> None:
     at = student(replace(TASK, task_hidden=(), task_free=("n_heads", "mask", "bias")))
     assert len(at.get("plotly_chart")) == 3
     assert [item.label for item in at.expander][:1] == ["Score"]
+    at.session_state["group-Score"] = True
+    at.run()
     labels = {
         item.label for kind in ("slider", "selectbox", "multiselect", "number_input", "toggle") for item in at.get(kind)
     }
