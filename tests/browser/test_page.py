@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
+from tests.quiet import QUIET
 
 pytestmark = pytest.mark.browser
 
@@ -96,7 +97,9 @@ def test_a_person_types_chooses_and_reads_the_new_numbers(browser_page: Any, app
     page.get_by_role("combobox", name="Mask").click()
     page.get_by_role("option", name="Causal", exact=True).click()
     settled(page, "mask=causal")
+    page.evaluate(QUIET)  # a list that is drawn anew neither hears Escape nor lets the next one open
     page.keyboard.press("Escape")
+    page.get_by_role("listbox").wait_for(state="hidden")
     page.get_by_role("combobox", name="Score function").click()
     page.get_by_role("option", name="Cosine").click()
     settled(page, "score=cosine")
