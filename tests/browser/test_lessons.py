@@ -35,7 +35,7 @@ def test_a_question_is_answered_and_the_slide_opens_in_explore(browser_page: Any
     page.get_by_text("One matrix for queries and keys").click()
     settled(page, "lesson=tied")
     for slide in (2, 3):
-        page.get_by_role("button", name="Next").click()
+        page.locator(".st-key-next-slide").get_by_role("button").click()
         settled(page, f"slide={slide}")
     drawn(page, "keys")
     assert page.locator(".st-key-lesson-0-scores").count() == 0
@@ -101,9 +101,9 @@ BOTTOM = "Math.max(...[...document.querySelectorAll('.js-plotly-plot')].map(e =>
 def test_space_on_a_button_goes_on_once(browser_page: Any, app: Any) -> None:
     page = browser_page
     page.goto(f"{app.url}/?v=1&page=lessons&lesson=bits&slide=2&presenter=yes")
-    page.get_by_role("button", name="Next").click()
+    page.locator(".st-key-next-slide").get_by_role("button").click()
     page.get_by_text("It is ").wait_for()
-    page.get_by_role("button", name="Next").press("Space")
+    page.locator(".st-key-next-slide").get_by_role("button").press("Space")
     page.get_by_text("3 of 7").wait_for()
     page.keyboard.press("ArrowLeft")
     page.get_by_text("2 of 7").wait_for()
