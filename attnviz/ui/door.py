@@ -60,19 +60,23 @@ def page() -> None:
     shown = PAGES[selection.page]
     draft, files = _controls(saved, assignment.locked(selection)) if shown.has_controls else (saved, None)
 
-    say(*problems)
-    config, trace = _run(draft, saved)
+    # One place for all notes, so that what is below keeps its own when one comes or goes: a browser draws anew what
+    # moves, and a stroke that is just being painted there would be lost.
+    notes = st.container()
+    with notes:
+        say(*problems)
+        config, trace = _run(draft, saved)
+        if shown.of_setting:
+            say(*trace.notes)
     if shown.of_setting:
-        say(*trace.notes)
         with summary:
             line(overview(trace))
         selection = within(selection, trace)
-    late = st.container()
 
     selection = shown.page(trace, selection)
     left_out = state.write(config, selection)
     if left_out:
-        with late:
+        with notes:
             say(WORDS["too_long"].format(names=", ".join(left_out)))
     if files is not None:
         with files:
