@@ -11,6 +11,7 @@ splittable pseudorandom number generators", section 4.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
@@ -37,12 +38,20 @@ def _mix(z: np.ndarray) -> np.ndarray:
 def _bits(address: Address, shape: tuple[int, ...]) -> np.ndarray:
     """64 random bits for every index of `shape`."""
     digest = blake2b(f"{address.seed}/{address.name}".encode("utf-8", "replace"), digest_size=8).digest()
-    state = np.array(int.from_bytes(digest, "little"), dtype=np.uint64)
-    axes = [np.array([index], dtype=np.uint64) for index in address.at]
-    axes += [np.arange(size, dtype=np.uint64) for size in shape]
-    for index in axes:
-        state = _mix(state[..., None] + (index + np.uint64(1)) * GOLDEN)
+    state = np.frombuffer(digest, "<u8")
+    for index in address.at:
+        state = _mix(state + np.uint64((index + 1) * int(GOLDEN) % 2**64))
+    for size in shape:
+        state = _mix(state[..., None] + _steps(size))
     return state.reshape(shape)
+
+
+@lru_cache(maxsize=64)
+def _steps(size: int) -> np.ndarray:
+    """What is added to the state for each index of an axis."""
+    steps = np.arange(1, size + 1, dtype=np.uint64) * GOLDEN
+    steps.flags.writeable = False
+    return steps
 
 
 def uniform(address: Address, shape: tuple[int, ...]) -> np.ndarray:

@@ -422,7 +422,8 @@ class Bridge {
     document.fonts.ready.then(() => this.redraw());
   }
 
-  update(data, setStateValue, setTriggerValue) {
+  update(bytes, setStateValue, setTriggerValue) {
+    const data = JSON.parse(new TextDecoder().decode(bytes));
     const first = !this.data;
     Object.assign(this, { data, setStateValue, setTriggerValue });
     this.adopt(data.picked, first);

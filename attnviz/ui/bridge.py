@@ -16,6 +16,7 @@ import streamlit as st
 
 from attnviz.core import language
 from attnviz.core.language import Words
+from attnviz.ui import wire
 from attnviz.views import figures
 from attnviz.views.figures import Stage
 
@@ -72,16 +73,18 @@ def show(
     with st.container(key=key, gap="xxsmall"):
         answer = _component(
             key=f"{key}-bridge",
-            data={
-                "key": key,
-                "stages": [stage.name for stage in stages],
-                "picked": asdict(picked) if picked else None,
-                "width": width,
-                "words": dict(WORDS),
-                "axes": {axis: language.say(axis) for stage in stages for axis in stage.axes},
-                "signs": signs,
-                "fit": HEIGHTS[0] if fit else 0,
-            },
+            data=wire.packed(
+                {
+                    "key": key,
+                    "stages": [stage.name for stage in stages],
+                    "picked": asdict(picked) if picked else None,
+                    "width": width,
+                    "words": dict(WORDS),
+                    "axes": {axis: language.say(axis) for stage in stages for axis in stage.axes},
+                    "signs": signs,
+                    "fit": HEIGHTS[0] if fit else 0,
+                }
+            ),
             height="content",
             on_width_change=_nothing,
             on_room_change=_nothing,

@@ -17,6 +17,7 @@ from attnviz.ui import assignment, controls, locale, marks, own, paste, state, w
 from attnviz.ui.pages import PAGES
 from attnviz.ui.say import line, say
 from attnviz.ui.selection import Selection, within
+from attnviz.ui.turns import Turns
 from attnviz.views import handed_in
 from attnviz.views.assignments import Assignment
 from attnviz.views.overview import overview
@@ -45,9 +46,17 @@ LONGEST = {
 """Characters that can be pasted into the fields of the page, by their keys."""
 
 
+_turns = Turns()
+
+
 def page() -> None:
     """Draw the page; a script for `streamlit run` calls it once."""
     wire.send_at_once()
+    with _turns.one():
+        _page()
+
+
+def _page() -> None:
     locale.begin(state.asked_for("lang"))
     st.set_page_config(page_title=WORDS["title"], layout="wide", initial_sidebar_state="auto")
     st.html(Path(__file__).with_name("page.css"))
@@ -56,7 +65,6 @@ def page() -> None:
 
     if not assignment.is_student(selection):
         selection = controls.choose(selection, "page")
-    summary = st.container()
     shown = PAGES[selection.page]
     draft, files = _controls(saved, assignment.locked(selection)) if shown.has_controls else (saved, None)
 
@@ -67,11 +75,9 @@ def page() -> None:
         say(*problems)
         config, trace = _run(draft, saved)
         if shown.of_setting:
-            say(*trace.notes)
-    if shown.of_setting:
-        with summary:
             line(overview(trace))
-        selection = within(selection, trace)
+            say(*trace.notes)
+            selection = within(selection, trace)
 
     selection = shown.page(trace, selection)
     left_out = state.write(config, selection)
@@ -88,7 +94,6 @@ def _controls(config: Config, locked: tuple[str, ...] = ()) -> tuple[Config, Del
     """The setting as the visitor leaves it, and where to offer it as a file, if that is open."""
     draft = controls.draw(config, "sentence", skip=locked)
     with st.sidebar:
-        st.html('<span class="attn-brand">attnviz</span>')
         draft = controls.draw(draft, "d_model", "n_heads", "mask", "score", "seed", skip=locked)
         for group in controls.groups(draft, skip=locked):
             if group:

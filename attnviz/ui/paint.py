@@ -5,7 +5,6 @@ A component that draws itself and sends the whole grid when a stroke ends; the m
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.core.language import Words
+from attnviz.ui import wire
 from attnviz.views.figures import MASKED, SHARE
 
 WORDS = Words(
@@ -80,4 +80,4 @@ def packed(allowed: np.ndarray, query_tokens: Sequence[str], key_tokens: Sequenc
         "colours": {"may": SHARE[2], "may_not": MASKED},
         "words": dict(WORDS),
     }
-    return json.dumps(described, ensure_ascii=False, separators=(",", ":")).encode()
+    return wire.packed(described)

@@ -8,7 +8,8 @@ function keyOf(field) {
   return name?.slice("st-key-".length);
 }
 
-export default function ({ data, parentElement }) {
+export default function ({ data: bytes, parentElement }) {
+  const data = JSON.parse(new TextDecoder().decode(bytes));
   document.documentElement.lang = data.language;
   const line = document.createElement("p");
   line.className = "attn-fault attn-toast";

@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.core.language import Words, spoken
+from attnviz.ui import wire
 
 WORDS = Words(
     {
@@ -27,5 +28,5 @@ def guard(limits: Mapping[str, int]) -> None:
 
     Also tells the browser the language of the page, for it to be read aloud and broken into lines.
     """
-    data = {"limits": dict(limits), "words": dict(WORDS), "language": spoken()}
+    data = wire.packed({"limits": dict(limits), "words": dict(WORDS), "language": spoken()})
     _component(data=data, height="content")  # without a key: what has one is asked for its state by every widget

@@ -24,6 +24,7 @@ _SAVED = "_address"
 _PROBLEMS = "_problems"
 _UPLOAD = "_upload"
 _UNHEARD = "_unheard"
+_WRITTEN = "_written"
 _ON_ITS_WAY = 5.0  # seconds after which what was sent to the browser has arrived
 
 
@@ -111,12 +112,15 @@ def write(*records: object) -> tuple[str, ...]:
     ours = {name: asked.pop(name)[-1] for name in (*labels, *address.RESERVED) if name in asked}
     if _navigated() or not _same(ours, short, *map(type, records)):
         st.query_params.from_dict({**asked, **short})
+    st.session_state[_WRITTEN] = short
     return tuple(labels[name] for name in left_out)
 
 
 def _same(asked: dict[str, str], ours: dict[str, str], *classes: type[Any]) -> bool:
     """Whether two addresses mean the same, however the first is spelled."""
-    return asked == ours or address.encode(*address.decode(asked, *classes)[0]) == ours
+    if asked in (ours, st.session_state.get(_WRITTEN)):  # what we wrote is spelled as we do, and need not be read
+        return asked == ours
+    return address.encode(*address.decode(asked, *classes)[0]) == ours
 
 
 def _save(records: tuple[object, ...], problems: Iterable[str]) -> None:

@@ -5,7 +5,6 @@ A component that draws its own buttons; it knows steps, shapes and colours, and 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.core.language import Words
+from attnviz.ui import wire
 from attnviz.views.figures import MASKED
 from attnviz.views.flow import Entry
 
@@ -62,7 +62,7 @@ def packed(entries: Sequence[Entry], chosen: str | None) -> bytes:
         "steps": [_described(entry, scales.index(entry.colours)) for entry in entries],
     }
     pixels = b"".join(entry.thumbnail.tobytes() for entry in entries)
-    return json.dumps(described, ensure_ascii=False, separators=(",", ":")).encode() + b"\0" + pixels
+    return wire.packed(described) + b"\0" + pixels
 
 
 def _described(entry: Entry, scale: int) -> dict[str, Any]:

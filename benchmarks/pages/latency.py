@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.ui import bridge
+from attnviz.ui import bridge, wire
 from attnviz.views.figures import Stage
 
 WIDE = 8  # columns of a head's output
@@ -29,6 +29,7 @@ def stages(heads: int, tokens: int, seed: int, *, causal: bool) -> list[Stage]:
 
 
 def page() -> None:
+    wire.send_at_once()  # as the app does, for the floor as well
     st.set_page_config(layout="wide")
     st.html(HEIGHT)
     asked = st.query_params
