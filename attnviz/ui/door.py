@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from attnviz.ui import assignment, controls, locale, marks, own, paste, state, w
 from attnviz.ui.pages import PAGES
 from attnviz.ui.say import line, say
 from attnviz.ui.selection import Selection, within
-from attnviz.ui.turns import Turns
+from attnviz.ui.turns import Turns, is_large
 from attnviz.views import handed_in
 from attnviz.views.assignments import Assignment
 from attnviz.views.overview import overview
@@ -52,11 +53,11 @@ _turns = Turns()
 def page() -> None:
     """Draw the page; a script for `streamlit run` calls it once."""
     wire.send_at_once()
-    with _turns.one():
-        _page()
+    with _turns.one(), ExitStack() as until_drawn:
+        _page(until_drawn)
 
 
-def _page() -> None:
+def _page(until_drawn: ExitStack) -> None:
     locale.begin(state.asked_for("lang"))
     st.set_page_config(page_title=WORDS["title"], layout="wide", initial_sidebar_state="auto")
     st.html(Path(__file__).with_name("page.css"))
@@ -73,6 +74,8 @@ def _page() -> None:
     notes = st.container()
     with notes:
         say(*problems)
+        if is_large(draft):
+            until_drawn.enter_context(_turns.of_the_large)
         config, trace = _run(draft, saved)
         if shown.of_setting:
             line(overview(trace))

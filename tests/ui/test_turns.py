@@ -12,6 +12,7 @@ from attnviz.ui import door
 from attnviz.ui.turns import Turns
 
 PATIENCE = 30.0  # seconds after which a test says that nothing more will come
+LARGE = {"n_heads": "16", "n_layers": "6", "d_model": "256", "d_k": "16"}
 
 
 def together(n: int, act: Callable[[int], None]) -> None:
@@ -85,3 +86,23 @@ def test_the_page_waits_for_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     visit.join(PATIENCE)
     assert page.text_input
     assert not page.exception
+
+
+@pytest.mark.parametrize(("query", "waits"), [({}, False), (LARGE, True)])
+def test_a_large_setting_waits_for_another_and_for_nothing_else(
+    query: dict[str, str], waits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = Turns(long=0.01)
+    monkeypatch.setattr(door, "_turns", turns)
+    page = AppTest.from_file("../../app.py", default_timeout=PATIENCE)
+    for name, text in query.items():
+        page.query_params[name] = text
+    visit = threading.Thread(target=page.run, daemon=True)
+    with turns.of_the_large:
+        visit.start()
+        visit.join(1.0 if waits else PATIENCE)
+        assert visit.is_alive() == waits
+    visit.join(PATIENCE)
+    assert page.text_input
+    assert not page.exception
+    assert not turns.of_the_large.locked()
