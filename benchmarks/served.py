@@ -12,6 +12,8 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -103,9 +105,10 @@ def machine() -> str:
     info = Path("/proc/cpuinfo")
     named = re.search(r"model name\s*: (.+)", info.read_text("utf-8") if info.is_file() else "")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    loop = f", uvloop {version('uvloop')}" if find_spec("uvloop") else ""
     return (
         f"{os.cpu_count()} processors ({named[1].strip() if named else platform.machine()}), {memory:.0f} GB, "
-        f"{platform.system()}; Python {platform.python_version()}, Streamlit {streamlit.__version__}, "
+        f"{platform.system()}; Python {platform.python_version()}, Streamlit {streamlit.__version__}{loop}, "
         f"NumPy {np.__version__}"
     )
 
