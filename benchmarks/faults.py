@@ -111,8 +111,8 @@ def lost(browser: Browser, running: Site, trial: int) -> float:
         replica.start()
 
 
-def tried(out: Outcome, name: str, trials: int, once: Callable[[int], float]) -> None:
-    """Run the trials of one fault; a row of how many were saved."""
+def tried(out: Outcome, part: str, name: str, trials: int, once: Callable[[int], float]) -> None:
+    """Run the trials of one fault; a row of how many were saved, and the two numbers as figures of this part."""
     seconds, failed = [], []
     for trial in range(trials):
         try:
@@ -123,6 +123,7 @@ def tried(out: Outcome, name: str, trials: int, once: Callable[[int], float]) ->
     said = f"{len(seconds)} of {trials} with every value; from the kill to the next answer {times}"
     out.row(name, said, f"{trials} of {trials}", not failed)
     out.wrong += failed
+    out.figures |= {f"{part}_back": len(seconds), f"{part}_trials": trials}
 
 
 @contextmanager
@@ -141,7 +142,7 @@ def kill(trials: int, browser_path: str | None) -> Outcome:
         page = Replica(Path(folder) / "page.log", "local")
         page.start()
         try:
-            tried(out, "kill -9 and start again", trials, lambda trial: restarted(browser, page, trial))
+            tried(out, "kill", "kill -9 and start again", trials, lambda trial: restarted(browser, page, trial))
         finally:
             page.kill()
     return out
@@ -151,7 +152,9 @@ def loss(trials: int, browser_path: str | None) -> Outcome:
     """One of two replicas behind nginx is killed, half of the times while the page loads."""
     out = Outcome()
     with chromium(browser_path) as browser, site(n_replicas=2) as running:
-        tried(out, "One of two replicas lost, half of them in first load", trials, partial(lost, browser, running))
+        tried(
+            out, "loss", "One of two replicas lost, half of them in first load", trials, partial(lost, browser, running)
+        )
     return out
 
 

@@ -3,7 +3,7 @@
     pip install -r requirements-dev.txt
     python benchmarks/hosting.py --browser /usr/bin/chromium                # over an hour; the whole table
     python benchmarks/hosting.py --only bursts steady --json figures.json   # some parts, kept; more can be added later
-    python benchmarks/hosting.py --json figures.json --only --write docs/hosting.md   # the table of what was kept
+    python benchmarks/hosting.py --json figures.json --only --write docs/hosting.md README.md   # nothing new, put there
     python benchmarks/hosting.py --small                                    # the form for every change, minutes
 
 Leaves with 1 if anybody was refused, dropped or shown something else, or if a server ended; a goal of speed that is
@@ -120,7 +120,9 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--only", nargs="*", choices=PARTS, metavar="PART", help=f"some of {' '.join(PARTS)}, or none")
     parser.add_argument("--json", type=Path, help="keep what was measured here, beside what was kept before")
-    parser.add_argument("--write", type=Path, help="put the tables between the two comments of this file")
+    parser.add_argument(
+        "--write", type=Path, nargs="+", default=[], help="put it where these files have a place for it"
+    )
     parser.add_argument("--browser", help="path of a Chromium; without it, the one that Playwright installed")
     return parser.parse_args()
 
@@ -139,8 +141,8 @@ def main() -> int:
     print(table.whole(ordered))
     wrong = [each for name in now for each in kept[name]["wrong"]]
     print(*wrong[:20], sep="\n", file=sys.stderr)
-    if asked.write:
-        asked.write.write_text(table.put(asked.write.read_text("utf-8"), table.whole(ordered)), "utf-8")
+    for path in asked.write:
+        path.write_text(table.put(path.read_text("utf-8"), ordered), "utf-8")
     return 1 if wrong else 0
 
 

@@ -1,16 +1,17 @@
-"""What was measured, as tables in Markdown, and what a class needs, reckoned from it."""
+"""What was measured, as tables and in a few sentences of Markdown, and what a class needs, reckoned from it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
 ROOMS = {"A class": 30, "A lecture": 100, "A talk": 300}
 WAIT = 2.0  # seconds that all may wait who move in the same moment
 LINE = 100  # megabits a second of the room's network
 NEEDED = ("move_ms", "session_mb", "base_mb", "visit_mb")
+BURSTS = (30, 100, 300)
+LOST = {"kill": "servers that were killed", "loss": "replicas that were lost"}
 
 Kept = Mapping[str, Mapping[str, Any]]
 
@@ -73,9 +74,39 @@ def share(found: Mapping[str, float]) -> str:
     )
 
 
-def put(text: str, tables: str) -> str:
-    """The text with the tables between its two comments; raises ValueError if it does not have both, once each."""
-    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
-        raise ValueError(f"the file must hold {BEGIN} and, after it, {END}, once each")
-    before, rest = text.split(BEGIN)
-    return f"{before}{BEGIN}\n{tables}\n{END}{rest.split(END)[1]}"
+def short(kept: Kept) -> str:
+    """The same in a few sentences; raises KeyError for a part that was not measured."""
+    found, wrong = figures(kept), len(kept["held"]["wrong"])
+    where = kept["move"]["machine"].partition(" (")[0]
+    seconds = [math.ceil(found[f"burst_{n}_p95"] / 100) / 10 for n in BURSTS]
+    more = "".join(f"; of {n}, within {s:g} s" for n, s in list(zip(BURSTS, seconds))[1:])
+    back = [f"{found[f'{part}_back']:g} of {found[f'{part}_trials']:g} {what}" for part, what in LOST.items()]
+    return " ".join(
+        (
+            f"One process on {where}: a move costs {found['move_ms']:.0f} ms of processor",
+            f"and {found['move_kb']:.0f} KB.",
+            f"When {BURSTS[0]} move in the same moment, 95 % have their answer within {seconds[0]:g} s{more}.",
+            f"{found['held']:g} visitors moved for {found['held_minutes']:g} minutes with {wrong or 'no'} errors or",
+            f"wrong pages. After {found['soak']:,g} sessions the page held {found['soak_mb']:.0f} MB.",
+            f"Every value came back after {' and '.join(back)}.",
+        )
+    )
+
+
+FORMS: dict[str, Callable[[Kept], str]] = {"measured": whole, "in short": short}
+"""What a file can have a place for, between two comments of that name."""
+
+
+def put(text: str, kept: Kept) -> str:
+    """The text with what was measured in each place that it has for it.
+
+    Raises ValueError if it has none, or one that does not begin and end once, in that order.
+    """
+    names = [name for name in FORMS if f"<!-- {name} -->" in text]
+    for name in names or FORMS:
+        begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+        if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
+            raise ValueError(f"the file must hold {begin} and, after it, {end}, once each")
+        before, rest = text.split(begin)
+        text = f"{before}{begin}\n{FORMS[name](kept)}\n{end}{rest.split(end)[1]}"
+    return text

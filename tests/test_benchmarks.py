@@ -240,18 +240,44 @@ def test_an_outcome_survives_json() -> None:
     assert outcome(plain).plain() == {name: plain[name] for name in ("rows", "wrong", "figures")}
 
 
-def test_tables_are_put_between_the_comments_and_again() -> None:
-    text = f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n"
-    once = table.put(text, "new")
-    assert once == f"before\n{table.BEGIN}\nnew\n{table.END}\nafter\n"
-    assert table.put(once, "new") == once
-    for bad in ("nothing", text + table.BEGIN, f"{table.END}{table.BEGIN}"):
+def all_kept() -> dict[str, Any]:
+    """Every part that the short form speaks of."""
+    part = kept()["move"] | {"machine": "2 processors (x), 8 GB"}
+    more = {"move_kb": 23.8, "burst_30_p95": 380.0, "burst_100_p95": 1372.0, "burst_300_p95": 4601.0, "held": 300}
+    more |= {"held_minutes": 10.0, "soak": 20000, "soak_mb": 193.4, "kill_back": 50, "kill_trials": 50}
+    more |= {"loss_back": 49, "loss_trials": 50}
+    return {"move": part, "held": part | {"figures": part["figures"] | more}}
+
+
+def test_in_short_it_says_what_was_measured() -> None:
+    assert table.short(all_kept()) == (
+        "One process on 2 processors: a move costs 20 ms of processor and 24 KB. When 30 move in the same moment, 95 % "
+        "have their answer within 0.4 s; of 100, within 1.4 s; of 300, within 4.7 s. 300 visitors moved for 10 minutes "
+        "with no errors or wrong pages. After 20,000 sessions the page held 193 MB. Every value came back after 50 of "
+        "50 servers that were killed and 49 of 50 replicas that were lost."
+    )
+    failed = all_kept()["held"] | {"wrong": ["lost"]}
+    assert "with 1 errors" in table.short(all_kept() | {"held": failed})
+    with pytest.raises(KeyError):
+        table.short(kept())
+
+
+@pytest.mark.parametrize("form", table.FORMS)
+def test_what_was_measured_is_put_between_the_comments_and_again(form: str) -> None:
+    begin, end = f"<!-- {form} -->", f"<!-- /{form} -->"
+    text = f"before\n{begin}\nold\n{end}\nafter\n"
+    once = table.put(text, all_kept())
+    assert once == f"before\n{begin}\n{table.FORMS[form](all_kept())}\n{end}\nafter\n"
+    assert table.put(once, all_kept()) == once
+    for bad in ("nothing", text + begin, f"{end}{begin}"):
         with pytest.raises(ValueError, match="once each"):
-            table.put(bad, "new")
+            table.put(bad, all_kept())
 
 
-def test_the_page_of_hosting_has_room_for_the_tables() -> None:
-    assert table.put((ROOT / "docs/hosting.md").read_text(encoding="utf-8"), "new").count("new") >= 1
+@pytest.mark.parametrize(("path", "form"), [("docs/hosting.md", "measured"), ("README.md", "in short")])
+def test_the_files_have_a_place_for_it(path: str, form: str) -> None:
+    text = (ROOT / path).read_text(encoding="utf-8")
+    assert table.FORMS[form](all_kept()) in table.put(text, all_kept())
 
 
 def test_a_part_that_breaks_off_is_a_failure_and_not_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,7 +294,7 @@ def test_parts_are_kept_beside_those_measured_before(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, page = tmp_path / "kept.json", tmp_path / "page.md"
-    page.write_text(f"{table.BEGIN}\n{table.END}\n", encoding="utf-8")
+    page.write_text("<!-- measured -->\n<!-- /measured -->\n", encoding="utf-8")
     for name, wrong in (("kill", []), ("move", ["seed 3 was asked for"])):
         monkeypatch.setitem(hosting.PARTS, name, lambda sizes, wrong=wrong: Outcome(wrong=list(wrong)))
         asked = ["hosting.py", "--small", "--json", str(file), "--only", name]
@@ -295,7 +321,8 @@ def test_the_machine_names_what_figures_depend_on() -> None:
 
     said = served.machine()
     assert re.match(r"\d+ processors \(.+\), \d+ GB, ", said)
-    assert f"Streamlit {streamlit.__version__}, NumPy {np.__version__}" in said
+    for version in (f"Streamlit {streamlit.__version__}", f"NumPy {np.__version__}"):
+        assert version in said
     assert served.Server("http://x", 0).lives is False
 
 
