@@ -22,9 +22,10 @@ def page(trace: Trace, selection: Selection) -> Selection:
     entries = [entry for entry in flow.entries(trace, selection.layer - 1) if entry.on_path and entry.changes]
     names = [entry.name for entry in entries]
     at = names.index(selection.step) if selection.step in names else 0
-    back, place, on = st.columns([1, 6, 1], vertical_alignment="center")
-    at -= back.button(WORDS["previous"], key="previous", shortcut="Left")
-    at += on.button(WORDS["next"], key="next", shortcut="Right")
+    bar = st.container(horizontal=True, vertical_alignment="center")
+    at -= bar.button(WORDS["previous"], key="previous", shortcut="Left")
+    place = bar.container()
+    at += bar.button(WORDS["next"], key="next", shortcut="Right")
     at = min(max(at, 0), len(names) - 1)
     entry = entries[at]
     with place:

@@ -102,10 +102,11 @@ def _turned(lesson: Lesson, selection: Selection) -> Selection:
     """The selection as Previous, Next and the keys leave it; for a room, going on shows an answer first."""
     n = len(lesson.slides)
     selection = replace(selection, slide=min(selection.slide, n))
-    back, place, on, large = st.columns([1, 5, 1, 1.4], vertical_alignment="center")
-    back_pressed = back.button(WORDS["previous"], key="previous-slide", shortcut="Left")
-    on_pressed = on.button(WORDS["next"], key="next-slide", shortcut="Right")
-    with large:
+    bar = st.container(horizontal=True, vertical_alignment="center")
+    back_pressed = bar.button(WORDS["previous"], key="previous-slide", shortcut="Left")
+    place = bar.container()
+    on_pressed = bar.button(WORDS["next"], key="next-slide", shortcut="Right")
+    with bar:
         drawn = controls.draw(selection, "presenter")
     if selection.presenter:
         with st.container(key="go-on"):

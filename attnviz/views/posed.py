@@ -25,11 +25,11 @@ _BETWEEN, _PART = "~~", "~"
 
 ASKS = Words(
     {
-        "sum": "Head {head}: what do the numbers in {line} of {step} add to?",
-        "head query key": "Head {head}: what is the number of {query} and {key} in {step}?",
-        "head query column": "Head {head}: what is the number in column {column} of {query} in {step}?",
-        "head key column": "Head {head}: what is the number in column {column} of {key} in {step}?",
-        "query column": "What is the number in column {column} of {query} in {step}?",
+        "sum": "Head {head}: what do the numbers in {line} of “{step}” add to?",
+        "head query key": "Head {head}: what is the number of {query} and {key} in “{step}”?",
+        "head query column": "Head {head}: what is the number in column {column} of {query} in “{step}”?",
+        "head key column": "Head {head}: what is the number in column {column} of {key} in “{step}”?",
+        "query column": "What is the number in column {column} of {query} in “{step}”?",
         "layer": "Layer {{layer}}. {ask}",
     }
 )
@@ -78,12 +78,12 @@ AXES = {
 """Where a number of a step stands."""
 
 CHANGES: dict[str, tuple[str, Mapping[str, Any], str]] = {
-    "causal": ("a causal mask", {"mask": "causal"}, "Which rows of {step} change under a causal mask?"),
-    "no_mask": ("no mask", {"mask": "none"}, "Which rows of {step} change without any mask?"),
-    "not_itself": ("not itself", {"mask": "no_self"}, "Which rows of {step} change if no word may look at itself?"),
-    "no_positions": ("no positions", {"position": "none"}, "Which rows of {step} change without positions?"),
-    "unscaled": ("scale 1", {"scale": 1.0}, "Which rows of {step} change with a scale of 1?"),
-    "hot": ("temperature 2", {"temperature": 2.0}, "Which rows of {step} change at temperature 2?"),
+    "causal": ("a causal mask", {"mask": "causal"}, "Which rows of “{step}” change under a causal mask?"),
+    "no_mask": ("no mask", {"mask": "none"}, "Which rows of “{step}” change without any mask?"),
+    "not_itself": ("not itself", {"mask": "no_self"}, "Which rows of “{step}” change if no word may look at itself?"),
+    "no_positions": ("no positions", {"position": "none"}, "Which rows of “{step}” change without positions?"),
+    "unscaled": ("scale 1", {"scale": 1.0}, "Which rows of “{step}” change with a scale of 1?"),
+    "hot": ("temperature 2", {"temperature": 2.0}, "Which rows of “{step}” change at temperature 2?"),
 }
 SAYS = Words(
     {
