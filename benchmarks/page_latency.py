@@ -2,10 +2,11 @@
 
     python benchmarks/page_latency.py --browser /usr/bin/chromium
 
-Serves `pages/latency.py`, moves its seed slider ever forward, so that all numbers are fresh at every move, and prints
-for the floor (a slider and one line of text) and for pages of several sizes: milliseconds from the key press to the
-frame after the last change of the document, bytes on the wire (counted by a small proxy, so after compression) and
-processor time of the server. Rounds are interleaved and each is shown, since a busy machine moves all of them together.
+Serves `pages/latency.py` and moves its seed slider ever forward, so that all numbers are fresh at every move: the floor
+(a slider and one line of text) and the pictures in several sizes; then the same with the whole app and its seed field.
+Prints milliseconds from the key press to the frame after the last change of the document, bytes on the wire (counted by
+a small proxy, so after compression) and processor time of the server. Rounds are interleaved and each is shown, since a
+busy machine moves all of them together.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,12 +37,15 @@ FLAGS = {
     "runner.postScriptGC": "false",
     "browser.gatherUsageStats": "false",
 }
+SIXTY_FOUR = "+".join(f"word{at}" for at in range(64))
 CASES = {
-    "floor": "",
-    "4 x 7": "heads=4&tokens=7",
-    "8 x 12": "heads=8&tokens=12",
-    "16 x 64": "heads=16&tokens=64",
-    "16 x 64 causal": "heads=16&tokens=64&causal=yes",
+    "floor": ("benchmarks/pages/latency.py", ""),
+    "4 x 7": ("benchmarks/pages/latency.py", "heads=4&tokens=7"),
+    "8 x 12": ("benchmarks/pages/latency.py", "heads=8&tokens=12"),
+    "16 x 64": ("benchmarks/pages/latency.py", "heads=16&tokens=64"),
+    "16 x 64 causal": ("benchmarks/pages/latency.py", "heads=16&tokens=64&causal=yes"),
+    "app, 8 x 12": ("app.py", "v=1&n_heads=8&sentence=a+b+c+d+e+f+g+h+i+j+k+l"),
+    "app, 16 x 64": ("app.py", f"v=1&n_heads=16&sentence={SIXTY_FOUR}"),
 }
 WATCH = """() => {
     const seen = (window.seen = { last: 0 });
@@ -52,7 +56,7 @@ WATCH = """() => {
     document.addEventListener("keydown", () => (seen.start = performance.now()), true);
 }"""
 SETTLED = """(text) => performance.now() - Math.max(seen.last, seen.start) > 400 &&
-    document.body.innerText.includes(text)"""
+    (document.body.innerText + location.search).includes(text)"""
 
 
 @dataclass
@@ -141,7 +145,6 @@ def processor_ms(pid: int) -> float:
 def opened(browser: Browser, address: str, drawn: bool) -> Page:
     page = browser.new_page(viewport={"width": 1280, "height": 720})
     page.goto(address)
-    page.get_by_text("seed 0", exact=True).wait_for()
     if drawn:
         page.wait_for_function("document.querySelectorAll('.heatmaplayer image').length === 3")
         page.wait_for_function("document.querySelectorAll('.attn-layer').length === 3")
@@ -150,16 +153,17 @@ def opened(browser: Browser, address: str, drawn: bool) -> Page:
 
 
 def measure(page: Page, wire: Wire, pid: int, moves: int, seed: int, result: Result) -> int:
-    """Move the slider `moves` times; returns where it then stands."""
+    """Move the slider, or the field, `moves` times; returns where it then stands."""
     page.bring_to_front()
-    slider = page.get_by_role("slider")
+    field = page.get_by_role("spinbutton", name="Seed")
+    in_app = field.count() > 0
+    (field if in_app else page.get_by_role("slider")).focus()
     times = []
-    slider.focus()
     sent, used = wire.sent, processor_ms(pid)
     for _ in range(moves):
         seed += 1
-        page.keyboard.press("ArrowRight")
-        page.wait_for_function(SETTLED, arg=f"seed {seed}", polling=100)
+        page.keyboard.press("ArrowUp" if in_app else "ArrowRight")
+        page.wait_for_function(SETTLED, arg=f"seed={seed}" if in_app else f"seed {seed}", polling=100)
         times.append(page.evaluate("seen.last - seen.start"))
     result.pixel.append(statistics.median(times))
     result.kilobytes.append((wire.sent - sent) / moves / 1000)
@@ -170,13 +174,16 @@ def measure(page: Page, wire: Wire, pid: int, moves: int, seed: int, result: Res
 def run(executable: str | None, rounds: int, moves: int) -> dict[str, Result]:
     results = {name: Result() for name in CASES}
     arguments: dict[str, Any] = {"executable_path": executable} if executable else {}
-    with served(ROOT / "benchmarks/pages/latency.py") as (port, pid), sync_playwright() as playwright:
-        wire = Wire(port)
+    with ExitStack() as stack:
+        scripts = dict.fromkeys(script for script, _ in CASES.values())
+        servers = {script: stack.enter_context(served(ROOT / script)) for script in scripts}
+        wires = {script: Wire(port) for script, (port, _) in servers.items()}
+        playwright = stack.enter_context(sync_playwright())
         browser = playwright.chromium.launch(args=["--no-sandbox", "--disable-gpu"], **arguments)
-        base = f"http://127.0.0.1:{wire.port}/?"
         for _ in range(rounds):
-            for name, query in CASES.items():
-                page = opened(browser, base + query, bool(query))
+            for name, (script, query) in CASES.items():
+                wire, (_, pid) = wires[script], servers[script]
+                page = opened(browser, f"http://127.0.0.1:{wire.port}/?{query}", bool(query))
                 seed = measure(page, wire, pid, 2, 0, Result())
                 measure(page, wire, pid, moves, seed, results[name])
                 page.close()
