@@ -136,7 +136,9 @@ def mosaic(stage: Stage, grid: Grid) -> dict[str, Any]:
         "colorscale": [list(stop) for stop in zip(steps, shades.colours, strict=True)],
         "showscale": False,
         "hoverinfo": "skip",
-        "meta": json.dumps(_meta(stage, grid)),
+        "meta": json.dumps(_meta(stage, grid)).replace(
+            "#", r"\u0023"
+        ),  # Streamlit takes #000001 for a colour of its own
     }
     revision = {"datarevision": zlib.crc32(picture.tobytes())}
     layout = _layout(grid, _ground(stage, grid))

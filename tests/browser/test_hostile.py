@@ -20,6 +20,7 @@ import pytest
 from attnviz.core.lessons import LESSONS
 from attnviz.core.tokens import TOKENISERS
 from attnviz.ui.selection import EXPERIMENT_NAMES, PAGE_NAMES, PANEL_NAMES
+from tests.quiet import QUIET
 
 pytestmark = pytest.mark.browser
 
@@ -65,6 +66,7 @@ SCRIPT = (
     "null",
     "undefined",
     "NaN",
+    "#000001",
 )
 WRITTEN = (
     "\u0645\u0631\u062d\u0628\u0627",
@@ -173,8 +175,9 @@ FINISHED = """() => [...document.querySelectorAll(".js-plotly-plot")].every(
 
 
 def drawn(watch: Watch, rows: list[str]) -> None:
-    """Wait until a picture has these words at its rows, and all pictures are there."""
+    """Wait until a picture has these words at its rows, and all pictures are there and stay."""
     watch.page.wait_for_function(DRAWN, arg=rows)
+    watch.page.evaluate(QUIET)
     watch.page.wait_for_function(FINISHED)
 
 

@@ -178,6 +178,13 @@ def test_a_chart_drawn_twice_looks_the_same_to_plotly_only_if_its_numbers_are() 
     assert isinstance(first["data"][0]["meta"], str)
 
 
+def test_no_word_looks_like_a_colour_of_streamlits() -> None:
+    words = ("#000001", "#000010", "a#b")
+    trace, meta, _ = drawn(stage(np.eye(3)[None], rows=words, columns=words))
+    assert "#" not in trace["meta"]
+    assert tuple(meta["rows"]) == words
+
+
 def test_meta_names_every_row_column_head_and_axis() -> None:
     shown = stage(numbers(2, 3, 4), rows=("the", "cat", "the"), columns=None, axes=("query", "dimension"))
     _, meta, _ = drawn(shown)
