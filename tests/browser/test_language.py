@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from attnviz.core import language
+from tests.quiet import QUIET
 
 pytestmark = pytest.mark.browser
 
@@ -23,9 +24,9 @@ class Visit:
         self.drawn()
 
     def drawn(self) -> None:
-        """Wait until the pictures stand and the server has answered everything."""
+        """Wait until the pictures stand, and no run has begun for a while: one that begins closes an open list."""
         self.page.locator(".js-plotly-plot .heatmaplayer image").first.wait_for()
-        self.page.locator("[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]").wait_for()
+        self.page.evaluate(QUIET)
 
     @property
     def address(self) -> dict[str, str]:
