@@ -127,6 +127,7 @@ def scale(stage: Stage) -> Scale:
 def mosaic(stage: Stage, grid: Grid) -> dict[str, Any]:
     """The Plotly figure of a stage, its heads laid out as `grid` says."""
     shades, picture = scale(stage), _laid_out(stage, grid)
+    meta = json.dumps(_meta(stage, grid)).replace("#", r"\u0023")  # for Streamlit, #000001 is a colour of its own
     steps = np.linspace(0, 1, len(shades.colours)).tolist()
     trace = {
         "type": "heatmap",
@@ -136,9 +137,7 @@ def mosaic(stage: Stage, grid: Grid) -> dict[str, Any]:
         "colorscale": [list(stop) for stop in zip(steps, shades.colours, strict=True)],
         "showscale": False,
         "hoverinfo": "skip",
-        "meta": json.dumps(_meta(stage, grid)).replace(
-            "#", r"\u0023"
-        ),  # Streamlit takes #000001 for a colour of its own
+        "meta": meta,
     }
     revision = {"datarevision": zlib.crc32(picture.tobytes())}
     layout = _layout(grid, _ground(stage, grid))
