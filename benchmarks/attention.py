@@ -3,8 +3,10 @@
     pip install -r benchmarks/requirements.txt
     python benchmarks/attention.py            # --check: exit with 1 where a goal is missed
 
-Both sides work in float64 on two threads. First they must agree to 1e-9. Then they take turns, round by round, in an
-order that changes, and a ratio is the median over the rounds of ours / torch within the round.
+Both sides work in float64 on two threads. First they must agree to 1e-9. Then each gets a process of its own: in one
+process, each would pay for the memory that the other leaves behind and for its threads, which spin on after a product.
+They take turns, round by round, in an order that changes; a ratio is the median over the rounds of ours / torch within
+the round.
 
 `torch.nn.MultiheadAttention` has two ways of working, and both are shown. "torch" is the module as one constructs it,
 called in eval mode without gradients; the goals are about this one. "fast path" is the fused kernel that it takes when
@@ -14,6 +16,7 @@ it was built with batch_first=True and the input has a batch axis: it overwrites
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import platform
 import re
@@ -23,7 +26,8 @@ import sys
 import time
 import timeit
 import tracemalloc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 THREADS = 2
@@ -40,9 +44,12 @@ from attnviz import SCORES, multi_head  # noqa: E402
 
 Call = Callable[[], object]
 D_MODEL, N_HEADS, D_K = 512, 8, 64
-GOALS = {16: 1.25, 128: 1.0, 512: 1.0, 1024: 1.0}
-ADDITIVE_N, ADDITIVE_GOAL = 256, 0.3
+Case = tuple[str, int]  # what is computed, for how many tokens
+HEADS, ADDITIVE = "multi-head", "additive"
+GOALS: dict[Case, float] = {(HEADS, 16): 1.25, (HEADS, 128): 1.0, (HEADS, 512): 1.0, (HEADS, 1024): 1.0}
+GOALS |= {(ADDITIVE, 256): 0.3}
 TURN = 0.1  # seconds that one contender is measured for in one round
+REST = 0.1  # seconds before it, in which the threads of the one before it come to rest
 
 
 def main() -> int:
@@ -54,42 +61,70 @@ def main() -> int:
     print(machine())
     print(" " * 24 + "ours ms  torch ms    ratio   goal         fast path ms    ratio")
     met = True
-    with torch.inference_mode():
-        for n, goal in GOALS.items():
-            met &= row(f"multi-head, n = {n:4}", attention_calls(n), goal, given.rounds)
-        met &= row(f"additive,   n = {ADDITIVE_N:4}", additive_calls(), ADDITIVE_GOAL, given.rounds)
+    for case in GOALS:
+        met &= row(case, given.rounds)
     met &= memory()
     print(f"load average at the end: {load()}; much above {THREADS} means that others took the cores, so measure again")
     return 0 if met or not given.check else 1
 
 
-def row(name: str, calls: Mapping[str, Call], goal: float, rounds: int) -> bool:
+def row(case: Case, rounds: int) -> bool:
     """One printed line; whether the goal is met."""
-    times = measured(calls, rounds)
+    kind, n = case
+    goal = GOALS[case]
+    times = measured(case, rounds)
     ms = {who: f"{1e3 * statistics.median(spent):10.2f}" for who, spent in times.items()}
     against = {who: statistics.median(np.divide(times["ours"], times[who])) for who in times}
     met = against["torch"] <= goal
-    line = f"{name}   {ms['ours']}{ms['torch']}{against['torch']:9.2f}{goal:7.2f}  {'ok' if met else 'MISSED':6}"
-    print(line + (f"{ms['fast path']:>13}{against['fast path']:9.2f}" if "fast path" in ms else ""), flush=True)
+    line = f"{kind:10}  n = {n:4}   {ms['ours']}{ms['torch']}{against['torch']:9.2f}{goal:7.2f}  "
+    fast = f"{ms['fast path']:>13}{against['fast path']:9.2f}" if "fast path" in ms else ""
+    print(f"{line}{'ok' if met else 'MISSED':6}{fast}", flush=True)
     return met
 
 
-def measured(calls: Mapping[str, Call], rounds: int) -> dict[str, list[float]]:
-    """Seconds a call takes, for each contender and round. Each turn starts with a call that is not counted."""
-    repeats = {who: max(1, round(TURN / best_of_three(call))) for who, call in calls.items()}
-    times: dict[str, list[float]] = {who: [] for who in calls}
-    order = list(calls)
+def measured(case: Case, rounds: int) -> dict[str, list[float]]:
+    """Seconds a call takes, for each contender and round."""
+    fresh = multiprocessing.get_context("spawn")
+    times: dict[str, list[float]] = {who: [] for who in calls_of(case)}
+    turns, started = {}, []
+    for who in times:
+        turns[who], theirs = fresh.Pipe()
+        started.append(fresh.Process(target=contend, args=(case, who, theirs), daemon=True))
+        started[-1].start()
+        turns[who].recv()
+    order = list(times)
     for _ in range(rounds):
         for who in order:
-            time.sleep(0.03)  # after its last product the other library's threads go on spinning for a while
-            calls[who]()
-            times[who].append(timeit.timeit(calls[who], number=repeats[who]) / repeats[who])
+            time.sleep(REST)
+            turns[who].send("go")
+            times[who].append(turns[who].recv())
         order.append(order.pop(0))
+    for process in started:
+        process.terminate()
     return times
+
+
+def contend(case: Case, who: str, turn: Connection) -> None:
+    """In a process of its own: one measurement for every word that comes, each after a call that is not counted."""
+    torch.set_num_threads(THREADS)
+    with torch.inference_mode():
+        call = calls_of(case)[who]
+        repeats = max(1, round(TURN / best_of_three(call)))
+        turn.send("ready")
+        while turn.recv():
+            call()
+            turn.send(timeit.timeit(call, number=repeats) / repeats)
 
 
 def best_of_three(call: Call) -> float:
     return min(timeit.repeat(call, number=1, repeat=3))
+
+
+def calls_of(case: Case) -> dict[str, Call]:
+    """What the contenders do in this case, made alike in every process; stops if they do not agree."""
+    kind, n = case
+    with torch.inference_mode():
+        return {HEADS: attention_calls, ADDITIVE: additive_calls}[kind](n)
 
 
 def attention_calls(n: int) -> dict[str, Call]:
@@ -123,17 +158,17 @@ def attention_calls(n: int) -> dict[str, Call]:
     return calls
 
 
-def additive_arrays() -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-    rng = np.random.default_rng(ADDITIVE_N)
-    q, k = rng.standard_normal((2, N_HEADS, ADDITIVE_N, D_K))
+def additive_arrays(n: int) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    rng = np.random.default_rng(n)
+    q, k = rng.standard_normal((2, N_HEADS, n, D_K))
     W_q, W_k = rng.standard_normal((2, N_HEADS, D_K, D_K)) / np.sqrt(D_K)
     v, b = rng.standard_normal((2, N_HEADS, D_K))
     return q, k, {"W_q": W_q, "W_k": W_k, "v": v, "b": b}
 
 
-def additive_calls() -> dict[str, Call]:
+def additive_calls(n: int) -> dict[str, Call]:
     """v . tanh(q W_q + k W_k + b) for every pair; of the two ways to write the sum in PyTorch, the faster."""
-    q, k, parameters = additive_arrays()
+    q, k, parameters = additive_arrays(n)
     tensors = [torch.from_numpy(array) for array in (q, k, *parameters.values())]
 
     def hidden() -> torch.Tensor:
@@ -155,8 +190,9 @@ def additive_calls() -> dict[str, Call]:
 
 def memory() -> bool:
     """What additive scores hold at most, beside the array of all hidden values of a single head."""
-    q, k, parameters = additive_arrays()
-    whole = 8 * ADDITIVE_N * ADDITIVE_N * D_K
+    n = max(n for kind, n in GOALS if kind == ADDITIVE)
+    q, k, parameters = additive_arrays(n)
+    whole = 8 * n * n * D_K
     tracemalloc.start()
     SCORES["additive"].fn(q, k, **parameters)
     peak = tracemalloc.get_traced_memory()[1]

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 FLOORS = (
     # core: NumPy and the standard library
-    "core/language core/noise",
+    "core/language core/noise core/memory",
     "core/choice",
     "core/fields core/tokens core/positions core/projections core/scores core/biases core/normalisers core/sides "
     "core/blocks core/statistics core/patterns",

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnviz.core import arguments
+from attnviz.core import arguments, memory
 from attnviz.core.choice import pick
 from attnviz.core.normalisers import NORMALISERS
 from attnviz.core.scores import SCORES, Score
@@ -46,7 +46,7 @@ def pipeline(
     """From queries, keys and values to each head's output; `record` is called with every step and hands it back."""
     with np.errstate(all="ignore"):
         S = record("scores", score.fn(Q, K, **params))
-        S = record("scaled", S if _is_one(scale) else S * scale)
+        S = record("scaled", S if _is_one(scale) else np.multiply(S, scale, out=memory.empty(S.shape)))
         S = record("capped", softcap * np.tanh(S / softcap) if softcap else S)
         S = record("masked", _forbid(S if bias is None else S + bias, allowed))
         A = record("weights", _only(allowed, SIDES[over].fn(NORMALISERS[normaliser].fn, S, temperature)))
@@ -72,7 +72,7 @@ def _only(allowed: Array | None, A: Array) -> Array:
 def _mix(A: Array, V: Array, allowed: Array | None) -> Array:
     """A V, in which a forbidden value does not take part: 0 times infinity would be NaN."""
     if allowed is None or np.isfinite(V).all():
-        return A @ V
+        return memory.product(A, V)
     infinite = ~np.isfinite(V)
     Z = A @ np.where(infinite, 0.0, V)
     for j in np.flatnonzero(infinite.any(axis=-1).reshape(-1, V.shape[-2]).any(axis=0)):
@@ -217,7 +217,10 @@ def multi_head(
 
 def joined(Z: Array) -> Array:
     """The heads side by side: (..., H, n, d_v) becomes (..., n, H * d_v)."""
-    return np.swapaxes(Z, -2, -3).reshape(*Z.shape[:-3], Z.shape[-2], -1)
+    rows = np.swapaxes(Z, -2, -3)
+    C = memory.empty((*rows.shape[:-2], rows.shape[-2] * rows.shape[-1]))
+    np.copyto(C.reshape(rows.shape), rows)
+    return C
 
 
 def _projected(which: str, X: Array, w: ArrayLike, b: ArrayLike | None) -> Array:
@@ -226,7 +229,7 @@ def _projected(which: str, X: Array, w: ArrayLike, b: ArrayLike | None) -> Array
     W = arguments.real(f"w_{which}", w)
     if W.ndim != axes or X.ndim < 2 or W.shape[-2] != X.shape[-1]:
         raise ValueError(f"w_{which} has shape {W.shape}; x has {X.shape}, so give {axes} axes with {X.shape[-1]} rows")
-    Y = (X[..., None, :, :] if axes == 3 else X) @ W
+    Y = memory.product(X[..., None, :, :] if axes == 3 else X, W)
     if b is None:
         return Y
     bias = arguments.real(f"b_{which}", b)

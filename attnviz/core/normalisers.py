@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.core import memory
 from attnviz.core.choice import Choice, table
 
 Array = np.ndarray
@@ -35,7 +36,7 @@ def softmax(X: Array, T: float = 1.0) -> Array:
     >>> softmax(np.array([0.0, 0.0, -np.inf]))
     array([0.5, 0.5, 0. ])
     """
-    E = X - row_max(X)
+    E = np.subtract(X, row_max(X), out=memory.empty(X.shape))
     if T != 1.0:
         E /= T
     np.exp(E, out=E)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from attnviz.core import memory
 from attnviz.core.choice import Choice, table
 
 Array = np.ndarray
@@ -29,7 +30,7 @@ def dot(Q: Array, K: Array) -> Array:
     >>> dot(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0], [0.0, 1.0]]))
     array([[11.,  2.]])
     """
-    return Q @ swap(K)
+    return memory.product(Q, swap(K))
 
 
 def general(Q: Array, K: Array, *, W: Array | None = None) -> Array:
@@ -40,7 +41,7 @@ def general(Q: Array, K: Array, *, W: Array | None = None) -> Array:
     """
     if W is None:
         W = np.eye(Q.shape[-1], K.shape[-1])
-    return Q @ W @ swap(K)
+    return memory.product(Q @ W, swap(K))
 
 
 def additive(
