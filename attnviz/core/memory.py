@@ -1,7 +1,7 @@
 """Memory of large steps, used again once the array that was in it is gone.
 
 The C library gives large pieces of freed memory back to the system, which then clears and maps them anew, page after
-page. With 512 tokens and 8 heads that was a quarter of the time of a call, so pieces are kept here for the next array.
+page. With 512 tokens and 8 heads that was an eighth to a quarter of a call, so pieces are kept here for the next array.
 """
 
 from __future__ import annotations
