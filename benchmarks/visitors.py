@@ -12,7 +12,7 @@ import base64
 import json
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -58,11 +58,9 @@ def prepared(seeds: Iterable[int] = range(1, SEEDS + 1)) -> None:
         expected(replace(USUAL, seed=seed))
 
 
-def numbers(spec: str) -> Numbers:
-    """The numbers in a chart's picture, without its gutters, in one order."""
-    z = json.loads(spec)["data"][0].get("z")
-    if not isinstance(z, dict):
-        return np.empty(0)
+def numbers(picture: Mapping[str, Any]) -> Numbers:
+    """The numbers that are brought for a picture, without its gutters, in one order."""
+    z = picture["trace"]["z"]
     array = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"])
     return np.sort(array[~np.isnan(array)])
 
@@ -151,8 +149,8 @@ class Visitor:
                 raise WrongPageError(f"the page shows {element.exception.type}")
             case "number_input":
                 self.widgets[element.number_input.id.rpartition("-")[2]] = element.number_input.id
-            case "plotly_chart":
-                return [numbers(element.plotly_chart.spec)]
+            case "bidi_component" if element.bidi_component.component_name == "attnviz_pictures":
+                return [numbers(picture) for picture in json.loads(element.bidi_component.bytes)["pictures"].values()]
         return []
 
 

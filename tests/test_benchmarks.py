@@ -51,7 +51,9 @@ def picture(seed: int, cells: float = 0.0) -> ForwardMsg:
     array = np.append(weights[::-1], np.nan).astype("float32")
     z = {"bdata": base64.b64encode(array.tobytes()).decode(), "dtype": "f4"}
     message = ForwardMsg()
-    message.delta.new_element.plotly_chart.spec = json.dumps({"data": [{"z": z}]})
+    brings = message.delta.new_element.bidi_component
+    brings.component_name = "attnviz_pictures"
+    brings.bytes = json.dumps({"pictures": {"weights": {"trace": {"z": z}}}}).encode()
     return message
 
 

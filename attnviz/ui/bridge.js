@@ -1,12 +1,16 @@
 // Writes words, head names and numbers over the heat maps, and follows the pointer and the arrow keys.
 //
-// A chart says in its trace's `meta` how its heads are laid out; the pixels are read off the drawn image. Words of a
-// visitor are only ever drawn on a canvas or set as text. Everything is drawn here, so a click redraws no chart.
+// The numbers come apart from the charts (pictures.js) and are put into them here, so that a chart that is there draws
+// them; a trace's `meta` says how its heads are laid out; the pixels are read off the drawn image. Words of a visitor are
+// only ever drawn on a canvas or set as text. Everything else is drawn here, so a click redraws no chart.
 
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const BIDI = /[\u202a-\u202e\u2066-\u2069]/g;
 const BLANK = /^[\s\p{C}\p{Z}]*$/u;
 const GAP_FROM = 14; // pixels of a cell
+const PICTURES = "attnviz:pictures"; // the host has other `attnPictures`
+const AGAIN = 30; // milliseconds until a chart that does not show what it was given is told again
+const TRIES = 100;
 const ROW = "attnviz:row"; // detail {row, head}: a query is pointed at in some view, or none (row null)
 const ODD = { ground: "#f5c518", ink: "#111" }; // on neither colour scale
 
@@ -79,7 +83,7 @@ class Picture {
 
   listen() {
     const { bridge, chart, focus } = this;
-    chart.on("plotly_afterplot", () => bridge.draw(this));
+    chart.on("plotly_afterplot", () => this.plotted());
     chart.addEventListener("pointermove", (event) => bridge.hover(this, event));
     chart.addEventListener("pointerleave", () => bridge.leave());
     chart.addEventListener("click", (event) => bridge.click(this, event));
@@ -88,8 +92,56 @@ class Picture {
     focus.addEventListener("blur", () => bridge.leave());
   }
 
+  /** Put into the chart what it is to show, if that fits it. */
+  give() {
+    const given = this.bridge.host?.attnPictures?.[this.name];
+    if (!given || given.trace.name !== this.trace?.name) return;
+    this.describe(given.alt);
+    if (given.revision === this.given?.revision) return;
+    Object.assign(this, { given, tries: 0 });
+    this.bridge.leave(); // what the tip says may be true no longer
+    this.insist();
+  }
+
+  /** Streamlit takes over what a chart holds when Plotly says that it has redrawn one, and then draws it. A chart that is
+   *  still being built does not listen yet, so it is told until it shows what it was given. */
+  insist() {
+    const { chart, given } = this;
+    if (this.trace !== given.trace) {
+      chart.data = [given.trace];
+      chart.layout = { ...chart.layout, ...given.layout };
+    }
+    chart.emit("plotly_redraw");
+    clearTimeout(this.again);
+    if (this.tries++ < TRIES) this.again = setTimeout(() => this.insist(), AGAIN);
+  }
+
+  plotted() {
+    if (this.given && this.trace !== this.given.trace) this.insist();
+    else if (this.image) clearTimeout(this.again);
+    this.bridge.draw(this);
+  }
+
+  /** The text alternative; Streamlit would build a chart anew that it is told another one of. */
+  describe(alt) {
+    const figure = this.chart.closest(".stPlotlyChart");
+    if (!figure || !alt) return;
+    figure.setAttribute("role", "figure");
+    figure.setAttribute("aria-label", alt);
+  }
+
+  /** What shows where the cells are: their image, or where no cell is drawn, its ground; null while there is neither. */
+  get image() {
+    return this.chart.querySelector(".heatmaplayer image") ?? this.chart.querySelector(".shapelayer path");
+  }
+
+  remove() {
+    clearTimeout(this.again);
+    this.layer.remove();
+  }
+
   get trace() {
-    return this.chart.data[0];
+    return this.chart.data?.[0]; // nothing once Plotly has taken the chart away
   }
 
   get meta() {
@@ -106,11 +158,11 @@ class Picture {
     return this.meta.rows.length;
   }
 
-  /** Where the image is, in pixels of the chart; false while there is none. Where no cell is drawn, its ground is. */
+  /** Where the image is, in pixels of the chart; false while there is none. */
   measure() {
     const paper = this.chart.querySelector(".svg-container");
-    const image = this.chart.querySelector(".heatmaplayer image") ?? this.chart.querySelector(".shapelayer path");
-    if (!paper || !image) return false;
+    const { image } = this;
+    if (!paper || !image || !this.trace?.meta) return false;
     if (this.layer.parentNode !== paper) paper.append(this.layer);
     const outer = paper.getBoundingClientRect();
     const inner = image.getBoundingClientRect();
@@ -194,6 +246,26 @@ class Picture {
   draw() {
     this.family = this.layer.style.fontFamily = getComputedStyle(this.chart).fontFamily;
     this.size = this.meta.large && this.h >= 26 ? 18 : this.h >= 20 ? 13 : this.h >= 14 ? 12 : 10;
+    this.drawWords();
+    this.drawLight();
+  }
+
+  /** Whether cells are large enough for their numbers, or for their signs where these are asked for. */
+  get written() {
+    return {
+      numbers: this.w >= 28 && this.h >= 18,
+      signs: this.bridge.signs && this.trace.zmin < 0 && Math.min(this.w, this.h) >= 5,
+    };
+  }
+
+  /** Everything that stands over the cells, unless all that it depends on is as it was. */
+  drawWords() {
+    const { x, y, w, h, height, family, bridge, meta } = this;
+    const { numbers, signs } = this.written;
+    const inside = numbers || signs || meta.odd || meta.masked ? this.given?.revision : null;
+    const drawn = JSON.stringify([x, y, w, h, height, family, bridge.ground, bridge.data.words, numbers, signs, inside, this.trace.meta]);
+    if (drawn === this.drawn) return;
+    this.drawn = drawn;
     this.words.replaceChildren();
     this.drawGaps();
     this.drawFrames();
@@ -201,7 +273,6 @@ class Picture {
     this.drawRowWords(this.words);
     this.drawColumnWords(this.words);
     this.drawCells();
-    this.drawLight();
   }
 
   /** A group in which words of one size are written. */
@@ -322,8 +393,7 @@ class Picture {
 
   /** Numbers where they fit, the sign where it is asked for, and whatever is not a finite number. */
   drawCells() {
-    const numbers = this.w >= 28 && this.h >= 18;
-    const signs = this.bridge.signs && this.trace.zmin < 0 && Math.min(this.w, this.h) >= 5;
+    const { numbers, signs } = this.written;
     if (!numbers && !signs && !this.meta.odd) return;
     const group = this.group(this.words, Math.min(this.meta.large ? 18 : 13, Math.round(this.w * 0.32)), 400, "middle");
     this.meta.widths.forEach((width, head) => {
@@ -430,7 +500,7 @@ class Bridge {
     const host = this.root.closest(".st-key-" + data.key);
     if (host && host !== this.host) this.follow(host);
     this.bind();
-    this.redraw();
+    this.pictures.forEach((picture) => this.draw(picture));
   }
 
   /** Take the page's selection, unless it is an echo of a choice that has been made here and may be outdated. */
@@ -444,6 +514,7 @@ class Bridge {
   follow(host) {
     this.host = host;
     host.classList.add("attn-host");
+    host.addEventListener(PICTURES, () => this.pictures.forEach((picture) => picture.give()), { signal: this.stop.signal });
     this.observer?.disconnect();
     this.observer = new MutationObserver(() => this.bind());
     this.observer.observe(host, { childList: true, subtree: true });
@@ -461,7 +532,7 @@ class Bridge {
     clearTimeout(this.timer);
     clearTimeout(this.later);
     cancelAnimationFrame(this.frame);
-    this.pictures.forEach((picture) => picture.layer.remove());
+    this.pictures.forEach((picture) => picture.remove());
   }
 
   /** Tell the page how wide it is, and how much room is left, after a pause where it is not for the first time. */
@@ -495,15 +566,18 @@ class Bridge {
   }
 
   bind() {
+    for (const [name, picture] of this.pictures)
+      if (!this.data.stages.includes(name) && this.pictures.delete(name)) picture.remove();
     for (const name of this.data.stages) {
       const chart = this.host?.querySelector(`.st-key-${this.data.key}-${name} .js-plotly-plot`);
       const known = this.pictures.get(name);
-      if (!chart?.on || !chart.data || known?.chart === chart) continue;
+      if (!chart?.on || !chart.data?.length || known?.chart === chart) continue;
       const focused = known && document.activeElement === known.focus;
-      known?.layer.remove();
+      known?.remove();
       this.leave(); // what the tip says may be true no longer
       const picture = new Picture(this, name, chart);
       this.pictures.set(name, picture);
+      picture.give();
       this.draw(picture);
       if (focused) this.refocus = picture;
     }
@@ -533,8 +607,12 @@ class Bridge {
     if (this.refocus?.layer.isConnected) this.refocus = this.refocus.focus.focus();
   }
 
+  /** Draw everything anew: fonts may have come, or the window has another size. */
   redraw() {
-    this.pictures.forEach((picture) => this.draw(picture));
+    this.pictures.forEach((picture) => {
+      picture.drawn = null;
+      this.draw(picture);
+    });
   }
 
   print(printing) {
@@ -550,7 +628,7 @@ class Bridge {
   get picked() {
     const cell = this.chosen;
     const picture = cell && this.pictures.get(cell.stage);
-    return picture ? this.mark(picture, cell) : null;
+    return picture?.w ? this.mark(picture, cell) : null;
   }
 
   /** A cell by the names of its axes, so that other stages know what of it concerns them. */
@@ -645,6 +723,7 @@ class Bridge {
 
   /** The keyboard has come to a picture: start at the chosen cell, or at the first. */
   enter(picture) {
+    if (!picture.w) return;
     const { stage, ...cell } = this.chosen ?? {};
     if (stage === picture.name && cell.head !== null && cell.row !== null && cell.column !== null) picture.cursor = cell;
     picture.cursor ??= { head: 0, row: 0, column: 0 };
@@ -661,6 +740,7 @@ class Bridge {
   }
 
   key(picture, event) {
+    if (!picture.w) return;
     const { head, row, column } = (picture.cursor ??= { head: 0, row: 0, column: 0 });
     const { across, widths } = picture.meta;
     const [right, bottom] = [widths[head] - 1, picture.rows - 1];

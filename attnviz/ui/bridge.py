@@ -1,7 +1,11 @@
 """The pictures on the page, and the way back from them: which cell a person has chosen.
 
 Streamlit draws the charts; a small component without any markup of its own writes over them and listens. It finds the
-charts by the keys given here, and everything else it needs travels inside the charts.
+charts by the keys given here.
+
+A chart that is given other numbers is a new one to Streamlit: the browser takes the old one out and builds the new one
+from nothing, which costs more than all else in a move. So a chart is told only what its picture's size depends on, and
+another component brings the numbers, which the first one puts into the chart that is there.
 """
 
 from __future__ import annotations
@@ -41,6 +45,9 @@ _component = st.components.v2.component(
     css=(_HERE / "bridge.css").read_text("utf-8"),
     js=(_HERE / "bridge.js").read_text("utf-8"),
     isolate_styles=False,
+)
+_pictures = st.components.v2.component(
+    "attnviz_pictures", js=(_HERE / "pictures.js").read_text("utf-8"), isolate_styles=False
 )
 
 
@@ -114,19 +121,21 @@ def _height(told: Any) -> int | None:
 
 def _draw(stages: Sequence[Stage], width: int, height: int | None, key: str) -> None:
     layout = figures.layout(stages, width, height)
+    charts = [figures.parted(figures.mosaic(stage, grid)) for stage, grid in zip(stages, layout.grids, strict=True)]
+    inside = {stage.name: given | {"alt": stage.alt} for stage, (_, given) in zip(stages, charts, strict=True)}
+    _pictures(key=f"{key}-numbers", data=wire.packed({"key": key, "pictures": inside}), height="content")
     columns: Sequence[AbstractContextManager[Any]] = [nullcontext()] * len(stages)
     if layout.side_by_side:
         columns = st.columns(layout.shares, gap="small")
     tall = (min(layout.shares) if layout.side_by_side else width) < TALL_BELOW
-    for stage, grid, column in zip(stages, layout.grids, columns, strict=True):
+    for stage, (chart, _), column in zip(stages, charts, columns, strict=True):
         with column:
             st.html(figures.heading(stage, tall=tall))
             st.plotly_chart(
-                figures.as_written(figures.mosaic(stage, grid)),
+                figures.as_written(chart),
                 key=f"{key}-{stage.name}",
                 theme=None,  # there is no text in it to be coloured
                 config={"staticPlot": True, "displayModeBar": False},
-                alt=stage.alt or None,
             )
 
 

@@ -154,18 +154,32 @@ def bare(figure: dict[str, Any]) -> Figure:
     return drawn
 
 
+def parted(figure: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A mosaic's figure in two parts, as JSON: a chart of its size with nothing in it, and what goes in.
+
+    The name of the one trace says which size that is: what goes in fits only a chart of the same name. `revision` is
+    another number whenever anything that goes in is.
+    """
+    (trace,), layout = figure["data"], figure["layout"]
+    size = {name: part for name, part in layout.items() if name not in ("template", "shapes", "datarevision")}
+    name = f"{zlib.crc32(json.dumps(size).encode()):08x}"
+    shapes, numbers = layout["shapes"], layout["datarevision"]
+    all_else = {part: value for part, value in trace.items() if part != "z"} | {"name": name, "shapes": shapes}
+    chart = {"data": [{"type": "heatmap", "name": name, "showscale": False, "hoverinfo": "skip"}], "layout": size}
+    return chart, {
+        "trace": trace | {"z": _typed(trace["z"]), "name": name},
+        "layout": {"shapes": shapes, "datarevision": numbers},
+        "revision": zlib.crc32(json.dumps(all_else).encode(), numbers),
+    }
+
+
 def as_written(figure: dict[str, Any]) -> Figure:
-    """A mosaic's figure as Plotly would send it, without a Plotly object for each of its parts, which costs most.
+    """A figure as Plotly would send it, without a Plotly object for each of its parts, which costs most.
 
     A page hands a chart to Plotly twice. It is drawn once only if nothing in it looks new the second time: an object
     counts as new, so there is no template and `meta` is a string; numbers do not, if `datarevision` is equal.
     """
-    (trace,), layout = figure["data"], figure["layout"]
-    written = {
-        "data": [trace | {"z": _typed(trace["z"])}],
-        "layout": {name: part for name, part in layout.items() if name != "template"},
-    }
-    return _as_written()(written)
+    return _as_written()(figure)
 
 
 @cache

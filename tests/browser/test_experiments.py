@@ -14,6 +14,7 @@ from attnviz.core.sides import SIDES
 from attnviz.views import growth, order
 from attnviz.views import trials as words
 from attnviz.views.sentences import plain
+from tests.quiet import QUIET
 
 pytestmark = pytest.mark.browser
 
@@ -27,8 +28,9 @@ def app(server: Callable[..., Any]) -> Any:
 
 
 def settled(page: Any, part: str) -> None:
-    """Wait until the address says so: it is written when the run is through."""
+    """Wait until the address says so: it is written when the run is through; and until the page has come to rest."""
     page.wait_for_function("part => location.search.includes(part)", arg=part)
+    page.evaluate(QUIET)
 
 
 def press(page: Any, label: str) -> None:

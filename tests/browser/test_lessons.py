@@ -20,13 +20,14 @@ def app(server: Callable[..., Any]) -> Any:
 
 
 def settled(page: Any, part: str) -> None:
-    """Wait until the address says so: it is written when the run is through."""
+    """Wait until the address says so: it is written when the run is through; and until the page has come to rest."""
     page.wait_for_function("part => location.search.includes(part)", arg=part)
+    page.evaluate(QUIET)
 
 
 def drawn(page: Any, name: str) -> None:
     """Wait until a picture is drawn."""
-    page.wait_for_selector(f".st-key-lesson-0-{name} .js-plotly-plot .hm")
+    page.wait_for_selector(f".st-key-lesson-0-{name} .js-plotly-plot .hm image")
 
 
 def test_a_question_is_answered_and_the_slide_opens_in_explore(browser_page: Any, app: Any) -> None:
@@ -70,6 +71,7 @@ def test_a_room_sees_a_lesson_by_keys_alone_and_nothing_needs_scrolling(browser_
         page.wait_for_function(BOTTOM + " <= innerHeight")
         assert page.locator(".st-key-space button").is_hidden()
         if number < len(slides):
+            page.evaluate(QUIET)
             page.keyboard.press("ArrowRight" if number % 2 else "Space")
     page.keyboard.press("ArrowLeft")
     page.get_by_text(f"{len(slides) - 1} of {len(slides)}").wait_for()
@@ -101,12 +103,17 @@ BOTTOM = "Math.max(...[...document.querySelectorAll('.js-plotly-plot')].map(e =>
 def test_space_on_a_button_goes_on_once(browser_page: Any, app: Any) -> None:
     page = browser_page
     page.goto(f"{app.url}/?v=1&page=lessons&lesson=bits&slide=2&presenter=yes")
+    page.locator(".st-key-asked").wait_for()
+    page.evaluate(QUIET)
     page.locator(".st-key-next-slide").get_by_role("button").click()
     page.get_by_text("It is ").wait_for()
+    page.evaluate(QUIET)
     page.locator(".st-key-next-slide").get_by_role("button").press("Space")
     page.get_by_text("3 of 7").wait_for()
+    page.evaluate(QUIET)
     page.keyboard.press("ArrowLeft")
     page.get_by_text("2 of 7").wait_for()
+    page.evaluate(QUIET)
     page.keyboard.press("ArrowRight")
     page.get_by_text("3 of 7").wait_for()
     page.locator(".st-key-asked").get_by_text("Which shape do the scores have").wait_for()

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.quiet import QUIET
+
 pytestmark = pytest.mark.browser
 
 DRAWN = "document.querySelectorAll('.attn-layer svg path').length >= 3"
@@ -180,6 +182,27 @@ def test_a_click_chooses_and_redraws_no_chart(open_at: Callable[..., Mosaic]) ->
     assert mosaic.picture("heads").locator(".attn-chosen text").all_text_contents() == ["the", "the"]
 
 
+def test_new_numbers_are_drawn_by_the_charts_that_are_there(open_at: Callable[..., Mosaic]) -> None:
+    """A chart that is built from nothing costs more than all else in a move. The theme's switch keeps the numbers."""
+    mosaic = open_at("heads=2&rows=5")
+    page, hrefs = (
+        mosaic.page,
+        "[...document.querySelectorAll('.heatmaplayer image')].map((image) => image.href.baseVal)",
+    )
+    mosaic.settled()
+    page.evaluate("document.querySelectorAll('.js-plotly-plot').forEach((chart) => (chart.known = true))")
+    seen = [page.evaluate(hrefs)]
+    for seed in (1, 2, 3):
+        page.get_by_role("slider").press("ArrowRight")
+        page.wait_for_function(f"(before) => {hrefs}.every((href, at) => href !== before[at])", arg=seen[-1])
+        page.get_by_text(f"seed {seed},").wait_for()
+        seen.append(page.evaluate(hrefs))
+    page.emulate_media(color_scheme="dark")
+    page.evaluate(QUIET)
+    assert page.evaluate(hrefs) == seen[-1]
+    assert page.evaluate("[...document.querySelectorAll('.js-plotly-plot')].every((chart) => chart.known)")
+
+
 def test_a_choice_outlives_new_numbers(open_at: Callable[..., Mosaic]) -> None:
     mosaic = open_at()
     mosaic.page.mouse.click(*mosaic.centre("scores", 0, 1, 2))
@@ -293,7 +316,9 @@ def test_another_width_of_the_window_makes_another_picture_once(open_at: Callabl
     before = mosaic.meta("scores")["across"]
     mosaic.page.set_viewport_size({"width": 500, "height": 720})
     mosaic.page.wait_for_function(
-        "(before) => JSON.parse(document.querySelector('.js-plotly-plot').data[0].meta).across !== before", arg=before
+        "(before) => ![before, undefined].includes(JSON.parse("
+        "document.querySelector('.js-plotly-plot')?.data?.[0]?.meta ?? '{}').across)",
+        arg=before,
     )
     mosaic.settled()
     run = mosaic.page.get_by_text("seed 0, run").inner_text()

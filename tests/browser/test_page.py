@@ -58,8 +58,9 @@ def address(page: Any) -> dict[str, str]:
 
 
 def settled(page: Any, part: str) -> None:
-    """Wait until the address says so: it is written when the run is through."""
+    """Wait until the address says so: it is written when the run is through; and until the page has come to rest."""
     page.wait_for_function("part => location.search.includes(part)", arg=part)
+    page.evaluate(QUIET)
 
 
 PICTURE = """([stage, part]) => {
@@ -150,6 +151,14 @@ def test_one_word_says_what_it_takes_without_asking_the_server(browser_page: Any
     page.get_by_text(re.compile(rf"sat.*takes.*{round(100 * row.max())}.%")).first.wait_for()
     assert page.evaluate("location.search") == before
     assert frames == []
+
+
+def test_every_picture_says_in_words_what_it_shows(browser_page: Any, app: Any) -> None:
+    page = opened(browser_page, app, "n_heads=2")
+    for figure in page.get_by_role("figure").all()[:3]:
+        assert "of 2 heads" in figure.get_attribute("aria-label")
+    page.get_by_role("slider", name="Heads").press("ArrowRight")
+    page.get_by_role("figure", name="of 3 heads").nth(2).wait_for()
 
 
 def test_a_step_of_the_strip_is_opened_large(browser_page: Any, app: Any) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.core.edits import read
+from tests.quiet import QUIET
 
 pytestmark = pytest.mark.browser
 
@@ -49,6 +50,7 @@ def test_numbers_are_typed_one_after_the_other_and_taken_back(browser_page: Any,
     page = browser_page
     page.goto(f"{site.url}/?v=1&sentence=a+b+c+d&n_heads=1&panel=what_if&step=scores")
     page.locator("[data-testid=stDataFrame] canvas").first.wait_for()
+    page.evaluate(QUIET)
     choose(page, 0, 1)
     enter(page, "9.5")
     wait_for(page, "edits", "scores.1.1.1.2~9.5")

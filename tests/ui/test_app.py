@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import MASKS, NORMALISERS, SCORES, Config, run
 from attnviz.core.redeal import mean_weights
 from attnviz.ui.selection import PANEL_NAMES
+from tests.pictures import figures, numbers
 
 APP = str(Path(__file__).parent.parent.parent / "app.py")
 
@@ -43,14 +42,7 @@ def said(at: AppTest) -> str:
 
 def pictures(at: AppTest) -> dict[str, np.ndarray]:
     """The numbers inside the three charts, by the order in which they stand."""
-    specs = [json.loads(element.proto.spec) for element in at.get("plotly_chart")]
-    return dict(zip(("scores", "weights", "heads"), map(numbers, specs), strict=True))
-
-
-def numbers(spec: dict[str, Any]) -> np.ndarray:
-    z = spec["data"][0]["z"]
-    array = np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"])
-    return array.reshape([int(size) for size in z["shape"].split(",")])
+    return dict(zip(("scores", "weights", "heads"), map(numbers, figures(at)), strict=True))
 
 
 def drawn(picture: np.ndarray) -> np.ndarray:
@@ -237,7 +229,7 @@ def test_the_class_page_keeps_the_setting_that_was_made_on_the_other() -> None:
 
 def test_dealing_again_shows_the_mean_over_ten_seeds() -> None:
     at = opened(panel="redeal")
-    charts = [numbers(json.loads(element.proto.spec)) for element in at.get("plotly_chart")]
+    charts = [numbers(figure) for figure in figures(at)]
     mean = mean_weights(Config(), range(10))
     np.testing.assert_allclose(drawn(charts[-1]), expected(mean), rtol=1e-6)
 

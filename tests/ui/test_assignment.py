@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +13,8 @@ from attnviz.ui.selection import Selection
 from attnviz.views import address, assignments, marking, posed
 from attnviz.views.asked import Asked
 from attnviz.views.assignments import Assignment
-from tests.ui.test_app import clean, drawn, expected, numbers, opened, said
+from tests.pictures import figures, numbers
+from tests.ui.test_app import clean, drawn, expected, opened, said
 from tests.ui.test_lessons import everything
 
 pytestmark = pytest.mark.slow  # whole pages, each with many widgets
@@ -85,7 +85,7 @@ def test_locked_controls_and_hidden_parts_are_not_sent() -> None:
     assert labels == {"Heads"}
     assert [item.key for item in at.text_input if not (item.key or "").startswith("answer-")] == ["task-name"]
     assert [item.label for item in at.expander] == ["Save and open"]
-    (scores,) = (json.loads(element.proto.spec) for element in at.get("plotly_chart"))
+    (scores,) = figures(at)
     given = run(assignments.of_student(CONFIG, assignments.holding(TASK, CONFIG), "Ada"))
     allowed = given["scores"].array[:, given["allowed"].array.astype(bool)]
     assert drawn(numbers(scores)) == pytest.approx(expected(allowed), rel=1e-6)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from typing import Any
 
@@ -13,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.ui import bridge
 from attnviz.ui.bridge import Picked, read
 from attnviz.views.figures import Stage
+from tests.pictures import figures, numbers
 
 HOSTILE = ("<b>", "constructor", "$x$", "the", "the")
 
@@ -25,11 +25,12 @@ def script() -> None:
     from attnviz.views.figures import Stage
 
     words = ("<b>", "constructor", "$x$", "the", "the")
-    numbers = np.arange(2 * 5 * 5, dtype=float).reshape(2, 5, 5) / 7
+    times = st.session_state.get("times", 1.0)
+    numbers = times * np.arange(2 * 5 * 5, dtype=float).reshape(2, 5, 5) / 7
+    masked = np.triu(np.ones((5, 5), bool), 1 if times > 0 else 2)
+    alt = "Scores." if times > 0 else "Other scores."
     stages = [
-        Stage(
-            "scores", "QKᵀ", numbers, "signed", words, words, masked=np.triu(np.ones((5, 5), bool), 1), alt="Scores."
-        ),
+        Stage("scores", "QKᵀ", numbers, "signed", words, words, masked=masked, alt=alt),
         Stage("heads", "outputs", numbers[:, :, :3], "signed", words, None, ("query", "dimension"), alt="Outputs."),
     ]
     chosen = bridge.show(stages, key="pictures", picked=bridge.Picked("scores", 1, 2, 0))
@@ -45,28 +46,25 @@ def run(**answers: Any) -> AppTest:
     return page
 
 
-def charts(page: AppTest) -> list[dict[str, Any]]:
-    return [json.loads(chart.proto.spec) for chart in page.get("plotly_chart")]
-
-
-def numbers_of(chart: dict[str, Any]) -> np.ndarray:
-    z = chart["data"][0]["z"]
-    return np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape([int(n) for n in z["shape"].split(",")])
+def components(page: AppTest) -> tuple[Any, Any]:
+    """What writes over the charts, and what brings their numbers."""
+    drawing, bringing = (element.proto for element in page.get("bidi_component"))
+    return drawing, bringing
 
 
 def test_the_page_holds_the_numbers_the_words_and_an_alternative_text() -> None:
     page = run()
-    scores, outputs = charts(page)
+    scores, outputs = figures(page)
     meta = json.loads(scores["data"][0]["meta"])
     gap = meta["gap"]
-    z = numbers_of(scores)
+    z = numbers(scores)
     across = [(head % meta["across"]) * (5 + gap[0]) for head in range(2)]
     down = [(head // meta["across"]) * (5 + gap[1]) for head in range(2)]
     assert z[down[1] + 4, across[1] + 2] == (1 * 25 + 4 * 5 + 2) / 7
     assert np.isnan(z[down[1] + 2, across[1] + 4])
     assert meta["rows"] == meta["columns"] == list(HOSTILE)
     assert json.loads(outputs["data"][0]["meta"])["columns"] is None
-    assert [chart.proto.alt for chart in page.get("plotly_chart")] == ["Scores.", "Outputs."]
+    assert [scores["alt"], outputs["alt"]] == ["Scores.", "Outputs."]
     assert [chart.proto.theme for chart in page.get("plotly_chart")] == ["", ""]
 
 
@@ -74,8 +72,7 @@ def test_no_token_enters_html_or_the_component() -> None:
     page = run()
     written = " ".join(html.proto.body for html in page.get("html"))
     assert "QKᵀ" in written
-    (component,) = page.get("bidi_component")
-    data = component.proto.bytes.decode()
+    data = components(page)[0].bytes.decode()
     assert "pictures" in data
     for token in HOSTILE[:3]:
         assert token not in written
@@ -85,10 +82,22 @@ def test_no_token_enters_html_or_the_component() -> None:
 
 def test_the_component_is_told_the_same_at_every_run_so_that_it_need_not_be_sent_again() -> None:
     page = run()
-    (first,) = page.get("bidi_component")
+    first = components(page)
     page.run()
-    (second,) = page.get("bidi_component")
-    assert first.proto.SerializeToString() == second.proto.SerializeToString()
+    assert [each.SerializeToString() for each in first] == [each.SerializeToString() for each in components(page)]
+
+
+def test_other_numbers_leave_the_charts_and_the_code_as_they_are_so_that_the_browser_keeps_them() -> None:
+    """A chart of another id is built from nothing, and a component's code goes with its data."""
+    page, other = run(), AppTest.from_function(script, default_timeout=60)
+    other.session_state["times"] = -3.0
+    other.run()
+    assert (numbers(figures(page)[0]) != numbers(figures(other)[0])).any()
+    assert figures(page)[0]["alt"] != figures(other)[0]["alt"]
+    for one, two in zip(page.get("plotly_chart"), other.get("plotly_chart"), strict=True):
+        assert one.proto.SerializeToString() == two.proto.SerializeToString()
+    assert components(page)[0].SerializeToString() == components(other)[0].SerializeToString()
+    assert len(components(page)[1].js_content) < 1000
 
 
 def test_a_choice_made_in_the_browser_is_returned() -> None:
@@ -98,7 +107,7 @@ def test_a_choice_made_in_the_browser_is_returned() -> None:
 
 
 def test_the_width_told_by_the_browser_decides_the_arrangement() -> None:
-    wide, narrow = charts(run(pictures_bridge={"width": 1200})), charts(run(pictures_bridge={"width": 358}))
+    wide, narrow = figures(run(pictures_bridge={"width": 1200})), figures(run(pictures_bridge={"width": 358}))
     assert wide[0]["layout"]["margin"] == narrow[0]["layout"]["margin"]
     assert wide[0]["layout"]["height"] != narrow[0]["layout"]["height"]
     assert len(run(pictures_bridge={"width": 1200}).columns) == 2

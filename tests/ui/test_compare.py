@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,11 +10,12 @@ from attnviz import Config, run
 from attnviz.ui import state
 from attnviz.ui.selection import Selection
 from attnviz.views import address
-from tests.ui.test_app import clean, drawn, expected, numbers, opened, said
+from tests.pictures import figures, numbers
+from tests.ui.test_app import clean, drawn, expected, opened, said
 
 
 def arrays(at: AppTest) -> list[np.ndarray]:
-    return [drawn(numbers(json.loads(element.proto.spec))) for element in at.get("plotly_chart")]
+    return [drawn(numbers(figure)) for figure in figures(at)]
 
 
 def test_b_is_a_with_one_thing_changed() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from attnviz import Config, run
 from attnviz.core import orders, trials
 from attnviz.ui.experiments import EXPERIMENTS
 from attnviz.ui.selection import EXPERIMENT_NAMES
+from tests.pictures import figures, numbers
 
 APP = str(Path(__file__).parent.parent.parent / "app.py")
 SETTINGS = {
@@ -47,9 +46,8 @@ def said(at: AppTest) -> str:
 
 def drawn(at: AppTest, place: int) -> np.ndarray:
     """The numbers inside a chart without its gutters, in order of size."""
-    z = json.loads(at.get("plotly_chart")[place].proto.spec)["data"][0]["z"]
-    numbers = np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"])
-    return np.sort(numbers[~np.isnan(numbers)])
+    array = numbers(figures(at)[place])
+    return np.sort(array[~np.isnan(array)])
 
 
 def sorted_(array: np.ndarray) -> np.ndarray:

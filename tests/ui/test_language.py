@@ -126,6 +126,7 @@ def of_component(proto: Any) -> Iterator[str]:
     for sentence in words.pop("sentences", ()):
         yield "".join(part if isinstance(part, str) else part[0] for part in sentence)
     yield from strings(words)
+    yield from (picture["alt"] for picture in whole.get("pictures", {}).values())
 
 
 def read(at: AppTest) -> Iterator[str]:

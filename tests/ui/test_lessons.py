@@ -20,7 +20,8 @@ from attnviz.views import address
 from attnviz.views.asked import Asked
 from attnviz.views.questions import asked
 from attnviz.views.sentences import plain
-from tests.ui.test_app import clean, drawn, expected, numbers, opened, said
+from tests.pictures import figures, numbers
+from tests.ui.test_app import clean, drawn, expected, opened, said
 
 
 def lesson(name: str, slide: int, **query: str) -> AppTest:
@@ -47,13 +48,13 @@ def everything(at: AppTest) -> str:
 
 
 def charts(at: AppTest) -> list[str]:
-    return [json.loads(element.proto.spec)["data"][0]["meta"] for element in at.get("plotly_chart")]
+    return [figure["data"][0]["meta"] for figure in figures(at)]
 
 
 def test_a_slide_shows_the_numbers_of_its_own_setting_and_the_visitor_keeps_his() -> None:
     at = lesson("tied", 1, sentence="my own words", n_heads="3")
     trace = run(LESSONS["tied"].config)
-    first = json.loads(at.get("plotly_chart")[0].proto.spec)
+    first = figures(at)[0]
     assert drawn(numbers(first)) == pytest.approx(expected(trace["embedded"].array))
     at.button(key="next-slide").click().run()
     assert at.query_params["slide"] == "2"
@@ -159,9 +160,8 @@ def test_every_lesson_opens_and_would_look_the_same_with_any_other_answer(
 
 def test_while_a_question_is_open_only_earlier_steps_are_drawn_and_none_says_what_is_largest() -> None:
     at = lesson("tied", 3)
-    names = [element.proto.id or element.key for element in at.get("plotly_chart")]
-    assert len(names) == 2
-    assert "largest" not in "".join(str(element.proto) for element in at.get("plotly_chart"))
+    assert len(at.get("plotly_chart")) == 2
+    assert "largest" not in "".join(json.dumps(figure) for figure in figures(at))
     at.button(key="show-answer").click().run()
     assert len(at.get("plotly_chart")) == 3
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import json
 from pathlib import Path
@@ -16,6 +15,7 @@ from attnviz import Config, of_scores, of_vectors, of_weights, run
 from attnviz.ui import own
 from attnviz.ui.selection import Selection
 from attnviz.views import archive, brought, pasted
+from tests.pictures import figures, numbers
 
 PAGE = str(Path(__file__).parent.parent / "browser/pages/own.py")
 A = np.random.default_rng(6).dirichlet(np.ones(7), size=(3, 5))
@@ -39,12 +39,7 @@ def said(at: AppTest) -> str:
 
 def drawn(at: AppTest) -> list[np.ndarray]:
     """The numbers of each picture in falling order, without gutters and masked cells."""
-    found = []
-    for element in at.get("plotly_chart"):
-        z = json.loads(element.proto.spec)["data"][0]["z"]
-        array = np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"])
-        found.append(np.sort(array[~np.isnan(array)])[::-1])
-    return found
+    return [np.sort(array[~np.isnan(array)])[::-1] for array in map(numbers, figures(at))]
 
 
 def falling(array: np.ndarray) -> np.ndarray:

@@ -178,6 +178,35 @@ def test_a_chart_drawn_twice_looks_the_same_to_plotly_only_if_its_numbers_are() 
     assert isinstance(first["data"][0]["meta"], str)
 
 
+def test_a_chart_is_the_same_for_other_numbers_and_another_for_another_size() -> None:
+    def parts(array: np.ndarray, **other: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        shown = stage(array, **other)
+        return figures.parted(figures.mosaic(shown, drawn(shown)[2]))
+
+    array = numbers(2, 3, 3)
+    chart, given = parts(array)
+    assert chart["data"][0]["name"] == given["trace"]["name"]
+    revisions = {given["revision"]}
+    for changed in (
+        parts(-array),
+        parts(array, masked=np.eye(3, dtype=bool)),
+        parts(array, reach=9.0),
+        parts(3 * array),
+    ):
+        assert changed[0] == chart
+        revisions.add(changed[1]["revision"])
+    assert len(revisions) == 5
+    assert parts(array.copy()) == (chart, given)
+    wider, filling = parts(numbers(2, 3, 5))
+    assert wider["data"][0]["name"] == filling["trace"]["name"] != chart["data"][0]["name"]
+    whole = figures.mosaic(stage(array), drawn(stage(array))[2])
+    assert chart["layout"] | given["layout"] | {"template": "none"} == whole["layout"]
+    same = {"z", "name"}
+    assert {part: value for part, value in given["trace"].items() if part not in same} == {
+        part: value for part, value in whole["data"][0].items() if part not in same
+    }
+
+
 def test_no_word_looks_like_a_colour_of_streamlits() -> None:
     words = ("#000001", "#000010", "a#b")
     trace, meta, _ = drawn(stage(np.eye(3)[None], rows=words, columns=words))
