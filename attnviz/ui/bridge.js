@@ -9,8 +9,6 @@ const BIDI = /[\u202a-\u202e\u2066-\u2069]/g;
 const BLANK = /^[\s\p{C}\p{Z}]*$/u;
 const GAP_FROM = 14; // pixels of a cell
 const PICTURES = "attnviz:pictures"; // the host has other `attnPictures`
-const AGAIN = 30; // milliseconds until a chart that does not show what it was given is told again
-const TRIES = 100;
 const ROW = "attnviz:row"; // detail {row, head}: a query is pointed at in some view, or none (row null)
 const ODD = { ground: "#f5c518", ink: "#111" }; // on neither colour scale
 
@@ -98,27 +96,29 @@ class Picture {
     if (!given || given.trace.name !== this.trace?.name) return;
     this.describe(given.alt);
     if (given.revision === this.given?.revision) return;
-    Object.assign(this, { given, tries: 0 });
+    this.given = given;
     this.bridge.leave(); // what the tip says may be true no longer
-    this.insist();
+    this.hand();
+    if (!this.listens) setTimeout(() => this.hand());
   }
 
-  /** Streamlit takes over what a chart holds when Plotly says that it has redrawn one, and then draws it. A chart that is
-   *  still being built does not listen yet, so it is told until it shows what it was given. */
-  insist() {
+  /** Streamlit takes over what a chart holds when Plotly says that it has redrawn one, and then draws it. */
+  hand() {
     const { chart, given } = this;
+    if (!given || !this.trace) return;
     if (this.trace !== given.trace) {
       chart.data = [given.trace];
       chart.layout = { ...chart.layout, ...given.layout };
     }
     chart.emit("plotly_redraw");
-    clearTimeout(this.again);
-    if (this.tries++ < TRIES) this.again = setTimeout(() => this.insist(), AGAIN);
   }
 
+  /** A chart that is being built listens only once it has been plotted and the promises that wait for that are kept. What
+   *  it is handed a second time it does not draw again. */
   plotted() {
-    if (this.given && this.trace !== this.given.trace) this.insist();
-    else if (this.image) clearTimeout(this.again);
+    if (this.given && this.trace !== this.given.trace) this.hand();
+    if (!this.listens) setTimeout(() => this.hand());
+    this.listens = true;
     this.bridge.draw(this);
   }
 
@@ -133,11 +133,6 @@ class Picture {
   /** What shows where the cells are: their image, or where no cell is drawn, its ground; null while there is neither. */
   get image() {
     return this.chart.querySelector(".heatmaplayer image") ?? this.chart.querySelector(".shapelayer path");
-  }
-
-  remove() {
-    clearTimeout(this.again);
-    this.layer.remove();
   }
 
   get trace() {
@@ -532,7 +527,7 @@ class Bridge {
     clearTimeout(this.timer);
     clearTimeout(this.later);
     cancelAnimationFrame(this.frame);
-    this.pictures.forEach((picture) => picture.remove());
+    this.pictures.forEach((picture) => picture.layer.remove());
   }
 
   /** Tell the page how wide it is, and how much room is left, after a pause where it is not for the first time. */
@@ -567,13 +562,13 @@ class Bridge {
 
   bind() {
     for (const [name, picture] of this.pictures)
-      if (!this.data.stages.includes(name) && this.pictures.delete(name)) picture.remove();
+      if (!this.data.stages.includes(name) && this.pictures.delete(name)) picture.layer.remove();
     for (const name of this.data.stages) {
       const chart = this.host?.querySelector(`.st-key-${this.data.key}-${name} .js-plotly-plot`);
       const known = this.pictures.get(name);
       if (!chart?.on || !chart.data?.length || known?.chart === chart) continue;
       const focused = known && document.activeElement === known.focus;
-      known?.remove();
+      known?.layer.remove();
       this.leave(); // what the tip says may be true no longer
       const picture = new Picture(this, name, chart);
       this.pictures.set(name, picture);

@@ -153,6 +153,25 @@ def test_one_word_says_what_it_takes_without_asking_the_server(browser_page: Any
     assert frames == []
 
 
+def test_pictures_that_come_back_show_the_numbers_of_now(
+    browser_page: Any, new_page: Callable[..., Any], app: Any
+) -> None:
+    """Streamlit keeps what a chart showed when it went."""
+    images = "[...document.querySelectorAll('.heatmaplayer image')].map((image) => image.href.baseVal)"
+    page = opened(browser_page, app, "n_heads=2")
+    before = page.evaluate(images)
+    page.get_by_text("Compare", exact=True).click()
+    settled(page, "page=compare")
+    page.get_by_role("spinbutton", name="Seed").press("ArrowUp")
+    settled(page, "seed=1")
+    page.get_by_text("Explore", exact=True).click()
+    page.wait_for_function("!location.search.includes('page=')")
+    page.evaluate(QUIET)
+    fresh = opened(new_page(), app, "n_heads=2&seed=1")
+    fresh.evaluate(QUIET)
+    assert page.evaluate(images) == fresh.evaluate(images) != before
+
+
 def test_every_picture_says_in_words_what_it_shows(browser_page: Any, app: Any) -> None:
     page = opened(browser_page, app, "n_heads=2")
     for figure in page.get_by_role("figure").all()[:3]:
