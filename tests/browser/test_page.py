@@ -156,7 +156,7 @@ def test_one_word_says_what_it_takes_without_asking_the_server(browser_page: Any
 def test_pictures_that_come_back_show_the_numbers_of_now(
     browser_page: Any, new_page: Callable[..., Any], app: Any
 ) -> None:
-    """Streamlit keeps what a chart showed when it went."""
+    """A chart is built with nothing in it and gets its numbers afterwards."""
     images = "[...document.querySelectorAll('.heatmaplayer image')].map((image) => image.href.baseVal)"
     page = opened(browser_page, app, "n_heads=2")
     before = page.evaluate(images)
