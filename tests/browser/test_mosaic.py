@@ -185,10 +185,8 @@ def test_a_click_chooses_and_redraws_no_chart(open_at: Callable[..., Mosaic]) ->
 def test_new_numbers_are_drawn_by_the_charts_that_are_there(open_at: Callable[..., Mosaic]) -> None:
     """A chart that is built from nothing costs more than all else in a move. The theme's switch keeps the numbers."""
     mosaic = open_at("heads=2&rows=5")
-    page, hrefs = (
-        mosaic.page,
-        "[...document.querySelectorAll('.heatmaplayer image')].map((image) => image.href.baseVal)",
-    )
+    page = mosaic.page
+    hrefs = "[...document.querySelectorAll('.heatmaplayer image')].map((image) => image.href.baseVal)"
     mosaic.settled()
     page.evaluate("document.querySelectorAll('.js-plotly-plot').forEach((chart) => (chart.known = true))")
     seen = [page.evaluate(hrefs)]
