@@ -90,35 +90,35 @@ class Picture {
     focus.addEventListener("blur", () => bridge.leave());
   }
 
-  /** Put into the chart what it is to show, if that fits it. */
+  /** Have the chart show what it is to show, if that fits it. */
   give() {
     const given = this.bridge.host?.attnPictures?.[this.name];
     if (!given || given.trace.name !== this.trace?.name) return;
     this.describe(given.alt);
     if (given.revision === this.given?.revision) return;
     this.given = given;
-    this.bridge.leave(); // what the tip says may be true no longer
     this.hand();
     if (!this.listens) setTimeout(() => this.hand());
   }
 
-  /** Streamlit takes over what a chart holds when Plotly says that it has redrawn one, and then draws it. */
+  /** Streamlit takes over what a chart holds when Plotly says that it has redrawn one, and then has it drawn. The chart
+   *  holds it for no longer than that: Plotly may be in the midst of drawing what it held before. */
   hand() {
     const { chart, given } = this;
-    if (!given || !this.trace) return;
-    if (this.trace !== given.trace) {
-      chart.data = [given.trace];
-      chart.layout = { ...chart.layout, ...given.layout };
-    }
+    if (!given || !this.trace || this.trace === given.trace) return;
+    const { data, layout } = chart;
+    Object.assign(chart, { data: [given.trace], layout: { ...layout, ...given.layout } });
     chart.emit("plotly_redraw");
+    Object.assign(chart, { data, layout });
   }
 
-  /** A chart that is being built listens only once it has been plotted and the promises that wait for that are kept. What
-   *  it is handed a second time it does not draw again. */
+  /** A chart that is being built listens only once it has been plotted and the promises that wait for that are kept. */
   plotted() {
-    if (this.given && this.trace !== this.given.trace) this.hand();
-    if (!this.listens) setTimeout(() => this.hand());
     this.listens = true;
+    if (!this.trace?.z) this.w = 0; // there is nothing to point at
+    if (this.trace !== this.shown) this.bridge.leave(); // what the tip says may be true no longer
+    this.shown = this.trace;
+    setTimeout(() => this.hand());
     this.bridge.draw(this);
   }
 

@@ -84,7 +84,8 @@ def desk(trace: Trace, selection: Selection, task: Assignment) -> Selection:
     task = assignments.holding(replace(draft, task_questions=tuple(items)), trace.config)
     field = assignments.written(task)
     selection = replace(selection, assigned=field) if len(field) <= assignments.LONGEST else selection
-    _remarks(trace, task)
+    with st.container(key="task-remarks"):  # one place for all, so that what is below keeps its own
+        _remarks(trace, task)
     _hand_out(trace.config, selection, task, field)
     st.session_state.pop(_EDIT, None)  # only now: a run that a further move cut short has changed nothing
     return selection

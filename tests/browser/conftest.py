@@ -107,17 +107,23 @@ def _missing(why: str) -> NoReturn:
 
 
 @pytest.fixture
-def new_page(chromium: Any) -> Iterator[Callable[..., Any]]:
-    """Open pages, each in a browser context of its own, as if on another machine; takes the options of a context."""
+def new_page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
+    """Open pages, each in a browser context of its own, as if on another machine; takes the options of a context.
+
+    A script that fails in any of them fails the test, unless it is marked with `failing_scripts`.
+    """
     contexts: list[Any] = []
+    failed: list[str] = []
 
     def open_page(**options: Any) -> Any:
         contexts.append(chromium.new_context(**{"viewport": {"width": 1280, "height": 720}, **options}))
+        contexts[-1].on("weberror", lambda fault: failed.append(fault.error.stack or str(fault.error)))
         return contexts[-1].new_page()
 
     yield open_page
     for context in contexts:
         context.close()
+    assert bool(failed) == (request.node.get_closest_marker("failing_scripts") is not None), failed
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 from attnviz import Config, run
 from attnviz.ui.selection import Selection
 from attnviz.views import address, assignments
+from tests.quiet import QUIET
 
 pytestmark = pytest.mark.browser
 
@@ -36,6 +37,7 @@ def composed(page: Any, app: Any) -> str:
         page.get_by_role("option", name=part).click()
     page.keyboard.press("Escape")
     page.get_by_text("students can read off").wait_for(state="detached")
+    page.evaluate(QUIET)  # the link follows
     return str(page.locator(".st-key-task-link code").inner_text())
 
 

@@ -271,6 +271,7 @@ st.text("Done")
 """
 
 
+@pytest.mark.failing_scripts
 def test_the_watch_sees_what_it_watches_for(
     new_page: Callable[..., Any], server: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -34,7 +34,7 @@ class Mosaic:
         self.tip, self.live = page.locator(".attn-tip"), page.locator(".attn-live")
 
     def settled(self) -> None:
-        self.page.locator("[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]").wait_for()
+        self.page.evaluate(QUIET)
 
     def picture(self, name: str) -> Any:
         return self.page.locator(f".st-key-mosaic-{name}")
@@ -199,6 +199,26 @@ def test_new_numbers_are_drawn_by_the_charts_that_are_there(open_at: Callable[..
     page.evaluate(QUIET)
     assert page.evaluate(hrefs) == seen[-1]
     assert page.evaluate("[...document.querySelectorAll('.js-plotly-plot')].every((chart) => chart.known)")
+
+
+def test_a_chart_keeps_what_it_holds_until_plotly_is_given_other_numbers(open_at: Callable[..., Mosaic]) -> None:
+    """Plotly draws bit by bit: a chart whose numbers change in between is never drawn."""
+    page = open_at("heads=2&rows=5").page
+    kept = page.evaluate("""() => {
+        const host = document.querySelector(".attn-host");
+        const charts = [...host.querySelectorAll(".js-plotly-plot")];
+        const held = charts.map((chart) => chart.data);
+        host.attnPictures = structuredClone(host.attnPictures);
+        Object.values(host.attnPictures).forEach((picture) => (picture.revision += 1));
+        host.dispatchEvent(new Event("attnviz:pictures"));
+        return charts.map((chart, at) => chart.data === held[at]);
+    }""")
+    assert kept == [True] * 3
+    page.wait_for_function("""() => {
+        const given = Object.values(document.querySelector(".attn-host").attnPictures);
+        const charts = [...document.querySelectorAll(".js-plotly-plot")];
+        return charts.every((chart, at) => chart.data[0] === given[at].trace);
+    }""")
 
 
 def test_a_choice_outlives_new_numbers(open_at: Callable[..., Mosaic]) -> None:
