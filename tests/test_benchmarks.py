@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import random
 import re
@@ -30,6 +29,8 @@ import table  # noqa: E402
 import visitors  # noqa: E402
 from outcome import Outcome, outcome  # noqa: E402
 
+from attnviz.ui import wire  # noqa: E402
+
 
 class Socket:
     """A server's side of the protocol, as a list of what it says."""
@@ -49,11 +50,11 @@ def picture(seed: int, cells: float = 0.0) -> ForwardMsg:
     """A chart with the weights of a seed, off by so much, and with a gutter."""
     weights = visitors.expected(replace(visitors.USUAL, seed=seed)) + cells
     array = np.append(weights[::-1], np.nan).astype("float32")
-    z = {"bdata": base64.b64encode(array.tobytes()).decode(), "dtype": "f4"}
+    z = {"shape": [1, array.size], "dtype": "float32"}
     message = ForwardMsg()
     brings = message.delta.new_element.bidi_component
     brings.component_name = "attnviz_pictures"
-    brings.bytes = json.dumps({"pictures": {"weights": {"trace": {"z": z}}}}).encode()
+    brings.bytes = wire.packed({"pictures": {"weights": {"trace": {"z": z}}}}, array.tobytes())
     return message
 
 

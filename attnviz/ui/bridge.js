@@ -141,7 +141,10 @@ class Picture {
 
   get meta() {
     const { meta } = this.trace;
-    if (this.read !== meta) [this.read, this.parsed] = [meta, JSON.parse(meta)];
+    if (this.read !== meta) {
+      [this.read, this.parsed] = [meta, JSON.parse(meta)];
+      this.parsed.nan &&= Uint8Array.from(atob(this.parsed.nan), (c) => c.charCodeAt(0));
+    }
     return this.parsed;
   }
 
@@ -197,27 +200,14 @@ class Picture {
     return inColumns && y >= size[1] ? { column } : null;
   }
 
-  /** The numbers as they were sent, decoded when first asked for. */
-  get numbers() {
-    const { bdata, dtype } = this.trace.z;
-    if (this.source !== bdata) {
-      this.source = bdata;
-      const bytes = Uint8Array.from(atob(bdata), (c) => c.charCodeAt(0));
-      this.single = dtype !== "f8";
-      this.decoded = this.single ? new Float32Array(bytes.buffer) : new Float64Array(bytes.buffer);
-      this.bits = this.meta.nan && Uint8Array.from(atob(this.meta.nan), (c) => c.charCodeAt(0));
-    }
-    return this.decoded;
-  }
-
   /** The number in a cell; null where it is masked, NaN where it is not a number. */
   value({ head, row, column }) {
-    const { across, gap, size } = this.meta;
+    const { across, gap, nan } = this.meta;
     const x = (head % across) * (this.columns + gap[0]) + column;
     const y = Math.floor(head / across) * (this.rows + gap[1]) + row;
-    const number = this.numbers[y * size[0] + x];
+    const number = this.trace.z[y][x];
     const bit = (head * this.rows + row) * this.columns + column;
-    return Number.isNaN(number) && !(this.bits && (this.bits[bit >> 3] >> (7 - (bit & 7))) & 1) ? null : number;
+    return Number.isNaN(number) && !(nan && (nan[bit >> 3] >> (7 - (bit & 7))) & 1) ? null : number;
   }
 
   /** What a cell says: its number, that it is masked, or that it is no number. */
@@ -226,7 +216,7 @@ class Picture {
     const number = this.value(cell);
     if (number === null) return words.masked;
     if (Number.isNaN(number)) return words.nan;
-    return digits && Number.isFinite(number) ? String(Number(number.toPrecision(digits))) : full(number, this.single);
+    return digits && Number.isFinite(number) ? String(Number(number.toPrecision(digits))) : full(number, this.trace.z[0] instanceof Float32Array);
   }
 
   rowWord(row) {

@@ -122,13 +122,14 @@ def _height(told: Any) -> int | None:
 def _draw(stages: Sequence[Stage], width: int, height: int | None, key: str) -> None:
     layout = figures.layout(stages, width, height)
     charts = [figures.parted(figures.mosaic(stage, grid)) for stage, grid in zip(stages, layout.grids, strict=True)]
-    inside = {stage.name: given | {"alt": stage.alt} for stage, (_, given) in zip(stages, charts, strict=True)}
-    _pictures(key=f"{key}-numbers", data=wire.packed({"key": key, "pictures": inside}), height="content")
+    inside = {stage.name: given | {"alt": stage.alt} for stage, (_, given, _) in zip(stages, charts, strict=True)}
+    numbers = b"".join(each.tobytes() for *_, each in charts)
+    _pictures(key=f"{key}-numbers", data=wire.packed({"key": key, "pictures": inside}, numbers), height="content")
     columns: Sequence[AbstractContextManager[Any]] = [nullcontext()] * len(stages)
     if layout.side_by_side:
         columns = st.columns(layout.shares, gap="small")
     tall = (min(layout.shares) if layout.side_by_side else width) < TALL_BELOW
-    for stage, (chart, _), column in zip(stages, charts, columns, strict=True):
+    for stage, (chart, *_), column in zip(stages, charts, columns, strict=True):
         with column:
             st.html(figures.heading(stage, tall=tall))
             st.plotly_chart(

@@ -62,7 +62,7 @@ def packed(entries: Sequence[Entry], chosen: str | None) -> bytes:
         "steps": [_described(entry, scales.index(entry.colours)) for entry in entries],
     }
     pixels = b"".join(entry.thumbnail.tobytes() for entry in entries)
-    return wire.packed(described) + b"\0" + pixels
+    return wire.packed(described, pixels)
 
 
 def _described(entry: Entry, scale: int) -> dict[str, Any]:

@@ -30,6 +30,14 @@ def send_at_once() -> None:
                 found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
-def packed(data: Mapping[str, Any]) -> bytes:
-    """What a component gets, as JSON in bytes: a mapping Streamlit would search for data frames in every run."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
+def packed(data: Mapping[str, Any], numbers: bytes | None = None) -> bytes:
+    """What a component gets, as JSON in bytes: a mapping Streamlit would search for data frames in every run.
+
+    Numbers follow after a zero byte, which JSON never holds, as they lie in memory: as text they would be a third
+    longer, and take more time to write, to compress and to read than all else of a picture.
+
+    >>> packed({"key": "a"}, b"12")
+    b'{"key":"a"}\\x0012'
+    """
+    told = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
+    return told if numbers is None else told + b"\0" + numbers

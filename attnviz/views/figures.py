@@ -154,23 +154,25 @@ def bare(figure: dict[str, Any]) -> Figure:
     return drawn
 
 
-def parted(figure: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A mosaic's figure in two parts, as JSON: a chart of its size with nothing in it, and what goes in.
+def parted(figure: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], np.ndarray]:
+    """A mosaic's figure in parts: a chart of its size with nothing in it, what goes in, and the numbers of that.
 
-    The name of the one trace says which size that is: what goes in fits only a chart of the same name. `revision` is
-    another number whenever anything that goes in is.
+    The first two are JSON; `z` says only what the numbers are like. The name of the one trace says which size that is:
+    what goes in fits only a chart of the same name. `revision` is another number whenever anything that goes in is.
     """
     (trace,), layout = figure["data"], figure["layout"]
     size = {name: part for name, part in layout.items() if name not in ("template", "shapes", "datarevision")}
     name = f"{zlib.crc32(json.dumps(size).encode()):08x}"
-    shapes, numbers = layout["shapes"], layout["datarevision"]
-    all_else = {part: value for part, value in trace.items() if part != "z"} | {"name": name, "shapes": shapes}
+    shapes, revision, numbers = layout["shapes"], layout["datarevision"], trace["z"]
+    like = {"dtype": str(numbers.dtype), "shape": numbers.shape}
+    trace = trace | {"z": like, "name": name}
     chart = {"data": [{"type": "heatmap", "name": name, "showscale": False, "hoverinfo": "skip"}], "layout": size}
-    return chart, {
-        "trace": trace | {"z": _typed(trace["z"]), "name": name},
-        "layout": {"shapes": shapes, "datarevision": numbers},
-        "revision": zlib.crc32(json.dumps(all_else).encode(), numbers),
+    given = {
+        "trace": trace,
+        "layout": {"shapes": shapes, "datarevision": revision},
+        "revision": zlib.crc32(json.dumps([trace, shapes]).encode(), revision),
     }
+    return chart, given, numbers
 
 
 def as_written(figure: dict[str, Any]) -> Figure:
@@ -195,12 +197,6 @@ def _as_written() -> type[Figure]:
             return dict(self.__dict__["written"])
 
     return AsWritten
-
-
-def _typed(array: np.ndarray) -> dict[str, str]:
-    """An array as Plotly writes it: its bytes in base64."""
-    kind = {"float64": "f8", "float32": "f4"}[str(array.dtype)]
-    return {"dtype": kind, "bdata": base64.b64encode(array.tobytes()).decode("ascii"), "shape": str(array.shape)[1:-1]}
 
 
 def _drawn(stage: Stage) -> np.ndarray:

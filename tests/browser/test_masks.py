@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable
 from typing import Any
 
@@ -70,11 +69,8 @@ def drag(page: Any, start: tuple[int, int], end: tuple[int, int], steps: int = 1
 
 def weights(page: Any) -> np.ndarray:
     """The numbers of the picture of the weights."""
-    z = page.evaluate("() => document.querySelector('.st-key-explore-weights .js-plotly-plot').data[0].z")
-    if "bdata" in z:
-        array = np.frombuffer(base64.b64decode(z["bdata"]), dtype=z["dtype"])
-        return array.reshape([int(size) for size in z["shape"].split(",")])
-    return np.array([list(row.values()) if isinstance(row, dict) else row for row in z], dtype=float)
+    chart = page.locator(".st-key-explore-weights .js-plotly-plot")
+    return np.array(chart.evaluate("(chart) => Array.from(chart.data?.[0]?.z ?? [], (row) => [...row])"), dtype=float)
 
 
 def drawn_as(page: Any, **settings: Any) -> None:

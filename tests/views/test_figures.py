@@ -181,7 +181,12 @@ def test_a_chart_drawn_twice_looks_the_same_to_plotly_only_if_its_numbers_are() 
 def test_a_chart_is_the_same_for_other_numbers_and_another_for_another_size() -> None:
     def parts(array: np.ndarray, **other: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         shown = stage(array, **other)
-        return figures.parted(figures.mosaic(shown, drawn(shown)[2]))
+        whole = figures.mosaic(shown, drawn(shown)[2])
+        chart, given, brought = figures.parted(whole)
+        assert np.array_equal(brought, whole["data"][0]["z"], equal_nan=True)
+        assert given["trace"]["z"] == {"dtype": str(brought.dtype), "shape": brought.shape}
+        json.dumps([chart, given])
+        return chart, given
 
     array = numbers(2, 3, 3)
     chart, given = parts(array)
