@@ -175,7 +175,8 @@ def _pick(label: str, options: Sequence[Any], held: Any, key: str, *, words: dic
     """A list that shows what is held, or the first where this run does not have that."""
     if st.session_state.get(key) not in options:
         st.session_state[key] = held if held in options else options[0]
-    chosen = st.selectbox(label, options, format_func=lambda value: words.get(value, str(value)), key=key)
+    at = options.index(st.session_state[key])
+    chosen = st.selectbox(label, options, at, format_func=lambda value: words.get(value, str(value)), key=key)
     return chosen if chosen in options else options[0]
 
 

@@ -211,9 +211,19 @@ def _widget(draft: object, item: Field[Any], prefix: str) -> Any:
     return make(draft, item, kind, {"label": label, "key": prefix + item.name, "help": help or None})
 
 
-def _start(draft: object, item: Field[Any], key: str, start: str = "value") -> dict[str, Any]:
-    """What a widget starts from, unless it already holds something: Streamlit wants one of the two."""
-    return {} if key in st.session_state else {start: _shown(item, getattr(draft, item.name))}
+def start(key: str, otherwise: Any) -> Any:
+    """What a widget starts from: what it holds already, or else `otherwise`.
+
+    It is said in every run. A slow browser may have the second answer before it has drawn the first, and takes what is
+    said there: a slider of which nothing is said starts at its lowest number.
+    """
+    held = st.session_state.get(key)
+    return otherwise if held is None else held
+
+
+def _start(draft: object, item: Field[Any], key: str) -> Any:
+    """What a field's widget starts from."""
+    return start(key, _shown(item, getattr(draft, item.name)))
 
 
 def mend(key: str, options: Sequence[str], otherwise: Any) -> None:
@@ -224,33 +234,33 @@ def mend(key: str, options: Sequence[str], otherwise: Any) -> None:
 
 
 def _text(draft: object, item: Field[Any], kind: Text, common: dict[str, Any]) -> str:
-    common |= {"max_chars": kind.longest, **_start(draft, item, common["key"])}
+    common |= {"max_chars": kind.longest, "value": _start(draft, item, common["key"])}
     typed = st.text_input(**common) if kind.lines == 1 else st.text_area(height=max(68, 28 * kind.lines), **common)
     return clean(typed or "", kind.lines)
 
 
 def _switch(draft: object, item: Field[Any], kind: Switch, common: dict[str, Any]) -> bool:
-    return st.toggle(**common, **_start(draft, item, common["key"]))
+    return st.toggle(value=_start(draft, item, common["key"]), **common)
 
 
 def _option(draft: object, item: Field[Any], kind: Option, common: dict[str, Any]) -> str:
     names = list(kind.table)
     mend(common["key"], names, getattr(draft, item.name))
-    common["help"] = _explained(item, [st.session_state.get(common["key"], getattr(draft, item.name))])
-    at = names.index(getattr(draft, item.name)) if _start(draft, item, common["key"]) else 0
-    return st.selectbox(options=names, index=at, format_func=lambda name: kind.table[name].label, **common)
+    held = _start(draft, item, common["key"])
+    common |= {"index": names.index(held), "help": _explained(item, [held])}
+    return st.selectbox(options=names, format_func=lambda name: kind.table[name].label, **common)
 
 
 def _options(draft: object, item: Field[Any], kind: Options, common: dict[str, Any]) -> tuple[str, ...]:
     names = [name for name in kind.table if name != kind.empty]
     mend(common["key"], names, _shown(item, getattr(draft, item.name)))
-    common["help"] = _explained(item, st.session_state.get(common["key"], getattr(draft, item.name)))
+    held = _start(draft, item, common["key"])
+    common |= {"default": held, "help": _explained(item, held)}
     chosen = st.multiselect(
         options=names,
         format_func=lambda name: kind.table[name].label,
         placeholder=kind.table[kind.empty].label,
         **common,
-        **_start(draft, item, common["key"], "default"),
     )
     return kind.check(chosen)
 
@@ -265,10 +275,10 @@ def _listed(draft: object, item: Field[Any], kind: Listed, common: dict[str, Any
         key = _place(common["key"], place)
         mend(key, options, held[place])
         label = f"{common['label']} {place + 1}" if n > 1 else common["label"]
-        start: dict[str, Any] = {} if key in st.session_state else {"index": options.index(held[place])}
-        words = _explained(item, [st.session_state.get(key, held[place])])
+        name = start(key, held[place])
+        help, at = _explained(item, [name]), options.index(name)
         chosen.append(
-            st.selectbox(label, options, format_func=lambda name: kind.table[name].label, key=key, help=words, **start)
+            st.selectbox(label, options, at, format_func=lambda name: kind.table[name].label, key=key, help=help)
         )
     return kind.check([*chosen, *getattr(draft, item.name)[n:]])
 
@@ -296,7 +306,8 @@ def _typed(draft: object, item: Field[Any], kind: Number | Widths, common: dict[
     A number field of Streamlit's own goes back to what it started from when it is emptied, and None could not be set.
     """
     empty = kind.none if isinstance(kind, Number) else None
-    typed = (st.text_input(placeholder=empty, **common, **_start(draft, item, common["key"])) or "").strip()
+    common["value"] = _start(draft, item, common["key"])
+    typed = (st.text_input(placeholder=empty, **common) or "").strip()
     try:
         value, problem = (None, None) if empty and not typed else kind.read(typed)
     except ValueError:
@@ -319,7 +330,8 @@ def _pick(draft: object, item: Field[Any], kind: Number, common: dict[str, Any])
     offered = kind.offered(values) if kind.offered else range(int(kind.low), int(kind.high) + 1)
     words = [*(["auto"] if kind.none else []), *map(kind.write, offered)]
     fitting = kind.write(mended(type(draft), values)[0][item.name])
-    at = 0 if st.session_state.get(common["key"]) in words else words.index(fitting)
+    held = st.session_state.get(common["key"])
+    at = words.index(held if held in words else fitting)
     chosen = st.selectbox(options=words, index=at, format_func=lambda word: _worded(kind, word), **common)
     return kind.read(chosen or words[at])[0]
 
@@ -330,15 +342,18 @@ def _worded(kind: Number, word: str) -> str:
 
 def _stops(draft: object, item: Field[Any], kind: Number, common: dict[str, Any]) -> int | float:
     """A slider over the stops, and over a value between two of them that came from a link."""
-    stops = sorted({*kind.stops, st.session_state.get(common["key"], getattr(draft, item.name))})
+    held = _start(draft, item, common["key"])
+    stops = sorted({*kind.stops, held})
     words = str if kind.integer else "{:g}".format
-    return st.select_slider(options=stops, format_func=words, **common, **_start(draft, item, common["key"]))
+    return st.select_slider(options=stops, value=held, format_func=words, **common)
 
 
 def _number(draft: object, item: Field[Any], kind: Number, common: dict[str, Any]) -> int | float | None:
     kept = int if kind.integer else float
+    held = _start(draft, item, common["key"])
+    common["value"] = kept(held if kind.low <= held <= kind.high else getattr(draft, item.name))
     common |= {"min_value": kept(kind.low), "max_value": kept(kind.high), "step": kept(kind.step)}
-    common |= {"format": None if kind.integer else "%g", **_start(draft, item, common["key"])}
+    common["format"] = None if kind.integer else "%g"
     if (kind.high - kind.low) / kind.step < _MOST_STOPS:
         return st.slider(**common)
     return st.number_input(**common)
@@ -353,9 +368,9 @@ def choose(record: Record, name: str) -> Record:
         list(rows),
         format_func=lambda row: rows[row].label,
         key=name,
+        default=_start(record, item, name),
         required=True,
         label_visibility="collapsed",
-        **_start(record, item, name, "default"),
     )
     return replace(record, **{name: chosen or getattr(record, name)})  # type: ignore[type-var]
 
@@ -386,15 +401,17 @@ def pick(
     def worded(option: Any) -> str:
         return none if none is not None and option == _NONE else words(option)
 
-    is_new = key not in st.session_state  # what the session says may reach a browser after its first answer
-    if not is_new and (st.session_state.get(seen) != (held, shown) or st.session_state[key] not in options):
+    if key in st.session_state and (
+        st.session_state.get(seen) != (held, shown) or st.session_state[key] not in options
+    ):
         st.session_state[key] = shown
+    first = start(key, shown)
     if buttons:
-        start = {"default": shown} if is_new else {}
-        chosen = st.segmented_control(label, options, format_func=worded, key=key, required=True, **start, **place)
+        chosen = st.segmented_control(
+            label, options, default=first, format_func=worded, key=key, required=True, **place
+        )
     else:
-        at = list(options).index(shown) if is_new else 0
-        chosen = st.selectbox(label, options, at, format_func=worded, key=key, **place)
+        chosen = st.selectbox(label, options, list(options).index(first), format_func=worded, key=key, **place)
     if chosen not in options:  # a browser that says nothing
         chosen = shown
     kept = held if chosen == shown else None if chosen == _NONE else chosen
@@ -411,13 +428,15 @@ def alter(record: object, holder: Record, name: str) -> Record:
     kind, held = item.metadata["kind"], dict(getattr(holder, name))
     labels, drawable = address.labels(kind.of), _drawable(kind.of)
     other, _ = address.changed(record, held.items())
+    options = [at for at in labels if at in drawable or at in held]
+    mend(name, options, _shown(item, getattr(holder, name)))
     chosen = st.multiselect(
         say(item.metadata["label"]),
-        [at for at in labels if at in drawable or at in held],
+        options,
+        _start(holder, item, name),
         format_func=lambda at: labels[at],
         key=name,
         help=say(item.metadata["help"]) or None,
-        **_start(holder, item, name, "default"),
     )
     columns = st.columns(3)
     for number, at in enumerate(chosen):

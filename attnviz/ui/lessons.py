@@ -85,15 +85,14 @@ def _chosen(selection: Selection) -> Selection:
         return selection
     names = list(LESSON_NAMES)
     controls.mend("lesson", names, selection.lesson)
-    start: dict[str, Any] = {} if "lesson" in st.session_state else {"index": names.index(selection.lesson)}
     with st.sidebar:
         name = st.radio(
             WORDS["list"],
             names,
+            names.index(controls.start("lesson", selection.lesson)),
             format_func=lambda name: LESSON_NAMES[name].label,
             captions=[LESSON_NAMES[name].note for name in names],
             key="lesson",
-            **start,
         )
     return selection if name in (None, selection.lesson) else replace(selection, lesson=name, slide=1)
 

@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import MASKS, NORMALISERS, SCORES, Config, run
 from attnviz.core.redeal import mean_weights
-from attnviz.ui.selection import PANEL_NAMES
+from attnviz.ui import controls
+from attnviz.ui.selection import LESSON_NAMES, PANEL_NAMES
 from tests.pictures import figures, numbers
 
 APP = str(Path(__file__).parent.parent.parent / "app.py")
@@ -56,6 +57,44 @@ def expected(step: np.ndarray) -> np.ndarray:
 
 def clean(at: AppTest) -> bool:
     return not at.exception and "Traceback" not in said(at)
+
+
+WIDGETS = ("slider", "select_slider", "number_input", "text_input", "text_area", "toggle")
+WIDGETS += ("selectbox", "multiselect", "button_group", "radio")
+SETTING = {"sentence": "one two three", "d_model": "24", "n_heads": "3", "mask": "causal", "seed": "7"}
+SETTING |= {"score": "additive", "d_a": "5", "normaliser": "entmax", "n_layers": "2", "position": "sinusoidal"}
+
+
+def starts(at: AppTest) -> dict[str, bytes]:
+    """All that a browser is told of each widget, by its key."""
+    found = [element for kind in WIDGETS for element in at.get(kind)]
+    return {str(element.key): element.proto.SerializeToString(deterministic=True) for element in found if element.key}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"panel": "flow", "step": "scores"},
+        {"page": "compare", "b_mask": "causal", "b_seed": "3", "panel": "statistics"},
+        {"page": "lessons", "lesson": [*LESSON_NAMES][1]},
+        {"page": "experiments"},
+        {"page": "assign"},
+        {"page": "take"},
+        {"page": "class"},
+    ],
+    ids=lambda query: query.get("page", "explore"),
+)
+def test_every_answer_says_what_each_widget_starts_from(query: dict[str, str]) -> None:
+    """A slow browser may draw a widget only at the second answer, and takes from it what the widget starts from."""
+    at = opened(**SETTING, **query)
+    assert at.query_params == {"v": "1", **SETTING, **query}
+    for group in controls.groups(Config()):
+        if group:
+            folded(at, group, away=False)
+    first = starts(at.run())
+    assert clean(at)
+    assert first
+    assert starts(at.run()) == first
 
 
 def test_the_first_screen_shows_the_numbers_of_the_default_run() -> None:
