@@ -58,7 +58,7 @@ FLOORS = (
     "views/workbook",
     "views/formats",
     # ui: the page
-    "ui/say ui/controls ui/locale ui/wire ui/turns",
+    "ui/say ui/controls ui/locale ui/wire ui/turns ui/history",
     "ui/state ui/selection ui/bridge ui/strip ui/word ui/paint ui/paste ui/snapshot",
     "ui/cell ui/panels ui/what_if ui/mask_builder ui/mask_values ui/trials",
     "ui/lessons ui/explore ui/lecture ui/compare ui/experiments ui/take ui/answering ui/marks",

@@ -14,7 +14,7 @@ from attnviz.core.fields import ConfigError
 from attnviz.core.language import Words
 from attnviz.core.layers import run
 from attnviz.core.trace import Trace
-from attnviz.ui import assignment, controls, locale, marks, own, paste, state, what_if, wire
+from attnviz.ui import assignment, controls, history, locale, marks, own, paste, state, what_if, wire
 from attnviz.ui.pages import PAGES
 from attnviz.ui.say import line, say
 from attnviz.ui.selection import Selection, within
@@ -61,6 +61,7 @@ def _page(until_drawn: ExitStack) -> None:
     locale.begin(state.asked_for("lang"))
     st.set_page_config(page_title=WORDS["title"], layout="wide", initial_sidebar_state="auto")
     st.html(Path(__file__).with_name("page.css"))
+    history.listen()
     (saved, selection), problems = state.read(Config, Selection, opening=(OPENING, Selection()), beside=("lang",))
     locale.offer(partial(state.put, "lang"))
 

@@ -3,7 +3,7 @@
 Every run sends the address that the browser showed when the run was asked for, and that address lags: after a move of
 a slider the new one is still on its way when a button is pressed. So an address that differs from ours is either
 behind, or gone back to with Back or Forward, and the two look alike. No clock can tell them apart on a slow line, but
-the browser says which runs its history asked for, so the address is read in those runs and in a session's first.
+the browser says when its history asked for a run, so the address is read in such a run and in a session's first.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz.core.language import Words
-from attnviz.ui import controls, locale
+from attnviz.ui import controls, history, locale
 from attnviz.views import address
 
 _SAVED = "_address"
@@ -25,6 +25,7 @@ _PROBLEMS = "_problems"
 _UPLOAD = "_upload"
 _UNHEARD = "_unheard"
 _WRITTEN = "_written"
+_WENT = "_went"
 _ON_ITS_WAY = 5.0  # seconds after which what was sent to the browser has arrived
 
 
@@ -37,7 +38,8 @@ def read(
     defaults. The problems are repeated until the records change, as a run that nobody asked for may follow at once.
     """
     first = _SAVED not in st.session_state
-    if not first and not _navigated():
+    navigated = st.session_state[_WENT] = _navigated()
+    if not first and not navigated:
         _hear()
         return address.decode(st.session_state[_SAVED], *classes)[0], st.session_state[_PROBLEMS]
     asked: dict[str, Any] = {**_asked()}
@@ -45,7 +47,8 @@ def read(
     if opening and not any(name in asked for name in ours):
         asked = {**address.encode(*opening), **asked}
     records, problems = address.decode(address.completed(asked, st.session_state.get(_SAVED, {})), *classes)
-    if _navigated():
+    if navigated:
+        history.arrived()
         _show(controls.show(*records))
         _save(records, problems)
     else:  # widgets start from the records; after a restart of the server, those of the browser hold newer values
@@ -110,7 +113,7 @@ def write(*records: object) -> tuple[str, ...]:
     labels = address.labels(*map(type, records))
     asked = _asked()
     ours = {name: asked.pop(name)[-1] for name in (*labels, *address.RESERVED) if name in asked}
-    if _navigated() or not _same(ours, short, *map(type, records)):
+    if st.session_state.get(_WENT) or not _same(ours, short, *map(type, records)):
         st.query_params.from_dict({**asked, **short})
     st.session_state[_WRITTEN] = short
     return tuple(labels[name] for name in left_out)
@@ -135,8 +138,11 @@ def _asked() -> dict[str, list[str]]:
 
 
 def _navigated() -> bool:
-    """Whether Back or Forward asked for this run: private to Streamlit, so the tests hold every version to it."""
-    return bool(getattr(get_script_run_ctx(), "is_history_navigation", False))
+    """Whether Back or Forward asked for this run, or for one before it that came to nothing.
+
+    What Streamlit says of it is private, so the tests hold every version to it.
+    """
+    return bool(getattr(get_script_run_ctx(), "is_history_navigation", False)) or history.leads_to(_asked())
 
 
 def digest(*things: object) -> str:

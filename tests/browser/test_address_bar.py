@@ -116,6 +116,24 @@ def test_back_at_once_leaves_page_and_address_in_agreement(browser_page: Any, si
         visit.page.wait_for_function(AGREE, polling=100)
 
 
+def test_back_is_followed_if_another_request_joins_it(browser_page: Any, site: Any) -> None:
+    """As pictures send one that find another room, and a visitor who presses a button."""
+    visit = Visit(browser_page, site.url)
+    visit.page.evaluate("""() => {
+        const button = [...document.querySelectorAll("button")].find((each) => each.innerText === "Ring");
+        window.addEventListener("popstate", () => button.click());
+    }""")
+    for trial in range(1, 6):
+        visit.move()
+        visit.wait_for("guests", 5)
+        visit.wait_for_address("guests", "5")
+        visit.page.evaluate("history.back()")
+        visit.page.get_by_text(f"Rung {trial}", exact=True).wait_for()
+        visit.wait_for("guests", 4)
+        assert visit.guests.input_value() == "4"
+        assert "guests" not in visit.address
+
+
 def test_a_killed_server_loses_nothing(browser_page: Any, server: Callable[..., Any]) -> None:
     site = server("tests/browser/pages/settings.py")
     visit = Visit(browser_page, f"{site.url}/?v=1&heat=0.1234567890123456&dish=curry&embed_options=light_theme&who=me")

@@ -168,6 +168,27 @@ def test_streamlit_still_says_which_runs_the_history_of_the_browser_asked_for() 
     assert get_script_run_ctx(suppress_warning=True) is None
 
 
+@pytest.mark.parametrize(
+    ("gone", "followed"),
+    [
+        ("v=1&guests=6&name=%C3%A9", True),
+        ("guests=6&v=1&name=%C3%A9&embed=true&embed_options=light_theme", True),
+        ("v=1&guests=7", False),
+        ("", False),
+        (None, False),
+        (6, False),
+        (["v=1"], False),
+    ],
+)
+def test_where_back_led_is_shown_once_even_if_the_run_it_asked_for_came_to_nothing(gone: Any, followed: bool) -> None:
+    page = opened(v="1", guests="5")
+    page.session_state["_gone_to"] = gone
+    page.query_params = {"v": "1", "guests": "6", "name": "é"}
+    assert shown(run(page))["guests"] == (6 if followed else 5)
+    page.slider(key="guests").set_value(9)
+    assert shown(run(page))["guests"] == 9
+
+
 def test_a_move_that_crosses_a_way_back_is_sent_back_to_its_slider(navigated: list[bool]) -> None:
     """The browser then shows what it was sent, 5, and the page what it heard, 9: it has to be sent the 9 as well."""
     page = opened(v="1", guests="5")

@@ -11,7 +11,7 @@ import streamlit as st
 
 from attnviz.core import fields
 from attnviz.core.choice import Choice, table
-from attnviz.ui import controls, state
+from attnviz.ui import controls, history, state
 
 
 def row(name: str, *uses: str) -> Choice:
@@ -60,6 +60,7 @@ class Look:
         fields.check(self)
 
 
+history.listen()
 (meal, look), problems = state.read(Meal, Look)
 st.session_state["rings"] = st.session_state.get("rings", 0) + st.button("Ring")
 draft = controls.draw(meal, group="Top")
