@@ -15,6 +15,7 @@ import streamlit as st
 
 KEY = "history"
 _GONE = "_gone_to"
+_LONGEST = 2**16  # characters; no link is nearly as long
 _STREAMLITS = ("embed", "embed_options")  # in the address, but not in `st.query_params`
 
 _component = st.components.v2.component(
@@ -34,7 +35,7 @@ def _remember() -> None:
 def leads_to(asked: Mapping[str, list[str]]) -> bool:
     """Whether this address is where the browser went, and no run has shown that yet."""
     gone = st.session_state.get(_GONE)
-    if not isinstance(gone, str):
+    if not isinstance(gone, str) or len(gone) > _LONGEST:  # browsers can say anything
         return False
     parts = parse_qs(gone, keep_blank_values=True)
     return {name: values for name, values in parts.items() if name.lower() not in _STREAMLITS} == asked

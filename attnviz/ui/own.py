@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import streamlit as st
 
@@ -79,6 +78,7 @@ LIMITS = {
 
 LONGEST = 900_000
 """Characters: a message with more than a million bytes would break the connection."""
+_SAID_AGAIN = 10_000  # characters of what was pasted that a browser is told in every run, although it holds them
 
 _HELD, _PROBLEM = "own_held", "own_problem"
 _KIND, _FILE, _TOKENS, _KEY_TOKENS = "own_kind", "own_file", "own_tokens", "own_key_tokens"
@@ -139,10 +139,10 @@ def _bring(config: Config) -> None:
                 KINDS,
                 format_func=KINDS.__getitem__,
                 key=_KIND,
+                default=controls.start(_KIND, held.kind),
                 required=True,
                 on_change=_other_kind,
                 args=(config,),
-                **_start(_KIND, held.kind, "default"),
             )
             or held.kind
         )
@@ -153,22 +153,15 @@ def _bring(config: Config) -> None:
     for area, part in zip(areas, PARTS[chosen]):
         label = TEXTS["paste"] if len(areas) == 1 else TEXTS["paste_part"].format(part=part.upper())
         key = _PASTE.format(part=part)
-        start = _start(key, held.texts.get(part, ""))
-        area.text_area(label, key=key, height=104, max_chars=LONGEST, on_change=_pasted, args=(config,), **start)
+        text = controls.start(key, held.texts.get(part, ""))
+        start = "" if key in st.session_state and len(text) > _SAID_AGAIN else text
+        area.text_area(label, start, key=key, height=104, max_chars=LONGEST, on_change=_pasted, args=(config,))
     queries, keys = st.columns(2)
     typed = {_TOKENS: (queries, held.tokens), _KEY_TOKENS: (keys, held.key_tokens)}
     for key, (place, words) in typed.items():
         label = TEXTS[key.removeprefix("own_")]
-        place.text_input(label, key=key, on_change=_named, args=(config,), **_start(key, words))
+        place.text_input(label, controls.start(key, words), key=key, on_change=_named, args=(config,))
     line([TEXTS["private"]])
-
-
-def _start(key: str, value: str, name: str = "value") -> dict[str, Any]:
-    """What a widget starts from, unless it holds something.
-
-    Given to the widget and not to the session, as a browser may answer before what the session says has reached it.
-    """
-    return {} if key in st.session_state else {name: value}
 
 
 def _about_setting(held: Held, config: Config) -> Sequence[str]:

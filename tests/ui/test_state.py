@@ -176,6 +176,7 @@ def test_streamlit_still_says_which_runs_the_history_of_the_browser_asked_for() 
         ("v=1&guests=7", False),
         ("", False),
         (None, False),
+        ("v=1&guests=6&name=%C3%A9&embed=" + "x" * 2**16, False),
         (6, False),
         (["v=1"], False),
     ],
