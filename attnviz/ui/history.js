@@ -1,4 +1,4 @@
-// Tells where Back or Forward went. It listens before Streamlit does, so that Streamlit's own request is the newer one.
+// Tells where Back or Forward went.
 
 export default function ({ setTriggerValue }) {
   const went = () => setTriggerValue("gone", location.search.slice(1));

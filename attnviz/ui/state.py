@@ -26,6 +26,7 @@ _UPLOAD = "_upload"
 _UNHEARD = "_unheard"
 _WRITTEN = "_written"
 _WENT = "_went"
+_SENT = "_sent"
 _ON_ITS_WAY = 5.0  # seconds after which what was sent to the browser has arrived
 
 
@@ -39,6 +40,7 @@ def read(
     """
     first = _SAVED not in st.session_state
     navigated = st.session_state[_WENT] = _navigated()
+    _receipt(navigated)
     if not first and not navigated:
         _hear()
         return address.decode(st.session_state[_SAVED], *classes)[0], st.session_state[_PROBLEMS]
@@ -112,11 +114,31 @@ def write(*records: object) -> tuple[str, ...]:
     short, left_out = address.fitting(whole)
     labels = address.labels(*map(type, records))
     asked = _asked()
-    ours = {name: asked.pop(name)[-1] for name in (*labels, *address.RESERVED) if name in asked}
-    if st.session_state.get(_WENT) or not _same(ours, short, *map(type, records)):
-        st.query_params.from_dict({**asked, **short})
+    ours = {name: asked[name][-1] for name in (*labels, *address.RESERVED) if name in asked}
+    if st.session_state.get(_WENT):  # what is written now may count as a step, and there is no way forward from that
+        if st.session_state.get(_SENT):
+            _send(asked)
+    elif not _same(ours, short, *map(type, records)):
+        others = {name: asked[name] for name in asked if name not in ours}
+        _send({**others, **{name: [text] for name, text in short.items()}})
     st.session_state[_WRITTEN] = short
     return tuple(labels[name] for name in left_out)
+
+
+def _send(query: dict[str, list[str]]) -> None:
+    """Put an address into the browser, and remember it until it has arrived."""
+    st.session_state[_SENT] = query, _asked()
+    st.query_params.from_dict(query)
+
+
+def _receipt(navigated: bool) -> None:
+    """Forget what was sent if the browser shows it, or went back to what it showed before.
+
+    What is still on its way when Back is pressed arrives after that, and the address then has to be sent once more.
+    """
+    sent, before = st.session_state.get(_SENT) or (None, None)
+    if _asked() == sent or (navigated and _asked() == before):
+        st.session_state[_SENT] = None
 
 
 def _same(asked: dict[str, str], ours: dict[str, str], *classes: type[Any]) -> bool:

@@ -118,20 +118,27 @@ def test_back_at_once_leaves_page_and_address_in_agreement(browser_page: Any, si
 
 def test_back_is_followed_if_another_request_joins_it(browser_page: Any, site: Any) -> None:
     """As pictures send one that find another room, and a visitor who presses a button."""
-    visit = Visit(browser_page, site.url)
+    visit = Visit(browser_page, f"{site.url}/?plate=03&v=1")
     visit.page.evaluate("""() => {
         const button = [...document.querySelectorAll("button")].find((each) => each.innerText === "Ring");
         window.addEventListener("popstate", () => button.click());
     }""")
-    for trial in range(1, 6):
+
+    def go(way: str, guests: int) -> None:
+        rung = int(visit.page.get_by_text(re.compile("^Rung ")).inner_text().removeprefix("Rung "))
+        visit.page.evaluate(f"history.{way}()")
+        visit.page.get_by_text(f"Rung {rung + 1}", exact=True).wait_for()
+        visit.wait_for("guests", guests)
+        assert visit.guests.input_value() == str(guests)
+
+    for _ in range(4):
         visit.move()
         visit.wait_for("guests", 5)
         visit.wait_for_address("guests", "5")
-        visit.page.evaluate("history.back()")
-        visit.page.get_by_text(f"Rung {trial}", exact=True).wait_for()
-        visit.wait_for("guests", 4)
-        assert visit.guests.input_value() == "4"
-        assert "guests" not in visit.address
+        go("back", 4)
+        assert visit.address == {"plate": "03", "v": "1"}
+        go("forward", 5)
+        go("back", 4)
 
 
 def test_a_killed_server_loses_nothing(browser_page: Any, server: Callable[..., Any]) -> None:
