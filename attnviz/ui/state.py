@@ -105,8 +105,8 @@ def _hear() -> None:
 def write(*records: object) -> tuple[str, ...]:
     """Save the records and put them in the address if it says something else; call it once, at the page's end.
 
-    Each change of the address is a step of the Back button. What is not ours in it stays. Gives the labels of the
-    fields that are too long for a link, if any.
+    Each change of the address is a step of the Back button, so where that has led the address stays as it is. What is
+    not ours in it stays. Gives the labels of the fields that are too long for a link, if any.
     """
     whole = address.encode(*records)
     if whole != st.session_state.get(_SAVED):
