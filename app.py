@@ -1,5 +1,5 @@
 """attnviz, the page: `streamlit run app.py` starts it."""
 
-from attnviz.ui.door import page
+from attnviz.ui.main import page
 
 page()

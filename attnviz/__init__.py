@@ -12,31 +12,37 @@
     show(weights, tokens)         # attention that you have, as a Plotly figure
     heatmaps(trace)
 
-These two need Plotly, which is loaded when one of them is asked for.
+These two need Plotly: pip install "attnviz[plot]".
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from attnviz.core.attention import Attention, MultiHead, attend, multi_head
-from attnviz.core.biases import BIASES, alibi_slopes, t5_buckets
-from attnviz.core.config import Config
-from attnviz.core.embeddings import EMBEDDINGS
-from attnviz.core.fields import ConfigError
-from attnviz.core.given import of_scores, of_vectors, of_weights
-from attnviz.core.layers import run
-from attnviz.core.masks import MASKS
-from attnviz.core.normalisers import NORMALISERS
-from attnviz.core.patterns import PATTERNS
-from attnviz.core.positions import POSITIONS, rope, sinusoidal
-from attnviz.core.projections import INITIALISERS
-from attnviz.core.scores import SCORES
-from attnviz.core.tokens import TOKENISERS
-from attnviz.core.trace import Step, Trace
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from attnviz.views.heatmaps import heatmaps as heatmaps
-    from attnviz.views.heatmaps import show as show
+    from attnviz.engine.attention import Attention, MultiHead, attend, multi_head
+    from attnviz.engine.backward.gradients import Gradients, gradients
+    from attnviz.engine.config import Config
+    from attnviz.engine.external import of_scores, of_vectors, of_weights
+    from attnviz.engine.film import Film
+    from attnviz.engine.learn import TASKS, learn
+    from attnviz.engine.own_rows import add_rows
+    from attnviz.engine.run import run
+    from attnviz.engine.tables.biases import BIASES, alibi_slopes, t5_buckets
+    from attnviz.engine.tables.embeddings import EMBEDDINGS
+    from attnviz.engine.tables.head_patterns import PATTERNS
+    from attnviz.engine.tables.initialisers import INITIALISERS
+    from attnviz.engine.tables.masks import MASKS
+    from attnviz.engine.tables.normalisers import NORMALISERS
+    from attnviz.engine.tables.positions import POSITIONS, rope, sinusoidal
+    from attnviz.engine.tables.scores import SCORES
+    from attnviz.engine.tables.tokenisers import TOKENISERS
+    from attnviz.engine.trace import Step, Trace
+    from attnviz.engine.typed_rows import normaliser, score
+    from attnviz.formula.faults import FormulaError
+    from attnviz.models.in_memory import of_model
+    from attnviz.models.model import Model, load
+    from attnviz.pictures.heatmaps import heatmaps, show
+    from attnviz.settings.fields import ConfigError
+    from attnviz.settings.rows import Knob, LineRow
 
 __version__ = "0.1.0"
 
@@ -49,28 +55,83 @@ __all__ = [
     "PATTERNS",
     "POSITIONS",
     "SCORES",
+    "TASKS",
     "TOKENISERS",
     "Attention",
     "Config",
     "ConfigError",
+    "Film",
+    "FormulaError",
+    "Gradients",
+    "Knob",
+    "LineRow",
+    "Model",
     "MultiHead",
     "Step",
     "Trace",
+    "add_rows",
     "alibi_slopes",
     "attend",
+    "gradients",
+    "heatmaps",
+    "learn",
+    "load",
     "multi_head",
+    "normaliser",
+    "of_model",
     "of_scores",
     "of_vectors",
     "of_weights",
     "rope",
     "run",
+    "score",
+    "show",
     "sinusoidal",
     "t5_buckets",
 ]
 
+_HOMES = {
+    "engine.attention": "Attention MultiHead attend multi_head",
+    "engine.tables.biases": "BIASES alibi_slopes t5_buckets",
+    "engine.config": "Config",
+    "engine.tables.embeddings": "EMBEDDINGS",
+    "settings.fields": "ConfigError",
+    "engine.external": "of_scores of_vectors of_weights",
+    "engine.own_rows": "add_rows",
+    "engine.backward.gradients": "Gradients gradients",
+    "engine.film": "Film",
+    "engine.learn": "TASKS learn",
+    "engine.run": "run",
+    "engine.tables.masks": "MASKS",
+    "engine.tables.normalisers": "NORMALISERS",
+    "engine.tables.head_patterns": "PATTERNS",
+    "engine.tables.positions": "POSITIONS rope sinusoidal",
+    "engine.tables.initialisers": "INITIALISERS",
+    "engine.tables.scores": "SCORES",
+    "engine.tables.tokenisers": "TOKENISERS",
+    "engine.trace": "Step Trace",
+    "engine.typed_rows": "normaliser score",
+    "formula.faults": "FormulaError",
+    "models.in_memory": "of_model",
+    "models.model": "Model load",
+    "pictures.heatmaps": "heatmaps show",
+    "settings.rows": "Knob LineRow",
+}
+"""The modules that define these names: each is loaded when one of its names is first asked for."""
 
-def __getattr__(name: str) -> Any:
-    """What needs more than NumPy, loaded when it is asked for."""
-    if name not in ("heatmaps", "show"):
+
+if not TYPE_CHECKING:  # a checker that saw this function would take every misspelt name
+
+    def __getattr__(name: str) -> object:
+        """Load the module that defines a name, so that importing the package costs no more than NumPy."""
+        from importlib import import_module
+
+        for home, names in _HOMES.items():
+            if name in names.split():
+                globals()[name] = getattr(import_module(f"attnviz.{home}"), name)
+                return globals()[name]
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("attnviz.views.heatmaps"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

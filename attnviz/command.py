@@ -15,24 +15,27 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from attnviz import __version__, options
-from attnviz.core.config import Config
-from attnviz.core.fields import ConfigError, settings, shorten
-from attnviz.core.layers import run
-from attnviz.ui.selection import Selection, within
-from attnviz.views import address
-from attnviz.views.formats import FORMATS, Place, written
+from attnviz.engine.config import Config
+from attnviz.engine.own_rows import load_rows
+from attnviz.engine.run import run
+from attnviz.exports.formats import FORMATS, ExportTarget, export, kind_of
+from attnviz.settings import url_codec
+from attnviz.settings.fields import ConfigError, settings, shorten
+from attnviz.ui.session.selection import Selection, within
 
 HERE = Path(__file__).parent
 NEEDED = ("streamlit", "plotly", "pandas")
 STREAMLIT_OPTION = re.compile(r"--[a-zA-Z]+(\.[a-zA-Z]+)+=.*", re.DOTALL)
 
 WORDS = {
-    "usage": "attnviz [--port N] [--address HOST]\n       attnviz render [SENTENCE] -o FILE [settings]",
+    "usage": "attnviz [--with FILE] [--port N] [--address HOST]\n"
+    "       attnviz [--with FILE] render [SENTENCE] -o FILE [settings]",
     "render_usage": "attnviz render [SENTENCE] -o FILE [settings]",
     "about": "See attention happen. Without a command, start the page.",
     "more": "Any option of Streamlit may follow, written as --server.baseUrlPath=attention.",
     "port": "1 to 65535; otherwise Streamlit's own, 8501 or the next that is free",
     "address": "who may open the page: localhost is this machine alone, 0.0.0.0 the whole network [localhost]",
+    "with": "a Python file of your own with scores and normalisers, each a LineRow; may be given more than once",
     "render": "write a run to a file, without the page",
     "sentence": "the sentence, in quotes",
     "output": "the file; the end of its name says what kind it is; - is standard output",
@@ -48,7 +51,6 @@ FAULTS = {
     "quotes": "{what} is one word too many; put the sentence in quotes",
     "port": "--port is {given}; choose 1 to 65535",
     "page": 'the page needs {module}, which is not installed; pip install "attnviz[app]" brings it',
-    "kind": "{given} does not say what kind of file it is; choose a name that ends in {known}",
     "format": "--output is -, which does not say what kind of file it is; add --format and one of {known}",
     "binary": "standard output is a terminal, and a file of this kind is not text; name a file after --output",
     "file": "{name} cannot be {done}: {why}",
@@ -68,6 +70,8 @@ def main(words: Sequence[str] | None = None) -> int:
     """Do what the command line says; the exit code, 2 for what cannot be done, which standard error then explains."""
     try:
         arguments, rest = _parser().parse_known_args(words)
+        for path in arguments.own_rows or ():
+            load_rows(path)
         if arguments.command == "render":
             _refuse(rest)
             _render(vars(arguments))
@@ -86,6 +90,7 @@ def _parser() -> Parser:
         prog="attnviz", usage=WORDS["usage"], description=WORDS["about"], epilog=WORDS["more"], allow_abbrev=False
     )
     parser.add_argument("--version", action="version", version=__version__)
+    parser.add_argument("--with", action="append", dest="own_rows", metavar="FILE", help=WORDS["with"])
     parser.add_argument("--port", metavar="N", help=WORDS["port"])
     parser.add_argument("--address", metavar="HOST", default="localhost", help=WORDS["address"])
     kinds = [WORDS["kinds"], *(f"  {'.' + name:11}{form.note}" for name, form in FORMATS.items())]
@@ -103,7 +108,7 @@ def _parser() -> Parser:
     render.add_argument("-o", "--output", required=True, metavar="FILE", help=WORDS["output"])
     render.add_argument("--format", choices=FORMATS, metavar="KIND", help=WORDS["format"])
     render.add_argument("--link", metavar="LINK", help=WORDS["link"])
-    places = [item.name for item in fields(Place)]
+    places = [item.name for item in fields(ExportTarget)]
     grouped = {WORDS["places"]: [item for item in settings(Selection) if item.name in places]}
     for item in settings(Config):
         if item.name != "sentence":
@@ -141,7 +146,7 @@ def _start(port: str | None, host: str, rest: Sequence[str]) -> None:
 
 def server_settings() -> dict[str, str]:
     """Streamlit's options by their full names as `.streamlit/config.toml` has them, in a clone or in the package."""
-    packaged = HERE / "settings" / "config.toml"
+    packaged = HERE / "server" / "config.toml"
     file = packaged if packaged.is_file() else HERE.parent / ".streamlit" / "config.toml"
     return dict(_flat(tomllib.loads(file.read_text(encoding="utf-8"))))
 
@@ -160,8 +165,8 @@ def _render(arguments: Mapping[str, Any]) -> None:
     config = replace(config, **options.given(Config, arguments))
     trace = run(config)
     selection = replace(within(selection, trace), **options.given(Selection, arguments))
-    place = Place(**{item.name: getattr(selection, item.name) for item in fields(Place)})
-    data = written(name, trace, place)
+    place = ExportTarget(**{item.name: getattr(selection, item.name) for item in fields(ExportTarget)})
+    data = export(name, trace, place)
     for note in (*said, *trace.notes):
         print(f"attnviz: {note}", file=sys.stderr)
     _write(data, arguments["output"])
@@ -169,12 +174,9 @@ def _render(arguments: Mapping[str, Any]) -> None:
 
 def _kind(output: str, given: str | None) -> str:
     """The row of FORMATS that is meant."""
-    ends = sorted((name for name in FORMATS if output.lower().endswith(f".{name}")), key=len)
-    name = given or (ends[-1] if ends else None)
-    if name is None:
-        known = ", ".join(FORMATS if output == "-" else (f".{name}" for name in FORMATS))
-        raise ConfigError(FAULTS["format" if output == "-" else "kind"].format(given=shorten(output), known=known))
-    return name
+    if given is None and output == "-":
+        raise ConfigError(FAULTS["format"].format(known=", ".join(FORMATS)))
+    return given or kind_of(output)
 
 
 def _linked(link: str | None) -> tuple[Config, Selection, list[str]]:
@@ -182,9 +184,9 @@ def _linked(link: str | None) -> tuple[Config, Selection, list[str]]:
     if link is None:
         return Config(), Selection(), []
     if link.lower().endswith(".json") and "=" not in link:
-        (config, selection), said = address.from_file(_saved(link), Config, Selection)
+        (config, selection), said = url_codec.from_file(_saved(link), Config, Selection)
     else:
-        (config, selection), said = address.open_link(link, Config, Selection)
+        (config, selection), said = url_codec.open_link(link, Config, Selection)
     return config, selection, said
 
 

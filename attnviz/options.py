@@ -7,19 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field
 from typing import Any
 
-from attnviz.core.fields import (
+from attnviz.settings import plain_text
+from attnviz.settings.fields import (
     ConfigError,
     Number,
     Options,
+    SerialisedTuple,
     Switch,
     Text,
     Widths,
-    Written,
     default,
     settings,
     shorten,
 )
-from attnviz.views import address
 
 UNREADABLE = "cannot be read at {part}; write each as scores.1.2.3.4~0.5, with ~~ between two"
 
@@ -70,7 +70,7 @@ def _value(item: Field[Any], argument: Any) -> Any:
     kind = item.metadata["kind"]
     if isinstance(kind, Switch):
         return argument
-    text = address.clean(argument, kind.lines) if isinstance(kind, Text) else argument
+    text = plain_text.clean(argument, kind.lines) if isinstance(kind, Text) else argument
     if isinstance(kind, Options):
         text = text.replace(",", ".")
     try:
@@ -84,7 +84,7 @@ def _value(item: Field[Any], argument: Any) -> Any:
 
 def _why(kind: Any, text: str, problem: str) -> str:
     """What is wrong with a text, in the words of the field's own check."""
-    if isinstance(kind, Written):
+    if isinstance(kind, SerialisedTuple):
         return UNREADABLE.format(part=shorten(text))
     try:
         kind.check(text)

@@ -6,6 +6,7 @@
     python benchmarks/hosting.py --json figures.json --only --write docs/hosting.md README.md   # nothing new, put there
     python benchmarks/hosting.py --small                                    # the form for every change, minutes
 
+What is put somewhere is of one commit, without changes; anything else is refused.
 Leaves with 1 if anybody was refused, dropped or shown something else, or if a server ended; a goal of speed that is
 not met is printed as missed. Other work on the machine makes the times meaningless, so the load average stands beside.
 """
@@ -132,6 +133,9 @@ def main() -> int:
     sizes = Sizes(**(SMALL if asked.small else {}), browser=asked.browser)
     kept: dict[str, Any] = json.loads(asked.json.read_text("utf-8")) if asked.json and asked.json.exists() else {}
     now = list(PARTS) if asked.only is None else asked.only
+    if asked.write:  # before an hour is spent on it
+        older = [part["commit"] for name, part in kept.items() if name not in now]
+        table.check_one_commit([*older, *([commit()] if now else [])])
     for name in now:
         print(f"{name} ...", file=sys.stderr, flush=True)
         kept[name] = measured(name, sizes)
@@ -141,6 +145,8 @@ def main() -> int:
     print(table.whole(ordered))
     wrong = [each for name in now for each in kept[name]["wrong"]]
     print(*wrong[:20], sep="\n", file=sys.stderr)
+    if asked.write:
+        table.check_one_commit(part["commit"] for part in ordered.values())
     for path in asked.write:
         path.write_text(table.put(path.read_text("utf-8"), ordered), "utf-8")
     return 1 if wrong else 0

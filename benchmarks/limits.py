@@ -27,6 +27,9 @@ LARGEST = replace(
     d_k=64,
     d_v=64,
 )
+PLACE = "Explore > This cell with 128 words, d_model 512, 6 layers of 16 heads"
+"""What `edge` opens. Other places take more, and are refused there: tests/ui/test_memory.py opens them all."""
+
 # The page under a limit of file sizes, its log through a pipe as in a container; the process stays the one started.
 PIPED = ("bash", "-c", 'exec prlimit --fsize=0 "$@" > >(cat) 2>&1', "bash")
 
@@ -96,7 +99,7 @@ def limited(megabytes: int) -> Iterator[tuple[Server, Path | None]]:
 
 
 def memory(megabytes: int, usual: int, large: tuple[int, ...], moves: int) -> Outcome:
-    """A class within a limit of memory; then, to find the edge, more and more with the largest setting there is."""
+    """A class within a limit of memory; then, to find the edge, more and more on one large page."""
     out = Outcome()
     with limited(megabytes) as (server, made):
         how = "the kernel's limit" if made else "watched only, since no limit can be set here"
@@ -110,7 +113,7 @@ def memory(megabytes: int, usual: int, large: tuple[int, ...], moves: int) -> Ou
         )
         out.figures = {"limited_mb": held}
         said = [edge(server, made, n, moves) for n in large if server.lives]
-        out.row("The same, visitors at once with the largest setting there is", "; ".join(said))
+        out.row(f"The same, visitors at once on {PLACE}", "; ".join(said))
     return out
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 ROOMS = {"A class": 30, "A lecture": 100, "A talk": 300}
@@ -26,6 +26,18 @@ def whole(kept: Kept) -> str:
 def figures(kept: Kept) -> dict[str, float]:
     """All figures of all parts."""
     return {name: value for part in kept.values() for name, value in part["figures"].items()}
+
+
+def check_one_commit(commits: Iterable[str]) -> None:
+    """Raise ValueError unless figures are of one commit, and of the files as they are in it.
+
+    A table of several commits says of none how it does.
+    """
+    found = sorted({*commits})
+    if changed := [each for each in found if each.endswith("+") or each == "unknown"]:
+        raise ValueError(f"measured while files differed from their commit: {', '.join(changed)}; commit, and measure")
+    if len(found) > 1:
+        raise ValueError(f"measured on different commits: {', '.join(found)}; measure the older parts again")
 
 
 def machines(kept: Kept) -> str:

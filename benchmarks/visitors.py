@@ -30,7 +30,7 @@ from websockets.exceptions import WebSocketException
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from attnviz import Config, run
-from attnviz.views import address
+from attnviz.settings import url_codec
 
 SEEDS = 997  # as many different answers are asked for
 PATIENCE = 120.0  # seconds after which an answer counts as none
@@ -93,7 +93,7 @@ class Visitor:
 
     async def open(self, seed: int) -> None:
         """Come by a link; returns when the page is whole, and raises WrongPageError if it is another."""
-        self.query = urlencode(address.encode(replace(self.config, seed=seed)))
+        self.query = urlencode(url_codec.encode(replace(self.config, seed=seed)))
         await self.socket.send(self.frame())
         await self.answered(seed)
 

@@ -9,6 +9,7 @@ places that differ by machine: nginx's port, its temporary files, the static fil
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import secrets
 import shutil
@@ -30,9 +31,17 @@ SETTINGS = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_MMAP_THRESHOLD_": "131072"}  # 
 PATIENCE = 30.0  # seconds until what does not answer counts as broken
 
 
+_ports = itertools.count(10_000 + os.getpid() * 16 % 20_000)
+"""Below the ports that the system hands out by itself, and from another place in every process: a port that is free
+when asked for is then still free when the server has started."""
+
+
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
+    """Return a port that nothing listens on; never the same twice in a process."""
+    for port in _ports:
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    raise AssertionError("unreachable: the count has no end")
 
 
 def wait_for(address: str, process: subprocess.Popen[bytes]) -> None:

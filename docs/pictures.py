@@ -16,9 +16,8 @@ TWELVE = "one+two+three+four+five+six+seven+eight+nine+ten+eleven+twelve"
 PICTURES = {
     "first-screen": ("", "light", 1280, 720),
     "first-screen-dark": ("v=1&mask=causal&score=additive&n_heads=8&sentence=" + TWELVE, "dark", 1280, 720),
-    "one-cell": ("v=1&mask=causal&head=2&query=5&key=3", "light", 1280, 1500),
+    "one-cell": ("v=1&mask=causal&head=2&query=5&key=3", "light", 1280, 720),
     "one-word": ("v=1&mask=causal&head=2&query=7&panel=word", "light", 1280, 900),
-    "every-step": ("v=1&mask=causal&panel=flow", "light", 1280, 1100),
     "class": ("v=1&initialiser=by_hand&page=class&step=weights", "light", 1280, 720),
     "phone": ("", "light", 390, 844),
 }

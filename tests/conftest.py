@@ -2,13 +2,42 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
 from hypothesis import settings
 
 import attnviz
 
-assert attnviz.__file__  # imported before doctests are collected, which would make modules of their own of its files
+for name in attnviz.__all__:  # loaded before doctests are collected, which would make modules of their own of its files
+    assert getattr(attnviz, name) is not None
 
 settings.register_profile("untimed", deadline=None)  # how long a test takes says more of the machine than of the code
 settings.load_profile("untimed")
 
-collect_ignore_glob = ["browser/pages/*"]  # scripts for Streamlit: to look in them for doctests would run them
+# To look for doctests in a file would run it: scripts for Streamlit, one for type checkers, one that asks for torch.
+collect_ignore_glob = ["browser/pages/*", "typed_user.py", "models/make_fixtures.py"]
+
+
+@pytest.fixture
+def torch() -> Iterator[Any]:
+    """PyTorch with its defaults put back afterwards; a test without it is skipped, and fails where CI is set."""
+    try:
+        import torch
+    except ImportError:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("no torch: pip install -r tests/requirements-torch.txt")
+    before = torch.get_default_dtype(), torch.get_num_threads()
+    torch.set_num_threads(1)  # the arrays are small
+    yield torch
+    torch.set_default_dtype(before[0])
+    torch.set_num_threads(before[1])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test that asks for PyTorch, so that those can be run by name."""
+    for item in items:
+        if "torch" in getattr(item, "fixturenames", ()):
+            item.add_marker("torch")

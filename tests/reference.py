@@ -80,6 +80,22 @@ def cosine(q: Vector, k: Vector, j: int, params: dict[str, Any]) -> float:
     return dot(q, k) / lengths if lengths else 0.0
 
 
+def qk_norm(q: Vector, k: Vector, j: int, params: dict[str, Any]) -> float:
+    """Both over their root mean square and times their gains, then the product over the root of the width."""
+    d = len(q)
+    sides = []
+    for x, name in ((q, "u"), (k, "w")):
+        root = math.sqrt(dot(x, x) / d)
+        gains = params.get(name, [1.0] * d)
+        sides.append([entry / root * gain if root else 0.0 for entry, gain in zip(x, gains, strict=True)])
+    return dot(*sides) / math.sqrt(d)
+
+
+def first(number: Any) -> float:
+    """A number of a head, which a run keeps as a list of one."""
+    return float(number[0]) if isinstance(number, list) else float(number)
+
+
 SCORES: dict[str, Callable[[Vector, Vector, int, dict[str, Any]], float]] = {
     "scaled_dot": lambda q, k, j, params: dot(q, k),
     "dot": lambda q, k, j, params: dot(q, k),
@@ -89,6 +105,10 @@ SCORES: dict[str, Callable[[Vector, Vector, int, dict[str, Any]], float]] = {
     "gaussian": lambda q, k, j, params: -(distance(q, k) ** 2) / 2,
     "negative_distance": lambda q, k, j, params: -distance(q, k),
     "location": lambda q, k, j, params: row_times(q, params["W"])[j],
+    "multiplicative_tanh": lambda q, k, j, params: math.tanh(general(q, k, j, params)),
+    "qk_norm": qk_norm,
+    "scaled_cosine": lambda q, k, j, params: cosine(q, k, j, params) / max(first(params.get("tau", 1.0)), 0.01),
+    "formula": lambda q, k, j, params: sum(math.tanh(x * y) for x, y in zip(q, k, strict=True)) / math.sqrt(len(q)),
 }
 
 
@@ -122,14 +142,22 @@ def entmax15(z: Vector) -> Vector:
     return [max(x / 2 - t, 0.0) ** 2 for x in z]
 
 
+def entmax(z: Vector, alpha: float = 1.25) -> Vector:
+    """max((alpha - 1) z - t, 0)^(1 / (alpha - 1)), with t chosen so that the weights sum to one."""
+    small, power = [(alpha - 1) * (x - max(z)) for x in z], 1 / (alpha - 1)
+    t = root(lambda t: sum(max(x - t, 0.0) ** power for x in small) - 1, -1.0, 0.0)
+    return [max(x - t, 0.0) ** power for x in small]
+
+
 def sigmoid(z: Vector) -> Vector:
     """1 / (1 + e^-z), each for itself."""
     return [1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x)) for x in z]
 
 
 def hardmax(z: Vector) -> Vector:
-    """All weight on the largest; equal ones share it."""
-    return [(x == max(z)) / z.count(max(z)) for x in z]
+    """All weight on the largest; those that are equal but for a billionth of the spread share it."""
+    wins = [(max(z) - x) <= (max(z) - min(z)) / 1e9 for x in z]
+    return [win / sum(wins) for win in wins]
 
 
 def quiet_softmax(z: Vector) -> Vector:
@@ -153,6 +181,11 @@ NORMALISERS: dict[str, Callable[[Vector], Vector]] = {
     "hardmax": hardmax,
     "quiet_softmax": quiet_softmax,
     "linear": linear,
+    "entmax": entmax,
+    "relu_over_n": lambda z: [max(x, 0.0) / len(z) for x in z],
+    "softmax_with_sink": quiet_softmax,
+    "squared_relu_over_n": lambda z: [max(x, 0.0) ** 2 / len(z) for x in z],
+    "formula": softmax,
 }
 
 
@@ -237,7 +270,7 @@ def concat(heads: list[Matrix]) -> Matrix:
 
 # Many heads: NumPy cuts arrays into heads and stacks what comes back; it does no arithmetic --------------------------
 
-PARAMETER_AXES = {"W_q": 2, "W_k": 2, "W": 2, "v": 1, "b": 1}
+PARAMETER_AXES = {"W_q": 2, "W_k": 2, "W": 2, "v": 1, "b": 1, "u": 1, "w": 1, "tau": 0}
 
 
 def attend_heads(q: np.ndarray, k: np.ndarray, v: np.ndarray, **options: Any) -> Attention:

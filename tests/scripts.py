@@ -8,6 +8,7 @@ import io
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import permutations
 from types import CodeType
 from typing import Any
 
@@ -27,9 +28,9 @@ from attnviz import (
     Trace,
     run,
 )
-from attnviz.core.blocks import FEED_FORWARDS, NORMS
-from attnviz.core.sides import SIDES
-from attnviz.views.script_rows import VARIABLES
+from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
+from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
+from attnviz.exports.script.rows import VARIABLES
 
 SMALL = {
     "sentence": "the cat sat, the mat",
@@ -49,7 +50,7 @@ TABLES = {
     "mask": MASKS,
     "bias": BIASES,
     "normaliser": NORMALISERS,
-    "normalise_over": SIDES,
+    "normalise_over": NORMALISED_AXES,
     "tokeniser": TOKENISERS,
     "norm": NORMS,
     "feed_forward": FEED_FORWARDS,
@@ -60,6 +61,30 @@ TABLES = {
 RAGGED = {"n_heads": 4, "n_kv_heads": 2, "d_k": (3, 2), "d_v": (1, 4)}
 TWO = {"n_layers": 2, "residual": True}
 HAND = {"initialiser": "by_hand", "bos": True, "mask": "causal"}
+NEARLY_TIED = tuple(
+    (0, "masked", place, score)
+    for (i, j), score in {(0, 0): 50.0, (0, 1): 50.0 - 1e-9, (1, 1): 50.0 - 2e-9, (1, 0): 50.0 - 1e-6}.items()
+    for place in ((0, i, j), (1, i, j))
+)
+
+
+def equal_but_for_rounding(n: int) -> tuple[tuple[int, str, tuple[int, ...], float], ...]:
+    """Return edits after which all scores of heads 0 and 1 are one number, whose terms are added in other orders.
+
+    In head 0 they cancel to zero, so that only the size of the terms tells that what is left is rounding.
+    """
+    found = []
+    for head, last in enumerate((-0.3, 0.3)):
+        orders = list(permutations((0.1, 0.2, last)))[:n]
+        for token in range(n):
+            found += [(0, "queries", (head, token, column), 1.0 if column < 3 else 0.0) for column in range(3)]
+            found += [(0, "keys", (head, token, column), x) for column, x in enumerate(orders[token])]
+    return tuple(found)
+
+
+ROUNDED = equal_but_for_rounding(6)
+"""Scores that are the largest of their row, or equal to it but for rounding, or below it for all that."""
+
 EDITS = (
     (None, "token_embeddings", (1, 2), 3.0),
     (None, "positions", (0, 1), -1.5),
@@ -110,7 +135,18 @@ SETTINGS: dict[str, dict[str, Any]] = _rows() | {
     "by_hand_values_edited": HAND
     | TWO
     | {"patterns": "induction", "edits": ((0, "w_v", (0, 0, 0), 2.0), (1, "w_q", (0, 0, 0), 2.0))},
+    "learned": {"initialiser": "learned", "task": "backwards", "learn_steps": 4},
+    "learned_additive": {"initialiser": "learned", "learn_steps": 4, "score": "additive", "second_sentence": "a dog"},
+    "learned_location": {"initialiser": "learned", "learn_steps": 4, "score": "location", "task": "dates"},
+    "learned_shared": {"initialiser": "learned", "learn_steps": 4, "score": "general", "n_heads": 4, "n_kv_heads": 2},
+    "learned_layers": TWO
+    | {"initialiser": "learned", "task": "recall", "learn_steps": 4, "projection_bias": True, "score": "additive"}
+    | {"edits": ((0, "w_q", (1, 2, 0), 2.0), (1, "score_v", (0, 1), 2.0), (1, "scores", (0, 1, 1), 3.0))},
     "three_layers": {"n_layers": 3, "residual": True, "norm": "pre", "feed_forward": "gelu", "projection_bias": True},
+    "today": TWO | {"norm": "rms", "feed_forward": "swiglu", "residual": True, "position": "rope", "d_ff": 7},
+    "geglu": {"norm": "rms", "feed_forward": "geglu", "projection_bias": True, "initialiser": "linear", "d_ff": 5},
+    "geglu_post": {"norm": "post", "feed_forward": "geglu", "edits": ((0, "ff_gate", (1, 2), 2.0),)},
+    "gelu_tanh": {"norm": "pre", "feed_forward": "gelu_tanh", "projection_bias": True, "initialiser": "normal"},
     "layers_cross": TWO | {"second_sentence": "a dog", "norm": "post", "feed_forward": "relu", "score": "additive"},
     "post_alone": {"norm": "post", "feed_forward": "relu", "output_projection": False},
     "no_output_matrix": {"output_projection": False, "d_v": (3, 1), "feed_forward": "gelu", "projection_bias": True},
@@ -128,11 +164,79 @@ SETTINGS: dict[str, dict[str, Any]] = _rows() | {
     "edits_masked": {"edits": EDITS, "mask": "causal", "bias": "alibi", "softcap": 3.0},
     "edits_tied": {"edits": EDITS, "tied": True, "position": "none", "output_projection": False},
     "edits_layers": TWO | {"edits": (*EDITS, (1, "allowed", (2, 2), 0.0), (1, "added", (1, 1), 3.0))},
+    "edits_tied_shared": {
+        "edits": ((0, "w_q", (1, 2, 0), 2.0), (0, "b_q", (3, 0), 1.5)),
+        "tied": True,
+        "n_heads": 4,
+        "n_kv_heads": 2,
+        "projection_bias": True,
+    },
+    "nearly_tied": {"normaliser": "hardmax", "edits": NEARLY_TIED},
+    "all_tied": {"normaliser": "hardmax", "d_k": 3, "position": "none", "edits": ROUNDED},
+    "all_tied_columns": {"normaliser": "hardmax", "d_k": 3, "normalise_over": "queries", "edits": ROUNDED},
+    "nearly_tied_columns": {"normaliser": "hardmax", "normalise_over": "queries", "edits": NEARLY_TIED},
     "edits_bias": {"bias": "linear", "edits": ((0, "bias", (1, 2, 0), float("-inf")),)},
     "edits_infinite": {"mask": "causal", "edits": ((0, "values", (1, 4, 1), float("-inf")),)},
     "edits_nowhere": {"edits": ((0, "scores", (9, 9, 9), 1.0), (4, "scores", (0, 0, 0), 1.0), (0, "x'y", (), 1.0))},
 }
 """What scripts are made of in the tests: every row of every table, and what can go wrong together."""
+
+FORMULA = {"score": "formula"}
+SETTINGS |= {
+    "typed_tanh": FORMULA | {"score_formula": "sum(tanh(q*k)) / sqrt(d_k) - 0.1*abs(i-j)"},
+    "typed_general": FORMULA | {"score_formula": "q @ W @ k", "n_kv_heads": 1},
+    "typed_additive": FORMULA | {"score_formula": "t = tanh(q@W_q + b + k@W_k); sum(t * v)", "projection_bias": True},
+    "typed_without_biases": FORMULA | {"score_formula": "sum(tanh(q@U + b) * v) + sum(k * u) * g"},
+    "typed_list": FORMULA | {"score_formula": "sum(q * W[j]) + b[j] / tau - h", "second_sentence": "a dog"},
+    "typed_cosine": FORMULA | {"score_formula": "alpha * dot(unit(q), unit(k)) + ratio(i, j)", "n_layers": 2},
+    "typed_few": FORMULA | {"score_formula": "mean(k) if j > 1 else max(k, 0.1) @ k"},
+    "typed_only_places": FORMULA
+    | {"score_formula": "2**(j - i) // 3 + h % 2", "edits": ((0, "scores", (0, 0, 1), 2.0),)},
+    "typed_ragged": RAGGED | FORMULA | {"score_formula": "mean(exp(q*k)) + sum(tanh(q@U) * c) * g + max(k * u) + d_k"},
+    "typed_ragged_biases": RAGGED
+    | FORMULA
+    | {"score_formula": "sum(q*b) - norm(k@A + w) + W[j] @ q + c[j]", "projection_bias": True, "initialiser": "linear"},
+    "typed_ragged_identity": RAGGED | FORMULA | {"score_formula": "sum(u*k) + b @ q", "initialiser": "identity"},
+    "typed_ragged_orthogonal": RAGGED | FORMULA | {"score_formula": "sum(u*k)", "initialiser": "orthogonal"},
+    "typed_names": FORMULA
+    | {"score_formula": "np = tanh(q*k); lambda_ = sum(np)\nhidden = np*np; sum(hidden) + lambda_"},
+    "typed_mask": {"mask": ("formula", "causal"), "mask_formula": "token[j] != 'the' and (i - j) % 2 == 0 or i == j"},
+    "typed_mask_of_words": {"mask": "formula", "mask_formula": "token[i] == token[j] or not token[j] in ('cat', 'a')"},
+    "typed_mask_of_keys": {"mask": "formula", "mask_formula": "j < 3", "second_sentence": "a dog ran home"},
+    "typed_mask_of_nothing": {"mask": "formula", "mask_formula": "near = abs(i - j) < n; 1 < 2 and near"},
+    "typed_bias": {"bias": "formula", "bias_formula": "-abs(i-j) * 2**(-8*h/n_heads)", "mask": "causal"},
+    "typed_bias_alike": {"bias": "formula", "bias_formula": "j / n", "second_sentence": "a dog"},
+    "typed_relu": {"normaliser": "formula", "normaliser_formula": "relu(x) / n", "mask": "causal"},
+    "typed_quiet": {
+        "normaliser": "formula",
+        "normaliser_formula": "m = max(x); e = exp(x - m); e / (exp(-m) + sum(e))",
+        "temperature": 0.7,
+        "mask": ("causal", "no_self"),
+    },
+    "typed_odd_normaliser": {
+        "normaliser": "formula",
+        "normaliser_formula": "abs(x) / (1 + norm(x)) + (x > mean(x)) * 0.1 * h + min(x) * 0.01 * (j - i)",
+        "mask": "causal",
+    },
+    "typed_over_queries": {
+        "normaliser": "formula",
+        "normaliser_formula": "exp(x - max(x) - 0.1*j) / sum(exp(x - max(x) - 0.1*j)) + n / 9",
+        "normalise_over": "queries",
+        "temperature": 0.7,
+        "mask": "no_self",
+    },
+    "typed_constant_normaliser": {"normaliser": "formula", "normaliser_formula": "1 / n", "mask": "window"},
+    "typed_all": FORMULA
+    | TWO
+    | {
+        "score_formula": "sum(max(q, k) * abs(q - k)) / 9",
+        "mask": "formula",
+        "bias": "formula",
+        "normaliser": "formula",
+        "normaliser_formula": "sigmoid(x) * sign(j + 1)",
+    },
+}
+"""Formulas that are typed."""
 
 SETTINGS |= {
     f"over_queries-{name}": {"normalise_over": "queries", "normaliser": name, "temperature": 0.7, "mask": "causal"}

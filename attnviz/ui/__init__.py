@@ -1,1 +1,1 @@
-"""Room 3: the page. The only room that imports Streamlit."""
+"""The page; the only folder that imports Streamlit."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.ui import bridge, wire
-from attnviz.views.figures import Stage
+from attnviz.pictures.figures import Stage
+from attnviz.ui.components import heatmap
+from attnviz.ui.session import transport
 
 WIDE = 8  # columns of a head's output
 HEIGHT = "<style>.stMainBlockContainer{padding:1.1rem 2rem}</style>"
@@ -29,14 +30,14 @@ def stages(heads: int, tokens: int, seed: int, *, causal: bool) -> list[Stage]:
 
 
 def page() -> None:
-    wire.send_at_once()  # as the app does, for the floor as well
+    transport.send_at_once()  # as the app does, for the floor as well
     st.set_page_config(layout="wide")
     st.html(HEIGHT)
     asked = st.query_params
     seed = st.slider("Seed", 0, 10_000, 0)
     if asked.get("heads"):
         drawn = stages(int(asked["heads"]), int(asked["tokens"]), seed, causal=asked.get("causal") == "yes")
-        bridge.show(drawn, key="mosaic", width=1216)
+        heatmap.show(drawn, key="mosaic", width=1216)
     st.text(f"seed {seed}")
 
 

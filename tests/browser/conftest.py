@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,10 @@ from typing import Any, NoReturn
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "deploy"))
+
+from local import free_port  # noqa: E402
+
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 QUIET += ["--disable-sync"]
 PATIENCE = 30  # seconds until a server that does not answer counts as broken
@@ -29,9 +32,7 @@ class Server:
     """A Streamlit server of its own process on a free port; it can be killed and started again."""
 
     def __init__(self, script: Path, *options: str) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={self.port}"]
         self._command += ["--server.address=127.0.0.1", "--server.headless=true", *options]

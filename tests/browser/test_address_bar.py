@@ -208,4 +208,4 @@ def test_what_is_too_long_for_a_link_stays_in_the_page(new_page: Callable[..., A
     visit.wait_for("guests", 5)
     other = Visit(new_page(), visit.page.url)
     assert (other.shown["guests"], other.shown["notes"]) == (5, "")
-    assert other.page.get_by_text("Problem: Notes was too long").is_visible()
+    assert other.page.get_by_text("Problem: Too long for a link: Notes").is_visible()

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from attnviz import Config, run
-from attnviz.core import orders, trials
-from attnviz.core.sides import SIDES
-from attnviz.views import growth, order
-from attnviz.views import trials as words
-from attnviz.views.sentences import plain
+from attnviz.analysis import permutations, variance_and_sharing
+from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
+from attnviz.experiments import axis_and_sharing as words
+from attnviz.experiments import permutation
+from attnviz.pictures import variance_charts
+from attnviz.text.number_format import short
+from attnviz.text.sentences import plain
 from tests.quiet import QUIET
 
 pytestmark = pytest.mark.browser
@@ -40,19 +42,19 @@ def press(page: Any, label: str) -> None:
 def test_every_question_is_opened_and_answered_in_numbers(browser_page: Any, app: Any) -> None:
     page, trace = browser_page, run(CONFIG)
     page.goto(f"{app.url}/?{QUERY}")
-    sides = {side: run(Config(sentence=CONFIG.sentence, n_heads=3, normalise_over=side)) for side in SIDES}
+    sides = {side: run(Config(sentence=CONFIG.sentence, n_heads=3, normalise_over=side)) for side in NORMALISED_AXES}
     variants = [run(Config(sentence=CONFIG.sentence, n_heads=3, n_kv_heads=n)) for n in (3, 1)]
-    found = orders.reordered(Config(sentence=CONFIG.sentence, n_heads=3), (3, 2, 1, 0))
+    found = permutations.reordered(Config(sentence=CONFIG.sentence, n_heads=3), (3, 2, 1, 0))
     assert found is not None
     answers = {
-        "Which axis sums to one": ("axis", "trial-keys", words.of_axis(sides, 0)[1]),
+        "Which axis sums to one": ("axis", "trial-keys", words.axis_sentences(sides, 0)[1]),
         "Why divide by √d_k": (
             "scale",
             "trial-root",
-            growth.of_spread(trace, trials.spread(trace, 0, 16))[0],
+            variance_charts.of_spread(trace, variance_and_sharing.spread(trace, 0, 16))[0],
         ),
-        "Sharing keys and values": ("sharing", "trial-kv1", words.of_sharing(variants, 0)[0]),
-        "Does order matter": ("shuffle", "trial-on-on", plain(order.of_order("on", found))),
+        "Sharing keys and values": ("sharing", "trial-kv1", words.sharing_sentences(variants, 0)[0]),
+        "Does order matter": ("shuffle", "trial-on-on", plain(permutation.order_sentences("on", found))),
     }
     for label, (name, picture, sentence) in answers.items():
         press(page, label)
@@ -68,8 +70,8 @@ def test_the_width_is_moved_and_the_charts_follow(browser_page: Any, app: Any) -
     page.get_by_role("slider", name="d_k of the experiment").focus()
     page.keyboard.press("ArrowLeft")
     settled(page, "trial_d_k=15")
-    found = trials.spread(run(CONFIG), 0, 15)
-    page.get_by_text(f"At d_k = 15 the scores have standard deviation {growth.short(found.scores['one'])}").wait_for()
+    found = variance_and_sharing.spread(run(CONFIG), 0, 15)
+    page.get_by_text(f"At d_k = 15 the scores have standard deviation {short(found.scores['one'])}").wait_for()
     page.wait_for_function(
         "() => document.querySelector('.st-key-chart-spread .js-plotly-plot')?.data?.[0]?.x?.includes?.(15)"
     )

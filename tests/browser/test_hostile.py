@@ -17,9 +17,9 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
-from attnviz.core.lessons import LESSONS
-from attnviz.core.tokens import TOKENISERS
-from attnviz.ui.selection import EXPERIMENT_NAMES, PAGE_NAMES, PANEL_NAMES
+from attnviz.engine.tables.tokenisers import TOKENISERS
+from attnviz.lessons.catalogue import LESSONS
+from attnviz.ui.session.selection import EXPERIMENT_NAMES, PAGE_NAMES, PANEL_NAMES
 from tests.quiet import QUIET
 
 pytestmark = pytest.mark.browser
@@ -219,7 +219,7 @@ def test_no_page_runs_a_word_links_from_it_or_loses_it(watch: Watch, app: Any) -
             watch.page.get_by_text("def ").first.wait_for(state="attached")
         elif value == "assign":
             watch.page.get_by_text("Link for students").wait_for()
-        elif value in ("mask_values", "scale"):
+        elif value in ("mask_values", "scale", "importance", "learn"):
             watch.page.wait_for_function(FINISHED)
         elif value == "shuffle":
             watch.page.get_by_text(f"Reordered: {rows[-1]} {rows[-2]}").wait_for()

@@ -24,7 +24,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from attnviz.ui.selection import EXPERIMENT_NAMES, PAGE_NAMES, PANEL_NAMES
+from attnviz.ui.session.selection import EXPERIMENT_NAMES, PAGE_NAMES, PANEL_NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "deploy"))
@@ -67,10 +67,11 @@ def test_every_answer_carries_the_headers(site: Any) -> None:
         assert headers["Server"] == "nginx"
 
 
-def test_the_policy_allows_the_one_inline_script_by_its_hash_and_nothing_evaluated(site: Any) -> None:
+def test_the_policy_allows_the_one_inline_script_by_its_hash_and_no_javascript_evaluated(site: Any) -> None:
     scripts = re.findall(rb"<script>(.*?)</script>", get(site.url)[1], re.DOTALL)
     hashes = [base64.b64encode(hashlib.sha256(script).digest()).decode() for script in scripts]
-    assert policy(site)["script-src"] == ["'self'", "blob:", *(f"'sha256-{each}'" for each in hashes)]
+    hashed = [f"'sha256-{each}'" for each in hashes]
+    assert policy(site)["script-src"] == ["'self'", "blob:", "'wasm-unsafe-eval'", *hashed]
     assert len(hashes) == 1
 
 
@@ -127,22 +128,48 @@ def answered_by(site: Any, cookie: str) -> int:
     pytest.fail("no replica has counted the visitor")
 
 
+def bucket(site: Any, **headers: str) -> str | None:
+    """The cookie that an answer sets, as "attnviz=..."; None if it sets none."""
+    return (get(site.url, **headers)[0]["Set-Cookie"] or "").split(";")[0] or None
+
+
+def test_the_cookie_is_one_of_256_numbers_and_is_set_once(site: Any) -> None:
+    drawn = {bucket(site) for _ in range(64)}
+    assert all(re.fullmatch("attnviz=[0-9a-f]{2}", str(each)) for each in drawn)
+    assert len(drawn) > 16
+    given = get(site.url)[0]["Set-Cookie"]
+    assert given.split("; ")[1:] == ["Path=/", "HttpOnly", "SameSite=Lax"]
+    assert bucket(site, Cookie="other=1; attnviz=7f") is None
+    script = re.search(rb"\./(static/js/index\.[^\"]+\.js)", get(site.url)[1])
+    assert script is not None
+    assert get(f"{site.url}/{script[1].decode()}")[0]["Set-Cookie"] is None
+
+
+@pytest.mark.parametrize("forged", ["", "zz", "7f7", "FF", "fwAAAWchXb1bLwAGAwMEAg=="])
+def test_a_cookie_that_is_none_of_the_256_is_replaced(site: Any, forged: str) -> None:
+    assert re.fullmatch("attnviz=[0-9a-f]{2}", bucket(site, Cookie=f"attnviz={forged}") or "")
+
+
 def test_a_visitor_stays_with_one_replica_and_visitors_are_spread(site: Any) -> None:
-    cookies = [get(site.url)[0]["Set-Cookie"].split(";")[0] for _ in range(16)]
-    assert len({*cookies}) == 16
+    cookies = [f"attnviz={number:02x}" for number in range(0, 256, 16)]
     served = [{answered_by(site, cookie) for _ in range(3)} for cookie in cookies]
     assert [each for each in served if len(each) != 1] == []
     assert {replica for each in served for replica in each} == {0, 1}
 
 
+VIOLATIONS = """document.addEventListener("securitypolicyviolation", (event) =>
+  console.error(`violation of ${event.effectiveDirective} by ${event.blockedURI} at ${event.sourceFile}`))"""
+
+
 class Page:
-    """A page behind nginx that notes whatever the browser complains of."""
+    """A page behind nginx that notes whatever the browser complains of, violations of its policy among it."""
 
     def __init__(self, page: Any, url: str) -> None:
         self.page, self.url = page, url
         self.said: list[str] = []
         page.on("console", lambda message: self.said.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: self.said.append(str(error)))
+        page.add_init_script(VIOLATIONS)  # a script that catches its own error writes nothing to the console
 
     def open(self, **query: str) -> None:
         self.page.goto(f"{self.url}/?{urlencode({'v': '1'} | query)}")
@@ -180,6 +207,7 @@ def test_the_notes_of_what_is_forbidden_can_be_seen(site: Any, browser_page: Any
     visit.open()
     for script in (
         "eval('1')",
+        "try { Function('1') } catch {}",  # only the event tells of it
         "(() => { const i = new Image(); i.src = 'http://evil.test/x.png'; document.body.append(i) })()",
     ):
         before = len(visit.said)
@@ -187,7 +215,8 @@ def test_the_notes_of_what_is_forbidden_can_be_seen(site: Any, browser_page: Any
         browser_page.wait_for_timeout(50)
         while len(visit.said) == before:
             browser_page.wait_for_timeout(20)
-    assert all("Content Security Policy" in said for said in visit.said)
+    assert all("Content Security Policy" in said or "violation of" in said for said in visit.said)
+    assert sum("violation of" in said for said in visit.said) >= 3
 
 
 def test_a_file_is_taken_through_nginx(site: Any, browser_page: Any) -> None:
@@ -204,6 +233,7 @@ def test_a_lost_replica_loses_nothing_and_no_log_holds_a_sentence(site: Any, bro
     visit = Page(browser_page, site.url)
     visit.open(sentence="zebra quagga okapi", n_heads="3", panel="table")
     cookie = next(each for each in browser_page.context.cookies() if each["name"] == "attnviz")
+    assert re.fullmatch("[0-9a-f]{2}", cookie["value"])
     site.replicas[answered_by(site, f"attnviz={cookie['value']}")].kill()
     browser_page.locator("[data-test-connection-state=CONNECTED]").wait_for(state="detached")
     browser_page.locator(REST).wait_for()

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from attnviz.core.lessons import LESSONS
-from attnviz.views.captions import NAMES
+from attnviz.lessons.catalogue import LESSONS
+from attnviz.text.captions import NAMES
 from tests.quiet import QUIET
 
 pytestmark = pytest.mark.browser
@@ -39,15 +39,17 @@ def test_a_question_is_answered_and_the_slide_opens_in_explore(browser_page: Any
         page.locator(".st-key-next-slide").get_by_role("button").click()
         settled(page, f"slide={slide}")
     drawn(page, "keys")
-    assert page.locator(".st-key-lesson-0-scores").count() == 0
+    drawn(page, "scores")
+    page.locator(".st-key-lesson-0-scores").get_by_text("?", exact=True).wait_for()
     assert "5.993" not in page.content()
     page.get_by_role("textbox", name="Your number").fill("5")
     page.get_by_role("button", name="Check").click()
-    page.get_by_text("Not so: the number is larger.").wait_for()
+    page.get_by_text("Not so. Multiply the query and the key").wait_for()
     assert "5.993" not in page.content()
     page.get_by_role("textbox", name="Your number").fill("5,99")
     page.get_by_role("button", name="Check").click()
     page.get_by_text("It is 5.993.").wait_for()
+    page.locator(".st-key-lesson-0-scores").get_by_text("?", exact=True).wait_for(state="detached")
     drawn(page, "scores")
     page.get_by_text("The products added up.").wait_for()
     settled(page, "sentence=mine")
@@ -82,10 +84,13 @@ def test_no_slide_of_a_room_is_scrolled(browser_page: Any, app: Any, name: str) 
     page, slides = browser_page, LESSONS[name].slides
     page.goto(f"{app.url}/?v=1&page=lessons&lesson={name}&presenter=yes")
     for number, slide in enumerate(slides, 1):
-        stops = [""] * bool(slide.question) + list(slide.steps if slide.beside else slide.steps[-1:])
+        asked = slide.question
+        changed = [asked.at.get("step", "weights")] if asked and "change" in asked.at and not slide.beside else []
+        stops = [""] * bool(asked) + (list(slide.steps) if slide.beside else [slide.steps[-1], *changed])
+        compared = set(slide.steps if slide.beside else changed)
         for step in stops:
             page.get_by_text(f"· {number} of {len(slides)}").wait_for()
-            if step and slide.beside:
+            if step in compared and step != "":
                 page.locator(".attn-formula").get_by_text(NAMES[step].lower(), exact=False).first.wait_for()
             elif step:
                 drawn(page, step)
@@ -94,6 +99,39 @@ def test_no_slide_of_a_room_is_scrolled(browser_page: Any, app: Any, name: str) 
             page.evaluate(QUIET)  # pictures tell their room, and a key that is pressed in that run is lost
             page.wait_for_function(UNSCROLLED)
             page.keyboard.press("Space")
+
+
+SIZES = """() => Object.fromEntries([...document.querySelectorAll(".stMain [class*=st-key-lesson-]")].flatMap(part => {
+    const image = part.querySelector(".js-plotly-plot .hm image")?.getBoundingClientRect();
+    const own = name => /^st-key-lesson-[0-9]+-/.test(name) && !/-(bridge|numbers|row)$/.test(name);
+    const name = [...part.classList].find(own);
+    return image && name ? [[name, [image.width, image.height]]] : [];
+}))"""
+"""How large the pictures of a slide are drawn, by their names."""
+
+
+@pytest.mark.parametrize("name", [name for name, lesson in LESSONS.items() if any(s.question for s in lesson.slides)])
+def test_a_picture_keeps_its_size_when_others_come(browser_page: Any, app: Any, name: str) -> None:
+    page = browser_page
+    for number, slide in enumerate(LESSONS[name].slides, 1):
+        if not slide.question or slide.beside or len(slide.steps) < 2:
+            continue
+        page.goto(f"{app.url}/?v=1&page=lessons&lesson={name}&slide={number}")
+        page.locator(".st-key-asked").wait_for()
+        page.evaluate(QUIET)
+        before = page.evaluate(SIZES)
+        page.get_by_role("button", name="Show the answer").click()
+        for step in slide.steps:
+            drawn(page, step)
+        page.evaluate(QUIET)
+        after = page.evaluate(SIZES)
+        assert set(after) >= {picture for picture in before if picture.rpartition("-")[2] in slide.steps}
+        for picture, (width, height) in ((each, before[each]) for each in before.keys() & after.keys()):
+            room = page.locator(f".{picture}").bounding_box()["width"]  # words take a part of it
+            assert after[picture][0] >= min(width, 0.78 * room) - 2, (number, picture, before, after)
+            assert after[picture][0] / after[picture][1] == pytest.approx(
+                width / height, rel=0.12
+            )  # others came or went
 
 
 UNSCROLLED = "(main => main.scrollHeight <= main.clientHeight)(document.querySelector('[data-testid=stMain]'))"
@@ -116,7 +154,7 @@ def test_space_on_a_button_goes_on_once(browser_page: Any, app: Any) -> None:
     page.evaluate(QUIET)
     page.keyboard.press("ArrowRight")
     page.get_by_text("3 of 7").wait_for()
-    page.locator(".st-key-asked").get_by_text("Which shape do the scores have").wait_for()
+    page.locator(".st-key-asked").get_by_text("What shape do the scores have").wait_for()
     assert page.get_by_text("5 queries, 5 keys").count() == 0
 
 

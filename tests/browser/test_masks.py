@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
+from tests.quiet import QUIET
 
 pytestmark = pytest.mark.browser
 
@@ -33,7 +34,7 @@ def opened(page: Any, app: Any, query: str) -> Any:
 
 
 def quiet(page: Any) -> None:
-    page.locator("[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]").wait_for()
+    page.evaluate(QUIET)
 
 
 def settled(page: Any, part: str) -> None:
@@ -47,7 +48,7 @@ def cell(page: Any, row: int, column: int) -> Any:
 
 
 def grid(page: Any) -> list[str]:
-    """The grid as marks: x may be looked at, . may not."""
+    """The grid as marks: x may be attended to, . may not."""
     marks = page.locator("[role=gridcell]").evaluate_all("cells => cells.map((cell) => cell.ariaSelected)")
     columns = page.locator("[role=columnheader]").count()
     text = "".join("x" if mark == "true" else "." for mark in marks)
@@ -116,7 +117,8 @@ def test_a_fast_stroke_over_64_tokens_has_no_holes(browser_page: Any, app: Any) 
     page = opened(browser_page, app, f"sentence={words}&n_heads=1&mask=none&max_tokens=64")
     assert page.locator("[role=gridcell]").count() == 64 * 64
     drag(page, (2, 3), (2, 63))
-    settled(page, "custom_cells=1: 1-64, 2: 1-2 64, 3: 1-64")
+    settled(page, "custom_cells=bits.64.")
+    assert [row for row in grid(page) if "." in row] == ["xx" + 61 * "." + "x"]
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
@@ -168,15 +170,15 @@ def test_the_keyboard_moves_and_toggles_and_the_state_is_said(browser_page: Any,
     for key in ("ArrowUp", "ArrowDown", "End", "ArrowRight", "ArrowLeft"):
         page.keyboard.press(key)
     in_focus = page.locator("[role=gridcell]:focus")
-    assert in_focus.get_attribute("aria-label") == "query 2 cat, key 2 cat: may look"
+    assert in_focus.get_attribute("aria-label") == "query 2 cat, key 2 cat: may attend"
     page.keyboard.press("Space")
-    assert in_focus.get_attribute("aria-label") == "query 2 cat, key 2 cat: may not look"
+    assert in_focus.get_attribute("aria-label") == "query 2 cat, key 2 cat: may not attend"
     assert in_focus.get_attribute("aria-selected") == "false"
-    page.locator("[aria-live=polite]", has_text="may not look").wait_for(state="attached")
+    page.locator("[aria-live=polite]", has_text="may not attend").wait_for(state="attached")
     settled(page, "custom_cells=1: 1, 2: 1, 3: 1-3")
     quiet(page)
     page.keyboard.press("Control+End")
-    assert in_focus.get_attribute("aria-label") == "query 3 the, key 3 the: may look"
+    assert in_focus.get_attribute("aria-label") == "query 3 the, key 3 the: may attend"
     page.keyboard.press("Enter")
     settled(page, "custom_cells=1: 1, 2: 1, 3: 1-2")
     assert page.locator("[role=grid][aria-multiselectable=true]").count() == 1
@@ -205,7 +207,7 @@ def test_hostile_words_stay_words(browser_page: Any, app: Any) -> None:
     page.locator("[role=gridcell]").first.wait_for()
     assert page.locator("[role=columnheader] .word").all_inner_texts() == HOSTILE.split()
     cell(page, 6, 7 - 1).focus()
-    assert cell(page, 6, 6).get_attribute("aria-label") == "query 6 {row}, key 6 {row}: may look"
+    assert cell(page, 6, 6).get_attribute("aria-label") == "query 6 {row}, key 6 {row}: may attend"
     assert alarms == []
 
 
@@ -213,14 +215,17 @@ def test_the_lab_shows_five_ways_and_an_emptied_row(browser_page: Any, lab: Any)
     page = browser_page
     page.goto(f"{lab.url}/?mask=causal&head=2")
     page.wait_for_selector(".st-key-lab-fills .attn-focus")
-    names = "() => JSON.parse(document.querySelector('.st-key-lab-fills .js-plotly-plot').data[0].meta).heads"
+    page.evaluate(QUIET)
+    names = (
+        "() => JSON.parse(document.querySelector('.st-key-lab-fills .js-plotly-plot')?.data?.[0]?.meta ?? '{}').heads"
+    )
     assert page.evaluate(names) == ["−∞", "−1e9", "0 as a score", "0 afterwards", "renormalised"]
     page.get_by_text("Empty a row").click()
-    page.get_by_text("may look at nothing").wait_for()
+    page.get_by_text("may attend to nothing").wait_for()
     slider = page.get_by_role("slider")
     slider.focus()
     page.keyboard.press("End")
-    page.wait_for_function(f"() => ({names})()[1] === '−1'")
+    page.wait_for_function(f"() => ({names})()?.[1] === '−1'")
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
@@ -228,7 +233,8 @@ def test_a_map_with_every_cell_masked_has_its_words_and_can_be_chosen(browser_pa
     page = browser_page
     page.goto(f"{server('app.py').url}/?v=1&mask=custom&custom_cells=&sentence=a+b+c&n_heads=1")
     weights = page.locator(".st-key-explore-weights")
-    weights.get_by_text("head 1", exact=True).wait_for()
+    weights.locator("text[data-head='0']").wait_for()
+    page.evaluate(QUIET)
     assert weights.locator(".attn-layer text").all_text_contents().count("b") == 2
     box = weights.locator(".shapelayer path").first.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)

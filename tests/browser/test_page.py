@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from attnviz import Config, run
+from attnviz.ui.main import OPENING
+from attnviz.ui.pages.explore import GONE
+from attnviz.ui.session.selection import PANEL_NAMES
 from tests.quiet import QUIET
 
 pytestmark = pytest.mark.browser
@@ -23,7 +27,7 @@ def app(server: Callable[..., Any]) -> Any:
 
 def opened(page: Any, app: Any, query: str = "") -> Any:
     page.goto(f"{app.url}/?{query}")
-    page.wait_for_selector(".st-key-explore-heads .attn-focus")
+    page.wait_for_selector(".st-key-explore-weights .attn-focus")
     return page
 
 
@@ -77,10 +81,11 @@ def drawn(page: Any, stage: str, rows: list[str], n_heads: int) -> None:
 
 
 def says(page: Any, *parts: str) -> None:
-    """Wait until one formula on the page holds all the parts."""
+    """Wait until the rows of one formula on the page hold all the parts."""
     page.wait_for_function(
-        "parts => [...document.querySelectorAll('.katex annotation')]"
-        ".some(formula => parts.every(part => formula.textContent.includes(part)))",
+        "parts => [...document.querySelectorAll('.stMain table')]"
+        ".map(sheet => [...sheet.querySelectorAll('.katex annotation')].map(formula => formula.textContent).join())"
+        ".some(formula => parts.every(part => formula.includes(part)))",
         arg=list(parts),
     )
 
@@ -102,11 +107,11 @@ def test_a_person_types_chooses_and_reads_the_new_numbers(browser_page: Any, app
     page.keyboard.press("Escape")
     page.get_by_role("listbox").wait_for(state="hidden")
     page.get_by_role("combobox", name="Score function").click()
-    page.get_by_role("option", name="Cosine").click()
+    page.get_by_role("option", name="Cosine", exact=True).click()
     settled(page, "score=cosine")
     drawn(page, "weights", ["dogs", "chase", "small", "cats"], 3)
     trace = run(
-        Config(sentence="dogs chase small cats", n_heads=3, mask="causal", score="cosine", initialiser="by_hand")
+        replace(OPENING, sentence="dogs chase small cats", n_heads=3, mask=("causal", "no_self"), score="cosine")
     )
     for stage in ("scores", "weights"):
         said = read_until(page, stage, (2, 3, 1), trace[stage].array[2, 3, 1])
@@ -120,7 +125,8 @@ def test_a_copied_link_shows_the_same_numbers_in_another_browser(new_page: Calla
     number = read_cell(first, "weights", head=1, row=2, column=0)
     second = new_page()
     second.goto(first.url)
-    second.wait_for_selector(".st-key-explore-heads .attn-focus")
+    second.wait_for_selector(".st-key-explore-weights .attn-focus")
+    second.evaluate(QUIET)
     assert read_cell(second, "weights", head=1, row=2, column=0) == number
 
 
@@ -128,7 +134,8 @@ def test_a_cell_is_followed_down_to_its_products(browser_page: Any, app: Any) ->
     page = opened(browser_page, app, "mask=causal")
     read_cell(page, "weights", head=1, row=4, column=2)
     page.keyboard.press("Enter")
-    page.get_by_text("looks at key 3").wait_for()
+    page.get_by_text("attends to key 3").wait_for()
+    settled(page, "key=3")
     assert {"head": "2", "query": "5", "key": "3"}.items() <= address(page).items()
     weight = run(Config(mask="causal"))["weights"].array[1, 4, 2]
     says(page, f"{weight:.4g}", "a_{5,3}")
@@ -180,35 +187,54 @@ def test_every_picture_says_in_words_what_it_shows(browser_page: Any, app: Any) 
     page.get_by_role("figure", name="of 3 heads").nth(2).wait_for()
 
 
-def test_a_step_of_the_strip_is_opened_large(browser_page: Any, app: Any) -> None:
-    page = opened(browser_page, app, "mask=causal&panel=flow")
-    page.get_by_role("button", name=re.compile("queries")).first.click()
-    settled(page, "step=queries")
-    page.wait_for_selector(".st-key-large-queries .attn-focus")
-    page.get_by_text("Shapes, parameters and multiply-adds").click()
-    page.get_by_test_id("stDataFrame").first.wait_for()
+def test_a_step_of_the_way_is_opened_large(browser_page: Any, app: Any) -> None:
+    page = opened(browser_page, app)
+    page.get_by_role("button", name=re.compile("^Q, ")).click()
+    settled(page, "shown=queries")
+    page.wait_for_selector(".st-key-explore-queries .attn-layer text")
+    assert page.locator(".st-key-explore-row .js-plotly-plot").count() == 3
+    page.get_by_role("button", name=re.compile("^A, ")).click()
+    page.evaluate(QUIET)
+    page.wait_for_selector(".st-key-explore-weights .attn-layer text")
 
 
 def test_the_one_row_of_a_vector_has_no_word(browser_page: Any, app: Any) -> None:
-    page = opened(browser_page, app, "initialiser=glorot&score=additive&n_heads=2&d_a=5&panel=flow&step=score_v")
-    page.wait_for_selector(".st-key-large-score_v .attn-layer text")
-    words = page.locator(".st-key-large-score_v .attn-layer text").all_text_contents()
+    page = browser_page
+    page.goto(f"{app.url}/?initialiser=glorot&score=additive&n_heads=2&d_a=5&panel=flow&step=score_v")
+    page.wait_for_selector(".st-key-explore-score_v .attn-layer text")
+    page.evaluate(QUIET)
+    words = page.locator(".st-key-explore-score_v .attn-layer text").all_text_contents()
     assert {"head 1", "head 2", "5"} <= set(words)
     assert not [word for word in words if word.endswith(("…", ")"))]
 
 
+SHOWN = {
+    "word": ".st-key-word",
+    "statistics": "[data-testid=stDataFrame]",
+    "redeal": ".st-key-redeal",
+    "table": "[data-testid=stDataFrame]",
+    "what_if": ".st-key-what-if",
+    "mask": ".st-key-mask-panel",
+    "cell": "[class*=st-key-part-]",
+    "backward": ".st-key-slope-sizes",
+}
+"""What each panel shows."""
+PRESSED = {"redeal": "Deal again", "what_if": "Change", "mask": "Mask", "cell": "Explore"}
+"""The button that leads there from the panel before, where it is not named for the panel in the row below the maps."""
+NAMED = "name => (new URLSearchParams(location.search).get('panel') ?? 'cell') === name"
+
+
 def test_every_panel_opens_by_its_button(browser_page: Any, app: Any) -> None:
-    page = opened(browser_page, app)
-    for label, part in (
-        ("This word", "panel=word"),
-        ("Every step", "panel=flow"),
-        ("Statistics", "panel=statistics"),
-        ("Deal again", "panel=redeal"),
-        ("Table", "panel=table"),
-    ):
-        page.get_by_role("radio", name=label).or_(page.get_by_role("button", name=label)).first.click()
-        settled(page, part)
-    page.get_by_test_id("stDataFrame").wait_for()
+    page = opened(browser_page, app, "head=1&query=2&key=2")
+    assert set(SHOWN) == set(PANEL_NAMES) - set(GONE)
+    page.locator(SHOWN["cell"]).first.wait_for()
+    for name, part in SHOWN.items():
+        label = PRESSED.get(name, PANEL_NAMES[name].label)
+        radio, button = (page.get_by_role(role, name=label, exact=True) for role in ("radio", "button"))
+        radio.or_(button).first.click()
+        page.wait_for_function(NAMED, arg=name)
+        page.evaluate(QUIET)
+        page.locator(part).first.wait_for()
 
 
 def test_the_statistics_are_those_of_the_run(browser_page: Any, app: Any) -> None:
@@ -265,7 +291,7 @@ def test_a_broken_link_and_hostile_words_leave_the_page_whole(browser_page: Any,
     )
     words = "<img src=x onerror=alert(1)> constructor __proto__ $x$ %{y} [a](http://example.invalid)"
     page.goto(f"{app.url}/?n_heads=1e9&tokeniser=whitespace&score=nope&panel=word&query=1")
-    page.wait_for_selector(".st-key-explore-heads .attn-focus")
+    page.wait_for_selector(".st-key-explore-weights .attn-focus")
     page.get_by_text("1 to 16").first.wait_for()
     sentence = page.get_by_role("textbox", name="Sentence", exact=True)
     sentence.fill(words)
@@ -289,7 +315,7 @@ def test_nothing_scrolls_sideways(new_page: Callable[..., Any], app: Any, width:
 
 def test_the_page_buttons_can_be_hit_all_over(browser_page: Any, app: Any) -> None:
     page = opened(browser_page, app)
-    for label in ("Class", "Explore"):
+    for label in ("Teach", "Explore"):
         box = (
             page.get_by_role("radio", name=label)
             .or_(page.get_by_role("button", name=label, exact=True))
@@ -301,7 +327,10 @@ def test_the_page_buttons_can_be_hit_all_over(browser_page: Any, app: Any) -> No
         )
         assert hit == label
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 3)
-        settled(page, "page=class") if label == "Class" else page.wait_for_selector(".st-key-explore-heads .attn-focus")
+        if label == "Teach":
+            settled(page, "page=assign")
+        else:
+            page.wait_for_selector(".st-key-explore-weights .attn-focus")
 
 
 def test_the_class_page_is_in_large_type(browser_page: Any, app: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ import numpy as np
 import pytest
 
 from attnviz import NORMALISERS, SCORES, Config, Trace, run
-from attnviz.core.given import of_scores, of_weights
-from attnviz.views import standalone, svg
-from attnviz.views.lettering import word
+from attnviz.engine.external import of_scores, of_weights
+from attnviz.exports import interactive_html
+from attnviz.pictures.static import svg
+from attnviz.pictures.static.text_metrics import word
+from tests import scripts
 
 pytestmark = pytest.mark.browser
 
@@ -60,7 +63,7 @@ def number(text: str) -> float:
 @pytest.fixture
 def opened(new_page: Callable[..., Any], tmp_path: Path) -> Callable[..., File]:
     def open_file(trace: Trace, **options: Any) -> File:
-        return File(new_page(offline=True, **options), tmp_path / "run.html", standalone.html(trace))
+        return File(new_page(offline=True, **options), tmp_path / "run.html", interactive_html.html(trace))
 
     return open_file
 
@@ -143,6 +146,42 @@ def test_the_arithmetic_of_a_cell_comes_out_at_its_number(
         (line,) = file.lines.values()
         assert number(line) == trace["heads"].array[head, row, 1]
         assert "edited" not in line
+
+
+@pytest.mark.parametrize("name", [name for name in scripts.SETTINGS if name.startswith("typed_")])
+def test_so_it_does_for_what_was_typed(opened: Callable[..., File], name: str) -> None:
+    trace = run(replace(scripts.config(name), edits=()))
+    file = opened(trace)
+    for head, row, column in ((0, 2, 1), (2, 1, 1)):
+        file.choose(1, head, row, column)
+        lines = file.lines
+        assert all("edited" not in line for line in lines.values()), lines
+        for title, step in (("Score", "scores"), ("Weight", "weights")):
+            wanted = trace.layers[0][step].array
+            close = {"rel": 1e-12, "abs": 1e-12 * abs(wanted).max()}
+            assert number(lines[title]) == pytest.approx(wanted[head, row, column], **close)
+    assert file.faults == []
+
+
+def test_a_negative_factor_stands_in_brackets_and_scores_that_tie_share(opened: Callable[..., File]) -> None:
+    rows = [(0, "queries", (0, 0, 0), 2.0), (0, "queries", (0, 0, 1), -0.5)]
+    keys = [(0, "keys", (0, 0, 0), -3.0), (0, "keys", (0, 0, 1), -4.0)]
+    tied = [(0, "masked", (0, 0, j), score) for j, score in enumerate((50.0, 50.0 - 1e-9, 1.0))]
+    config = Config(sentence="a b c", n_heads=1, d_k=2, position="none", normaliser="hardmax")
+    file = opened(run(config, edits=[*rows, *keys, *tied]))
+    file.choose(1, 0, 0, 0)
+    assert "2 × (−3) + (−0.5) × (−4)" in file.lines["Products"]
+    for key, weight in ((0, "1 / 2 = 0.5"), (1, "1 / 2 = 0.5"), (2, "0 = 0")):
+        file.choose(1, 0, 0, key)
+        assert file.lines["Weight"] == weight
+
+
+def test_scores_that_cancel_to_rounding_share_in_the_file_too(opened: Callable[..., File]) -> None:
+    config = Config(sentence="a b c d", n_heads=2, d_k=3, position="none", normaliser="hardmax")
+    file = opened(run(config, edits=scripts.equal_but_for_rounding(4)))
+    for head in (1, 2):
+        file.choose(1, head - 1, 0, 3)
+        assert file.lines["Weight"] == "1 / 4 = 0.25"
 
 
 def test_a_changed_number_is_said_to_be_changed(opened: Callable[..., File]) -> None:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from attnviz.core.trace import Trace
-from attnviz.views.figures import SHARE
-from attnviz.views.reading import reading, sentence
+from attnviz.engine.trace import Trace
+from attnviz.pictures.figures import SHARE
+from attnviz.text.query_sentences import reading, sentence
 
 pytestmark = pytest.mark.browser
 
@@ -209,7 +209,7 @@ def test_another_head_and_the_mean_are_drawn_at_once(view: Callable[..., View]) 
     page.heads.nth(3).click()
     page.asked("Asked(query=2, head=3), 1")
     assert page.said.text_content() == page.expected(2, 3)
-    page.page.get_by_role("radio", name="mean of all heads").click()
+    page.page.get_by_role("radio", name="average over heads").click()
     page.asked("Asked(query=2, head=None), 2")
     assert page.said.text_content() == page.expected(2, None)
     assert page.said.text_content().startswith("On average over 4 heads, ")

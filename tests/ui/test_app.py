@@ -10,12 +10,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import MASKS, NORMALISERS, SCORES, Config, run
-from attnviz.core.redeal import mean_weights
-from attnviz.ui import controls
-from attnviz.ui.selection import LESSON_NAMES, PANEL_NAMES
-from tests.pictures import figures, numbers
+from attnviz.analysis.seed_average import mean_weights
+from attnviz.settings import url_codec
+from attnviz.ui.main import OPENING
+from attnviz.ui.session import widgets
+from attnviz.ui.session.selection import LESSON_NAMES, PANEL_NAMES
+from tests.page_figures import figures, numbers
 
-APP = str(Path(__file__).parent.parent.parent / "app.py")
+APP = str(Path(__file__).parents[2] / "app.py")
 
 
 def opened(**query: str) -> AppTest:
@@ -74,7 +76,7 @@ def starts(at: AppTest) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     "query",
     [
-        {"panel": "flow", "step": "scores"},
+        {"panel": "table", "step": "scores"},
         {"page": "compare", "b_mask": "causal", "b_seed": "3", "panel": "statistics"},
         {"page": "lessons", "lesson": [*LESSON_NAMES][1]},
         {"page": "experiments"},
@@ -90,7 +92,7 @@ def test_every_answer_says_what_each_widget_starts_from(query: dict[str, str]) -
     at = opened(**SETTING, **query)
     assert at.query_params == {"v": "1", **SETTING, **query}
     first = starts(at)
-    for group in controls.groups(Config()):
+    for group in widgets.groups(Config()):
         if group:
             folded(at, group, away=False)
     second = starts(at.run())
@@ -111,10 +113,22 @@ def test_the_first_screen_shows_the_numbers_of_the_default_run() -> None:
 def test_a_visit_without_a_link_opens_with_heads_that_have_a_purpose() -> None:
     at = AppTest.from_file(APP, default_timeout=30).run()
     assert clean(at)
-    trace = run(Config(initialiser="by_hand"))
-    np.testing.assert_allclose(drawn(pictures(at)["weights"]), expected(trace["weights"].array), rtol=1e-6, atol=1e-9)
-    assert at.query_params == {"v": "1", "initialiser": "by_hand"}
+    trace = run(OPENING)
+    masked = np.isneginf(trace["masked"].array)
+    weights = trace["weights"].array
+    np.testing.assert_allclose(drawn(pictures(at)["weights"]), expected(weights[~masked]), rtol=1e-6, atol=1e-9)
+    assert at.query_params == url_codec.encode(OPENING)
     assert trace.notes == ()
+
+
+def test_the_first_picture_shows_words_that_mean_something_similar() -> None:
+    trace = run(OPENING)
+    words, A = trace.query_tokens, trace["weights"].array[0]
+    for one, other in (("king", "queen"), ("queen", "king"), ("dog", "cat"), ("cat", "dog")):
+        assert A[words.index(one), words.index(other)] > 0.95
+    others = [i for i, word in enumerate(words) if word not in ("king", "queen", "dog", "cat")]
+    assert A[others].max() < 0.8
+    assert len(set(words)) == len(words)
 
 
 def test_a_changed_control_changes_the_numbers_and_the_address() -> None:
@@ -203,7 +217,7 @@ def test_a_fault_in_own_numbers_keeps_what_was_typed() -> None:
 
 
 def test_an_emptied_row_is_said() -> None:
-    assert "nothing to look at" in said(opened(mask="custom", custom_cells="1: 1"))
+    assert "nothing to attend to" in said(opened(mask="custom", custom_cells="1: 1"))
 
 
 def test_a_visitors_words_never_become_markup() -> None:
@@ -239,7 +253,7 @@ def test_every_panel_opens_from_its_link(panel: str, setting: dict[str, str]) ->
 def test_the_arithmetic_of_every_score_is_drawn(score: str) -> None:
     at = opened(score=score, head="2", query="3", key="2")
     assert clean(at)
-    assert len(at.get("latex") or at.latex) >= 8
+    assert sum(each.value.startswith("| | |") for each in at.markdown) >= 8
 
 
 def test_a_place_that_this_run_does_not_have_is_let_go() -> None:
@@ -263,10 +277,11 @@ def test_the_class_page_shows_one_step_and_goes_on() -> None:
 
 def test_the_class_page_keeps_the_setting_that_was_made_on_the_other() -> None:
     at = opened(n_heads="2", score="dot")
-    at.segmented_control(key="page").set_value("class").run()
-    at.segmented_control(key="page").set_value("explore").run()
+    at.segmented_control(key="pick-place").set_value("teach").run()
+    at.segmented_control(key="pick-part").set_value("class").run()
+    at.segmented_control(key="pick-place").set_value("explore").run()
     assert at.slider(key="n_heads").value == 2
-    assert at.query_params == {"v": "1", "n_heads": "2", "score": "dot"}
+    assert at.query_params == {"v": "1", "n_heads": "2", "score": "dot", "step": "embedded"}, "begun at the beginning"
 
 
 def test_dealing_again_shows_the_mean_over_ten_seeds() -> None:
@@ -274,6 +289,23 @@ def test_dealing_again_shows_the_mean_over_ten_seeds() -> None:
     charts = [numbers(figure) for figure in figures(at)]
     mean = mean_weights(Config(), range(10))
     np.testing.assert_allclose(drawn(charts[-1]), expected(mean), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("query", "depends"),
+    [
+        ({}, True),
+        ({"initialiser": "by_hand"}, False),
+        ({"initialiser": "by_hand", "sharpness": "0.0"}, False),
+        ({"initialiser": "by_hand", "score": "additive"}, True),
+    ],
+)
+def test_dealing_again_says_whether_the_seed_matters(query: dict[str, str], depends: bool) -> None:
+    at = opened(panel="redeal", **query)
+    one, mean = (drawn(numbers(figure)) for figure in figures(at)[-2:])
+    assert (np.abs(one - mean).max() > 1e-6) == depends
+    assert ("A random pattern fades" in said(at)) == depends
+    assert ("These weights do not depend on the seed" in said(at)) != depends
 
 
 def test_the_table_holds_the_numbers_of_the_step() -> None:

@@ -17,22 +17,24 @@ import pytest
 from google.protobuf.json_format import MessageToDict
 from streamlit.testing.v1 import AppTest
 
-from attnviz.core import language
-from attnviz.core.config import Config
-from attnviz.core.fields import settings
-from attnviz.core.lessons import LESSONS
-from attnviz.core.trace import AXES
-from attnviz.ui import locale
-from attnviz.ui.selection import EXPERIMENT_NAMES, PANEL_NAMES
-from attnviz.views import assignments, posed
-from attnviz.views.captions import NAMES
-from tests import sentences
+from attnviz.classroom import assignments, question_codec
+from attnviz.engine.config import Config
+from attnviz.engine.trace import AXES
+from attnviz.lessons.catalogue import LESSONS
+from attnviz.settings import language, url_codec
+from attnviz.settings.fields import settings
+from attnviz.text.captions import NAMES
+from attnviz.ui.main import OPENING
+from attnviz.ui.session import locale
+from attnviz.ui.session.selection import EXPERIMENT_NAMES, PANEL_NAMES
+from tests.languages import Marked
+from tools import messages
 
-APP = str(Path(__file__).parent.parent.parent / "app.py")
+APP = str(Path(__file__).parents[2] / "app.py")
 INNERMOST = re.compile(r"⟦[^⟦⟧]*⟧")
 WORD = re.compile(r"[A-Za-z]{2,}")
 CELL = {"head": "1", "query": "2", "key": "1"}
-STUDENT = assignments.written(assignments.Assignment(task_questions=(posed.item("weight", {}),)))
+STUDENT = assignments.encode(assignments.Assignment(task_questions=(question_codec.item("weight", {}),)))
 FAULTS = {"n_heads": "99", "mask": "causal.nope", "colour": "1", "lang": "de", "sentence": ""}
 
 ALLOWED = {
@@ -40,27 +42,22 @@ ALLOWED = {
     *AXES.english,  # axes have one name each, in tables, files and code alike
     *language.LANGUAGES.values(),  # each by its own name
     "attnviz",
+    "NaN",  # a number that is none, as programs write it
     "joined",  # the axis of heads side by side
     "A column:",  # said here, so that what a column is called is no name of an axis
 }
 
 
-class Bracketed(dict[str, str]):
-    """A language that has every sentence, and keeps those that it was asked for."""
-
-    def get(self, english: str, otherwise: Any = None) -> str:
-        self[english] = f"⟦{english}⟧" if english else ""
-        return self[english]
-
-
 @pytest.fixture
 def bracketed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    said = Bracketed()
-    monkeypatch.setattr(language, "sentences", lambda code: said)
+    said: set[str] = set()
+    monkeypatch.setattr(language, "catalogue", lambda code: Marked(said.add))
     yield
-    language.speak("en")
-    asked = {english for english in said if sentences.has_words(english) and "⟦" not in english}
-    unknown = asked - sentences.sentences() - ALLOWED
+    language.set_language("en")
+    asked = {english for english in said if messages.has_words(english) and "⟦" not in english}
+    typed = {str(slide.change.get("score_formula", "")) for lesson in LESSONS.values() for slide in lesson.slides}
+    typed |= {lesson.config.score_formula for lesson in LESSONS.values()}  # a formula is its own name
+    unknown = asked - messages.texts() - ALLOWED - typed
     assert unknown == set(), "these are said, but no translation is asked to have them"
 
 
@@ -209,7 +206,7 @@ def test_every_word_of_every_lesson_is_said_in_the_language(name: str) -> None:
     for slide in range(1, len(LESSONS[name].slides) + 1):
         at = opened(page="lessons", lesson=name, slide=str(slide), lang="de")
         assert missed(at, *tokens) == set()
-        language.speak("de")  # here too, for AppTest says what lists hold by their words
+        language.set_language("de")  # here too, for AppTest says what lists hold by their words
         if any(button.key == "show-answer" for button in at.button):
             assert missed(at.button(key="show-answer").click().run(), *tokens) == set()
 
@@ -222,7 +219,7 @@ def test_the_check_for_missed_words_can_fail() -> None:
 
 def test_a_link_says_the_language_only_when_it_was_chosen() -> None:
     at = AppTest.from_file(APP, default_timeout=30).run()
-    assert at.query_params == {"v": "1", "initialiser": "by_hand"}
+    assert at.query_params == url_codec.encode(OPENING)
     assert at.button(key="speak-de").label == "Deutsch"
 
 
@@ -231,7 +228,7 @@ def test_a_link_that_says_nothing_but_its_language_opens_as_one_that_says_nothin
     at = AppTest.from_file(APP, default_timeout=30)
     at.query_params["lang"] = "de"
     at.run()
-    assert at.query_params == {"v": "1", "initialiser": "by_hand", "lang": "de"}
+    assert at.query_params == url_codec.encode(OPENING) | {"lang": "de"}
     assert at.selectbox(key="score").label == "⟦Score function⟧"
 
 
@@ -249,14 +246,14 @@ def test_a_switch_changes_the_words_and_nothing_else() -> None:
     at.multiselect(key="mask_starts").set_value(["window"]).run()
     before = at.query_params
     at.button(key="speak-de").click().run()
-    language.speak("de")  # here too, for AppTest says what lists hold by their words
+    language.set_language("de")  # here too, for AppTest says what lists hold by their words
     assert at.query_params == before | {"lang": "de"}
     assert at.selectbox(key="score").value == "cosine"
     assert (at.selectbox(key="score").proto.set_value, at.selectbox(key="score").proto.raw_value) == (True, "⟦Cosine⟧")
     assert "⟦Cosine⟧" in at.selectbox(key="score").options
     assert at.multiselect(key="mask_starts").value == ["window"]
     at.button(key="speak-en").click().run()
-    language.speak("en")
+    language.set_language("en")
     assert at.query_params == before | {"lang": "en"}
     assert at.selectbox(key="score").label == "Score function"
 
@@ -264,7 +261,7 @@ def test_a_switch_changes_the_words_and_nothing_else() -> None:
 @pytest.mark.usefixtures("bracketed")
 def test_what_a_button_does_before_the_page_is_said_in_its_language_too() -> None:
     at = opened(lang="de", panel="what_if")
-    language.speak("de")
+    language.set_language("de")
     at.button(key="set_matrix").click().run()
     assert "⟦Nothing was changed: ⟦there is nothing to set; paste rows of numbers or choose a file⟧.⟧" in [
         element.proto.body.partition("<p>")[2].partition("</p>")[0] for element in at.get("html")
@@ -273,8 +270,8 @@ def test_what_a_button_does_before_the_page_is_said_in_its_language_too() -> Non
 
 @pytest.mark.usefixtures("bracketed")
 def test_a_file_that_is_made_in_a_thread_of_its_own_is_made_in_the_language_of_the_page() -> None:
-    language.speak("de")
-    make = locale.later(lambda: language.say("Weights"))
+    language.set_language("de")
+    make = locale.in_current_language(lambda: language.translate("Weights"))
     found: list[str] = []
     thread = threading.Thread(target=lambda: found.append(make()))
     thread.start()

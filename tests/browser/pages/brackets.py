@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from attnviz.settings import language
+from attnviz.ui.main import page
+from tests.languages import Marked
 
-from attnviz.core import language
-from attnviz.ui.door import page
-
-
-class Bracketed(dict[str, str]):
-    """A language that has every sentence."""
-
-    def get(self, english: str, otherwise: Any = None) -> str:
-        return f"⟦{english}⟧" if english else ""
-
-
-language.sentences = lambda code: Bracketed()  # type: ignore[assignment]
+language.catalogue = lambda code: Marked()  # type: ignore[assignment]
 page()

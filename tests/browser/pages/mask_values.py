@@ -5,10 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz import Config, run
-from attnviz.ui import mask_values, state
-from attnviz.ui.selection import Selection, within
+from attnviz.ui.panels import masking_methods
+from attnviz.ui.session import session_state
+from attnviz.ui.session.selection import Selection, within
 
 st.set_page_config(layout="wide")
-(config, selection), _ = state.read(Config, Selection)
+(config, selection), _ = session_state.read(Config, Selection)
 trace = run(config)
-state.write(config, mask_values.panel(trace, within(selection, trace)))
+session_state.write(config, masking_methods.panel(trace, within(selection, trace)))

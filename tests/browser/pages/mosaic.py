@@ -3,8 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from attnviz.ui import bridge
-from attnviz.views.figures import Stage
+from attnviz.pictures.figures import Stage
+from attnviz.ui.components import heatmap
 
 HOSTILE = (
     "<img src=x onerror=harm()>",
@@ -48,7 +48,7 @@ stages = [
     Stage("weights", "weights", weights, "share", queries, seen, masked=masked, phrase="shares", alt="Weights."),
     Stage("heads", "outputs", outputs, "signed", queries, None, ("query", "dimension"), widths=widths, alt="Outputs."),
 ]
-picked = bridge.show(stages, key="mosaic", picked=st.session_state.get("picked"), signs="signs" in asked)
+picked = heatmap.show(stages, key="mosaic", picked=st.session_state.get("picked"), signs="signs" in asked)
 st.session_state.picked = picked or st.session_state.get("picked")
 st.session_state.runs = st.session_state.get("runs", 0) + 1
 st.text(f"seed {seed}, run {st.session_state.runs}, picked {st.session_state.picked}")

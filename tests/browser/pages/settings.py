@@ -9,9 +9,9 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.core import fields
-from attnviz.core.choice import Choice, table
-from attnviz.ui import controls, history, state
+from attnviz.settings import fields
+from attnviz.settings.rows import Choice, table
+from attnviz.ui.session import browser_history, session_state, widgets
 
 
 def row(name: str, *uses: str) -> Choice:
@@ -60,17 +60,17 @@ class Look:
         fields.check(self)
 
 
-history.listen()
-(meal, look), problems = state.read(Meal, Look)
+browser_history.listen()
+(meal, look), problems = session_state.read(Meal, Look)
 st.session_state["rings"] = st.session_state.get("rings", 0) + st.button("Ring")
-draft = controls.draw(meal, group="Top")
-draft = controls.draw(draft, skip=("name", "guests"))
-look = controls.draw(look)
+draft = widgets.draw(meal, group="Top")
+draft = widgets.draw(draft, skip=("name", "guests"))
+look = widgets.draw(look)
 try:
-    meal = controls.checked(draft)
+    meal = widgets.checked(draft)
 except fields.ConfigError as error:
     st.text(f"Refused: {error}")
-left_out = state.write(meal, look)
+left_out = session_state.write(meal, look)
 for problem in problems:
     st.text(f"Problem: {problem}")
 st.text(f"Left out: {', '.join(left_out)}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz import Config, run
-from attnviz.ui import snapshot
-from attnviz.views import svg
+from attnviz.pictures.static import svg
+from attnviz.ui.components import svg_to_png
 
 width = st.slider("Width", 400, 800, 480, key="width")
-snapshot.button(svg.page(run(Config(sentence="one 猫 <b>", n_heads=1)), 0, width=width), key="png", dpi=192)
-snapshot.button("<svg", key="broken", label="Broken")
+svg_to_png.button(svg.page(run(Config(sentence="one 猫 <b>", n_heads=1)), 0, width=width), key="png", dpi=192)
+svg_to_png.button("<svg", key="broken", label="Broken")

@@ -5,16 +5,16 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz import Config, run
-from attnviz.ui import strip
-from attnviz.views import flow
+from attnviz.pictures import pipeline_strip
+from attnviz.ui.components import step_strip
 
 n_heads = st.slider("Heads", 1, 16, 4, key="heads")
 busy = st.checkbox("Busy", key="busy")
 more = {"bias": "alibi", "n_layers": 2, "residual": True, "norm": "pre", "feed_forward": "gelu", "position": "rope"}
 config = Config(n_heads=n_heads, mask="causal" if busy else "none", **(more if busy else {}))
-entries = flow.entries(run(config), config.n_layers - 1)
+entries = pipeline_strip.entries(run(config), config.n_layers - 1)
 st.session_state.setdefault("chosen", "scores")
-picked = strip.show(entries, key="strip", chosen=st.session_state["chosen"])
+picked = step_strip.show(entries, key="strip", chosen=st.session_state["chosen"])
 if picked:
     st.session_state["chosen"] = picked
     st.session_state["times"] = st.session_state.get("times", 0) + 1

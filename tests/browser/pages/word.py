@@ -8,14 +8,16 @@ from typing import Any
 import streamlit as st
 
 from attnviz import Config, run
-from attnviz.ui import word
+from attnviz.ui.components import attention_lines
 
 st.set_page_config(layout="wide")
 settings: dict[str, Any] = {"n_heads": 4, **json.loads(st.query_params.get("config", "{}"))}
 settings["sentence"] = st.text_input("Sentence", settings.get("sentence", Config().sentence))
 trace = run(Config(**settings))
-held = st.session_state.setdefault("held", word.Asked(*json.loads(st.query_params.get("asked", "[null, 0]"))))
-asked = word.show(trace, 0, key="word", query=held.query, head=held.head)
+held = st.session_state.setdefault(
+    "held", attention_lines.Asked(*json.loads(st.query_params.get("asked", "[null, 0]")))
+)
+asked = attention_lines.show(trace, 0, key="word", query=held.query, head=held.head)
 if asked:
     st.session_state["held"] = asked
     st.session_state["times"] = st.session_state.get("times", 0) + 1

@@ -1,0 +1,1 @@
+"""Numbers about runs: statistics, averages over seeds, permutations."""

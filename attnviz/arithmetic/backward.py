@@ -1,0 +1,169 @@
+"""One cell of the scores, from its head's output back: the arithmetic of its slope, with the run's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.arithmetic.latex_numbers import Member, NumberFormat, aligned, chain
+from attnviz.engine.backward.gradients import Gradients
+from attnviz.engine.trace import Step, Trace
+from attnviz.engine.typed_rows import normaliser_of, score_of
+from attnviz.settings.language import Words
+
+Array = np.ndarray
+SOFTMAX = ("softmax", "quiet_softmax")
+MASKED = r"\frac{\partial L}{\partial \hat s_{ij}}"
+
+TITLES = Words(
+    {
+        "weight": "Slope of the weight",
+        "row": "Slopes of the whole row of weights",
+        "masked": "Through the normaliser",
+        "softmax": "The same, as softmax writes it",
+        "score": "Through bias, cap and scale",
+    }
+)
+SENTENCES = Words(
+    {
+        "weight": "What the output gains from this value: the output's slopes times the value.",
+        "given": "L is made from this weight itself, or this weight was changed by hand.",
+        "row": "These arrive at the weights; through a number that was changed by hand nothing goes back.",
+        "masked": "The slopes of the weights times column {key} of the Jacobian below.",
+        "softmax": "The weight times what its slope is above the row's weighted mean: a weight near 0 or 1 passes on "
+        "almost nothing.",
+        "score": "The scale, times the slope of the cap where there is one; a bias changes nothing.",
+    }
+)
+
+
+@dataclass(frozen=True)
+class SlopeLine:
+    """One line: its name, title and sentence, what it comes to, and the arithmetic as aligned LaTeX."""
+
+    name: str
+    title: str
+    sentence: str
+    value: float
+    latex: str
+
+
+def jacobian(trace: Trace, layer: int, head: int, query: int, key: int) -> Array:
+    """Return how the weights of one row move with its masked scores, (weights, scores); a column of the wrong axis.
+
+    Row l holds the slopes of weight l. What a row's weights add to stays the same, so for softmax every column of the
+    Jacobian adds to 0; every row does, as a number added to all scores changes nothing.
+    """
+    config, row = trace.config, normaliser_of(trace.config)
+    X, line = trace.layers[layer]["masked"].array, query
+    if config.normalise_over == "queries":
+        X, line = np.swapaxes(X, -1, -2), key
+    n = X.shape[-1]
+    if row.back is None:
+        return np.zeros((n, n))
+    with np.errstate(all="ignore"):
+        A = row.fn(X, config.temperature)
+        if row.typed is None:
+            tiled = (np.tile(each[head, line], (n, 1)) for each in (X, A))
+            return np.asarray(row.back(np.eye(n), *tiled, config.temperature))
+        made = []
+        for e in np.eye(n):  # all heads and rows each time, so that both are counted as in the run
+            G = np.zeros(X.shape)
+            G[head, line] = e
+            made.append(row.back(G, X, A, config.temperature)[head, line])
+        return np.stack(made)
+
+
+def slope_lines(
+    trace: Trace, slopes: Gradients, layer: int, head: int, query: int, key: int, digits: int = 4
+) -> list[SlopeLine]:
+    """Return the lines from the slopes of the head's output to that of one score; all places count from 0."""
+    steps, found, write = trace.layers[layer], slopes.layers[layer], NumberFormat(digits)
+    config, at = trace.config, (head, query, key)
+    kv_head = head // config.group_size
+    width = config.value_widths()[kv_head]
+    over_keys = config.normalise_over == "keys"
+    line = np.s_[head, query] if over_keys else np.s_[head, :, key]
+    here = key if over_keys else query
+    a, g = steps["weights"].array[line], _through(trace, layer, "weights", found["weights"].array)[line]
+    lines = [_of_weight(steps, found, at, kv_head, width, write)]
+    row = chain(rf"\frac{{\partial L}}{{\partial a_{{{'i l' if over_keys else 'l j'}}}}}", [write.vector(g, here)])
+    lines.append(SlopeLine("row", TITLES["row"], SENTENCES["row"], float(g[here]), aligned(row)))
+    through = _through_normaliser(g, jacobian(trace, layer, head, query, key)[:, here], here, write)
+    lines.append(through)
+    if config.normaliser in SOFTMAX and not any(edit[:2] == (layer, "weights") for edit in trace.edits):
+        lines.append(_by_softmax(a, g, here, config.temperature, write))
+    return [*lines, _to_score(trace, layer, at, through.value, write)]
+
+
+def _through_normaliser(g: Array, column: Array, here: int, write: NumberFormat) -> SlopeLine:
+    """The slopes of the row times a column of the Jacobian."""
+    value = float(g @ column)
+    members: list[Member] = [
+        r"\sum_l \frac{\partial L}{\partial a_l} \, \frac{\partial a_l}{\partial \hat s_{ij}}",
+        write.products(g, column, here),
+        write.number(value),
+    ]
+    said = SENTENCES["masked"].format(key=here + 1)
+    return SlopeLine("masked", TITLES["masked"], said, value, aligned(chain(MASKED, members)))
+
+
+def _to_score(trace: Trace, layer: int, at: tuple[int, int, int], masked: float, write: NumberFormat) -> SlopeLine:
+    """The slope of the masked score times those of the cap and the scale; 0 where a number between was changed."""
+    config, row = trace.config, score_of(trace.config)
+    scale = row.scale(config.key_widths()[at[0] // config.group_size]) if config.scale is None else config.scale
+    factors = [scale]
+    if config.softcap:
+        x = float(trace.layers[layer]["scaled"].array[at])
+        factors.append(1.0 - float(np.tanh(x / config.softcap)) ** 2)
+    changed = any((layer, name, at) in {edit[:3] for edit in trace.edits} for name in ("masked", "capped", "scaled"))
+    value = 0.0 if changed else masked * float(np.prod(factors))
+    members: list[Member] = [] if changed else [write.product(masked, *factors)]
+    latex = aligned(chain(r"\frac{\partial L}{\partial s_{ij}}", [*members, write.number(value)]))
+    return SlopeLine("score", TITLES["score"], SENTENCES["score"], value, latex)
+
+
+def _through(trace: Trace, layer: int, name: str, G: Array) -> Array:
+    """Return what goes back through a step: nothing where a number was changed by hand."""
+    changed = [edit[2] for edit in trace.edits if edit[:2] == (layer, name)]
+    G = np.array(G)
+    for index in changed:
+        G[index] = 0.0
+    return G
+
+
+def _of_weight(
+    steps: Mapping[str, Step],
+    found: Mapping[str, Step],
+    at: tuple[int, int, int],
+    kv_head: int,
+    width: int,
+    write: NumberFormat,
+) -> SlopeLine:
+    head, query, key = at
+    z = found["heads"].array[head, query, :width]
+    v = steps["values"].array[kv_head, key, :width]
+    weight = float(found["weights"].array[at])
+    made = float(z @ v)
+    symbol = r"\frac{\partial L}{\partial a_{ij}}"
+    is_made = np.isclose(made, weight, rtol=1e-9, atol=1e-12)
+    members: list[Member] = [write.number(weight)]
+    if is_made:
+        members = [r"\frac{\partial L}{\partial z_i} \cdot v_j", write.products(z, v), write.number(weight)]
+    said = SENTENCES["weight" if is_made else "given"]
+    return SlopeLine("weight", TITLES["weight"], said, weight, aligned(chain(symbol, members)))
+
+
+def _by_softmax(a: Array, g: Array, here: int, temperature: float, write: NumberFormat) -> SlopeLine:
+    mean = float(a @ g)
+    value = float(a[here] * (g[here] - mean)) / temperature
+    over = "" if temperature == 1.0 else f" / {write.number(temperature)}"
+    members = [
+        r"a_{ij} \left(\frac{\partial L}{\partial a_{ij}} - \sum_l a_l \frac{\partial L}{\partial a_l}\right)"
+        + (" / T" if over else ""),
+        rf"{write.number(a[here])} \cdot ({write.difference(g[here], mean)}){over}",
+        write.number(value),
+    ]
+    return SlopeLine("softmax", TITLES["softmax"], SENTENCES["softmax"], value, aligned(chain(MASKED, members)))

@@ -1,0 +1,155 @@
+"""Where a cell stands in a run: the numbers of the trace that belong to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.engine.config import Config
+from attnviz.engine.external import first_steps
+from attnviz.engine.tables.masks import MASKS, allowed, settings_of
+from attnviz.engine.tables.normalisers import size_of_terms
+from attnviz.engine.tables.tokenisers import PAD
+from attnviz.engine.trace import Step, Trace
+from attnviz.engine.typed_rows import score_of
+from attnviz.settings.language import Words, translate
+
+Array = np.ndarray
+
+WHY = Words(
+    {
+        "mask": "the mask {labels} forbids it",
+        "masks": "the masks {labels} forbid it",
+        "edited": "the mask was edited, the settings would allow it",
+        "bias": "minus infinity was added to its score",
+        "score": "its score is minus infinity",
+    }
+)
+"""Why a query may not attend to a key."""
+
+QUOTED, AND = "“{label}”", " and "
+
+
+@dataclass(frozen=True, eq=False)
+class CellPosition:
+    """One cell of one head of one layer; all indices count from 0.
+
+    Raises ValueError if the trace has no such cell.
+    """
+
+    trace: Trace
+    layer: int
+    head: int
+    query: int
+    key: int
+
+    def __post_init__(self) -> None:
+        limits = {
+            "layer": len(self.trace.layers),
+            "head": self.config.n_heads,
+            "query": len(self.trace.query_tokens),
+            "key": len(self.trace.key_tokens),
+        }
+        for name, n in limits.items():
+            if not 0 <= getattr(self, name) < n:
+                raise ValueError(f"{name} is {getattr(self, name)}; there are {n}, choose 0 to {n - 1}")
+
+    @property
+    def config(self) -> Config:
+        return self.trace.config
+
+    @property
+    def steps(self) -> Mapping[str, Step]:
+        return self.trace.layers[self.layer]
+
+    @property
+    def kv_head(self) -> int:
+        """The key/value head that this head uses."""
+        return self.head // self.config.group_size
+
+    @property
+    def d_k(self) -> int:
+        return self.config.key_widths()[self.kv_head]
+
+    @property
+    def d_v(self) -> int:
+        return self.config.value_widths()[self.kv_head]
+
+    def at(self, name: str) -> Array:
+        """Return the number of a score-side step in this cell."""
+        return self.steps[name].array[self.head, self.query, self.key]
+
+    @property
+    def over_keys(self) -> bool:
+        return self.config.normalise_over == "keys"
+
+    @property
+    def line(self) -> Array:
+        """The scores that are normalised together: the row of the query, or the column of the key."""
+        masked = self.steps["masked"].array[self.head]
+        return masked[self.query] if self.over_keys else masked[:, self.key]
+
+    @property
+    def size_of_terms(self) -> float:
+        """How large the numbers are whose sums the scores of the head are; 0 where queries and keys are not known."""
+        if "queries" not in self.steps:
+            return 0.0
+        scale = score_of(self.config).scale(self.d_k) if self.config.scale is None else self.config.scale
+        Q, K = self.steps["queries"].array[self.head], self.steps["keys"].array[self.kv_head]
+        return size_of_terms(Q, K, scale).item()
+
+    @property
+    def line_tokens(self) -> tuple[str, ...]:
+        return self.trace.key_tokens if self.over_keys else self.trace.query_tokens
+
+    @property
+    def emptied(self) -> bool:
+        """Whether nothing that is normalised together may be attended to."""
+        return "masked" in self.steps and bool(np.isneginf(self.line).all())
+
+    @property
+    def may(self) -> bool:
+        """Whether the query may attend to the key, in this run."""
+        allowed = self.steps["allowed"].array[self.query, self.key] if "allowed" in self.steps else True
+        return bool(allowed) and not self.closed
+
+    @property
+    def closed(self) -> bool:
+        """Whether the score of this cell was given as minus infinity."""
+        return "scores" in first_steps(self.steps) and bool(np.isneginf(self.at("scores")))
+
+    @property
+    def forbidden_by(self) -> tuple[str, ...]:
+        """The masks of the settings that do not allow it."""
+        pad = np.array([token == PAD for token in self.trace.key_tokens], dtype=bool)
+        words = (self.trace.query_tokens, self.trace.key_tokens)
+        n_query = len(words[0])
+        return tuple(
+            name
+            for name in self.config.mask
+            if not allowed((name,), n_query, pad, {name: settings_of(self.config, name, words)})[self.query, self.key]
+        )
+
+    @property
+    def why(self) -> str:
+        """Why the query may not attend to the key, in words; only to be said where it may not."""
+        if self.may or self.closed:
+            return WHY["bias" if "bias" in self.steps and np.isneginf(self.at("bias")) else "score"]
+        labels = translate(AND).join(translate(QUOTED, label=MASKS[name].label) for name in self.forbidden_by)
+        return WHY[("edited", "mask", "masks")[min(len(self.forbidden_by), 2)]].format(labels=labels)
+
+    @property
+    def read(self) -> Array:
+        """What the queries of this layer are made of, all rows."""
+        if "normed" in self.steps:
+            return self.steps["normed"].array
+        if self.layer == 0:
+            return self.trace.around["embedded"].array
+        return list(self.trace.layers[self.layer - 1].values())[-1].array
+
+    @property
+    def looked_at(self) -> Array:
+        """What the keys and values of this layer are made of, all rows."""
+        return self.trace.around["embedded_kv"].array if self.config.is_cross_attention else self.read

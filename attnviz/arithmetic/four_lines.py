@@ -1,0 +1,200 @@
+"""A cell, a row or an output in a few lines: the numbers of the full arithmetic that tell how it came to be.
+
+Nothing is computed here but the sum of what a picture has no room for: every number is one that a line of
+`attnviz.arithmetic.cell` or a step of the run holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.arithmetic.cell import Cell
+from attnviz.arithmetic.latex_numbers import LARGE, ZERO
+from attnviz.arithmetic.line import ArithmeticLine, Array, largest
+from attnviz.engine.trace import Trace
+
+CHANGES = ("scale", "softcap", "bias", "mask", "temperature")
+"""Lines between the score and what enters the normaliser, in their order."""
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What is added up, or otherwise joined, entry by entry.
+
+    left, right  what each entry is made of; None where the formula of an entry is longer
+    values       one for each entry;  total  what they come to
+    """
+
+    left: Array | None
+    right: Array | None
+    values: Array
+    total: float
+
+
+@dataclass(frozen=True)
+class Change:
+    """What happens to a score on its way: `by` is the scale, the cap, the bias or the temperature; `made` comes out."""
+
+    name: str
+    by: float
+    made: float
+
+
+@dataclass(frozen=True, eq=False)
+class FourLines:
+    """How a query comes to take its share from a key, and what that puts into the output.
+
+    terms    entry by entry from q and k; None where the score was given, or is no sum
+    score    as the score function returns it, None where there is none;  `changes` what happens to it then
+    scores   what is normalised together with it;  `at` its place there
+    weight   its share, of `weights`;  `lines` those of the full arithmetic that lead from the scores to it, by name
+    value    of the key, None where there are none;  `added` the weight times it;  `output` the sum over all keys
+    """
+
+    cell: Cell
+    terms: Terms | None
+    score: float | None
+    changes: tuple[Change, ...]
+    scores: Array | None
+    at: int
+    weight: float
+    weights: Array
+    lines: Mapping[str, ArithmeticLine]
+    value: Array | None
+    added: Array | None
+    output: Array | None
+
+    @property
+    def enters(self) -> float | None:
+        """The score as it enters the normaliser."""
+        return self.changes[-1].made if self.changes else self.score
+
+
+def four_lines(trace: Trace, cell: Cell) -> FourLines:
+    """Return the numbers of a cell that its full arithmetic holds.
+
+    >>> from attnviz import Config, run
+    >>> from attnviz.arithmetic.cell import derive
+    >>> trace = run(Config())
+    >>> found = four_lines(trace, derive(trace, 0, head=1, query=3, key=2))
+    >>> float(found.weight) == float(trace["weights"].array[1, 3, 2]), len(found.terms.values)
+    (True, 4)
+    """
+    steps, over_keys = trace.layers[cell.layer], cell.over == "keys"
+    at = cell.key if over_keys else cell.query
+    named = {line.name: line for line in cell.lines}
+    share = named.get("share")
+    masked = steps["masked"].array[cell.head] if "masked" in steps else None
+    weights = steps["weights"].array[cell.head]
+    return FourLines(
+        cell=cell,
+        terms=_terms(cell),
+        score=float(named["score"].result) if "score" in named else None,
+        changes=_changes(cell),
+        scores=None if masked is None else masked[cell.query] if over_keys else masked[:, cell.key],
+        at=at,
+        weight=float(weights[cell.query, cell.key]),
+        weights=weights[cell.query] if over_keys else weights[:, cell.key],
+        lines={line.name: line for line in cell.weight},
+        value=None if share is None else share.operands["value"],
+        added=None if share is None else share.result,
+        output=None if share is None else named["output"].result,
+    )
+
+
+def _terms(cell: Cell) -> Terms | None:
+    """The last vector on the way to the score, and the number that the line after it makes of it."""
+    vectors = [place for place, line in enumerate(cell.score) if line.bars]
+    if not vectors or vectors[-1] + 1 >= len(cell.score):
+        return None
+    line, after = cell.score[vectors[-1]], cell.score[vectors[-1] + 1]
+    made = cell.score[vectors[-1] - 1] if line.name == "squares" else line
+    if after.result.ndim or line.name in ("query", "key", "turned_query", "turned_key", "given_query", "given_key"):
+        return None
+    return Terms(made.operands.get("left"), made.operands.get("right"), line.result, float(after.result))
+
+
+def _changes(cell: Cell) -> tuple[Change, ...]:
+    """The lines that change the score here, or that a person has edited."""
+    operand = {"scale": "scale", "softcap": "softcap", "bias": "bias", "mask": "allowed", "temperature": "T"}
+    return tuple(
+        Change(line.name, float(line.operands[operand[line.name]]), float(line.result))
+        for line in cell.score
+        if line.name in CHANGES and (line.active or line.edited) and not _leaves(line)
+    )
+
+
+def _leaves(line: ArithmeticLine) -> bool:
+    """Whether a mask lets the score pass."""
+    return line.name == "mask" and not line.edited and bool(np.isfinite(line.result))
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """How the output of a query comes from its weights: `values` has a row for each key.
+
+    scores  of the row, None where there are none
+    """
+
+    weights: Array
+    values: Array
+    output: Array
+    scores: Array | None
+
+    def terms(self, dimension: int) -> Terms:
+        """What each key puts into one entry of the output."""
+        v = self.values[:, dimension]
+        return Terms(self.weights, v, self.weights * v, float(self.output[dimension]))
+
+
+def mixture(trace: Trace, cell: Cell) -> Mixture | None:
+    """Return the row of a cell from the weights' side; None where there are no values.
+
+    >>> from attnviz import Config, run
+    >>> from attnviz.arithmetic.cell import derive
+    >>> trace = run(Config())
+    >>> mixture(trace, derive(trace, 0, head=1, query=3, key=2)).terms(0).total == float(trace["heads"].array[1, 3, 0])
+    True
+    """
+    output = next((line for line in cell.output if line.name == "output"), None)
+    if output is None:
+        return None
+    steps = trace.layers[cell.layer]
+    scores = steps["masked"].array[cell.head, cell.query] if "masked" in steps else None
+    return Mixture(output.operands["x"], output.operands["W"], output.result, scores)
+
+
+def settled(values: Array) -> Array:
+    """Return the numbers with 0 for what is zero but for rounding beside the largest of them.
+
+    >>> settled(np.array([2.0, 1e-16]))
+    array([2., 0.])
+    """
+    with np.errstate(invalid="ignore"):
+        return np.where(np.abs(values) <= ZERO * min(largest(values), LARGE), 0.0, values)
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Which of many entries are shown, in their order, how many are not, and what these come to."""
+
+    shown: tuple[int, ...]
+    hidden: int
+    rest: float
+
+
+def fold(values: Array, most: int) -> Fold:
+    """Return all entries if there are at most so many, else the largest by size and the sum of the others.
+
+    >>> fold(np.array([1.0, -5.0, 2.0, 0.5]), 3)
+    Fold(shown=(1, 2), hidden=2, rest=1.5)
+    """
+    if len(values) <= most:
+        return Fold(tuple(range(len(values))), 0, 0.0)
+    size = np.where(np.isnan(values), np.inf, np.abs(values))
+    shown = np.sort(np.argsort(-size, kind="stable")[: most - 1])
+    hidden = np.delete(values, shown)
+    return Fold(tuple(int(place) for place in shown), len(hidden), float(hidden.sum()))

@@ -1,0 +1,299 @@
+"""The arithmetic of each normaliser, from the scores of a whole row to the weight of one of its cells.
+
+The line is a row of scores, or a column where the queries are normalised over; `at` is the place of the cell in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.arithmetic.latex_numbers import chain, row
+from attnviz.arithmetic.line import Array, Derivation, largest
+from attnviz.engine.tables.normalisers import least_winner
+from attnviz.settings.language import translate
+
+
+@dataclass(frozen=True)
+class NormalisedSlice:
+    """The scores x that are normalised together, the cell's place among them, the temperature, and what came out.
+
+    name  what one of the scores is called, with l for its place in the line
+    size  how large the numbers are whose sums the scores are
+    """
+
+    x: Array
+    at: int
+    T: float
+    recorded: Array
+    over_keys: bool
+    name: str
+    size: float = 0.0
+
+    def label(self, place: int) -> str:
+        """Return what stands under the bar of a score."""
+        return translate("key {n}", n=place) if self.over_keys else translate("query {n}", n=place)
+
+
+def softmax(derivation: Derivation, line: NormalisedSlice) -> None:
+    """Add the exponentials of the row, their sum, and the quotient."""
+    E = _exponentials(derivation, line, _largest(derivation, line, np.max(line.x), "largest"))
+    total = derivation.add_line(
+        "sum", r"\textstyle\sum_l e^{u_l}", [derivation.fmt.total(E, line.at)], E.sum(), operands={"terms": E}
+    )
+    _quotient(derivation, line, E, total, f"e^{{u_{{{line.at + 1}}}}}", r"\sum_l e^{u_l}")
+
+
+def quiet_softmax(derivation: Derivation, line: NormalisedSlice) -> None:
+    """Add the lines of the softmax, with one more in the sum."""
+    fmt = derivation.fmt
+    m = _largest(derivation, line, max(float(np.max(line.x)), 0.0), "largest_or_zero")
+    E = _exponentials(derivation, line, m)
+    member = rf"e^{{-{fmt.factor(m)} / {fmt.factor(line.T)}}}"
+    one = derivation.add_line("one", "e^{u_0}", [member], np.exp(-m / line.T), operands={"m": m, "T": line.T})
+    *lines, last = fmt.total(E, line.at)
+    member_lines = [*lines, f"{last} + {fmt.number(one)}"]
+    total = derivation.add_line(
+        "sum",
+        r"e^{u_0} + \textstyle\sum_l e^{u_l}",
+        [member_lines],
+        one + E.sum(),
+        operands={"terms": E, "one": one},
+        words="sum_with_one",
+    )
+    _quotient(derivation, line, E, total, f"e^{{u_{{{line.at + 1}}}}}", r"e^{u_0} + \sum_l e^{u_l}")
+
+
+def sigmoid(derivation: Derivation, line: NormalisedSlice) -> None:
+    """Add the one line of a score that decides alone."""
+    z = line.x[line.at] / line.T
+    text = derivation.fmt.number(z)
+    if z >= 0:
+        members = [rf"\frac{{1}}{{1 + e^{{-{text}}}}}"]
+    else:  # the same, and e^(-z) cannot overflow
+        members = [rf"\frac{{e^{{{text}}}}}{{1 + e^{{{text}}}}}"]
+    small = np.exp(-np.abs(z))
+    made = (1.0 if z >= 0 else small) / (1.0 + small)
+    _weight(derivation, line, members, made, {"x": line.x[line.at], "T": line.T}, "weight_of_sigmoid")
+
+
+def hardmax(derivation: Derivation, line: NormalisedSlice) -> None:
+    """Add one over the number of winners, or nothing."""
+    m = _largest(derivation, line, np.max(line.x), "largest_that_wins")
+    least = least_winner(line.x, line.size)[0]  # equal but for rounding is equal
+    winners = derivation.add_line("winners", "w", [], np.sum(line.x >= least), operands={"x": line.x, "m": m})
+    wins = line.x[line.at] >= least
+    operands = {"x": line.x[line.at], "m": m, "winners": winners}
+    members = [rf"\frac{{1}}{{{derivation.fmt.number(winners)}}}"] if wins else []
+    words = "weight_of_hardmax" if wins else "weight_of_loser"
+    _weight(derivation, line, members, float(wins) / winners, operands, words)
+
+
+def linear(derivation: Derivation, line: NormalisedSlice) -> None:
+    """Add the positive part over the sum of the positive parts."""
+    fmt, positive = derivation.fmt, np.maximum(line.x, 0.0)
+    beside = derivation.sizes["masked"]
+    members = [row([rf"\max({fmt.number(x)},\, 0)" for x in derivation.seen(line.x, beside)], line.at)]
+    p = derivation.add_line(
+        "positive",
+        "p_l",
+        members,
+        positive,
+        operands={"x": line.x},
+        beside=beside,
+        keep=line.at,
+        bars=line.label,
+    )
+    total = derivation.add_line(
+        "sum",
+        r"\textstyle\sum_l p_l",
+        [fmt.total(p, line.at)],
+        p.sum(),
+        operands={"terms": p},
+        words="sum_of_positive",
+    )
+    if total == 0:
+        _weight(derivation, line, [], 0.0, {"x": p[line.at], "sum": total}, "weight_of_nothing")
+    else:
+        _quotient(derivation, line, p, total, f"p_{{{line.at + 1}}}", r"\sum_l p_l", "weight_of_linear")
+
+
+def sparsemax(derivation: Derivation, line: NormalisedSlice) -> None:
+    """Add the threshold that makes what lies above it add to 1, and what lies above it."""
+    u, falling, allowed = _below(derivation, line, "exponents", 1.0)
+    rank = np.arange(1.0, len(u) + 1)
+    inside = allowed & (1.0 + rank * falling > np.cumsum(np.where(allowed, falling, 0.0)))
+    k, total = _support(derivation, falling, inside)
+    fraction = rf"\frac{{{derivation.fmt.number(total)} - 1}}{{{derivation.fmt.number(k)}}}"
+    tau = derivation.add_line("threshold", r"\tau", [fraction], (total - 1.0) / k, operands={"sum": total, "k": k})
+    member = rf"\max({derivation.fmt.difference(u[line.at], tau)},\, 0)"
+    made = np.maximum(u[line.at] - tau, 0.0)
+    _weight(derivation, line, [member], made, {"u": u[line.at], "threshold": tau}, "weight_of_sparsemax", size=1.0)
+
+
+def entmax15(derivation: Derivation, line: NormalisedSlice) -> None:
+    """Mean and spread of the support give the threshold; what lies above it is squared."""
+    fmt = derivation.fmt
+    u, falling, allowed = _below(derivation, line, "half_exponents", 2.0)
+    k, total = _support(derivation, falling, _entmax_support(falling, allowed))
+    mean = derivation.add_line(
+        "mean",
+        r"\bar u",
+        [rf"\frac{{{fmt.number(total)}}}{{{fmt.number(k)}}}"],
+        total / k,
+        operands={"sum": total, "k": k},
+    )
+    inside = falling[: int(k)]
+    *lines, last = fmt.sum([f"{fmt.base(x)}^2" for x in inside], inside**2)
+    spread = derivation.add_line(
+        "spread",
+        r"\sigma",
+        [[*lines, rf"{last} - {fmt.number(k)} \cdot {fmt.base(mean)}^2"]],
+        np.cumsum(inside**2)[-1] - k * mean**2,
+        operands={"terms": inside, "k": k, "mean": mean},
+        size=1.0,
+    )
+    root = rf"\sqrt{{\frac{{\max(1 - {fmt.factor(spread)},\, 0)}}{{{fmt.number(k)}}}}}"
+    tau = derivation.add_line(
+        "threshold",
+        r"\tau",
+        [f"{fmt.number(mean)} - {root}"],
+        mean - np.sqrt(np.maximum((1.0 - spread) / k, 0.0)),
+        operands={"mean": mean, "spread": spread, "k": k},
+    )
+    member = rf"\max({fmt.difference(u[line.at], tau)},\, 0)^2"
+    made = np.maximum(u[line.at] - tau, 0.0) ** 2
+    _weight(derivation, line, [member], made, {"u": u[line.at], "threshold": tau}, "weight_of_entmax15", size=1.0)
+
+
+def other(derivation: Derivation, line: NormalisedSlice) -> None:
+    """Add a normaliser without a row in ARITHMETIC: what goes in and what comes out."""
+    _weight(derivation, line, [], line.recorded, {"x": line.x, "T": line.T}, "weight_of_formula")
+
+
+Arithmetic = Callable[[Derivation, NormalisedSlice], None]
+
+ARITHMETIC: dict[str, Arithmetic] = {
+    "softmax": softmax,
+    "sparsemax": sparsemax,
+    "entmax15": entmax15,
+    "sigmoid": sigmoid,
+    "hardmax": hardmax,
+    "quiet_softmax": quiet_softmax,
+    "linear": linear,
+}
+"""By the name of the normaliser; each writes its lines, the last of which is the weight."""
+
+
+def nothing(derivation: Derivation, line: NormalisedSlice, words: str) -> None:
+    """Add a weight of 0 without arithmetic: an emptied row, or a forbidden cell."""
+    _weight(derivation, line, [], 0.0, {"x": line.x}, words)
+
+
+def _largest(derivation: Derivation, line: NormalisedSlice, m: float, words: str) -> Array:
+    name = f"({line.name})" if " + " in line.name else line.name
+    top = rf"\max_l {name}"
+    member = rf"\max\bigl(0,\, {top}\bigr)" if words == "largest_or_zero" else top
+    beside = derivation.sizes["masked"]
+    above = chain(line.name, [derivation.fmt.vector(derivation.seen(line.x, beside), line.at)])
+    return derivation.add_line(
+        "largest", "m", [member], m, operands={"x": line.x}, above=above, words=words, beside=beside
+    )
+
+
+def _exponents(
+    derivation: Derivation, line: NormalisedSlice, m: Array, words: str = "exponents", half: float = 1.0
+) -> Array:
+    """(x - m) / T of every score of the row, or half of it."""
+    fmt, divisor, beside = derivation.fmt, line.T * half, derivation.sizes["masked"]
+    m_seen = derivation.seen(m, beside)
+    entries = [fmt.difference(x, m_seen) for x in derivation.seen(line.x, beside)]
+    if divisor != 1.0:
+        entries = [f"({entry}) / {fmt.number(divisor)}" for entry in entries]
+    return derivation.add_line(
+        "exponents",
+        "u_l",
+        [row(entries, line.at)],
+        (line.x - m) / divisor,
+        operands={"x": line.x, "m": m, "divisor": divisor},
+        beside=beside / divisor,
+        words=words,
+        keep=line.at,
+        bars=line.label,
+    )
+
+
+def _exponentials(derivation: Derivation, line: NormalisedSlice, m: Array) -> Array:
+    u = _exponents(derivation, line, m)
+    seen = derivation.seen(u, derivation.sizes["masked"] / line.T)
+    members = [row([rf"e^{{{derivation.fmt.number(x)}}}" for x in seen], line.at)]
+    return derivation.add_line(
+        "exponentials", "e^{u_l}", members, np.exp(u), operands={"u": u}, keep=line.at, bars=line.label
+    )
+
+
+def _below(derivation: Derivation, line: NormalisedSlice, words: str, half: float) -> tuple[Array, Array, Array]:
+    """Return what lies below the largest, the same in falling order, and which of that is allowed."""
+    m = _largest(derivation, line, np.max(line.x), "largest")
+    u = _exponents(derivation, line, m, words, half)
+    falling = -np.sort(-u)
+    return u, falling, ~np.isneginf(falling)
+
+
+def _support(derivation: Derivation, falling: Array, inside: Array) -> tuple[Array, Array]:
+    """Return how many are in the support, and their sum."""
+    above = chain(r"u_{(1)}, u_{(2)}, \dots", [derivation.fmt.vector(derivation.seen(falling, largest(falling)))])
+    k = derivation.add_line("support", "k", [], inside.sum(), operands={"falling": falling}, above=above)
+    terms = falling[: int(k)]
+    symbol, members = r"\textstyle\sum_{l \le k} u_{(l)}", [derivation.fmt.total(terms)]
+    return k, derivation.add_line("sum_of_support", symbol, members, np.cumsum(terms)[-1], operands={"terms": terms})
+
+
+def _entmax_support(falling: Array, allowed: Array) -> Array:
+    rank = np.arange(1.0, len(falling) + 1)
+    kept = np.where(allowed, np.maximum(falling, -1.0), 0.0)
+    mean = np.cumsum(kept) / rank
+    spread = np.cumsum(kept**2) - rank * mean**2
+    return allowed & (mean - np.sqrt(np.maximum((1.0 - spread) / rank, 0.0)) <= falling)
+
+
+def _quotient(
+    derivation: Derivation,
+    line: NormalisedSlice,
+    parts: Array,
+    total: Array,
+    over: str,
+    under: str,
+    words: str = "weight",
+) -> None:
+    part = parts[line.at]
+    members = [
+        rf"\frac{{{over}}}{{{under}}}",
+        rf"\frac{{{derivation.fmt.number(part)}}}{{{derivation.fmt.number(total)}}}",
+    ]
+    _weight(derivation, line, members, part / total, {"part": part, "sum": total}, words)
+
+
+def _weight(
+    derivation: Derivation,
+    line: NormalisedSlice,
+    members: list[str],
+    made: float | Array,
+    operands: dict[str, float | Array],
+    words: str,
+    size: float | None = None,
+) -> None:
+    derivation.add_line(
+        "weight",
+        f"a_{{{derivation.ij}}}",
+        [*members],
+        made,
+        operands=operands,
+        recorded=line.recorded,
+        step="weights",
+        words=words,
+        size=size,
+        beside=size or 0.0,
+    )

@@ -1,0 +1,122 @@
+"""The arithmetic of one cell under a typed score or a typed normaliser."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.arithmetic.cell_position import CellPosition
+from attnviz.arithmetic.latex_numbers import Member
+from attnviz.arithmetic.line import Array, Derivation, dimension
+from attnviz.arithmetic.normaliser_lines import NormalisedSlice
+from attnviz.formula.arrays import Place as Part
+from attnviz.formula.arrays import of_normaliser, of_score
+from attnviz.formula.functions import complete
+from attnviz.formula.graph import REDUCTIONS, Formula, Node
+from attnviz.formula.names import NUMBERS, STEPS
+from attnviz.formula.numbers import Numbers
+from attnviz.readings.cell import Line, cell
+
+
+def score(derivation: Derivation, place: CellPosition, formula: Formula, q: Array, k: Array) -> Array:
+    """Write the lines of a typed score, from the vectors of one query and one key; hand back the score."""
+    Q, K = q[None, None], k[None, None]
+    shape = place.steps["scores"].shape
+    given = {name: place.steps[STEPS[name]].head(place.head) for name in _recorded(formula, place)}
+    given = {name: array[0] if name in NUMBERS else array for name, array in given.items()}
+    own = complete(formula, {name: np.asarray(array)[None] for name, array in given.items()}, Q[None], K[None])
+    part = Part(place.query, place.key, shape[1], shape[2], (place.head,), shape[0])
+    numbers = Numbers(of_score(formula, Q, K, own, part))
+    names = str(place.query + 1), str(place.key + 1)
+    *before, last = cell(formula, numbers, derivation.fmt.factor, names)
+    for line in before:
+        _write(derivation, formula, numbers, line)
+    return _last(derivation, formula, numbers, last, f"s_{{{derivation.ij}}}", "score", place.at("scores"))
+
+
+def _recorded(formula: Formula, place: CellPosition) -> list[str]:
+    return [name for name in formula.parameters if STEPS[name] in place.steps]
+
+
+def weight(derivation: Derivation, place: CellPosition, formula: Formula, line: NormalisedSlice) -> None:
+    """Write the lines of a typed normaliser, from the scores of the whole row to the weight of one key."""
+    shape = place.steps["scores"].shape
+    n, m = (shape[1], shape[2]) if place.over_keys else (shape[2], shape[1])
+    first = place.query if place.over_keys else place.key
+    part = Part(first, 0, n, m, (place.head,), shape[0])
+    numbers = Numbers(of_normaliser((line.x / line.T)[None, None], part))
+    *before, last = cell(formula, numbers, derivation.fmt.factor, (str(place.query + 1), str(place.key + 1)), line.at)
+    for each in before:
+        _write(derivation, formula, numbers, each, line)
+    _last(derivation, formula, numbers, last, f"a_{{{derivation.ij}}}", "weight", line.recorded)
+
+
+def _last(
+    derivation: Derivation, formula: Formula, numbers: Numbers, line: Line, symbol: str, name: str, recorded: Array
+) -> Array:
+    """Write the whole formula with the numbers of the lines before."""
+    return derivation.add_line(
+        name,
+        symbol,
+        _members(derivation, numbers, line, None),
+        float(line.values[0]),
+        operands=_operands(formula, numbers),
+        recorded=recorded,
+        step="scores" if name == "score" else "weights",
+        size=_size(formula, numbers),
+        words=f"typed_{name}",
+    )
+
+
+def _write(
+    derivation: Derivation, formula: Formula, numbers: Numbers, line: Line, row: NormalisedSlice | None = None
+) -> None:
+    derivation.add_line(
+        line.name,
+        line.symbol,
+        _members(derivation, numbers, line, row.at if row else None),
+        line.values if line.is_vector else float(line.values[0]),
+        operands=_operands(formula, numbers),
+        words=_words(line.node, along_row=row is not None and line.is_vector),
+        keep=row.at if row else None,
+        bars=(row.label if row else dimension) if line.is_vector else None,
+    )
+
+
+def _members(derivation: Derivation, numbers: Numbers, line: Line, keep: int | None) -> list[Member]:
+    """Return what a line equals: in symbols, and in numbers; a sum shows what is added up."""
+    members: list[Member] = [line.formula]
+    if line.node.op == "sum" and not line.node.args[0].truth:
+        terms = numbers(line.node.args[0]).reshape(-1)
+        allowed = numbers.arrays.allowed
+        if allowed is not None and terms.size == allowed.size:
+            terms, keep = terms[allowed.reshape(-1)], None
+        return [*members, derivation.fmt.total(terms, keep)]
+    return [*members, line.inserted] if line.inserted else members
+
+
+def _words(node: Node, *, along_row: bool) -> str:
+    if node.op in REDUCTIONS:
+        return f"typed_{node.op}"
+    if node.op == "@":
+        return "typed_through"
+    return "typed_row" if along_row else "typed_vector" if "d" in node.axes else "typed_number"
+
+
+def _operands(formula: Formula, numbers: Numbers) -> dict[str, Array]:
+    """Return what goes in: the variables and parameters of this cell."""
+    found = {}
+    for node in formula.nodes:
+        if node.op in ("variable", "matrix") and not node.is_token:
+            array = np.asarray(numbers(node), dtype=float)
+            found[node.name] = array[0, 0] if node.op == "matrix" else array.reshape(-1)
+    return {name: array[0] if array.shape == (1,) else array for name, array in found.items()}
+
+
+def _size(formula: Formula, numbers: Numbers) -> float:
+    """Return how large the numbers are that were added up on the way, which tells rounding from an edit."""
+    total = 0.0
+    for node in formula.nodes:
+        if node.op not in ("text", "matrix") and not node.truth and not node.is_token:
+            values = np.asarray(numbers(node), dtype=float)
+            total += float(np.abs(values[np.isfinite(values)]).sum())
+    return total

@@ -1,0 +1,1 @@
+"""Questions, assignments, answer codes, grading and handouts."""

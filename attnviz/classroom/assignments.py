@@ -1,0 +1,287 @@
+"""An assignment: a setting, what of it is free, what is not shown, and questions, as one field of a link.
+
+The setting itself travels in the link as always. The field holds the rest, and for what is free also what was given,
+so that a student may try things out and is still asked about what the teacher set. It has a version and a check, so a
+link that was cut on its way is told from one that is whole. It is no secret: whoever can read base64 can read it.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any
+
+from attnviz.classroom import question_codec
+from attnviz.classroom.answer_codes import BASE
+from attnviz.classroom.question_codec import Item
+from attnviz.classroom.question_kinds import resolve
+from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.engine.config import Config
+from attnviz.engine.trace import Trace
+from attnviz.settings import fields, plain_text, url_codec
+from attnviz.settings.fields import changes, options, serialised, settings, switch, text
+from attnviz.settings.language import Words
+from attnviz.settings.rows import Entry, table
+
+VERSION = "1"
+LONGEST = 100_000
+"""Characters of the field; a link holds 6,000 with the setting, so more than that is only kept in the session."""
+
+DIGEST_SIGNS = 5
+N_SEEDS = 1_000_000
+"""As many as a setting can have."""
+
+NOTHING = "nothing"
+SHOWN_WORDS = ("task_title", "task_text")
+"""What may be corrected without making it another assignment."""
+
+PROBLEMS = Words(
+    {
+        "cut": "The assignment in this link was cut or changed on its way; ask for the link again.",
+        "version": "The assignment in this link is of a version that is not known here; ask for the link again.",
+        "part": "The assignment in this link: {problem}",
+    }
+)
+LABELS = {
+    "title": "Title",
+    "text": "Instructions",
+    "free": "Students may change",
+    "free_help": "They try things out with it; the questions stay about the setting as you gave it.",
+    "hidden": "Not shown to students",
+    "hidden_help": "Pictures and panels that would give answers away.",
+    "own": "Other numbers for every student",
+    "own_help": "The seed follows from the name or number that a student types: the same task, other numbers.",
+    "feedback": "Say at once what is right",
+    "feedback_help": "Off: students hand in a code without knowing what is right.",
+    "questions": "Questions",
+    "given": "What is free, as it was given",
+}
+
+
+def _controls() -> dict[str, Entry]:
+    items = (item for item in settings(Config) if item.name != "edits")
+    entries = (Entry(item.name, item.metadata["label"], item.metadata["help"] or "") for item in items)
+    return table(Entry(NOTHING, "Nothing: the setting is locked"), *entries)
+
+
+CONTROLS = _controls()
+"""What a setting has controls for."""
+
+PICTURES = table(
+    Entry("scores", "Picture of the scores"),
+    Entry("weights", "Picture of the weights"),
+    Entry("heads", "Picture of the outputs"),
+)
+PANELS = table(
+    Entry("cell", "This cell"),
+    Entry("word", "This word"),
+    Entry("flow", "Every step"),
+    Entry("statistics", "Statistics"),
+    Entry("redeal", "Deal again"),
+    Entry("table", "Table"),
+)
+PARTS = table(Entry(NOTHING, "Everything is shown"), *PICTURES.values(), *PANELS.values())
+"""What a student sees of a run, unless it is hidden; every panel holds numbers of every step."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What a teacher sets beside the setting. The names of the fields stand in links."""
+
+    task_title: str = text("", label=LABELS["title"], longest=120)
+    task_text: str = text("", label=LABELS["text"], longest=1_500, lines=5)
+    task_free: tuple[str, ...] = options(CONTROLS, NOTHING, label=LABELS["free"], help=LABELS["free_help"])
+    task_hidden: tuple[str, ...] = options(PARTS, NOTHING, label=LABELS["hidden"], help=LABELS["hidden_help"])
+    task_own: bool = switch(True, label=LABELS["own"], help=LABELS["own_help"])
+    task_feedback: bool = switch(True, label=LABELS["feedback"], help=LABELS["feedback_help"])
+    task_questions: tuple[Item, ...] = serialised(
+        question_codec.MOST,
+        question_codec.validated,
+        question_codec.encode,
+        question_codec.decode,
+        label=LABELS["questions"],
+    )
+    task_given: tuple[tuple[str, str], ...] = changes(Config, prefix="given_", label=LABELS["given"])
+
+    def __post_init__(self) -> None:
+        fields.check(self)
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """The settings that a student may change; never the seed where it follows from the name."""
+        return tuple(name for name in self.task_free if name != NOTHING and not (self.task_own and name == "seed"))
+
+    @property
+    def locked(self) -> tuple[str, ...]:
+        """The settings that a student may not change."""
+        return tuple(item.name for item in settings(Config) if item.name not in self.free)
+
+    @property
+    def pictures(self) -> tuple[str, ...]:
+        """The steps whose pictures are shown."""
+        return tuple(name for name in PICTURES if name not in self.task_hidden)
+
+    @property
+    def panels(self) -> tuple[str, ...]:
+        """The panels that are shown."""
+        return tuple(name for name in PANELS if name not in self.task_hidden)
+
+
+def encode(task: Assignment) -> str:
+    """Return the assignment as the field of a link; nothing for one in which nothing is set."""
+    query = url_codec.encode(task)
+    if query.keys() <= {url_codec.VERSION}:
+        return ""
+    held = (
+        base64.urlsafe_b64encode(
+            json.dumps(query, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        )
+        .decode()
+        .rstrip("=")
+    )
+    return f"{VERSION}.{_check(held)}.{held}"
+
+
+def decode(field: str) -> tuple[Assignment | None, list[str]]:
+    """Return the assignment that a field means, None if it means none, and what had to be changed to read it.
+
+    Never raises.
+
+    >>> decode("")
+    (None, [])
+    """
+    if not field:
+        return None, []
+    version, _, rest = field.partition(".")
+    check, _, held = rest.partition(".")
+    if version != VERSION:
+        return None, [PROBLEMS["version"]]
+    if len(field) > LONGEST or check != _check(held):
+        return None, [PROBLEMS["cut"]]
+    query = _query(held)
+    if query is None:
+        return None, [PROBLEMS["cut"]]
+    (task,), problems = url_codec.decode(query, Assignment)
+    return task, [PROBLEMS["part"].format(problem=problem) for problem in problems]
+
+
+def _query(held: str) -> Mapping[str, Any] | None:
+    """Return what the field holds by name, or None if it is none of ours: its check can be made by anyone."""
+    try:
+        found = json.loads(base64.b64decode(held + "=" * (-len(held) % 4), "-_", validate=True), parse_int=str)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _check(held: str) -> str:
+    return blake2b(held.encode("utf-8", "replace"), digest_size=4).hexdigest()
+
+
+def with_setting(task: Assignment, config: Config) -> Assignment:
+    """Return the assignment with what is free as it stands in the setting."""
+    whole = url_codec.encode(config, every=True)
+    return replace(task, task_given=tuple((name, whole[name]) for name in task.free))
+
+
+def teacher_setting(config: Config, task: Assignment) -> tuple[Config, list[str]]:
+    """Return the setting that the teacher gave, whatever a student has made of what is free, and what could not be
+    read.
+    """
+    return url_codec.apply_changes(config, [pair for pair in task.task_given if pair[0] in task.free])
+
+
+def digest(config: Config, task: Assignment) -> int:
+    """Return a number that stands for all of an assignment but its words; `config` may be as a student has changed it.
+
+    Below 23 to the 5th. Another lock, another number in the setting or another question make another digest.
+    """
+    task_only = {name: value for name, value in url_codec.encode(task).items() if name not in SHOWN_WORDS}
+    whole = json.dumps([url_codec.encode(teacher_setting(config, task)[0]), task_only], sort_keys=True)
+    return number(whole) % BASE**DIGEST_SIGNS
+
+
+@dataclass(frozen=True)
+class Opened:
+    """An assignment as it is given out.
+
+    given     the setting as the teacher gave it, whatever a student has made of what is free
+    digest    a number that stands for the assignment, from which a student's own numbers follow
+    problems  what had to be changed to read the assignment;  unread  what of the given setting could not be read
+    """
+
+    task: Assignment
+    given: Config
+    digest: int
+    problems: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+    def of_student(self, name: str) -> Config:
+        """Return the setting with the student's own numbers, if there are to be any."""
+        return with_seed(self.given, self.task, self.digest, name)
+
+
+def open_assignment(field: str, config: Config) -> tuple[Opened | None, list[str]]:
+    """Return what the field of a link opens with its setting, or None and why there is nothing to open.
+
+    config  the setting of the link, which a student may have changed where it is free
+
+    It never raises.
+    """
+    task, problems = decode(field)
+    if task is None:
+        return None, problems
+    given, unread = teacher_setting(config, task)
+    return Opened(task, given, digest(config, task), tuple(problems), tuple(unread)), []
+
+
+def known_by(name: str) -> str:
+    """Return a name or number as it counts: capitals, accents' spelling and spaces make no difference.
+
+    >>> known_by("  Ada  LOVELACE ")
+    'ada lovelace'
+    """
+    return " ".join(unicodedata.normalize("NFKC", plain_text.clean(name)).casefold().split())
+
+
+def seed(digest: int, name: str) -> int:
+    """Return the seed of one student: the same in every session, and another in another assignment."""
+    return number(f"seed/{digest}/{known_by(name)}") % N_SEEDS
+
+
+def of_student(config: Config, task: Assignment, name: str) -> Config:
+    """Return a setting of the assignment with the student's own numbers, if there are to be any."""
+    return with_seed(config, task, digest(config, task), name)
+
+
+def with_seed(config: Config, task: Assignment, digest: int, name: str) -> Config:
+    """Return the same, where the digest of the assignment is known: for a whole class."""
+    return replace(config, seed=seed(digest, name)) if task.task_own else config
+
+
+def number(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big")
+
+
+def asks(task: Assignment, trace: Trace, *, worked: bool = True) -> tuple[ResolvedQuestion | str, ...]:
+    """Return every question in a run, or why this run has no answer to it; `worked` with the arithmetic."""
+    return tuple(_asked(item, trace, worked) for item in task.task_questions)
+
+
+def _asked(item: Item, trace: Trace, worked: bool) -> ResolvedQuestion | str:
+    try:
+        return resolve(question_codec.to_question(item, layers=len(trace.layers)), trace, worked=worked)
+    except ValueError as error:
+        return str(error)
+
+
+def given_away(task: Assignment, found: Sequence[ResolvedQuestion | str]) -> tuple[int, ...]:
+    """Return the numbers, from 1, of the questions whose answers can be read off what is shown."""
+    hides = {
+        number: ask.hides for number, ask in enumerate(found, 1) if isinstance(ask, ResolvedQuestion) and ask.hides
+    }
+    return tuple(number for number, step in hides.items() if task.panels or step in task.pictures)

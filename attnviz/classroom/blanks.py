@@ -1,0 +1,84 @@
+"""Which cells of a printed matrix are left blank: some by the addressed noise of a seed, and those that are asked for.
+
+The same seed leaves the same cells blank, and in a longer sentence no other cell of those that were there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from attnviz.engine.external import forbidden
+from attnviz.engine.numerics.noise import Address, uniform
+from attnviz.engine.trace import Step, Trace
+from attnviz.lessons.lesson import Question
+
+SHARE = 0.25
+"""Of the cells of a step that is to be worked out."""
+
+CHAIN = ("scores", "scaled", "capped", "masked")
+"""Steps that follow cell by cell: a blank of one is a blank of all, or the next would give it away."""
+
+WORKED_OUT = (*CHAIN, "weights", "heads")
+"""Steps that follow from what is printed before them; all others are printed whole."""
+
+
+NEEDED: dict[str, tuple[tuple[str, ...], ...]] = {
+    "scores": (("queries",), ("keys",)),
+    "scaled": (("scores",),),
+    "capped": (("scores", "scaled"),),
+    "masked": (("scores", "scaled", "capped"),),
+    "weights": (CHAIN,),
+    "heads": (("weights",), ("values",)),
+}
+"""What has to be printed for a step to be worked out: of each group one."""
+
+
+def can_be_worked_out(name: str, printed: Iterable[str]) -> bool:
+    """Return whether what a step follows from is among the steps that are printed.
+
+    >>> can_be_worked_out("heads", ["weights"]), can_be_worked_out("heads", ["weights", "values"])
+    (False, True)
+    """
+    there = set(printed)
+    return name in NEEDED and all(there & set(group) for group in NEEDED[name])
+
+
+def chosen(trace: Trace, layer: int, step: Step, seed: int) -> np.ndarray:
+    """True where a cell of a step, (heads, rows, columns), is left blank; at least one a head, none that is forbidden.
+
+    layer  counted from 0
+    """
+    if step.name not in WORKED_OUT:
+        return np.zeros(step.shape, dtype=bool)
+    name = "blank/" + (CHAIN[0] if step.name in CHAIN else step.name)
+    draws = np.stack([uniform(Address(seed, name, (layer, head)), step.shape[1:]) for head in range(step.shape[0])])
+    if step.axes[-1] == "key":
+        draws = np.where(np.broadcast_to(forbidden(trace.layers[layer]), step.shape), 2.0, draws)
+    lowest = draws.min(axis=(1, 2), keepdims=True)
+    return (draws < 1.0) & ((draws < SHARE) | (draws == lowest))
+
+
+def asked_for(trace: Trace, layer: int, step: Step, questions: Iterable[Question]) -> np.ndarray:
+    """True where a cell of a step is what a question asks for: the weight, the number, or the row of the largest."""
+    cells = np.zeros(step.shape, dtype=bool)
+    for question in questions:
+        of = {"weight": "weights", "highest_key": "weights"}.get(question.kind, question.at.get("step"))
+        same = of == step.name or (of in CHAIN and step.name in CHAIN)
+        is_cell = question.kind in ("weight", "highest_key", "number")
+        if is_cell and same and question.at.get("layer", 1) - 1 == layer:
+            cells[_place(trace, step, question)] = True
+    return cells
+
+
+def _place(trace: Trace, step: Step, question: Question) -> tuple[int | slice, ...]:
+    """Return where the question points, and everything along an axis that it does not name."""
+    at, found = question.at, []
+    for axis in step.axes:
+        number = at.get(axis, at.get("column") if axis not in ("query", "key") else None)
+        if axis.endswith("head"):
+            shared = trace.config.group_size if axis == "kv_head" else 1
+            number = (at.get("head", 1) - 1) // shared + 1
+        found.append(slice(None) if number is None else number - 1)
+    return tuple(found)

@@ -1,0 +1,290 @@
+"""Answers as a code, and codes marked: every right answer is computed again from the student's own seed.
+
+A code holds the assignment, who answered, and the answers; it needs no server and no account, and a teacher marks a
+whole class without a network. What it cannot prevent has to be said plainly: the setting is public, so a student may
+compute the answers with any program; a lock can be edited out of a link, though codes made there are of another
+assignment and are refused; and since no server holds a secret, whoever reads this file can make a code that is valid.
+It is for homework and for a room, not for an examination.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from attnviz.classroom import answer_codes, assignments
+from attnviz.classroom.answer_codes import BASE
+from attnviz.classroom.assignments import DIGEST_SIGNS, Assignment
+from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.engine.config import Config
+from attnviz.engine.run import run
+from attnviz.exports.tables import csv
+from attnviz.settings.fields import ConfigError
+from attnviz.settings.language import Words
+from attnviz.text.sentences import plain
+
+Answer = float | Collection[int] | None
+
+VERSION = 0
+NAME_SIGNS = 5
+PER_TOLERANCE = 50
+"""Numbers are kept in steps of so much of the tolerance; the mark allows for half a step."""
+
+WHOLE_STEP = 0.1  # where no tolerance is stated
+LARGEST = 10**15
+
+WORDS = Words(
+    {
+        "name": "name",
+        "valid": "valid",
+        "yes": "yes",
+        "score": "score",
+        "of": "of",
+        "points": "points",
+        "of_points": "of points",
+        "note": "note",
+        "answer": "{n}",
+        "is_right": "{n} right",
+        "right": "yes",
+        "wrong": "no",
+        "none": "none",
+        "question": "question",
+        "given": "answer",
+        "code": "code",
+        "assignment": "assignment",
+    }
+)
+FAULTS = Words(
+    {
+        "version": "the code is of a version that is not known here; it may be newer than this page",
+        "assignment": "the code is of another assignment, or of a link that was edited",
+        "name": "the code was made under another name or number",
+        "count": "the code holds {given} answers and the assignment has {n} questions",
+        "answer": "answer {n} of the code is none that the question has",
+        "name_missing": "there is no name or number beside the code",
+    }
+)
+
+
+@dataclass(frozen=True)
+class GradedSubmission:
+    """A code as marked: `problem` is empty for a valid one; for each question what was said, and whether it is right.
+
+    right  None where this student's numbers have no answer to the question; it does not count
+    note   what a teacher has to know of a valid one
+    """
+
+    name: str
+    code: str
+    problem: str = ""
+    said: tuple[str | float, ...] = ()
+    right: tuple[bool | None, ...] = ()
+    note: str = ""
+
+    def points(self, each: Sequence[float]) -> float:
+        """Return the points of what is right, where `each` question has its own."""
+        return sum(point for point, right in zip(each, self.right) if right)
+
+    def most_points(self, each: Sequence[float]) -> float:
+        """Return the points of all questions that this student's numbers have an answer to."""
+        return sum(point for point, right in zip(each, self.right) if right is not None)
+
+    @property
+    def score(self) -> int:
+        return self.right.count(True)
+
+    @property
+    def out_of(self) -> int:
+        return len(self.right) - self.right.count(None)
+
+
+def encode_answer(ask: ResolvedQuestion, given: Answer) -> int:
+    """Return an answer as a whole number from 0 up, which a code can hold; 0 is none."""
+    if given is None or (isinstance(given, Collection) and not given and ask.form == "one"):
+        return 0
+    if isinstance(given, Collection):
+        return 1 + (min(given) if ask.form == "one" else sum(1 << place for place in set(given)))
+    steps = round(min(max(given / _step(ask), -LARGEST), LARGEST))
+    return 1 + (2 * steps if steps >= 0 else -2 * steps - 1)
+
+
+def decode_answer(ask: ResolvedQuestion, held: int) -> Answer:
+    """Return the answer that a whole number means, a number in steps of the tolerance's fiftieth.
+
+    Raises ConfigError for a number that stands for no answer to this question.
+    """
+    if held == 0:
+        return None
+    rest = held - 1
+    if ask.form == "number":
+        return (rest // 2 if rest % 2 == 0 else -(rest + 1) // 2) * _step(ask)
+    if ask.form == "one":
+        if rest >= len(ask.options):
+            raise ConfigError(FAULTS["answer"])
+        return (rest,)
+    if rest >= 1 << len(ask.options):
+        raise ConfigError(FAULTS["answer"])
+    return tuple(place for place in range(len(ask.options)) if rest >> place & 1)
+
+
+def _step(ask: ResolvedQuestion) -> float:
+    return ask.tolerance / PER_TOLERANCE or WHOLE_STEP
+
+
+def is_right(ask: ResolvedQuestion, held: int) -> bool:
+    """Return whether an answer counts; one within the stated tolerance always does, however a code rounds it."""
+    given = decode_answer(ask, held)
+    slack = _step(ask) / 2 if ask.tolerance else 0.0
+    return given is not None and replace(ask, tolerance=ask.tolerance + slack).is_right(given)
+
+
+def feedback(ask: ResolvedQuestion, held: int) -> str:
+    """Return what is said of an answer, without saying the right one; nothing of none."""
+    given = decode_answer(ask, held)
+    if given is None:
+        return ""
+    return replace(ask, tolerance=ask.tolerance + _step(ask) / 2 if ask.tolerance else 0.0).feedback(given)
+
+
+def answer_text(ask: ResolvedQuestion, held: int) -> str | float:
+    """Return an answer as it stands in a table: a number, or the options chosen in words."""
+    given = decode_answer(ask, held)
+    if given is None:
+        return ""
+    if isinstance(given, Collection):
+        return ", ".join(plain(ask.options[place]) for place in given) or WORDS["none"]
+    return float(f"{given:.12g}")
+
+
+def answer_code(digest: int, name: str, numbers: Sequence[int]) -> str:
+    """Return the code that a student hands in: version, assignment, name, answers, check signs."""
+    signs = [
+        VERSION,
+        *answer_codes.encode_fixed(digest, DIGEST_SIGNS),
+        *answer_codes.encode_fixed(_name(digest, name), NAME_SIGNS),
+    ]
+    return answer_codes.with_checksum([*signs, *(sign for each in numbers for sign in answer_codes.encode_free(each))])
+
+
+def _name(digest: int, name: str) -> int:
+    return assignments.number(f"name/{digest}/{assignments.known_by(name)}") % BASE**NAME_SIGNS
+
+
+def read_code(text: str) -> tuple[int, int, tuple[int, ...]]:
+    """Assignment, name and answers of a code; raises ConfigError in one sentence for what is none."""
+    signs = answer_codes.without_checksum(text)
+    ends = 1 + DIGEST_SIGNS, 1 + DIGEST_SIGNS + NAME_SIGNS
+    if signs and signs[0] != VERSION:
+        raise ConfigError(FAULTS["version"])
+    if len(signs) < ends[1]:
+        raise ConfigError(answer_codes.FAULTS["short"])
+    digest, name = answer_codes.decode_fixed(signs[1 : ends[0]]), answer_codes.decode_fixed(signs[ends[0] : ends[1]])
+    return digest, name, answer_codes.decode_free(signs[ends[1] :])
+
+
+def made_under(digest: int, names: Sequence[str], text: str) -> str:
+    """Return the name of several that a code was made under; the first where it was made under none of them."""
+    first = names[0] if names else ""
+    try:
+        _, by, _ = read_code(text)
+    except ConfigError:
+        return first
+    return next((name for name in names if _name(digest, name) == by), first)
+
+
+def grade_all(config: Config, task: Assignment, handed_in: Sequence[tuple[str, str]]) -> Iterator[GradedSubmission]:
+    """Yield every code in turn, against the student's own numbers; nothing raises, a code that is none says why."""
+    digest, given = assignments.digest(config, task), assignments.teacher_setting(config, task)[0]
+    kept: dict[int, tuple[ResolvedQuestion | str, ...]] = {}
+    for name, text in handed_in:
+        try:
+            numbers = _answers(digest, task, name, text)
+        except ConfigError as error:
+            yield GradedSubmission(name, text, str(error))
+            continue
+        own = assignments.with_seed(given, task, digest, name)
+        if own.seed not in kept:  # a student's numbers are computed once, however many codes are handed in
+            kept[own.seed] = assignments.asks(task, run(own), worked=False)
+        yield _marked(name, text, kept[own.seed], numbers)
+
+
+def _answers(digest: int, task: Assignment, name: str, text: str) -> tuple[int, ...]:
+    """Return the answers of a code; raises ConfigError unless it is of this assignment and this student."""
+    if not assignments.known_by(name):
+        raise ConfigError(FAULTS["name_missing"])
+    of, by, numbers = read_code(text)
+    if of != digest:
+        raise ConfigError(FAULTS["assignment"])
+    if by != _name(digest, name):
+        raise ConfigError(FAULTS["name"])
+    if len(numbers) != len(task.task_questions):
+        raise ConfigError(FAULTS["count"].format(given=len(numbers), n=len(task.task_questions)))
+    return numbers
+
+
+def _marked(name: str, text: str, found: Sequence[ResolvedQuestion | str], numbers: Sequence[int]) -> GradedSubmission:
+    words: list[str | float] = []
+    right: list[bool | None] = []
+    for n, (ask, held) in enumerate(zip(found, numbers), 1):
+        try:
+            words.append("" if isinstance(ask, str) else answer_text(ask, held))
+            right.append(None if isinstance(ask, str) else is_right(ask, held))
+        except ConfigError as error:
+            return GradedSubmission(name, text, str(error).format(n=n))
+    return GradedSubmission(name, text, "", tuple(words), tuple(right))
+
+
+def table(task: Assignment, found: Sequence[GradedSubmission], points: Sequence[float] = ()) -> pd.DataFrame:
+    """Return a row for every code: name, whether it is valid, the score, and every answer with its mark.
+
+    points  of each question, where these differ
+    """
+    return pd.DataFrame([_row(task, each, points) for each in found])
+
+
+def _row(task: Assignment, each: GradedSubmission, points: Sequence[float]) -> dict[str, Any]:
+    marks = {True: WORDS["right"], False: WORDS["wrong"], None: ""}
+    row: dict[str, Any] = {WORDS["name"]: each.name, WORDS["valid"]: each.problem or WORDS["yes"]}
+    row |= {WORDS["score"]: str(each.score), WORDS["of"]: str(each.out_of)} if not each.problem else {}
+    if set(points) - {1.0}:
+        row[WORDS["points"]] = each.points(points) if not each.problem else ""
+        row[WORDS["of_points"]] = each.most_points(points) if not each.problem else ""
+    if each.note:
+        row[WORDS["note"]] = each.note
+    for n in range(1, len(task.task_questions) + 1):
+        row[WORDS["answer"].format(n=n)] = each.said[n - 1] if each.said else ""
+        row[WORDS["is_right"].format(n=n)] = marks[each.right[n - 1]] if each.right else ""
+    row[WORDS["code"]] = each.code
+    return {name: row.get(name, "") for name in [*_first(), *row]}
+
+
+def _first() -> tuple[str, ...]:
+    return tuple(WORDS[name] for name in ("name", "valid", "score", "of"))
+
+
+def sheet(
+    task: Assignment, name: str, code: str, found: Sequence[ResolvedQuestion | str], numbers: Sequence[int]
+) -> pd.DataFrame:
+    """Return a student's own sheet: every question, what was answered, and, if that may be said, whether it is right.
+
+    Its columns are called alike in every language, as files are read by their names.
+    """
+    rows, names = [], WORDS.english
+    for ask, held in zip(found, numbers):
+        row: dict[str, str | float] = {names["name"]: name, names["code"]: code}
+        row |= {names["question"]: "" if isinstance(ask, str) else plain(ask.words)}
+        row |= {names["given"]: "" if isinstance(ask, str) else answer_text(ask, held)}
+        if task.task_feedback:
+            row["right"] = WORDS["right" if not isinstance(ask, str) and is_right(ask, held) else "wrong"]
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def sheet_files(task: Assignment, frame: pd.DataFrame) -> dict[str, str]:
+    """Return the sheet as files, by their endings."""
+    held = {WORDS.english["assignment"]: task.task_title, "answers": frame.to_dict("records")}
+    return {"csv": csv(frame), "json": json.dumps(held, ensure_ascii=False, indent=1)}

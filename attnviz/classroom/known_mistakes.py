@@ -1,0 +1,92 @@
+"""What people get when one step of the arithmetic goes wrong: computed, so that a wrong number is told from which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from attnviz.classroom.resolved_question import Mistake, QuestionContext
+from attnviz.engine.trace import Step
+
+
+def of_number(runs: QuestionContext, step: Step, place: tuple[int, ...]) -> tuple[Mistake, ...]:
+    """Return the known mistakes for one number of a step, each with the number that it leads to."""
+    if step.name == "weights":
+        found = _weight(runs, place)
+    elif step.axes[-2:] == ("query", "key") and len(place) == 3:
+        found = _score(runs, step, place)
+    elif step.name == "heads":
+        found = _output(runs, place)
+    else:
+        found = iter(())
+    return _told(found, float(step.array[place]))
+
+
+def of_sum(numbers: np.ndarray, across: np.ndarray, value: float) -> tuple[Mistake, ...]:
+    """Return the known mistakes for the sum of a row or a column; `across` is the line that crosses it."""
+    return _told(iter([Mistake("crossed", float(across.sum())), Mistake("mean", float(numbers.mean()))]), value)
+
+
+def of_size(step: Step) -> tuple[Mistake, ...]:
+    """Return the known mistakes for the number of numbers in a step."""
+    n = step.array.size
+    found = [Mistake("one_head", n / len(step.array)), Mistake("sides", float(sum(step.shape[-2:])))]
+    return _told(iter(found if step.array.ndim == 3 else found[1:]), float(n))
+
+
+def of_spread(value: float, divisor: float) -> tuple[Mistake, ...]:
+    """Return the known mistakes for a standard deviation of divided scores."""
+    found = [Mistake("variance", value**2), Mistake("scale", value * divisor), Mistake("twice", value / divisor)]
+    return _told(iter(found), value)
+
+
+def _told(found: Iterator[Mistake], right: float) -> tuple[Mistake, ...]:
+    """Return the mistakes whose numbers are not the right one."""
+    return tuple(each for each in found if np.isfinite(each.value) and abs(each.value - right) > 1e-6)
+
+
+def _softmax(x: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore"):
+        raised = np.exp(x - x[np.isfinite(x)].max(initial=0.0))
+        return raised / raised.sum()
+
+
+def _weight(runs: QuestionContext, place: tuple[int, ...]) -> Iterator[Mistake]:
+    head, query, key = place
+    S, masked = runs.step("scores").array[head], runs.step("masked").array[head]
+    A = runs.step("weights").array[head]
+    forbidden = np.isneginf(masked)
+    yield Mistake("scale", float(_softmax(np.where(forbidden[query], -np.inf, S[query]))[key]))
+    yield Mistake("columns", float(_softmax(masked[:, key])[query]))
+    if forbidden[query].any():
+        yield Mistake("mask", float(_softmax(runs.step("capped").array[head][query])[key]))
+    yield Mistake("no_softmax", float(masked[query, key]))
+    with np.errstate(over="ignore"):
+        yield Mistake("no_sum", float(np.exp(masked[query, key])))
+    if query < A.shape[1] and key < A.shape[0]:
+        yield Mistake("transposed", float(A[key, query]))
+
+
+def _score(runs: QuestionContext, step: Step, place: tuple[int, ...]) -> Iterator[Mistake]:
+    head, query, key = place
+    S, scaled = runs.step("scores").array[head], runs.step("scaled").array[head]
+    if step.name == "scores":
+        yield Mistake("scaled_already", float(scaled[query, key]))
+    else:
+        yield Mistake("scale", float(S[query, key]))
+        yield Mistake("by_width", float(S[query, key]) / runs.trace.config.key_widths()[0])
+    array = step.head(head)
+    if query < array.shape[1] and key < array.shape[0]:
+        yield Mistake("transposed", float(array[key, query]))
+    yield Mistake("sign", -float(step.array[place]))
+
+
+def _output(runs: QuestionContext, place: tuple[int, ...]) -> Iterator[Mistake]:
+    head, query, column = place
+    values = runs.step("values").array[head // runs.trace.config.group_size][:, column]
+    A = runs.step("weights").array[head]
+    yield Mistake("unweighted", float(values.mean()))
+    yield Mistake("unweighted", float(values.sum()))
+    if A.shape[0] == A.shape[1]:
+        yield Mistake("columns_of_weights", float(A[:, query] @ values))

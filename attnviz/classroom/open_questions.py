@@ -1,0 +1,146 @@
+"""What is drawn while a question is open: what its answer follows from, without the numbers that are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from attnviz.classroom import slides
+from attnviz.classroom.resolved_question import SAME, QuestionContext, ResolvedQuestion
+from attnviz.engine.tables.initialisers import INITIALISERS
+from attnviz.engine.trace import STEPS, Step, Trace
+from attnviz.lessons.lesson import Question, Slide
+from attnviz.pictures.figures import Stage
+
+FOLLOWS_FROM = {
+    "token_embeddings": (),
+    "embedded": ("token_embeddings", "positions"),
+    "w_q": ("embedded", "queries"),
+    "queries": ("projected_queries",),
+    "projected_queries": ("embedded", "w_q"),
+    "keys": ("projected_keys",),
+    "projected_keys": ("embedded_kv", "w_k"),
+    "values": ("embedded_kv", "w_v"),
+    "score_w_q": ("queries", "score_v"),
+    "scores": ("queries", "keys"),
+    "scaled": ("scores",),
+    "capped": ("scaled",),
+    "masked": ("capped", "allowed"),
+    "weights": ("masked",),
+    "heads": ("weights", "values"),
+    "concat": ("heads",),
+    "w_o": ("concat", "output"),
+    "output": ("concat", "w_o"),
+}
+"""What a step is computed from, or, for a matrix, what its shape can be told by."""
+
+SHAPES_FOLLOW_FROM = {"weights": ("queries", "keys"), "masked": ("queries", "keys"), "scaled": ("queries", "keys")}
+"""As above, where a step that comes between is of the same shape."""
+
+LARGEST = 10_000
+"""Numbers of a step that is drawn for its shape alone."""
+
+
+def inputs_of(runs: QuestionContext, name: str) -> tuple[str, ...]:
+    """Return the steps of a run that a step is computed from; one that only repeats another is that other.
+
+    >>> from attnviz import Config, run
+    >>> inputs_of(QuestionContext(run(Config(mask="none", score="dot", position="none")), None, 0), "weights")
+    ('scores',)
+    """
+    found = dict.fromkeys(part for each in FOLLOWS_FROM.get(name, ()) for part in _present(runs, each))
+    return tuple(found)
+
+
+def _present(runs: QuestionContext, name: str) -> tuple[str, ...]:
+    """Return a step, or what it is made of where the run does not have it or it changes nothing."""
+    if name == "embedded_kv" and name not in runs.steps:
+        return ("embedded",)
+    before = FOLLOWS_FROM.get(name, ())
+    if name not in runs.steps:
+        return tuple(part for each in before for part in _present(runs, each))
+    repeats = name in ("scaled", "capped", "masked") and before[0] in runs.steps
+    if repeats and np.array_equal(runs.steps[name].array, runs.steps[before[0]].array):
+        return _present(runs, before[0])
+    return (name,)
+
+
+def shape_inputs(runs: QuestionContext, name: str) -> tuple[str, ...]:
+    """Return the steps of a run that the shape of a step follows from, none of them of the same shape throughout."""
+    if name in SHAPES_FOLLOW_FROM:
+        return SHAPES_FOLLOW_FROM[name]
+    found = [each for each in inputs_of(runs, name) if runs.steps[each].array.size <= LARGEST]
+    apart = [each for each in found if runs.steps[each].shape != runs.steps[name].shape]
+    return tuple(apart or found)
+
+
+def covered(runs: QuestionContext, step: Step, place: tuple[int, ...]) -> np.ndarray | None:
+    """Return True where a step cannot be drawn while one of its numbers is asked for; None where none of it can.
+
+    place  of the number, or of a row, along the axes of the step
+
+    The weights of a row add to 1, and so say each other: all of the row is covered. Where another row holds the same,
+    or the heads were made by a rule that any row shows, no row may be seen.
+    """
+    cells = np.zeros(step.shape, dtype=bool)
+    cells[place] = True
+    if step.name in ("weights", "heads"):
+        if INITIALISERS[runs.trace.config.initialiser].solved or runs.trace.config.normalise_over != "keys":
+            return None
+        cells[place[:2]] = True
+        rows = step.array.reshape(-1, step.shape[-1])
+        alike = (np.abs(rows - step.array[place[:2]]) <= SAME).all(axis=-1)
+        return None if alike.sum() > 1 else cells
+    return cells
+
+
+def steps_before(steps: Sequence[str], hides: str) -> tuple[str, ...]:
+    """Return the steps that come before the one that gives an answer away."""
+    order = list(STEPS)
+    return tuple(name for name in steps if hides and order.index(name) < order.index(hides))
+
+
+def open_steps(slide: Slide, found: ResolvedQuestion) -> tuple[str, ...]:
+    """Return the steps that are drawn while a question about one run is open, in the order of the computation."""
+    names = {*steps_before(slide.steps, found.hides), *found.inputs}
+    names -= {"scaled", "capped"} if "scores" in names and found.hides == "weights" else set()
+    if found.covered is not None and found.hides in slide.steps:
+        names.add(found.hides)
+    return tuple(name for name in STEPS if name in names)
+
+
+def compares(asked: Question) -> bool:
+    """Return whether a question is about what differs between two runs."""
+    return asked.kind == "rows_changed" or asked.at.get("says") == "same"
+
+
+def is_whole(asked: Question) -> bool:
+    """Return whether all of the slide is drawn: its picture is to be read, or it is that before a change."""
+    return compares(asked) or bool(asked.at.get("read")) or bool(asked.at.get("before"))
+
+
+def asked_run(asked: Question, own: Trace, trace: Trace) -> Trace:
+    """Return the run that is drawn while a question is open: of two that differ, the one before the change."""
+    is_own = (compares(asked) and "change" not in asked.at) or bool(asked.at.get("before"))
+    return own if is_own else trace
+
+
+def pictures(slide: Slide, asked: Question, found: ResolvedQuestion, own: Trace, trace: Trace) -> tuple[Stage, ...]:
+    """Return the pictures of a slide while its question is open; none of them holds a number that gives it away."""
+    layer, whole = slide.layer - 1, is_whole(asked)
+    names = slide.steps if whole else open_steps(slide, found)
+    shown = slides.pictures(asked_run(asked, own, trace), layer, names)
+    return tuple(slides.without_caption(each if whole else _covered(each, found)) for each in shown)
+
+
+def _covered(picture: Stage, found: ResolvedQuestion) -> Stage:
+    """Return the picture without the numbers that are asked for; their places are framed."""
+    if picture.name != found.hides or found.covered is None:
+        return picture
+    cells = found.covered.reshape(picture.array.shape)
+    if picture.masked is not None:
+        cells = cells & ~picture.masked
+    places = tuple((int(head), int(row), int(column)) for head, row, column in np.argwhere(cells))
+    return replace(picture, array=np.where(cells, np.nan, picture.array), edited=places)

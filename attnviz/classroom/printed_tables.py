@@ -1,0 +1,114 @@
+"""Matrices and arithmetic on paper: tables with cells left blank or filled in, and the lines of one cell."""
+
+from __future__ import annotations
+
+import html as markup
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.arithmetic.cell import derive
+from attnviz.arithmetic.line import ArithmeticLine
+from attnviz.classroom import blanks
+from attnviz.engine.trace import Step, Trace
+from attnviz.lessons.lesson import Question
+from attnviz.pictures.static.text_metrics import word
+from attnviz.settings.language import Words, translate
+from attnviz.text.captions import NAMES
+from attnviz.text.html_math import formula, inline
+from attnviz.text.sentences import QUOTED, within_sentence
+
+LARGEST = 12
+"""Rows, and columns, of a matrix that is printed as numbers."""
+
+MASKED = "–"
+STEPS = ("queries", "keys", "values", "scores", "scaled", "capped", "masked", "weights", "heads")
+WORDS = Words({"worked": "One cell, all the way down", "cell": "Head {head}, query {query}, key {key}."})
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What sheet it is: with solutions or without, the seed of its blanks, and how many digits numbers have."""
+
+    solutions: bool
+    seed: int
+    digits: int
+
+    def number(self, x: float) -> str:
+        """Return a number as it is printed; minus infinity is a stroke, as nothing may be attended to there."""
+        if not np.isfinite(x):
+            return MASKED if x == -np.inf else "∞" if x > 0 else "?"
+        return f"{x:.{self.digits}g}".replace("-", "−") if x else "0"
+
+
+def changes(trace: Trace, layer: int, name: str) -> bool:
+    """Return whether a step is there and is not the one before it again."""
+    steps = trace.layers[layer]
+    if name not in steps:
+        return False
+    before = blanks.CHAIN[: blanks.CHAIN.index(name)] if name in blanks.CHAIN else ()
+    return not any(each in steps and np.array_equal(steps[each].array, steps[name].array) for each in before)
+
+
+def _blank(paper: Paper, trace: Trace, layer: int, step: Step, questions: Sequence[Question]) -> np.ndarray:
+    return blanks.chosen(trace, layer, step, paper.seed) | blanks.asked_for(trace, layer, step, questions)
+
+
+def matrix(
+    paper: Paper, trace: Trace, layer: int, step: Step, head: int, questions: Sequence[Question], printed: Sequence[str]
+) -> str:
+    """Return one head of a step as a table; the step whole, if it has no heads.
+
+    It has blanks if what it follows from is among the steps that are `printed`, and wherever a question asks.
+    """
+    blank = blanks.asked_for(trace, layer, step, questions)
+    if blanks.can_be_worked_out(step.name, printed):
+        blank = _blank(paper, trace, layer, step, questions)
+    array = step.array
+    if step.axes[0].endswith("head"):
+        at = head // trace.config.group_size if step.axes[0] == "kv_head" else head
+        array = step.head(at)
+        blank = blank[at][tuple(slice(n) for n in array.shape)]
+    array, blank = np.atleast_2d(array)[:, :LARGEST], np.atleast_2d(blank)[:, :LARGEST]
+    tokens = {"query": trace.query_tokens, "key": trace.key_tokens}
+    rows = [word(token) for token in tokens.get(step.axes[-2], ())] or [""] * len(array)
+    columns = [word(token) for token in tokens.get(step.axes[-1], ())] or [str(n + 1) for n in range(array.shape[1])]
+    caption = f"{inline(f'${step.symbol}$')} {markup.escape(within_sentence(NAMES[step.name]))}"
+    if step.axes[0].endswith("head") and trace.config.n_heads > 1:
+        caption += f", {markup.escape(translate('head {n}', n=head + 1))}"
+    top = "".join(f"<th>{markup.escape(name)}</th>" for name in ("", *columns[: array.shape[1]]))
+    body = "".join(
+        f"<tr><th>{markup.escape(name)}</th>{''.join(_cell(paper, x, hole) for x, hole in zip(line, holes))}</tr>"
+        for name, line, holes in zip(rows, array, blank)
+    )
+    return f'<table class="matrix part"><caption>{caption}</caption><tr>{top}</tr>{body}</table>'
+
+
+def _cell(paper: Paper, x: float, hole: bool) -> str:
+    if not hole:
+        return f"<td>{paper.number(float(x))}</td>"
+    return f'<td class="filled">{paper.number(float(x))}</td>' if paper.solutions else '<td class="blank"></td>'
+
+
+def worked(paper: Paper, trace: Trace, layer: int, head: int, questions: Sequence[Question]) -> Iterator[str]:
+    """Yield the arithmetic of the first weight of a head that was blank, if the run has scores and weights."""
+    steps = trace.layers[layer]
+    if not {"scores", "weights"} <= set(steps):
+        return
+    query, key = np.argwhere(_blank(paper, trace, layer, steps["weights"], questions)[head])[0].tolist()
+    tokens = {"query": trace.query_tokens[query], "key": trace.key_tokens[key]}
+    said = WORDS["cell"].format(
+        head=head + 1, **{name: translate(QUOTED, token=word(token)) for name, token in tokens.items()}
+    )
+    yield f"<h3>{WORDS['worked']}</h3><p>{markup.escape(said)}</p>"
+    yield arithmetic(derive(trace, layer, head, query, key, paper.digits).lines)
+
+
+def arithmetic(lines: Sequence[ArithmeticLine]) -> str:
+    """Return the lines that change something, each with its title and sentence."""
+    return "".join(
+        f'<div class="line"><b>{inline(line.title)}.</b> {inline(line.sentence)}{formula(line.latex)}</div>'
+        for line in lines
+        if line.active or line.edited
+    )

@@ -1,0 +1,214 @@
+"""The questions of an assignment as they are chosen from lists and written down in a link.
+
+An item is the kind of a question and its places, such as `weight~head.1~query.2~key.3~tolerance.0.005`. Nothing in it
+is free text, so nothing that is read from a link can be more than one of the choices below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from attnviz.classroom.question_kinds import ASK
+from attnviz.lessons.lesson import Question
+from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.language import Words, translate, translated_fields
+
+Value = str | int | float
+Item = tuple[str, tuple[tuple[str, Value], ...]]
+
+MOST = 20
+MOST_PLACES = 128
+MOST_LAYERS = 6
+_BETWEEN, _PART = "~~", "~"
+
+ASKS = Words(
+    {
+        "sum": "Head {head}: what do the numbers in {line} of “{step}” add to?",
+        "head query key": "Head {head}: what is the number of {query} and {key} in “{step}”?",
+        "head query column": "Head {head}: what is the number in column {column} of {query} in “{step}”?",
+        "head key column": "Head {head}: what is the number in column {column} of {key} in “{step}”?",
+        "query column": "What is the number in column {column} of {query} in “{step}”?",
+        "layer": "Layer {{layer}}. {ask}",
+    }
+)
+"""What is asked where the kind's own words do not name every place."""
+
+WORDS = Words(
+    {
+        "kind": "a question is {given!r}; choose from {allowed}",
+        "misses": "the question {kind} needs {names}",
+        "value": "{name} of a question is {given!r}; choose {allowed}",
+    }
+)
+
+
+@translated_fields("label")
+@dataclass(frozen=True)
+class Kind:
+    """A kind of question: the row of QUESTIONS that answers it, its name for people, and what must be chosen."""
+
+    question: str
+    label: str
+    places: tuple[str, ...]
+
+
+KINDS = {
+    "highest_key": Kind("highest_key", "The key with the largest weight", ("head", "query")),
+    "weight": Kind("weight", "A weight", ("head", "query", "key", "tolerance")),
+    "number": Kind("number", "A number of a step", ("step",)),
+    "row_sum": Kind("sum", "What a row adds to", ("summed", "head", "query", "tolerance")),
+    "column_sum": Kind("sum", "What a column adds to", ("summed", "head", "key", "tolerance")),
+    "size": Kind("size", "How many numbers", ("whole",)),
+    "shape": Kind("shape", "A shape", ("whole",)),
+    "rows_changed": Kind("rows_changed", "Which rows change", ("whole", "change")),
+    "true_or_false": Kind("true_or_false", "Yes or no", ("says", "head")),
+}
+AXES = {
+    "queries": ("head", "query", "column"),
+    "keys": ("head", "key", "column"),
+    "values": ("head", "key", "column"),
+    "scores": ("head", "query", "key"),
+    "scaled": ("head", "query", "key"),
+    "masked": ("head", "query", "key"),
+    "heads": ("head", "query", "column"),
+    "output": ("query", "column"),
+}
+"""Where a number of a step stands."""
+
+CHANGES: dict[str, tuple[str, Mapping[str, Any], str]] = {
+    "causal": ("a causal mask", {"mask": "causal"}, "Which rows of “{step}” change under a causal mask?"),
+    "no_mask": ("no mask", {"mask": "none"}, "Which rows of “{step}” change without any mask?"),
+    "not_itself": ("not itself", {"mask": "no_self"}, "Which rows of “{step}” change if no word may attend to itself?"),
+    "no_positions": ("no positions", {"position": "none"}, "Which rows of “{step}” change without positions?"),
+    "unscaled": ("scale 1", {"scale": 1.0}, "Which rows of “{step}” change with a scale of 1?"),
+    "hot": ("temperature 2", {"temperature": 2.0}, "Which rows of “{step}” change at temperature 2?"),
+}
+SAYS = Words(
+    {
+        "symmetric": "the scores are symmetric",
+        "rows_sum_to_one": "every row of weights adds to 1",
+        "columns_sum_to_one": "every column of weights adds to 1",
+        "looks_ahead": "some query looks ahead",
+    }
+)
+LISTS: dict[str, Sequence[Value]] = {
+    "step": tuple(AXES),
+    "summed": ("weights", "scores"),
+    "whole": tuple(name for name in ("queries", "keys", "values", "scores", "weights", "heads", "concat", "output")),
+    "change": tuple(CHANGES),
+    "says": tuple(SAYS),
+    "tolerance": (0.005, 0.05, 0.0005),
+    "layer": range(1, MOST_LAYERS + 1),
+    **{name: range(1, MOST_PLACES + 1) for name in ("head", "query", "key", "column")},
+}
+"""What may be chosen for each place, the first of it unless something else is."""
+
+AS_STEP = ("summed", "whole")
+"""Places that name a step, of which only some make sense."""
+
+
+def places(kind: str, chosen: Mapping[str, Value]) -> tuple[str, ...]:
+    """Return what must be chosen for a question, given what was chosen so far.
+
+    >>> places("number", {"step": "output"})
+    ('step', 'query', 'column', 'tolerance', 'layer')
+    """
+    along = (*AXES.get(str(chosen.get("step")), ()), "tolerance") if kind == "number" else ()
+    return (*KINDS[kind].places, *along, "layer")
+
+
+def item(kind: str, chosen: Mapping[str, Value]) -> Item:
+    """Return a question with what was chosen of its places, and the first of each list for the rest.
+
+    >>> item("weight", {"query": 2})
+    ('weight', (('head', 1), ('query', 2), ('key', 1), ('tolerance', 0.005), ('layer', 1)))
+    """
+    first = {name: LISTS[name][0] for name in (*KINDS[kind].places, "step")}
+    whole = first | dict(chosen)
+    return kind, tuple((name, whole.get(name, LISTS[name][0])) for name in places(kind, whole))
+
+
+def to_question(posed: Item, *, layers: int = 1) -> Question:
+    """Return the question as lessons have it; of several layers it says which."""
+    kind, at = posed[0], dict(posed[1])
+    place: dict[str, Any] = {"step" if name in AS_STEP else name: value for name, value in at.items()}
+    ask = ASK[KINDS[kind].question]
+    if kind == "number":
+        ask = ASKS[" ".join(AXES[str(at["step"])])]
+    elif KINDS[kind].question == "sum":
+        ask = ASKS["sum"]
+    elif "change" in place:
+        _, place["change"], other = CHANGES[str(place["change"])]
+        ask = translate(other)
+    return Question(KINDS[kind].question, ASKS["layer"].format(ask=ask) if layers > 1 else ask, place)
+
+
+def validated(items: Iterable[Any]) -> tuple[Item, ...]:
+    """Return the items in their proper types; raises ConfigError for one that is none."""
+    return tuple(map(_checked, items))
+
+
+def _checked(given: Any) -> Item:
+    try:
+        kind, at = given
+        chosen = dict(at)
+    except (TypeError, ValueError):
+        raise ConfigError(f"holds {given!r}; give (kind, places)") from None
+    if kind not in KINDS:
+        raise ConfigError(WORDS["kind"].format(given=kind, allowed=", ".join(KINDS)))
+    names = places(kind, chosen)
+    if set(names) - {"layer"} - chosen.keys() or chosen.keys() - set(names):
+        raise ConfigError(WORDS["misses"].format(kind=kind, names=", ".join(names)))
+    for name, value in chosen.items():
+        if isinstance(value, bool) or value not in LISTS[name]:
+            raise ConfigError(WORDS["value"].format(name=name, given=value, allowed=_allowed(name)))
+    return item(kind, chosen)
+
+
+def _allowed(name: str) -> str:
+    values = LISTS[name]
+    if isinstance(values, range):
+        return translate("{low} to {high}", low=1, high=values[-1])
+    return translate("from {names}", names=", ".join(map(str, values)))
+
+
+def encode(items: Sequence[Item]) -> str:
+    """Return the items as one line; the first layer goes without saying.
+
+    >>> encode((item("highest_key", {"query": 3}),))
+    'highest_key~head.1~query.3'
+    """
+    return _BETWEEN.join(_PART.join([kind, *_places(at)]) for kind, at in items)
+
+
+def _places(at: Sequence[tuple[str, Value]]) -> list[str]:
+    return [f"{name}.{value}" for name, value in at if (name, value) != ("layer", 1)]
+
+
+def decode(text: str) -> tuple[tuple[Item, ...], list[str]]:
+    """Return the items that a line means, and the parts of it that mean none.
+
+    >>> decode("highest_key~head.1~query.3~~nonsense")
+    ((('highest_key', (('head', 1), ('query', 3), ('layer', 1))),), ['nonsense'])
+    """
+    found, unread = [], []
+    for part in filter(None, text.split(_BETWEEN)):
+        try:
+            found.append(_read(part))
+        except ValueError:
+            unread.append(part)
+    return tuple(found), unread
+
+
+def _read(part: str) -> Item:
+    """Return one item; raises ValueError, of which ConfigError is one, if the text means none."""
+    kind, *pairs = part.split(_PART)
+    chosen: dict[str, Value] = {}
+    for pair in pairs:
+        name, _, text = pair.partition(".")
+        if name not in LISTS or name in chosen:
+            raise ValueError(shorten(part))
+        chosen[name] = next((value for value in LISTS[name] if str(value) == text), text)
+    return _checked((kind, chosen))

@@ -1,0 +1,290 @@
+"""Questions about a run: what can be answered, what is right, and the arithmetic that shows it.
+
+Every answer is computed from the run. Until it is shown, nothing of it leaves this file but the options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from attnviz.arithmetic.cell import derive
+from attnviz.arithmetic.latex_numbers import NumberFormat, aligned, chain
+from attnviz.arithmetic.line import ArithmeticLine
+from attnviz.classroom import known_mistakes, spread
+from attnviz.classroom.open_questions import covered, inputs_of, shape_inputs
+from attnviz.classroom.predicates import PREDICATES, SHOWS
+from attnviz.classroom.resolved_question import SAME, QuestionContext, ResolvedQuestion, required
+from attnviz.classroom.slides import format_number
+from attnviz.engine.trace import Step, Trace
+from attnviz.lessons.lesson import Question
+from attnviz.settings.language import Words, translate
+from attnviz.text import step_names
+from attnviz.text.captions import NAMES
+from attnviz.text.sentences import Sentence, fill, join_sentences, name_token, rounded_number, within_sentence
+
+TOLERANCE = 0.005
+
+WORDS = Words(
+    {
+        "yes": "Yes",
+        "no": "No",
+        "holds": "Yes.",
+        "fails": "No.",
+        "highest": "{key}, with the weight {weight}.",
+        "all": "The weights of the row, key by key: {weights}.",
+        "number": "It is {value}.",
+        "size": "{shape} makes {value} numbers.",
+        "shape": "{shape}: {words}.",
+        "no_row": "No row changes: every number is the same.",
+        "one_row": "Only {row} changes, by up to {change}; the others stay as they are.",
+        "every_row": "Every row changes; {row} by the most, up to {change}.",
+        "rows": "Changed: {rows}; {row} by the most, up to {change}. The others stay as they are.",
+        "sum_title": "The sum",
+        "sum_row": "The numbers of the row added up.",
+        "sum_column": "The numbers of the column added up.",
+    }
+)
+ASK = Words(
+    {
+        "highest_key": "Head {head}: which key does {query} take the most from?",
+        "weight": "Head {head}: what is the weight that {query} gives {key}?",
+        "number": "What is this number of “{step}”?",
+        "sum": "Head {head}: what do the numbers of {line} add to?",
+        "size": "How many numbers are in “{step}”?",
+        "shape": "What is the shape of “{step}”?",
+        "rows_changed": "Which rows of “{step}” change?",
+        "true_or_false": "{says}",
+        "spread": "What is the standard deviation of the scores?",
+        "largest_weight": "How large is the largest weight of a row, on average?",
+    }
+)
+LINE = Words({"query": "the row of {token}", "key": "the column of {token}"})
+PROBLEMS = Words(
+    {
+        "kind": "there is no question called {given!r}; choose from {allowed}",
+        "says": "there is nothing called {given!r} to say yes or no to; choose from {allowed}",
+        "nothing": "the row has no weight, so no key has the largest",
+        "infinite": "the number of {step} asked for is not finite, so nobody can type it",
+    }
+)
+
+Find = Callable[[QuestionContext, Mapping[str, Any]], ResolvedQuestion]
+
+
+def resolve(question: Question, trace: Trace, own: Trace | None = None, *, worked: bool = True) -> ResolvedQuestion:
+    """Return the question in this run; `own` is the run of the lesson's own setting, where the slide has another.
+
+    worked  whether the arithmetic is written out; marking does without
+
+    Raises ValueError for a question that this run has no answer to.
+    """
+    if question.kind not in QUESTIONS:
+        raise ValueError(PROBLEMS["kind"].format(given=question.kind, allowed=", ".join(QUESTIONS)))
+    at, runs = question.at, QuestionContext(trace, own, question.at.get("layer", 1) - 1, worked)
+    found = QUESTIONS[question.kind](runs, at)
+    words = fill(question.ask or ASK[question.kind], **_named(runs, at))
+    return replace(found, words=words, why=question.why)
+
+
+def _named(runs: QuestionContext, at: Mapping[str, Any]) -> dict[str, str | Sentence]:
+    """Return what the words of a question may name."""
+    named: dict[str, str | Sentence] = {"head": "1", "layer": "1"}
+    named |= {name: str(value) for name, value in at.items()}
+    for axis, tokens in (("query", runs.trace.query_tokens), ("key", runs.trace.key_tokens)):
+        if axis in at:
+            named[axis] = name_token(tokens, at[axis] - 1)
+            named["line"] = fill(LINE[axis], token=named[axis])
+    step = runs.steps.get(at.get("step", "weights"))
+    if step is not None:
+        named["step"] = f"{within_sentence(NAMES[step.name])} {step_names.plain(step.symbol)}"
+    if at.get("says") in PREDICATES:
+        named["says"] = fill(translate(PREDICATES[at["says"]][0]), **{"step": "", **named})
+    return named
+
+
+def _highest_key(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
+    step = runs.step("weights")
+    row = step.array[runs.place(step, at, ("head", "query"))]
+    if not row.any():
+        raise ValueError(PROBLEMS["nothing"])
+    tokens, best = runs.trace.key_tokens, int(row.argmax())
+    said = fill(WORDS["highest"], key=name_token(tokens, best), weight=rounded_number(row[best]))
+    weights = ", ".join(rounded_number(weight) for weight in row)
+    return ResolvedQuestion(
+        form="one",
+        options=tuple(name_token(tokens, place) for place in range(len(tokens))),
+        right=frozenset(np.flatnonzero(row >= row[best] - SAME).tolist()),
+        solution=(said, fill(WORDS["all"], weights=weights)),
+        lines=_arithmetic(runs, "weights", {**at, "key": best + 1}),
+        hides="weights",
+        inputs=inputs_of(runs, "weights"),
+        covered=covered(runs, step, runs.place(step, at, ("head", "query"))),
+    )
+
+
+def _number(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
+    step = runs.step(required("step", at))
+    place = runs.place(step, at, step.axes)
+    value = float(step.array[place])
+    if not np.isfinite(value):
+        raise ValueError(PROBLEMS["infinite"].format(step=step.name))
+    return ResolvedQuestion(
+        form="number",
+        value=value,
+        tolerance=at.get("tolerance", TOLERANCE),
+        solution=(fill(WORDS["number"], value=format_number(value)),),
+        lines=_arithmetic(runs, step.name, at),
+        hides=step.name,
+        inputs=inputs_of(runs, step.name),
+        covered=covered(runs, step, place),
+        mistakes=known_mistakes.of_number(runs, step, place),
+        how={"keys": "queries", "values": "queries", "masked": "scaled"}.get(step.name, step.name),
+    )
+
+
+def _weight(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
+    return _number(runs, {**at, "step": "weights"})
+
+
+def _sum(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
+    step = runs.step(at.get("step", "weights"))
+    axis = "query" if "query" in at else "key"
+    fixed = tuple(name for name in step.axes if name.endswith("head") or name == axis)
+    place = dict(zip(fixed, runs.place(step, at, fixed)))
+    numbers = step.array[tuple(place.get(name, slice(None)) for name in step.axes)]
+    total, fmt = float(numbers.sum()), NumberFormat(4)
+    if not np.isfinite(total):
+        raise ValueError(PROBLEMS["infinite"].format(step=step.name))
+    latex = aligned(chain(r"\Sigma", [fmt.total(numbers), fmt.number(total)]))
+    words = WORDS["sum_row" if axis == "query" else "sum_column"]
+    line = ArithmeticLine(
+        "sum", WORDS["sum_title"], words, {"numbers": numbers}, np.array(total), np.array(total), latex
+    )
+    return ResolvedQuestion(
+        form="number",
+        value=total,
+        tolerance=at.get("tolerance", TOLERANCE),
+        solution=(fill(WORDS["number"], value=format_number(total)),),
+        lines=(line,),
+        hides=step.name,
+        inputs=(step.name,),
+        mistakes=known_mistakes.of_sum(numbers, _across(step, place), total),
+        how="sum",
+    )
+
+
+def _across(step: Step, place: Mapping[str, int]) -> np.ndarray:
+    """The line of the other axis with the same number, where there is one."""
+    by_query = "query" in place
+    other = {"key" if by_query else "query": place["query" if by_query else "key"]}
+    index = tuple((place if name.endswith("head") else other).get(name, slice(None)) for name in step.axes)
+    try:
+        return step.array[index]
+    except IndexError:
+        return np.full(1, np.nan)
+
+
+def _size(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
+    step = runs.step(required("step", at))
+    value = float(step.array.size)
+    said = fill(WORDS["size"], shape=" × ".join(map(str, step.shape)), value=f"{step.array.size:,}")
+    return ResolvedQuestion(
+        form="number",
+        value=value,
+        solution=(said,),
+        inputs=shape_inputs(runs, step.name),
+        mistakes=known_mistakes.of_size(step),
+        how="size",
+    )
+
+
+def _shape(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
+    """Return the shape among others that this run has, or would have with two axes swapped; smallest first."""
+    step = runs.step(required("step", at))
+    others = [(*step.shape[:-2], *step.shape[:-3:-1])]
+    others += [runs.steps[name].shape for name in ("heads", "scores", "concat", "embedded") if name in runs.steps]
+    others += [step.shape[1:], (*step.shape[:-1], step.shape[-1] + 1), (*step.shape[:-1], 2 * step.shape[-1])]
+    wrong = [shape for shape in dict.fromkeys(others) if shape != step.shape and shape][:3]
+    shapes = sorted([step.shape, *wrong])
+    shared = runs.trace.config.group_size > 1
+    said = fill(WORDS["shape"], shape=_times(step.shape), words=step_names.shape_in_words(step, shared))
+    return ResolvedQuestion(
+        form="one",
+        options=tuple(fill(_times(shape)) for shape in shapes),
+        right=frozenset({shapes.index(step.shape)}),
+        solution=(said,),
+        inputs=shape_inputs(runs, step.name),
+    )
+
+
+def _rows_changed(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
+    step = runs.step(at.get("step", "weights"))
+    apart = runs.compared(step.name, at)
+    if "head" in at and step.axes[0].endswith("head"):
+        apart = apart[runs.place(step, at, step.axes[:1])]
+    most = apart.reshape(-1, *step.shape[-2:]).max(axis=(0, 2))
+    tokens = runs.trace.key_tokens if step.axes[-2] == "key" else runs.trace.query_tokens
+    rows = tuple(name_token(tokens, place) for place in range(len(tokens)))
+    right = np.flatnonzero(most > SAME).tolist()
+    said = (_rows(rows, right, most),)
+    return ResolvedQuestion(form="some", options=rows, right=frozenset(right), solution=said)
+
+
+def _rows(rows: Sequence[Sentence], right: Sequence[int], most: np.ndarray) -> Sentence:
+    """Return which rows change, and by how much."""
+    if not right:
+        return fill(WORDS["no_row"])
+    named = join_sentences([rows[place] for place in right])
+    words = "every_row" if len(right) == len(rows) else "one_row" if len(right) == 1 else "rows"
+    return fill(WORDS[words], rows=named, row=rows[int(most.argmax())], change=rounded_number(float(most.max())))
+
+
+def _true_or_false(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
+    says = required("says", at)
+    if says not in PREDICATES:
+        raise ValueError(PROBLEMS["says"].format(given=says, allowed=", ".join(PREDICATES)))
+    _, holds, hides = PREDICATES[says]
+    inputs = tuple(name for name in SHOWS.get(says, ()) if name in runs.steps)
+    is_true, evidence = holds(runs, at)
+    options = tuple(fill(WORDS[word]) for word in ("yes", "no"))
+    said = fill(WORDS["holds" if is_true else "fails"])
+    return ResolvedQuestion(
+        "one", options, frozenset({0 if is_true else 1}), solution=(said, evidence), hides=hides, inputs=inputs
+    )
+
+
+QUESTIONS: dict[str, Find] = {
+    "highest_key": _highest_key,
+    "weight": _weight,
+    "number": _number,
+    "sum": _sum,
+    "size": _size,
+    "shape": _shape,
+    "rows_changed": _rows_changed,
+    "true_or_false": _true_or_false,
+    **{name: spread.question(name) for name in spread.MEASURES},
+}
+"""The kinds of questions, by name; each finds its answer in a run."""
+
+
+def _arithmetic(runs: QuestionContext, step: str, at: Mapping[str, Any]) -> tuple[ArithmeticLine, ...]:
+    """Return the lines of one cell that end in this step; none for a step that no cell passes."""
+    head, query, key = (at.get(name, 1) - 1 for name in ("head", "query", "key"))
+    if not runs.worked or not {"scores", "weights"} <= set(runs.steps):
+        return ()
+    cell = derive(runs.trace, runs.layer, head, query, key)
+    if step in ("queries", "keys", "values"):
+        return tuple(line for line in cell.lines if line.step == step)
+    for part in (cell.score, cell.weight, cell.output):
+        ends = [place for place, line in enumerate(part) if line.step == step]
+        if ends:
+            return tuple(line for line in part[: ends[-1] + 1] if line.active or line.edited)
+    return ()
+
+
+def _times(shape: Sequence[int]) -> str:
+    return " × ".join(map(str, shape))

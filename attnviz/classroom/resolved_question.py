@@ -1,0 +1,210 @@
+"""What a question is once it is asked of a run: what can be answered, and what is right.
+
+Until it is shown, nothing of the answer leaves this file but the options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from attnviz.arithmetic.line import ArithmeticLine
+from attnviz.engine.run import run
+from attnviz.engine.trace import Step, Trace
+from attnviz.settings.language import Words
+from attnviz.text import step_names
+from attnviz.text.sentences import Sentence
+
+NEAR = 0.002
+"""Of its size: how far from the number of a mistake an answer may be and still be taken for it."""
+
+SAME = 1e-9
+"""Numbers this near are the same: further apart than any order of summing can bring them."""
+
+WORDS = Words(
+    {
+        "right": "Right.",
+        "wrong": "Not so.",
+        "hint": "Not so. {hint}",
+    }
+)
+HINTS = Words(
+    {
+        "scale": "That is what comes out without the scale: the scores have to be divided first.",
+        "columns": "That is a softmax over the column: it has to run along the row, over the keys.",
+        "mask": "That is what comes out without the mask: forbidden keys take no part in the sum.",
+        "no_softmax": "That is the score: softmax makes a weight of it.",
+        "no_sum": "That is the exponential of the score: it still has to be divided by the sum of the row's.",
+        "transposed": "That is the number across the diagonal: rows are queries, columns are keys.",
+        "scaled_already": "That is divided already: what is asked for is the score itself.",
+        "by_width": "That is divided by d_k; the scale is its root.",
+        "sign": "The size is right and the sign is not.",
+        "unweighted": "That counts every value alike: each has to be multiplied by its weight.",
+        "columns_of_weights": "That takes the weights from the column of the query: they stand in its row.",
+        "crossed": "That is the sum along the other axis.",
+        "mean": "That is the mean: the sum is asked for.",
+        "one_head": "That is one head: count the numbers of all of them.",
+        "sides": "That adds the lengths of the sides: they have to be multiplied.",
+        "variance": "That is the variance: the standard deviation is its root.",
+        "twice": "That is divided once too often.",
+    }
+)
+"""What is said of a known mistake, by its name."""
+
+HOW = Words(
+    {
+        "queries": "Multiply the row of the input by the column of the matrix, entry by entry, and add the products.",
+        "scores": "Multiply the query and the key entry by entry, and add the products.",
+        "scaled": "Take the score and divide it by the scale.",
+        "weights": "Take e to the power of each score of the row, and divide the one by the sum of all.",
+        "heads": "Multiply each value by its weight, and add them up.",
+        "sum": "Add up all numbers of that line, with their signs.",
+        "size": "Multiply the lengths of all axes.",
+        "spread": "A sum of n independent products spreads as the root of n; a divisor divides the spread.",
+        "largest_weight": "The wider the scores of a row are spread, the nearer its largest weight is to 1.",
+    }
+)
+"""How an answer is found, for a wrong one that no known mistake leads to."""
+PROBLEMS = Words(
+    {
+        "needs": "the question needs {name!r} in `at`",
+        "outside": "{name} is {given}; {step} has 1 to {n} there",
+        "shapes": "the {step} have other shapes in the two runs, so they cannot be compared",
+        "no_step": "this run has no step {given!r}",
+        "no_layer": "layer is {given}; this run has 1 to {n}",
+        "two_runs": "a question about what differs needs `change`, or the run of the lesson's own setting",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A known mistake, a row of HINTS, and the number that it leads to."""
+
+    name: str
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class ResolvedQuestion:
+    """A question in a run.
+
+    form       "one" of the options, "some" of them, or a "number"
+    words      the question; `options` what can be chosen, counted from 0 in an answer
+    right      the options that are right: any of them for "one", all of them for "some"
+    value      the number that is right, and how far from it an answer may be
+    solution   the answer in sentences;  `lines` the arithmetic of this very cell
+    hides      the first step that gives the answer away; "" where any step may
+    inputs     the steps that the answer follows from: they are drawn while the question is open
+    mistakes   what is known to go wrong, with the numbers that it leads to;  `how` the way to the answer, a row of HOW
+    covered    True where a number of the step `hides` is not to be drawn yet, so that its others may be; None where
+               none of it may
+    """
+
+    form: str
+    options: tuple[Sentence, ...] = ()
+    right: frozenset[int] = frozenset()
+    value: float = 0.0
+    tolerance: float = 0.0
+    solution: tuple[Sentence, ...] = ()
+    lines: tuple[ArithmeticLine, ...] = ()
+    hides: str = ""
+    inputs: tuple[str, ...] = ()
+    covered: np.ndarray | None = None
+    mistakes: tuple[Mistake, ...] = ()
+    how: str = ""
+    words: Sentence = ()
+    why: str = ""
+
+    def is_right(self, given: float | Collection[int]) -> bool:
+        """Return whether an answer is right: the number, or the chosen options."""
+        if isinstance(given, Collection):
+            chosen = frozenset(given)
+            return chosen == self.right if self.form == "some" else len(chosen) == 1 and chosen <= self.right
+        return self.form == "number" and abs(given - self.value) <= self.tolerance * (1 + 1e-9)
+
+    def feedback(self, given: float | Collection[int]) -> str:
+        """Return what is said of an answer, without saying the right one."""
+        if self.is_right(given):
+            return WORDS["right"]
+        if isinstance(given, Collection):
+            return WORDS["wrong"]
+        made = next((each for each in self.mistakes if self._is_near(given, each.value)), None)
+        hint = HINTS[made.name] if made else HOW.get(self.how, "")
+        return WORDS["hint"].format(hint=hint) if hint else WORDS["wrong"]
+
+    def _is_near(self, given: float, mistaken: float) -> bool:
+        """Whether a number is that of a mistake, and the mistake is far enough from what is right to be told."""
+        near = max(min(self.tolerance, abs(mistaken - self.value) / 2), NEAR * abs(mistaken))
+        return not self.is_right(mistaken) and abs(given - mistaken) <= near < abs(mistaken - self.value)
+
+
+@dataclass(frozen=True)
+class QuestionContext:
+    """The run that is asked about, that of the lesson's own setting, and the layer, counted from 0.
+
+    worked  whether the arithmetic of an answer is written out, which takes longer than all else
+    """
+
+    trace: Trace
+    own: Trace | None
+    layer: int
+    worked: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.layer < len(self.trace.layers):
+            raise ValueError(PROBLEMS["no_layer"].format(given=self.layer + 1, n=len(self.trace.layers)))
+
+    @property
+    def steps(self) -> dict[str, Step]:
+        return step_names.steps(self.trace, self.layer)
+
+    def step(self, name: str) -> Step:
+        if name not in self.steps:
+            raise ValueError(PROBLEMS["no_step"].format(given=name))
+        return self.steps[name]
+
+    def place(self, step: Step, at: Mapping[str, Any], axes: Sequence[str]) -> tuple[int, ...]:
+        """Return where a number stands along some axes of its step, counted from 0; a head need not be named."""
+        return tuple(self._along(step, at, axis) for axis in axes)
+
+    def _along(self, step: Step, at: Mapping[str, Any], axis: str) -> int:
+        shared = self.trace.config.group_size if axis == "kv_head" else 1
+        n = step.shape[step.axes.index(axis)] * shared
+        if axis in ("head", "kv_head"):
+            name, number = "head", at.get("head", 1)
+        else:
+            name = axis if axis in at or axis in ("query", "key") else "column"
+            number = required(name, at)
+        if not 1 <= number <= n:
+            raise ValueError(PROBLEMS["outside"].format(name=name, given=number, step=step.name, n=n))
+        return int(number - 1) // shared
+
+    def of_head(self, name: str, at: Mapping[str, Any]) -> np.ndarray:
+        """Return the numbers of a step in the head that is asked about, the first if none is named."""
+        step = self.step(name)
+        return step.head(self.place(step, at, step.axes[:1])[0])
+
+    def compared(self, name: str, at: Mapping[str, Any]) -> np.ndarray:
+        """Return how far each number of a step is from the same in the other run: the changed one, or the lesson's own.
+
+        Raises ValueError if there is no other run, or if the shapes differ.
+        """
+        other = run(replace(self.trace.config, **at["change"])) if "change" in at else self.own
+        if other is None:
+            raise ValueError(PROBLEMS["two_runs"])
+        left, right = self.step(name).array, replace(self, trace=other).step(name).array
+        if left.shape != right.shape:
+            raise ValueError(PROBLEMS["shapes"].format(step=name))
+        with np.errstate(invalid="ignore"):
+            return np.where(left == right, 0.0, np.abs(right.astype(float) - left))
+
+
+def required(name: str, at: Mapping[str, Any]) -> Any:
+    """Return what the question must say."""
+    if name not in at:
+        raise ValueError(PROBLEMS["needs"].format(name=name))
+    return at[name]

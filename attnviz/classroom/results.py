@@ -1,0 +1,93 @@
+"""What a teacher takes back: the table that came in, and for each row what was found, in the same dialect of CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+
+from attnviz.classroom import grading
+from attnviz.classroom.assignments import Assignment, known_by
+from attnviz.classroom.grading import GradedSubmission
+from attnviz.classroom.submissions import Table
+from attnviz.exports.tables import guarded
+from attnviz.settings.fields import ConfigError
+from attnviz.settings.language import Words, current_language
+
+MOST_POINTS = 100.0
+DECIMAL_COMMA = ("de",)
+"""Languages in which a spreadsheet expects a comma in numbers, and so a semicolon between cells."""
+
+WORDS = Words(
+    {
+        "name": "name",
+        "code": "code handed in",
+        "again": "handed in again below; only the last counts",
+        "points": "{text} is no list of points; write {n} numbers from 0 to {most:g}, such as {example}",
+    }
+)
+
+
+def read_points(text: str, n: int) -> tuple[float, ...]:
+    """Return the points of n questions out of a line; one for each if nothing is written.
+
+    Raises ConfigError in one sentence for anything else.
+
+    >>> read_points("2 1; 0,5", 3), read_points("", 2)
+    ((2.0, 1.0, 0.5), (1.0, 1.0))
+    """
+    parts = text.replace(";", " ").replace(", ", " ").split()
+    try:
+        points = tuple(float(part.replace(",", ".")) for part in parts)
+    except ValueError:
+        points = (-1.0,)
+    if not parts:
+        return (1.0,) * n
+    if len(points) != n or not all(0 <= each <= MOST_POINTS for each in points):
+        example = " ".join("1" * n)
+        raise ConfigError(WORDS["points"].format(text=guarded(text[:40]), n=n, most=MOST_POINTS, example=example))
+    return points
+
+
+def only_last(found: Sequence[GradedSubmission]) -> list[GradedSubmission]:
+    """Return the submissions with a note on every valid one that its student handed in again further down."""
+    last = {known_by(each.name): at for at, each in enumerate(found) if not each.problem}
+    return [
+        replace(each, note=WORDS["again"]) if not each.problem and last[known_by(each.name)] != at else each
+        for at, each in enumerate(found)
+    ]
+
+
+def counted(found: Sequence[GradedSubmission]) -> list[GradedSubmission]:
+    """Return the valid submissions that count: of each student the last."""
+    return [each for each in only_last(found) if not each.problem and not each.note]
+
+
+def csv_text(table: Table, task: Assignment, found: Sequence[GradedSubmission], points: Sequence[float]) -> str:
+    """Return the table that came in with the columns of `grading.table` after its own, a row for each row.
+
+    Cells that a spreadsheet would take for formulas get an apostrophe; numbers have the decimal sign that goes with
+    the separator. A mark at the start tells the encoding to spreadsheets.
+    """
+    separator = table.separator or (";" if current_language() in DECIMAL_COMMA else ",")
+    has_comma = separator == ";" or (separator == "\t" and current_language() in DECIMAL_COMMA)
+    graded = grading.table(task, only_last(found), points)
+    head = list(table.head) if table.head else [WORDS["name"], WORDS["code"]]
+    width = max([len(head), *(len(entry.cells) for entry in table.entries)])
+    head += [""] * (width - len(head))
+    columns = [name for name in graded.columns if name not in (grading.WORDS["name"], grading.WORDS["code"])]
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=separator, lineterminator="\r\n")
+    writer.writerow([guarded(cell) for cell in [*head, *columns]])
+    for entry, row in zip(table.entries, graded[columns].itertuples(index=False)):
+        cells = [*entry.cells, *[""] * (width - len(entry.cells)), *row]
+        writer.writerow([_cell(cell, has_comma) for cell in cells])
+    return "\ufeff" + text.getvalue()
+
+
+def _cell(cell: object, has_comma: bool) -> str:
+    if isinstance(cell, float):
+        text = f"{cell:.12g}"
+        return text.replace(".", ",") if has_comma else text
+    return guarded(str(cell))

@@ -1,0 +1,148 @@
+"""What a slide of a lesson shows: its text with the run's own numbers, and its pictures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from attnviz.classroom import spread
+from attnviz.engine.config import Config
+from attnviz.engine.run import run
+from attnviz.engine.trace import Step, Trace
+from attnviz.lessons.lesson import Lesson, Slide
+from attnviz.pictures import comparison, pipeline_strip, stages
+from attnviz.pictures.figures import Stage
+from attnviz.settings.language import Words, translate
+from attnviz.text import step_names
+from attnviz.text.captions import NAMES
+from attnviz.text.number_format import short
+from attnviz.text.sentences import within_sentence
+
+NUMBER = re.compile(r"\[\[([a-z_0-9]+?)((?:\.\d+)+)\]\]")
+"""A step, its layer where it stands in one, and a place in it, counted from 1: [[scores.1.2.3.4]]."""
+
+MEASURE = re.compile(rf"\[\[({'|'.join(spread.MEASURES)})\]\]")
+"""A measure of the whole run."""
+
+DIVISORS = "[[divisors]]"
+"""The table of the three divisors."""
+
+N_SEEDS = 1_000_000
+"""As many as a setting can have."""
+
+PHRASES = Words({"a": "the setting of the lesson", "b": "as changed on this slide"})
+CHANGED = Words({"a": "before the change", "b": "after the change"})
+PROBLEM = "the text names {given}, which is no number of this run"
+
+
+def fill_numbers(text: str, trace: Trace) -> str:
+    """Return the text with the run's numbers where it names them, four digits each.
+
+    Raises ValueError for a number that the run does not have.
+
+    >>> from attnviz import Config, run
+    >>> fill_numbers("the first weight is [[weights.1.1.1.1]]", run(Config(sentence="one", n_heads=1)))
+    'the first weight is 1'
+    """
+    text = text.replace(DIVISORS, spread.divisor_table(trace)) if DIVISORS in text else text
+    text = MEASURE.sub(lambda named: format_number(spread.measured(named[1], trace, 0, {})), text)
+    return NUMBER.sub(lambda named: format_number(_number(trace, named)), text)
+
+
+def named_steps(text: str) -> tuple[str, ...]:
+    """Return the steps whose numbers a text names."""
+    return tuple(found[1] for found in NUMBER.finditer(text))
+
+
+def format_number(x: float) -> str:
+    """Return a number as it stands in a text."""
+    return short(x)
+
+
+def _number(trace: Trace, named: re.Match[str]) -> float:
+    place = [int(number) - 1 for number in named[2].split(".")[1:]]
+    try:
+        layer = 0 if named[1] in trace.around else place.pop(0)
+        array = step_names.steps(trace, layer)[named[1]].array
+        if len(place) != array.ndim or min(place) < 0:
+            raise IndexError(place)
+        return float(array[tuple(place)])
+    except (KeyError, IndexError):
+        raise ValueError(translate(PROBLEM, given=named[0])) from None
+
+
+def pictures(trace: Trace, layer: int, names: Sequence[str]) -> tuple[Stage, ...]:
+    """Return the steps of a layer as pictures, as on the Explore page where they stand there.
+
+    Steps that the run does not have are left out.
+    """
+    explored = {stage.name: stage for stage in stages.side_by_side(trace, layer)}
+    found = step_names.steps(trace, layer)
+    return tuple(explored.get(name) or _picture(trace, found, layer, name) for name in names if name in found)
+
+
+def _picture(trace: Trace, found: Mapping[str, Step], layer: int, name: str) -> Stage:
+    entry = next(entry for entry in pipeline_strip.entries(trace, layer) if entry.name == name)
+    return stages.stage(trace, found[name], entry.text, entry.meaning, entry.plain_formula)
+
+
+def rows(slide: Slide, own: Trace, trace: Trace) -> list[tuple[Stage, ...]]:
+    """Return all pictures of a slide, a row at a time; a change that its question asks about is drawn with them."""
+    layer, asked = slide.layer - 1, slide.question
+    if slide.beside:
+        return [beside(own, trace, layer, name) for name in slide.steps]
+    found = [pictures(trace, layer, slide.steps)]
+    if asked is not None and "change" in asked.at:
+        other = run(replace(trace.config, **asked.at["change"]))
+        found.append(beside(trace, other, layer, asked.at.get("step", "weights"), CHANGED))
+    return found
+
+
+def n_rows(slide: Slide) -> int:
+    """Return how many rows of pictures a slide has."""
+    return len(slide.steps) if slide.beside else 1 + bool(slide.question and "change" in slide.question.at)
+
+
+DECIMAL = re.compile(r"\d[.,]\d|\[\[divisors")
+ASKS_FOR_NUMBERS = ("highest_key", "weight", "number", "sum")
+
+
+def can_be_dealt(lesson: Lesson, slide: Slide) -> bool:
+    """Return whether a question can be asked with another seed: its numbers follow from it, and no text says them.
+
+    >>> from attnviz.lessons.catalogue import LESSONS
+    >>> [can_be_dealt(LESSONS[name], LESSONS[name].slides[1]) for name in ("bits", "translation")]
+    [True, False]
+    """
+    asked = slide.question
+    if asked is None or asked.kind not in ASKS_FOR_NUMBERS or DECIMAL.search(slide.text + asked.ask + asked.why):
+        return False
+    before, after = (run(lesson.on(slide, seed)) for seed in (None, dealt_seed(lesson, 1)))
+    step = {"number": asked.at.get("step"), "sum": asked.at.get("step", "weights")}.get(asked.kind, "weights")
+    one, other = (step_names.steps(each, slide.layer - 1)[str(step)].array for each in (before, after))
+    return not np.array_equal(one, other) and not np.allclose(one, other, equal_nan=True)
+
+
+def dealt_seed(lesson: Lesson, times: int) -> int:
+    """Return the seed of a lesson whose numbers were dealt so many times again."""
+    return (lesson.config.seed + times) % N_SEEDS
+
+
+def with_seed(config: Config, seed: int | None) -> Config:
+    """Return a setting with another seed; None leaves its own."""
+    return config if seed is None else replace(config, seed=seed)
+
+
+def beside(own: Trace, trace: Trace, layer: int, name: str, phrases: Mapping[str, str] = PHRASES) -> tuple[Stage, ...]:
+    """Return a step of two runs and the difference: the lesson's own setting and the slide's, or around a change."""
+    both = comparison.pictures(own, trace, layer, name)
+    said = within_sentence(NAMES[name]) if name in NAMES else name
+    return tuple(replace(each, phrase=phrases.get(each.name, each.phrase), formula=said) for each in both)
+
+
+def without_caption(picture: Stage) -> Stage:
+    """Return the picture without the sentence that says what is largest in it: for one that is to be judged by eye."""
+    return replace(picture, alt=picture.title)

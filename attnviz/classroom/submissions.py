@@ -1,0 +1,269 @@
+"""What students handed in, out of a table or pasted lines: names and codes, whatever program wrote them.
+
+A table may come from a spreadsheet or a learning platform, in English or German: its encoding, its separator and what
+its columns are called are found out. No row stops the others: one without a name or a code is marked as such.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+from attnviz.classroom import answer_codes
+from attnviz.exports.tables import FORMULA_STARTS
+from attnviz.settings.fields import ConfigError
+from attnviz.settings.language import Words
+from attnviz.settings.plain_text import clean
+from attnviz.uploads import read_files
+
+MOST = 500
+LARGEST = 500_000
+LONGEST_NAME = 400
+LONGEST_TYPED = 80
+"""As many signs as a student can type for a name."""
+
+LONGEST_CODE = 2_000
+LONGEST_NUMBER = 10
+SEPARATORS = "\t;,"
+
+FIRST = ("first name", "firstname", "given name", "given names", "forename", "vorname", "vornamen")
+LAST = ("surname", "last name", "lastname", "family name", "nachname", "familienname")
+FULL = (
+    *("name", "student", "student name", "full name", "fullname", "vollständiger name", "schüler", "schülerin"),
+    *("schüler/in", "schüler*in", "teilnehmer", "teilnehmerin", "teilnehmer/in", "teilnehmende", "studierende"),
+    *("student/in", "studentin", "studierende/r", "display name", "anzeigename"),
+)
+NUMBER = (
+    *("id", "id number", "student id", "student number", "number", "sis user id", "sis login id", "login id", "login"),
+    *("username", "user name", "orgdefinedid", "registration number", "email", "email address", "e-mail", "mail"),
+    *("nummer", "nr", "nr.", "id-nummer", "matrikelnummer", "matrikel-nr.", "matrikelnr", "matrikelnr.", "matr.-nr."),
+    *("anmeldename", "benutzername", "nutzername", "kennung", "e-mail-adresse", "e-mailadresse", "mailadresse"),
+)
+CODE = (
+    *(
+        "code",
+        "result",
+        "result code",
+        "answer code",
+        "submission",
+        "response",
+        "answer",
+        "online text",
+        "code handed in",
+    ),
+    *(
+        "ergebniscode",
+        "ergebnis-code",
+        "ergebnis",
+        "abgabecode",
+        "abgabe",
+        "antwort",
+        "online-text",
+        "texteingabe online",
+    ),
+)
+"""What columns may be called, in small letters; a number after it is left out, as in Response 1."""
+
+NO_STUDENT = ("points possible", "mögliche punkte", "erreichbare punkte")
+"""What stands for a name in a row that is no student's."""
+
+FAULTS = Words(
+    {
+        "large": "there are {n:,} bytes; at most {most:,} are read, so bring a part of them",
+        "form": "the file is {what}; bring a table of names and codes as .csv",
+        "many": "there are {n:,} rows; at most {most:,} are marked at once, so bring a part of them",
+        "text": "this is no text that can be read; save the list as CSV, in UTF-8 if the program offers it",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One student's row: the names that it may have been made under, the first to be shown; the code; all cells."""
+
+    names: tuple[str, ...]
+    code: str
+    cells: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """What came in: the entries, the headings above their cells, if there are any, and what separates those."""
+
+    entries: tuple[Entry, ...]
+    head: tuple[str, ...] = ()
+    separator: str = ""
+
+
+def from_file(data: bytes) -> Table:
+    """Return the names and codes of a file; raises ConfigError in one sentence for any that holds no such table."""
+    if len(data) > LARGEST:
+        raise ConfigError(FAULTS["large"].format(n=len(data), most=LARGEST))
+    form = read_files.form(data)
+    if form != "csv":
+        raise ConfigError(FAULTS["form"].format(what=read_files.CALLED[form]))
+    try:
+        return from_text(read_files.decoded(data))
+    except UnicodeError:
+        raise ConfigError(FAULTS["text"]) from None
+    except ConfigError as error:
+        many = str(error).startswith(FAULTS["many"].split("{")[0])
+        raise (error if many else ConfigError(FAULTS["text"])) from None
+
+
+def from_text(text: str) -> Table:
+    """Return the names and codes of a table, or of lines with a tab, a semicolon, a comma or a space between them.
+
+    Raises ConfigError in one sentence for more than can be marked.
+
+    >>> [(entry.names[0], entry.code) for entry in from_text("name,code\\nAda,3467-99D").entries]
+    [('Ada', '3467-99D')]
+    """
+    if len(text) > LARGEST:
+        raise ConfigError(FAULTS["large"].format(n=len(text), most=LARGEST))
+    told, text = _told_separator(text.removeprefix("\ufeff"))
+    found = _headed(text, told) or _plain(text, told)
+    if len(found.entries) > MOST:
+        raise ConfigError(FAULTS["many"].format(n=len(found.entries), most=MOST))
+    return found
+
+
+def joined(tables: Sequence[Table]) -> Table:
+    """Return several tables as one; the headings are kept where there is only one of them."""
+    if len(tables) == 1:
+        return tables[0]
+    return Table(tuple(entry for table in tables for entry in table.entries), (), tables[0].separator)
+
+
+def _told_separator(text: str) -> tuple[str, str]:
+    """Return the sign after `sep=` in the first line, as spreadsheets write it, and the text without that line."""
+    first, _, rest = text.partition("\n")
+    found = re.fullmatch(r'"?sep=(.)"?;*,*\s*', first, re.IGNORECASE)
+    return (found[1], rest) if found else ("", text)
+
+
+def _rows(text: str, separator: str) -> list[list[str]]:
+    """Return the rows that have something in them; a quotation mark that is never closed ends with its line."""
+    for whole in (text, text.replace('"', "")):
+        try:
+            rows = list(csv.reader(io.StringIO(whole), delimiter=separator))
+        except csv.Error:
+            continue
+        return [row for row in rows if any(cell.strip() for cell in row)]
+    return []
+
+
+def _headed(text: str, told: str) -> Table | None:
+    """Return a table whose first row says which column is which; None if it does not."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    best: tuple[int, str] = max((len(_kinds(_cells(first, sign))), sign) for sign in (told or SEPARATORS))
+    kinds = _kinds(_cells(first, best[1]))
+    if not kinds or not (kinds.keys() - {"code"}):
+        return None
+    head, *rows = _rows(text, best[1])
+    code_at = kinds.get("code", [_code_column(rows)])[0]
+    if code_at is None:
+        return None
+    entries = (_entry(row, kinds, code_at) for row in rows)
+    kept = tuple(entry for entry in entries if not (entry.names and entry.names[0].casefold() in NO_STUDENT))
+    return Table(kept, tuple(clean(cell).strip() for cell in head), best[1])
+
+
+def _kinds(head: Sequence[str]) -> dict[str, list[int]]:
+    """Return which columns hold what, by their headings."""
+    called = {"first": FIRST, "last": LAST, "full": FULL, "number": NUMBER, "code": CODE}
+    found: dict[str, list[int]] = {}
+    for at, cell in enumerate(head):
+        name = re.sub(r"\s*\d+\.?$", "", " ".join(clean(cell).casefold().split())).strip()
+        kind = next((kind for kind, names in called.items() if name in names), None)
+        if kind:
+            found.setdefault(kind, []).append(at)
+    if "first" in found and "full" in found and "last" not in found:
+        found["last"] = found.pop("full")  # Name beside Vorname
+    return found
+
+
+def _code_column(rows: Sequence[Sequence[str]]) -> int | None:
+    """Return the column in which the most cells are codes, where no heading says which it is."""
+    count: dict[int, int] = {}
+    for row in rows:
+        for at, cell in enumerate(row):
+            if _is_code(cell):
+                count[at] = count.get(at, 0) + 1
+    return max(count, key=lambda at: count[at], default=None)
+
+
+def _is_code(cell: str) -> bool:
+    try:
+        return len(answer_codes.without_checksum(cell[: LONGEST_CODE + 1])) > 0
+    except ConfigError:
+        return False
+
+
+def _entry(row: Sequence[str], kinds: dict[str, list[int]], code_at: int) -> Entry:
+    """Return a row by the kinds of its columns; names in every order in which a student may have typed them."""
+
+    def cell(kind: str) -> list[str]:
+        return [row[at] for at in kinds.get(kind, []) if at < len(row) and row[at].strip()]
+
+    parts = [*cell("first")[:1], *cell("last")[:1]]
+    joined = [" ".join(order) for order in permutations(parts)]
+    if len(parts) == 2:
+        joined.append(f"{parts[1]}, {parts[0]}")
+    code = row[code_at] if code_at < len(row) else ""
+    return Entry(tuple(_names([*cell("full"), *joined, *cell("number")])), _code(code), tuple(map(_bare, row)))
+
+
+def _plain(text: str, told: str) -> Table:
+    """Return lines without headings, each parted by the first separator that it has."""
+    entries, separators = [], []
+    for line in text.splitlines():
+        sign = told or _separator(line)
+        cells = [cell.strip() for cell in (_cells(line, sign) if sign else line.rsplit(None, 1))]
+        if not any(cells):
+            continue
+        code_at = next((at for at in range(len(cells) - 1, 0, -1) if _is_code(cells[at])), min(1, len(cells) - 1))
+        code_at = code_at if len(cells) > 1 else 1
+        names = [cells[0], ", ".join(cells[:code_at]), " ".join(reversed(cells[:code_at]))]
+        code = cells[code_at] if code_at < len(cells) else ""
+        entries.append(Entry(tuple(_names(names)), _code(code), tuple(map(_bare, cells))))
+        separators.append(sign)
+    return Table(tuple(entries), (), max(set(separators), key=separators.count) if separators else "")
+
+
+def _separator(line: str) -> str:
+    """Return the separator of a line outside of quotation marks; a tab before a semicolon before a comma."""
+    bare = re.sub(r'"[^"]*"', "", line)
+    return next((sign for sign in SEPARATORS if sign in bare), "")
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    rows = _rows(line, separator)
+    return rows[0] if rows else []
+
+
+def _names(found: Sequence[str]) -> Iterator[str]:
+    """Yield the names as written, without the apostrophe that guards a formula, and cut as the page cuts what is typed;
+    and a number with the zeros that a spreadsheet took away."""
+    seen: dict[str, None] = {}
+    for cell in found:
+        name = clean(cell).strip()[:LONGEST_NAME]
+        seen |= dict.fromkeys([_bare(name), name, _bare(name)[:LONGEST_TYPED]])
+    for name in [name for name in seen if name.isdecimal()]:
+        seen |= dict.fromkeys(name.zfill(n) for n in range(len(name) + 1, LONGEST_NUMBER + 1))
+    yield from filter(None, seen)
+
+
+def _bare(cell: str) -> str:
+    """Return a cell without the apostrophe that keeps a spreadsheet from taking it for a formula."""
+    text = clean(cell).strip()
+    return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA_STARTS) else text
+
+
+def _code(cell: str) -> str:
+    """Return a code as it stands in a cell, without what an editor of a learning platform puts around it."""
+    return re.sub(r"<[^>]*>", "", clean(cell)).strip()[:LONGEST_CODE]

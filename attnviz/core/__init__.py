@@ -1,1 +1,0 @@
-"""Room 1: attention itself. NumPy and the standard library only."""

@@ -1,0 +1,1 @@
+"""Attention itself: every step of a run. NumPy and the standard library only."""

@@ -1,0 +1,89 @@
+"""What has arrived at each step on the way back, and the rules that hold for every step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from attnviz.engine.trace import Step, Trace
+from attnviz.settings.rows import Choice
+
+Array = np.ndarray
+Place = tuple[int | None, str]
+"""A layer and a step of it; None and a step around the layers."""
+
+
+def swap(x: Array) -> Array:
+    return np.swapaxes(x, -1, -2)
+
+
+def back(row: Choice) -> Callable[..., Any]:
+    """Return how slopes go back through a row's function; raises ValueError where the row does not say."""
+    if row.back is None:
+        raise ValueError(f"{row.name} has no way back; give its row a `back`, see engine/slopes")
+    return row.back
+
+
+class Slopes:
+    """What has arrived at each step so far, with the rules that hold for all of them.
+
+    Padding of narrow heads has no slope, and neither has what is not finite. Through a number that was changed by hand
+    nothing goes further back: what stands before it moves it no more.
+    """
+
+    def __init__(self, trace: Trace, seeds: Mapping[Place, Array]) -> None:
+        self.steps: dict[Place, Step] = {(None, name): step for name, step in trace.around.items()}
+        self.steps |= {(i, name): step for i, layer in enumerate(trace.layers) for name, step in layer.items()}
+        self._arrived: dict[Place, Array] = {at: np.array(G, dtype=float) for at, G in seeds.items()}
+        self._done: set[Place] = set()
+        self._edited: dict[Place, list[tuple[int, ...]]] = {}
+        for layer, name, index, _ in trace.edits:
+            self._edited.setdefault((layer, name), []).append(index)
+
+    def array(self, at: Place) -> Array:
+        return self.steps[at].array
+
+    def add(self, at: Place, G: Array) -> None:
+        """Add to what has arrived at a step, if it is there; G may be kept, but is not changed."""
+        if at in self.steps:
+            have = self._arrived.get(at)
+            self._arrived[at] = G if have is None else have + G
+
+    def of(self, at: Place) -> Array | None:
+        """Return dL/d(step) once all has arrived; None where nothing did."""
+        if at in self._arrived and at not in self._done:
+            self._done.add(at)
+            self._arrived[at] = _proper(self._arrived[at], self.steps[at])
+        return self._arrived.get(at)
+
+    def through(self, at: Place) -> Array | None:
+        """Return what goes back through a step: the same, but for the numbers that were changed by hand."""
+        G = self.of(at)
+        if G is None or at not in self._edited:
+            return G
+        G = G.copy()
+        for index in self._edited[at]:
+            G[index] = 0.0
+        return G
+
+    def replace(self, at: Place, G: Array) -> None:
+        """Set dL/d(step) anew."""
+        self._arrived[at] = G
+
+    def unedited(self, at: Place, make: Callable[[], Array]) -> Array:
+        """Return what a step was before a number of it was changed: as it was made, for slopes belong to that."""
+        return make() if at in self._edited else self.array(at)
+
+
+def _proper(G: Array, step: Step) -> Array:
+    """Return slopes with zeros in the padding and where there is no finite one."""
+    if not np.isfinite(G.sum()):
+        G = np.where(np.isfinite(G), G, 0.0)
+    if step.true_widths:
+        real = np.zeros(G.shape, dtype=bool)
+        for h in range(len(G)):
+            real[h][tuple(slice(step.true_widths[a][h] if a in step.true_widths else None) for a in step.axes[1:])] = 1
+        G = np.where(real, G, 0.0)
+    return G

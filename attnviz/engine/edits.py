@@ -1,0 +1,173 @@
+"""Numbers that are changed by hand, and how they are written down.
+
+An edit names a layer, a step, a place in it and the number that stands there instead. In text, as in an address, it
+is `scores.1.2.3.4~0.5`: the step, then the layer for a step inside one, then the place, all counted from 1. Numbers
+that stand beside each other are written as a block, whose place is that of its first row and column: `edited_rows`.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from attnviz.engine import edited_rows
+from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.language import translate
+
+Edit = tuple[int | None, str, tuple[int, ...], float]
+
+OUTER = ("token_embeddings", "positions", "embedded", "token_embeddings_kv", "positions_kv", "embedded_kv")
+"""The steps before the first layer, which belong to none."""
+
+MOST = 16_384
+_BETWEEN = "~~"
+
+
+def checked(edit: Any) -> Edit:
+    """An edit in its proper types, counted from 0; the layer of a step before the first layer is None.
+
+    Raises ConfigError for anything that is none, for a step inside a layer without that layer, and for NaN or plus
+    infinity.
+    """
+    try:
+        layer, step, index, value = edit
+        where = tuple(map(operator.index, index))
+        proper = None if layer is None or step in OUTER else operator.index(layer), str(step), where, float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ConfigError(translate("an edit is {given}; give (layer, step, index, value)", given=repr(edit))) from None
+    if proper[0] is None and step not in OUTER:
+        raise ConfigError(
+            translate(
+                "an edit of {step} names no layer; give its number, counted from 0 (None is for: {outer})",
+                step=step,
+                outer=", ".join(OUTER),
+            )
+        )
+    if math.isnan(proper[3]) or proper[3] == math.inf:
+        raise ConfigError(
+            translate(
+                "the edit of {step} sets {value}; give a number, or -inf to forbid a masked score",
+                step=step,
+                value=value,
+            )
+        )
+    return proper
+
+
+def canonicalise(edits: Iterable[Any]) -> tuple[Edit, ...]:
+    """The edits, each place once with what was set last, in order of their places: equal edits are equal settings.
+
+    Raises ConfigError for one that is none.
+    """
+    last = {edit[:3]: edit for edit in map(checked, edits)}
+    return tuple(sorted(last.values(), key=lambda edit: (-1 if edit[0] is None else edit[0], *edit[1:3])))
+
+
+def shared(edits: Iterable[Edit], names: Sequence[str], n: int) -> list[Edit]:
+    """Return the edits, those of the named steps for each of the n heads that have one matrix.
+
+    >>> shared([(0, "w_q", (3, 1, 1), 0.5)], ["w_q"], 2)
+    [(0, 'w_q', (2, 1, 1), 0.5), (0, 'w_q', (3, 1, 1), 0.5)]
+    """
+    found: list[Edit] = []
+    for layer, step, index, value in edits:
+        first = index[0] // n * n if index and step in names else None
+        places = [index] if first is None else [(h, *index[1:]) for h in range(first, first + n)]
+        found += [(layer, step, place, value) for place in places]
+    return found
+
+
+def encode(edits: Sequence[Edit]) -> str:
+    """The edits as one line, numbers beside each other together where that is shorter.
+
+    >>> encode([(0, "scores", (1, 2, 3), 0.5), (None, "embedded", (0, 4), -2.0)])
+    'scores.1.2.3.4~0.5~~embedded.1.5~-2.0'
+    >>> encode([(0, "scores", (1, 2, 3), 0.5), (0, "scores", (1, 2, 4), -2.0)])
+    'scores.1.2.3.4~.5_-2'
+    """
+    matrices = groupby(edits, key=lambda edit: (*edit[:2], edit[2][:-2], len(edit[2])))
+    return _BETWEEN.join(_matrix_written(list(matrix)) for _, matrix in matrices)
+
+
+def _matrix_written(edits: list[Edit]) -> str:
+    """The edits of one matrix, or of one vector, in the shortest of three ways: all at once, by rows, one by one."""
+    if len(edits) == 1 or not edits[0][2]:
+        return _one_by_one(edits)
+    whole = _block(edits)
+    (*_, top, left), (*_, bottom, right) = ((0, *edit[2]) for edit in (edits[0], edits[-1]))
+    if whole and (bottom - top + 1) * (right - left + 1) == len(edits):  # no place is left out: nothing is shorter
+        return whole
+    rows = [list(row) for _, row in groupby(edits, key=lambda edit: edit[2][:-1])]
+    by_row = _BETWEEN.join(min(filter(None, (_one_by_one(row), _block(row))), key=len) for row in rows)
+    return whole if whole and len(whole) < len(by_row) else by_row
+
+
+def _one_by_one(edits: Sequence[Edit]) -> str:
+    return _BETWEEN.join(map(_one_written, edits))
+
+
+def _block(edits: Sequence[Edit]) -> str | None:
+    """The edits as one block; None for a single one, and where they lie too far apart."""
+    cells = {((0, *edit[2])[-2], edit[2][-1]): edit[3] for edit in edits}
+    block = edited_rows.written(cells) if len(edits) > 1 else None
+    if block is None:
+        return None
+    layer, step, index, value = edits[0]
+    first = (*index[:-1], min(column for _, column in cells))
+    return f"{position((layer, step, first, value))}~{block}"
+
+
+def _one_written(edit: Edit) -> str:
+    return f"{position(edit)}~{edit[3]!r}"
+
+
+def position(edit: Edit) -> str:
+    """Where an edit stands, counted from 1.
+
+    >>> position((0, "scores", (1, 2, 3), 0.5))
+    'scores.1.2.3.4'
+    """
+    layer, step, index, _ = edit
+    return ".".join([step, *(str(number + 1) for number in (index if layer is None else (layer, *index)))])
+
+
+def decode(text: str) -> tuple[tuple[Edit, ...], list[str]]:
+    """The edits that a line means, and the parts of it that mean none.
+
+    >>> decode("scores.1.2.3.4~0.5~~scores.one~2")
+    (((0, 'scores', (1, 2, 3), 0.5),), ['scores.one~2'])
+    """
+    found: list[Edit] = []
+    unread = []
+    for part in filter(None, text.split(_BETWEEN)):
+        try:
+            found += _block_read(part)
+        except ValueError:
+            unread.append(part)
+    return canonicalise(found), unread
+
+
+def _block_read(part: str) -> list[Edit]:
+    """The edits of one block, or the one that stands alone; raises ValueError if the text means none."""
+    where, tilde, block = part.partition("~")
+    step, *counted = where.split(".")
+    is_place = part.isascii() and all(number.isdecimal() and len(number) < 6 and int(number) for number in counted)
+    if not (tilde and is_place):
+        raise ValueError(shorten(part))
+    index = tuple(int(number) - 1 for number in counted)
+    layer, index = (None, index) if step in OUTER else (index[0] if index else 0, index[1:])
+    found = [checked((layer, step, at, value)) for at, value in _placed(index, block)]
+    if not found:
+        raise ValueError(shorten(part))
+    return found
+
+
+def _placed(first: tuple[int, ...], block: str) -> Iterator[tuple[tuple[int, ...], float]]:
+    """The numbers of a block, each with its place, from `first` on; raises ValueError where there can be none."""
+    for (row, column), value in edited_rows.read(block):
+        if (row and len(first) < 2) or (column and not first):
+            raise ValueError(shorten(block))
+        yield (*first[:-2], *(at + by for at, by in zip(first[-2:], (row, column)[-len(first[-2:]) :]))), value

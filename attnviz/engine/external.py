@@ -1,0 +1,359 @@
+"""A Trace of attention that was computed elsewhere: from weights, from scores, or from queries, keys and values.
+
+It holds the steps that were given and those that follow from them, and no others. What was given is never altered;
+what is odd about it is said in the notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from attnviz.engine.attention import joined, pipeline
+from attnviz.engine.config import Config, divisors
+from attnviz.engine.external_arrays import Array, finite, labels_of, stack, tokens_of, where
+from attnviz.engine.run import formulas_of, mask_of, note_empty_rows
+from attnviz.engine.tables.masks import MASKS, Tokens
+from attnviz.engine.tables.scores import SCORES, Score, of_formula
+from attnviz.engine.trace import Step, Steps, Trace
+from attnviz.engine.typed_rows import normaliser_of, score_of
+from attnviz.settings.fields import ConfigError, number, settings, switch, widths
+from attnviz.settings.language import Words, translate
+
+MOST_HEADS, MOST_LAYERS, MOST_WIDTH = 128, 128, 1024
+FIRST = ("queries", "scores", "weights")
+"""The step with which a layer can begin."""
+
+SETTING = (
+    "score",
+    "score_formula",
+    "scale",
+    "softcap",
+    "normaliser",
+    "normaliser_formula",
+    "temperature",
+    "normalise_over",
+)
+"""What of a setting applies to numbers that were given, with its masks and what they use."""
+
+NOTES = Words(
+    {
+        "negative": "{where} is negative, {value:.6g}{more}; left as given.",
+        "sum": "{where} adds to {value:.6g}, not to 1{more}; left as given.",
+        "more": ", and {n} more {what} so",
+        "transposed": "Every column adds to 1: if the rows are keys here, give the transpose.",
+        "closed": "{n} scores are {least:.6g} or less, as models write them where a query may not attend; they are "
+        "taken as masked.",
+    }
+)
+
+
+@dataclass(frozen=True)
+class ExternalConfig(Config):
+    """The setting of attention that was given: as many heads and layers as came, and only what applies to them.
+
+    `is_cross` says that the keys are other tokens than the queries. For given scores and weights the score and the
+    widths mean nothing.
+    """
+
+    n_heads: int = number(1, 1, MOST_HEADS, label="Heads")
+    n_kv_heads: int | None = number(
+        None, 1, MOST_HEADS, none="as many as heads", offered=divisors, label="Key/value heads"
+    )
+    n_layers: int = number(1, 1, MOST_LAYERS, label="Layers")
+    d_k: int | tuple[int, ...] = widths(1, 1, MOST_WIDTH, most=1, label="Width of queries and keys, d_k")
+    d_v: int | tuple[int, ...] = widths(1, 1, MOST_WIDTH, most=1, label="Width of values, d_v")
+    is_cross: bool = switch(False, label="Keys of their own")
+
+    @property
+    def is_cross_attention(self) -> bool:
+        return self.is_cross
+
+
+def is_external(trace: Trace) -> bool:
+    """Whether the trace begins with numbers that were brought along, not with a sentence."""
+    return isinstance(trace.config, ExternalConfig)
+
+
+def first_steps(steps: Mapping[str, Step]) -> tuple[str, ...]:
+    """The steps of a layer that were given and not computed; none in a run."""
+    if "w_q" in steps:
+        return ()
+    first = next(name for name in FIRST if name in steps)
+    return ("queries", "keys", "values") if first == "queries" else (first,)
+
+
+def forbidden(steps: Mapping[str, Step]) -> Array:
+    """True where a query may not attend to a key: (heads, queries, keys). Nowhere if only weights were given."""
+    if "masked" in steps:
+        return np.isneginf(steps["masked"].array)
+    return np.zeros(steps["weights"].shape, dtype=bool)
+
+
+def are_shares(trace: Trace, layer: int) -> bool:
+    """Whether every row of the weights is shares of one: as the normaliser promises, or as the given numbers are."""
+    steps = trace.layers[layer]
+    if "masked" in steps:
+        return normaliser_of(trace.config).sums_to_one and trace.config.normalise_over == "keys"
+    A = steps["weights"].array
+    return bool((A >= 0).all() and (abs(A.sum(axis=-1) - 1) <= _slack(A)).all())
+
+
+ONE = 1e-5
+"""How far the sum of a row may be from 1: weights that were computed in 32 bits are no nearer."""
+
+HALF = (11, 8)
+"""How many binary digits a number has in float16 and in bfloat16."""
+
+CLOSED, OPEN = -9000.0, -1000.0
+"""Scores at the first or below mean that a query may not attend, if any score is above the second.
+
+Models write -10,000, or the least number of their type, and their own scores are far from it: such a weight is 0.
+"""
+
+
+def _slack(A: Array) -> float:
+    """Return how far the sum of a row of weights may be from 1: further where they were rounded to 16 bits.
+
+    That shows in the numbers themselves, whatever type they came in: none has more binary digits than the type.
+    """
+    mantissas = np.frexp(A)[0]
+    digits = [n for n in HALF if np.array_equal(np.ldexp(mantissas, n), np.rint(np.ldexp(mantissas, n)))]
+    return ONE + 0.5 ** min(digits) if digits else ONE
+
+
+def of_weights(
+    weights: Any,
+    query_tokens: Sequence[str] | None = None,
+    key_tokens: Sequence[str] | None = None,
+    *,
+    batch: int | None = None,
+) -> Trace:
+    """A Trace with weights alone.
+
+    weights       (queries, keys), (heads, queries, keys), (layers, heads, queries, keys), or a tuple with an array a
+                  layer, such as the `attentions` of a model, each (batch, heads, queries, keys); or the whole output,
+                  that of `generate` too
+    query_tokens  a token a query, numbered if left out;  `key_tokens` likewise, those of the queries if left out; a
+                  data frame has them as its labels
+    batch         which element, where a batch axis holds several
+
+    Weights below zero and rows that do not add to one stay as they are; the notes tell where they are.
+
+    Raises ConfigError for shapes that do not fit, and for NaN and infinity.
+
+    >>> trace = of_weights([[1.0, 0.0], [0.5, 0.5]], ["a", "b"])
+    >>> list(trace.layers[0]), trace["weights"].shape
+    (['weights'], (1, 2, 2))
+    """
+    A = finite("weights", stack("weights", weights, batch))
+    tokens = _tokens(weights, A, query_tokens, key_tokens)
+    config = _setting(None, tokens, n_layers=len(A), n_heads=A.shape[1])
+
+    def record(layer: Steps, at: int, notes: list[str]) -> None:
+        layer.record("weights", A[at], formula="A")
+
+    return _trace(config, tokens, record, _odd(A))
+
+
+def of_scores(
+    scores: Any,
+    query_tokens: Sequence[str] | None = None,
+    key_tokens: Sequence[str] | None = None,
+    *,
+    config: Config | None = None,
+    batch: int | None = None,
+) -> Trace:
+    """A Trace from scores on: scaled, capped, masked, weights.
+
+    scores  shapes and tokens as in `of_weights`; -inf where a query may not attend, or what models write in its place:
+            -9000 or less beside scores above -1000
+    config  whose masks, scale, soft cap, normaliser and temperature apply; without a scale, 1
+
+    Raises ConfigError for shapes that do not fit, and for NaN and plus infinity.
+
+    >>> of_scores([[0.0, 0.0], [3.0, -np.inf]])["weights"].array
+    array([[[0.5, 0.5],
+            [1. , 0. ]]])
+    """
+    S = finite("scores", stack("scores", scores, batch), minus_infinity=True)
+    closed, said = _closed(S)
+    tokens = _tokens(scores, S, query_tokens, key_tokens)
+    setting = _setting(config, tokens, n_layers=len(S), n_heads=S.shape[1], score="dot")
+
+    def record(layer: Steps, at: int, notes: list[str]) -> None:
+        known = replace(SCORES["dot"], fn=lambda Q, K: S[at])
+        nothing = np.zeros((S.shape[1], S.shape[-1], 0))
+        _attention(layer, setting, known, S[at], S[at], nothing, tokens, closed=closed[at])
+
+    return _trace(setting, tokens, record, said)
+
+
+def _tokens(
+    given: Any, array: Array, queries: Sequence[str] | None, keys: Sequence[str] | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the tokens of queries and keys: those that were given, or the labels of a data frame."""
+    if queries is None and keys is None:
+        queries, keys = labels_of(given)
+    return tokens_of(array.shape[-2:], queries, keys)
+
+
+def _closed(S: Array) -> tuple[Array, list[str]]:
+    """Return where the given scores forbid a look, and what is to be said where that is not written as -inf."""
+    closed = np.isneginf(S)
+    far = ~closed & (CLOSED >= S)
+    if not far.any() or S.max() <= OPEN:
+        return closed, []
+    return closed | far, [NOTES["closed"].format(n=int(far.sum()), least=S[far].max())]
+
+
+def of_vectors(
+    q: Any,
+    k: Any,
+    v: Any,
+    query_tokens: Sequence[str] | None = None,
+    key_tokens: Sequence[str] | None = None,
+    *,
+    config: Config | None = None,
+    batch: int | None = None,
+) -> Trace:
+    """A Trace from queries, keys and values on: everything up to the heads side by side, which is the output.
+
+    q       (queries, d_k), (heads, queries, d_k) or (layers, heads, queries, d_k)
+    k, v    likewise with a row a key; of heads as many as q has, or fewer that divide them
+    config  whose score, masks, scale, soft cap, normaliser and temperature apply; a score that needs matrices of its
+            own cannot be had
+
+    Raises ConfigError for shapes that do not fit, and for NaN and infinity.
+
+    >>> of_vectors([[1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], [[1.0], [2.0]])["scores"].array
+    array([[[1., 0.]]])
+    """
+    Q, K, V = (finite(name, stack(name, x, batch)) for name, x in {"q": q, "k": k, "v": v}.items())
+    _check_vectors(Q, K, V)
+    score = score_of(config) if config else SCORES["scaled_dot"]
+    if score.parameters:
+        raise ConfigError(
+            translate(
+                "the score {name} has matrices of its own; choose one without, such as scaled_dot",
+                name=repr(score.name),
+            )
+        )
+    if score.typed:
+        score = of_formula(score, score.typed)  # heads of given vectors are of one width
+    tokens = tokens_of((Q.shape[2], K.shape[2]), query_tokens, key_tokens)
+    sizes = {"n_layers": len(Q), "n_heads": Q.shape[1], "n_kv_heads": K.shape[1]}
+    setting = _setting(config, tokens, **sizes, d_k=Q.shape[3], d_v=V.shape[3])
+
+    def record(layer: Steps, at: int, notes: list[str]) -> None:
+        given = {"queries": Q[at], "keys": K[at], "values": V[at]}
+        q, k, v = (layer.record(name, x, formula=f"{name[0].upper()}_h") for name, x in given.items())
+        k, v = (np.repeat(x, setting.group_size, axis=0) for x in (k, v))
+        C = layer.record("concat", joined(_attention(layer, setting, score, q, k, v, tokens)))
+        layer.record("output", C, formula="Y = C")
+
+    return _trace(setting, tokens, record)
+
+
+def _check_vectors(Q: Array, K: Array, V: Array) -> None:
+    given = translate(
+        "q has shape {q}, k {k} and v {v} (layers, heads, rows, columns)", q=Q.shape, k=K.shape, v=V.shape
+    )
+    if not len(Q) == len(K) == len(V):
+        raise ConfigError(translate("{given}; give as many layers of each", given=given))
+    if K.shape[1:3] != V.shape[1:3] or Q.shape[1] % K.shape[1]:
+        raise ConfigError(
+            translate("{given}; give k and v the same rows and heads, as many heads as q or a divisor", given=given)
+        )
+    if Q.shape[3] != K.shape[3]:
+        raise ConfigError(translate("{given}; q and k need as many columns as each other", given=given))
+
+
+def _setting(config: Config | None, tokens: tuple[tuple[str, ...], tuple[str, ...]], **known: Any) -> ExternalConfig:
+    """The setting of a given trace: what `config` says of masks and weights, and what is known of the arrays."""
+    kept = {}
+    if config is not None:
+        wanted = {*SETTING, "mask", *(used for row in MASKS.values() for used in row.uses)}
+        kept = {item.name: getattr(config, item.name) for item in settings(config) if item.name in wanted}
+    fixed = {"sentence": "", "position": "none", "output_projection": False}
+    return ExternalConfig(**(kept | fixed | known), is_cross=tokens[0] != tokens[1] or len(tokens[0]) != len(tokens[1]))
+
+
+def _attention(
+    layer: Steps,
+    config: ExternalConfig,
+    score: Score,
+    Q: Array,
+    K: Array,
+    V: Array,
+    words: Tokens,
+    closed: Array | None = None,
+) -> Array:
+    """Everything from the scores on, recorded; `closed` is True where the given scores forbid a look.
+
+    Without a column in V there are no heads to record.
+    """
+    may = mask_of(layer, config, words)
+    formulas = formulas_of(config, layer) if closed is None else formulas_of(config, layer) | {"scores": "S"}
+
+    def record(name: str, array: Array) -> Array:
+        return layer.record(name, array, formula=formulas.get(name)) if array.shape[-1] else array
+
+    with np.errstate(all="ignore"):
+        return pipeline(
+            Q,
+            K,
+            V,
+            score=score,
+            params={},
+            scale=score.scale(Q.shape[-1]) if config.scale is None else config.scale,
+            softcap=config.softcap,
+            bias=None,
+            allowed=may if closed is None else may & ~closed,
+            normaliser=normaliser_of(config),  # type: ignore[arg-type]  # to a checker its score is a descriptor
+            temperature=config.temperature,
+            over=config.normalise_over,
+            record=record,
+        )
+
+
+def _trace(
+    config: ExternalConfig,
+    tokens: tuple[tuple[str, ...], tuple[str, ...]],
+    record: Callable[[Steps, int, list[str]], None],
+    notes: Sequence[str] = (),
+) -> Trace:
+    """Every layer recorded, and what is to be said of them."""
+    said, sizes, layers = list(notes), dict[str, int](), []
+    for at in range(config.n_layers):
+        layer = Steps(translate("layer {n}", n=at), sizes)
+        record(layer, at, said)
+        if "masked" in layer:
+            note_empty_rows(layer, config, translate("layer {n}, ", n=at + 1) if config.n_layers > 1 else "", said)
+        layers.append(layer)
+    result = list(layers[-1].values())[-1]
+    return Trace(
+        config, *tokens, Steps(translate("the steps around the layers"), sizes), tuple(layers), result, tuple(said)
+    )
+
+
+def _odd(A: Array) -> list[str]:
+    """What is odd about given weights: those below zero, and rows that do not add to one."""
+    sums = A.sum(axis=-1)
+    below, off = np.argwhere(A < 0), np.argwhere(~(abs(sums - 1) <= _slack(A)))
+    notes = []
+    for kind, places, values, what in (
+        ("negative", below, A, translate("weights are")),
+        ("sum", off, sums, translate("rows do")),
+    ):
+        if len(places):
+            first = tuple(places[0])
+            more = NOTES["more"].format(n=len(places) - 1, what=what) if len(places) > 1 else ""
+            at = where(first, A.shape[: len(first)] if kind == "negative" else (*A.shape[:3], 1)[:4])
+            notes.append(NOTES[kind].format(where=f"{at[0].upper()}{at[1:]}", value=values[first], more=more))
+    if len(off) and (abs(A.sum(axis=-2) - 1) <= _slack(A)).all():
+        notes.append(NOTES["transposed"])
+    return notes

@@ -1,0 +1,220 @@
+"""What people bring, in one form: layers, heads, rows, columns.
+
+NumPy arrays, nested lists, tensors of other libraries, data frames, the tuple with an array a layer that a model hands
+back, its whole output, and what it hands back while it generates; and the tokens along them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from attnviz.engine.numerics.tensors import real
+from attnviz.settings.fields import ConfigError
+from attnviz.settings.language import Words, translate
+
+Array = np.ndarray
+
+SHAPES = "(rows, columns), (heads, rows, columns) or (layers, heads, rows, columns)"
+
+PLACES = Words({"layer": "layer {n}", "head": "head {n}", "row": "row {n}", "column": "column {n}"})
+
+NO_WEIGHTS = (
+    "{name} is empty: the model did not keep its weights; load it with from_pretrained(..., "
+    'attn_implementation="eager") and call it with output_attentions=True'
+)
+BEAMS = (
+    "{name} comes from a beam search, in which the rows of one place belong to different texts; "
+    "generate with num_beams=1"
+)
+SEVERAL = "{name} is a whole output, with {parts}; give one of these"
+
+TOKENS = Words(
+    {
+        "query": "the query tokens are {given}; give a list of strings, one for each query (tokenizer.tokenize makes "
+        "them, or of token ids convert_ids_to_tokens)",
+        "key": "the key tokens are {given}; give a list of strings, one for each key (tokenizer.tokenize makes them, "
+        "or of token ids convert_ids_to_tokens)",
+    }
+)
+TOO_FEW = Words(
+    {
+        "query": "there are {given} query tokens; give {n}, one for each query",
+        "key": "there are {given} key tokens; give {n}, one for each key",
+    }
+)
+"""What is said of tokens that are none, and of too few or too many, by their axis."""
+
+
+def stack(name: str, given: Any, batch: int | None = None) -> Array:
+    """Whatever was brought as float64 (layers, heads, rows, columns).
+
+    given  one array of two to four axes; or a tuple with an array a layer, each (batch, heads, rows, columns) or
+           (heads, rows, columns); or five axes, (layers, batch, heads, rows, columns); or an output that has such
+           a tuple as its `attentions`; or such a tuple for each step of a generation
+    batch  which element of the batch axis, where there is more than one; of a single array with four axes that is the
+           first axis, which otherwise is the layers'
+
+    Raises ConfigError for anything else, for what is no real number, and for an array without numbers.
+    """
+    if name in ("weights", "scores") and not hasattr(given, "shape"):
+        given = _attentions(name, given)
+    if _are_steps(given):
+        given = [_grown(name, each) for each in zip(*given)]
+    array = _layers(name, given, batch) if _are_arrays(given) else _unbatched(name, real(name, given), batch)
+    if not 2 <= array.ndim <= 4:
+        raise ConfigError(
+            translate("{name} has shape {shape}; give {shapes}", name=name, shape=array.shape, shapes=translate(SHAPES))
+        )
+    if not array.size:
+        raise ConfigError(
+            translate(
+                "{name} has shape {shape}, which holds no number; give one row and one column or more",
+                name=name,
+                shape=array.shape,
+            )
+        )
+    return array.reshape((1,) * (4 - array.ndim) + array.shape)
+
+
+def finite(name: str, array: Array, *, minus_infinity: bool = False) -> Array:
+    """The array, if all of its numbers are finite; raises ConfigError that names the first place where one is not."""
+    fine = np.isfinite(array) | (np.isneginf(array) if minus_infinity else False)
+    if not fine.all():
+        place = np.unravel_index(int(np.argmin(fine)), array.shape)
+        number = (
+            translate("a finite number, or -inf where a query may not attend")
+            if minus_infinity
+            else translate("a finite number")
+        )
+        at = where(place, array.shape)
+        raise ConfigError(
+            translate(
+                "{name} is {value} at {where}; give {number}", name=name, value=array[place], where=at, number=number
+            )
+        )
+    return array
+
+
+def where(place: tuple[Any, ...], shape: tuple[int, ...]) -> str:
+    """A place in (layers, heads, rows, columns) in words, counted from 1; an axis of one is not told.
+
+    >>> where((0, 2, 1, 4), (1, 3, 5, 7))
+    'head 3, row 2, column 5'
+    """
+    names = ("layer", "head", "row", "column")[-len(shape) :]
+    told = zip(names, place, shape)
+    return ", ".join(PLACES[name].format(n=int(i) + 1) for name, i, n in told if n > 1 or name in ("row", "column"))
+
+
+def _attentions(name: str, given: Any) -> Any:
+    """Return the attention of a model's whole output, or what was given; raise ConfigError where there is none."""
+    parts = [part for part in ("encoder_attentions", "decoder_attentions", "cross_attentions") if hasattr(given, part)]
+    if getattr(given, "beam_indices", None) is not None:
+        raise ConfigError(translate(BEAMS, name=name))
+    if hasattr(given, "attentions"):
+        given = given.attentions
+    elif parts:
+        raise ConfigError(translate(SEVERAL, name=name, parts=", ".join(parts)))
+    if _is_nothing(given):
+        raise ConfigError(translate(NO_WEIGHTS, name=name))
+    return given
+
+
+def _is_nothing(given: Any) -> bool:
+    """Whether this is what a model hands back in place of weights that it did not keep."""
+    return given is None or (isinstance(given, tuple) and all(map(_is_nothing, given)))
+
+
+def _are_steps(given: Any) -> bool:
+    """Whether this is a tuple of layers for each step of a generation: layers with a batch axis in tuples of tuples."""
+    return (
+        isinstance(given, (tuple, list))
+        and bool(given)
+        and all(_are_arrays(each) and len(each) == len(given[0]) for each in given)
+        and all(len(one.shape) == 4 for each in given for one in each)
+    )
+
+
+def _grown(name: str, steps: Sequence[Any]) -> Array:
+    """Return one layer of a generation: the rows of each step below those before, 0 at keys that were yet to come."""
+    arrays = [real(name, step) for step in steps]
+    n = max(array.shape[-1] for array in arrays)
+    return np.concatenate([np.pad(array, [(0, 0)] * 3 + [(0, n - array.shape[-1])]) for array in arrays], axis=-2)
+
+
+def labels_of(given: Any) -> tuple[list[str] | None, list[str] | None]:
+    """Return the labels of the rows and of the columns of a data frame, each where they are words."""
+    if not (hasattr(given, "index") and hasattr(given, "columns")):
+        return None, None
+    rows, columns = ([label for label in labels if isinstance(label, str)] for labels in (given.index, given.columns))
+    return rows if len(rows) == len(given.index) else None, columns if len(columns) == len(given.columns) else None
+
+
+def _are_arrays(given: Any) -> bool:
+    """Whether this is a list of arrays, not an array nor a list of lists of numbers."""
+    return isinstance(given, (tuple, list)) and bool(given) and all(hasattr(each, "shape") for each in given)
+
+
+def _layers(name: str, given: Any, batch: int | None) -> Array:
+    """Arrays of one shape, stacked: as layers if each has heads, as heads if not."""
+    each = [real(name, one) for one in given]
+    if len({one.shape for one in each}) > 1:
+        other = next(one.shape for one in each if one.shape != each[0].shape)
+        raise ConfigError(
+            translate(
+                "{name} has arrays of shape {shape} and {other}; give one shape for all",
+                name=name,
+                shape=each[0].shape,
+                other=other,
+            )
+        )
+    return _unbatched(name, np.stack(each), batch)
+
+
+def _unbatched(name: str, array: Array, batch: int | None) -> Array:
+    """One element of the batch axis: the second of five axes, the first of four if `batch` says so."""
+    axis = 1 if array.ndim == 5 else 0
+    if array.ndim < 4 or (array.ndim == 4 and batch is None):
+        if batch:
+            raise ConfigError(
+                translate(
+                    "batch is {batch}, but {name} has shape {shape} and no batch axis; leave it out",
+                    batch=batch,
+                    name=name,
+                    shape=array.shape,
+                )
+            )
+        return array
+    n = array.shape[axis]
+    if batch is None and n != 1:
+        raise ConfigError(
+            translate("{name} holds a batch of {n}; choose one with batch=0 to {last}", name=name, n=n, last=n - 1)
+        )
+    if not 0 <= (batch or 0) < n:
+        raise ConfigError(
+            translate("batch is {batch}; {name} holds {n}, choose 0 to {last}", batch=batch, name=name, n=n, last=n - 1)
+        )
+    return np.take(array, batch or 0, axis=axis)
+
+
+def tokens_of(
+    sizes: tuple[int, ...], queries: Sequence[str] | None, keys: Sequence[str] | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tokens of queries and keys; the same where only one list is there and there are as many of both."""
+    n_query, n_key = sizes
+    if n_query == n_key:
+        queries, keys = (keys if queries is None else queries), (queries if keys is None else keys)
+    return _named("query", queries, n_query), _named("key", keys, n_key)
+
+
+def _named(axis: str, tokens: Sequence[str] | None, n: int) -> tuple[str, ...]:
+    if tokens is None:
+        return tuple(str(place + 1) for place in range(n))
+    if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
+        raise ConfigError(TOKENS[axis].format(given=f"{tokens!r:.60}"))
+    if len(tokens) != n:
+        raise ConfigError(TOO_FEW[axis].format(given=len(tokens), n=n))
+    return tuple(token.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") for token in tokens)

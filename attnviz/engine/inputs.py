@@ -1,0 +1,107 @@
+"""What a layer reads: the tokens of the sentences, and a row of numbers for each."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.engine.config import Config
+from attnviz.engine.tables.embeddings import EMBEDDINGS, parse, unlisted
+from attnviz.engine.tables.positions import POSITIONS
+from attnviz.engine.tables.tokenisers import TOKENISERS, framed
+from attnviz.engine.trace import Steps
+from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.language import Plural, Words, translate
+
+Array = np.ndarray
+
+NOTES = Words(
+    {
+        "cut": "The sentence has {n:,} tokens; the first {room} are used.",
+        "one_hot": "One-hot needs a column for each of {n} different tokens and has {d_model}; "
+        "the last {beyond} are rows of zeros. A larger embedding size helps.",
+        "own": "Your own numbers are {rows} rows of {widths} numbers; {n} rows of {d_model} are needed. "
+        "What is missing is 0, the rest unused.",
+        "no_own": "Your own numbers are 0 rows of no numbers; {n} rows of {d_model} are needed. "
+        "What is missing is 0, the rest unused.",
+        "unlisted": "{words} and {n} more are not in the list of words; their spelling stands in.",
+        "or": " or ",
+    }
+)
+
+UNLISTED = Plural(
+    "{words} is not in the list of words; its spelling stands in.",
+    "{words} are not in the list of words; their spelling stands in.",
+)
+MOST_NAMED = 4
+"""How many words one note names."""
+
+
+def tokens(config: Config) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
+    """The query tokens, the key tokens, and what had to be cut."""
+    notes: list[str] = []
+    lines = []
+    for sentence in (config.sentence, config.second_sentence):
+        row = TOKENISERS[config.tokeniser]
+        found = row.fn(sentence, **row.settings(config))
+        lines.append(framed(found, bos=config.bos, eos=config.eos, pad_to=config.pad_to, max_tokens=config.max_tokens))
+        room = max(config.max_tokens - config.bos - config.eos, 0)
+        if len(found) > room:
+            notes.append(NOTES["cut"].format(n=len(found), room=room))
+    if not lines[0]:
+        raise ConfigError(translate("the sentence has no tokens; type at least one word"))
+    return lines[0], lines[1] if config.is_cross_attention else lines[0], notes
+
+
+def embedded(
+    around: Steps, config: Config, query_tokens: tuple[str, ...], key_tokens: tuple[str, ...], notes: list[str]
+) -> tuple[Array, Array]:
+    """X for the queries and for the keys; one and the same in self-attention."""
+    vocabulary = tuple(dict.fromkeys(query_tokens + key_tokens))
+    if config.embedding == "one_hot" and len(vocabulary) > config.d_model:
+        n, d_model = len(vocabulary), config.d_model
+        notes.append(NOTES["one_hot"].format(n=n, d_model=d_model, beyond=n - d_model))
+    if config.embedding == "meaning":
+        _say_unlisted(vocabulary, notes)
+    X = _sum(around, config, query_tokens, vocabulary, "", config.own_numbers, notes)
+    if not config.is_cross_attention:
+        return X, around.record("embedded_kv", X, formula="X' = X")
+    return X, _sum(around, config, key_tokens, vocabulary, "_kv", config.own_numbers_second, notes)
+
+
+def _sum(
+    around: Steps,
+    config: Config,
+    tokens: tuple[str, ...],
+    vocabulary: tuple[str, ...],
+    suffix: str,
+    own_numbers: str,
+    notes: list[str],
+) -> Array:
+    """E + P, both recorded."""
+    embedding, position = EMBEDDINGS[config.embedding], POSITIONS[config.position]
+    settings = embedding.settings(config)
+    if config.embedding == "own":
+        settings = {"own_numbers": own_numbers}  # of this sentence: each has a field of its own
+        _note_missing(own_numbers, len(tokens), config.d_model, notes)
+    E = around.record("token_embeddings" + suffix, embedding.fn(tokens, config.d_model, vocabulary, **settings))
+    P = around.record("positions" + suffix, position.fn(len(tokens), config.d_model, **position.settings(config)))
+    return around.record("embedded" + suffix, E + P)
+
+
+def _note_missing(own_numbers: str, n: int, d_model: int, notes: list[str]) -> None:
+    rows = parse(own_numbers)
+    widths = {len(row) for row in rows}
+    if len(rows) != n or widths != {d_model}:
+        given = NOTES["or"].join(map(str, sorted(widths)))
+        notes.append(NOTES["own" if rows else "no_own"].format(rows=len(rows), widths=given, n=n, d_model=d_model))
+
+
+def _say_unlisted(vocabulary: tuple[str, ...], notes: list[str]) -> None:
+    """Add to the notes which words the list of words has no vector for."""
+    words = unlisted(vocabulary)
+    if words:
+        named, more = ", ".join(map(shorten, words[:MOST_NAMED])), len(words) - MOST_NAMED
+        if more > 0:
+            notes.append(NOTES["unlisted"].format(n=more, words=named))
+        else:
+            notes.append(UNLISTED.format(n=len(words), words=named))

@@ -1,0 +1,1 @@
+"""Parameters that are learned from made-up sentences: the tasks, one exact step of learning, and its arithmetic."""

@@ -1,0 +1,112 @@
+"""The score functions that learning knows, and their gradients, in exact arithmetic.
+
+Queries are (batch, head, query, d), keys (batch, head, key, d); parameters have an axis of heads in front. `forward`
+returns the scores and what `backward` needs again; `backward` gets the gradient of the scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attnviz.engine.numerics.exact import exp, product, total
+
+Array = np.ndarray
+Named = Mapping[str, Array]
+Back = tuple[Array, Array, dict[str, Array]]
+"""The gradients of the queries, of the keys, and of the parameters."""
+
+
+def swap(x: Array) -> Array:
+    """Return the transpose of each matrix of a stack."""
+    return np.swapaxes(x, -1, -2)
+
+
+def summed(A: Array, B: Array) -> Array:
+    """Return A^T B for each head, added up over the batch: (batch, head, n, a), (batch, head, n, b) -> (head, a, b)."""
+    a, b = (np.swapaxes(x, 0, 1).reshape(x.shape[1], -1, x.shape[-1]) for x in (A, B))
+    return product(swap(a), b)
+
+
+def _dot(Q: Array, K: Array, p: Named) -> tuple[Array, Any]:
+    return product(Q, swap(K)), None
+
+
+def _dot_back(G: Array, Q: Array, K: Array, p: Named, kept: Any) -> Back:
+    return product(G, K), product(swap(G), Q), {}
+
+
+def _general(Q: Array, K: Array, p: Named) -> tuple[Array, Any]:
+    left = product(Q, p["score_w"])
+    return product(left, swap(K)), left
+
+
+def _general_back(G: Array, Q: Array, K: Array, p: Named, left: Any) -> Back:
+    of_left = product(G, K)
+    return product(of_left, swap(p["score_w"])), product(swap(G), left), {"score_w": summed(Q, of_left)}
+
+
+REACH = 150.0
+"""Sizes up to which e^2x, and sums and products of two such numbers, are far from overflow."""
+
+
+def _additive(Q: Array, K: Array, p: Named) -> tuple[Array, Any]:
+    """tanh(x + y) = (e^2y - e^-2x) / (e^2y + e^-2x), so that there is an exponential for each token, not each pair."""
+    left, right = product(Q, p["score_w_q"]), product(K, p["score_w_k"])
+    if "score_b" in p:
+        left = left + p["score_b"][:, None, :]
+    falling = exp(-2.0 * np.clip(left, -REACH, REACH))[..., :, None, :]
+    rising = exp(2.0 * np.clip(right, -REACH, REACH))[..., None, :, :]
+    hidden = (rising - falling) / (rising + falling)
+    pairs = hidden.reshape(*hidden.shape[:2], -1, hidden.shape[-1])
+    return product(pairs, p["score_v"][:, :, None]).reshape(hidden.shape[:-1]), hidden
+
+
+def _additive_back(G: Array, Q: Array, K: Array, p: Named, hidden: Any) -> Back:
+    D = G[..., None] * p["score_v"][:, None, None, :] * (1.0 - hidden * hidden)
+    of_left, of_right = total(D, -2), total(D, -3)
+    own = {"score_w_q": summed(Q, of_left), "score_w_k": summed(K, of_right)}
+    pairs = hidden.reshape(*hidden.shape[:2], -1, hidden.shape[-1])
+    own["score_v"] = summed(G.reshape(*pairs.shape[:-1], 1), pairs)[:, 0, :]
+    if "score_b" in p:
+        own["score_b"] = total(of_left, (0, 2))
+    return product(of_left, swap(p["score_w_q"])), product(of_right, swap(p["score_w_k"])), own
+
+
+def _gaussian(Q: Array, K: Array, p: Named) -> tuple[Array, Any]:
+    lengths = total(Q * Q, -1)[..., :, None] + total(K * K, -1)[..., None, :]
+    return product(Q, swap(K)) - 0.5 * lengths, None
+
+
+def _gaussian_back(G: Array, Q: Array, K: Array, p: Named, kept: Any) -> Back:
+    of_queries = product(G, K) - total(G, -1)[..., None] * Q
+    return of_queries, product(swap(G), Q) - total(G, -2)[..., None] * K, {}
+
+
+def _location(Q: Array, K: Array, p: Named) -> tuple[Array, Any]:
+    return product(Q, p["score_w"]), None
+
+
+def _location_back(G: Array, Q: Array, K: Array, p: Named, kept: Any) -> Back:
+    return product(G, swap(p["score_w"])), np.zeros_like(K), {"score_w": summed(Q, G)}
+
+
+@dataclass(frozen=True)
+class LearnedScore:
+    """A score function forward, and the gradients of what it took."""
+
+    forward: Callable[[Array, Array, Named], tuple[Array, Any]]
+    backward: Callable[[Array, Array, Array, Named, Any], Back]
+
+
+SCORES = {
+    "scaled_dot": LearnedScore(_dot, _dot_back),
+    "dot": LearnedScore(_dot, _dot_back),
+    "general": LearnedScore(_general, _general_back),
+    "additive": LearnedScore(_additive, _additive_back),
+    "gaussian": LearnedScore(_gaussian, _gaussian_back),
+    "location": LearnedScore(_location, _location_back),
+}

@@ -1,0 +1,57 @@
+"""What learning takes, before anything is learned: from the sizes of a setting and its steps alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from attnviz.engine.config import Config
+from attnviz.engine.film import kept_steps, learns
+from attnviz.engine.learning.tasks import GAMES
+from attnviz.engine.learning.trainer import AT_ONCE, HELD_OUT
+from attnviz.engine.typed_rows import score_of
+
+CALLS, MULTIPLIED, MOVED, CELL, HIDDEN = 1e-3, 0.3e-9, 20e-9, 60e-9, 40e-9
+"""Seconds for a layer and step, however small; for each product; for each parameter; for each cell of the weights; for
+each hidden unit of the additive score. Measured, and rounded up."""
+
+
+@dataclass(frozen=True)
+class LearningCost:
+    """Seconds of an ordinary processor, and numbers in memory at the same time."""
+
+    seconds: float = 0.0
+    numbers: int = 0
+
+
+def of(config: Config) -> LearningCost:
+    """Return what it takes to learn the film of a setting and to measure its frames; nothing where nothing is learned.
+
+    >>> of(Config())
+    LearningCost(seconds=0.0, numbers=0)
+    """
+    if not learns(config):
+        return LearningCost()
+    recipe = GAMES[config.task].recipe
+    n = len(recipe["sentence"].split())
+    m = len(recipe.get("second_sentence", "").split()) or n
+    d, d_k, d_v = config.d_model, config.key_widths()[0], config.value_widths()[0]
+    cells = config.n_heads * n * m
+    hidden = cells * config.d_a if config.score == "additive" else 0
+    projected = n * d * config.n_heads * (d_k + d_v) + m * d * config.kv_heads * (d_k + d_v)
+    own = sum(_size(axes, config, m) for axes in score_of(config).parameters.values()) * config.n_heads
+    learned = d * (config.n_heads * (d_k + d_v) + config.kv_heads * (d_k + d_v)) + own + 4 * d
+    products = 3 * (projected + cells * (d_k + d_v) + own * max(n, m))
+    sentence = MULTIPLIED * products + CELL * cells + HIDDEN * hidden
+    frames = len(kept_steps(config.learn_steps))
+    shown = config.learn_steps * config.learn_batch + frames * HELD_OUT / 3  # forward alone takes a third
+    calls = (config.learn_steps + frames * HELD_OUT / AT_ONCE) * CALLS
+    seconds = config.n_layers * (calls + shown * sentence + config.learn_steps * MOVED * learned)
+    kept = 6 * (n + m) * d + 4 * config.n_heads * (n + m) * (d_k + d_v) + 8 * cells + 5 * hidden
+    together = max(config.learn_batch, AT_ONCE)
+    return LearningCost(seconds, config.n_layers * (learned * (frames + 8) + together * kept))
+
+
+def _size(axes: tuple[str, ...], config: Config, n_key: int) -> int:
+    widths = {"d_q": config.key_widths()[0], "d_k": config.key_widths()[0], "key": n_key}
+    return math.prod(widths.get(axis, config.d_a) for axis in axes)

@@ -1,0 +1,1 @@
+"""What the numbers are made of: addressable noise and memory that is used again."""

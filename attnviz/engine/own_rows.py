@@ -1,0 +1,78 @@
+"""Rows of a host's own: each is one `LineRow`, and is in its table from then on as any other."""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from attnviz.engine.tables import normalisers, scores
+from attnviz.engine.tables.normalisers import NORMALISERS
+from attnviz.engine.tables.scores import SCORES
+from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.language import Words
+from attnviz.settings.rows import Choice, LineRow
+
+FAULTS = Words(
+    {
+        "kind": "a row belongs to {given}; choose one of: {kinds}",
+        "name": "a row is named {given}; give a name of small letters, digits and underscores that no row has yet",
+        "line": "the line of {name}: {error}",
+        "file": "{path} cannot be run: {error}",
+        "none": "{path} holds no rows; give it at least one LineRow, as in ROW = LineRow(...)",
+    }
+)
+
+TABLES: dict[str, tuple[dict[Any, Any], Callable[[LineRow], Choice]]] = {
+    "score": (SCORES, scores.of_line),
+    "normaliser": (NORMALISERS, normalisers.of_line),
+}
+
+
+def add_rows(*rows: LineRow) -> None:
+    """Add rows to their tables: they are chosen, drawn, linked to and exported as any other from then on.
+
+    Raises ConfigError for a table that takes no lines, a name that is none or is taken, and a line that cannot be
+    read; then no row is added.
+    """
+    made: dict[tuple[str, str], Choice] = {}
+    for row in rows:
+        if row.kind not in TABLES:
+            raise ConfigError(FAULTS["kind"].format(given=shorten(str(row.kind)), kinds=", ".join(TABLES)))
+        table, of_line = TABLES[row.kind]
+        is_name = row.name.isascii() and row.name.isidentifier() and row.name == row.name.lower()
+        if not is_name or row.name in table or (row.kind, row.name) in made:
+            raise ConfigError(FAULTS["name"].format(given=shorten(row.name)))
+        try:
+            made[row.kind, row.name] = of_line(row)
+        except ConfigError as error:
+            raise ConfigError(FAULTS["line"].format(name=shorten(row.name), error=error)) from None
+    for (kind, name), choice in made.items():
+        TABLES[kind][0][name] = choice
+
+
+def load_rows(path: str) -> list[LineRow]:
+    """Run a Python file of the host's, and add every `LineRow` that it defines, alone or in lists.
+
+    The file is run as any program of its owner is: nothing that a visitor sends ever gets here.
+
+    Raises ConfigError if it cannot be run, or holds no rows, or rows that cannot be added.
+    """
+    try:
+        space = runpy.run_path(str(Path(path)))
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise ConfigError(FAULTS["file"].format(path=shorten(path, 120), error=why)) from None
+    found = list(dict.fromkeys(row for value in space.values() for row in _rows_in(value)))
+    if not found:
+        raise ConfigError(FAULTS["none"].format(path=shorten(path, 120)))
+    add_rows(*found)
+    return found
+
+
+def _rows_in(value: object) -> Iterator[LineRow]:
+    if isinstance(value, LineRow):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        yield from (row for row in value if isinstance(row, LineRow))

@@ -1,0 +1,51 @@
+"""The setting of a run through a trained model: what the model decides, and what stays free."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from attnviz.engine.config import Config, divisors
+from attnviz.engine.trace import Trace
+from attnviz.settings.fields import number, text, widths
+
+MOST_HEADS, MOST_LAYERS, MOST_WIDTH = 256, 256, 65_536
+
+FREE = (
+    "sentence",
+    "max_tokens",
+    "mask",
+    "mask_formula",
+    "reach",
+    "dilation",
+    "block_size",
+    "prefix_length",
+    "n_global",
+    "custom_cells",
+    "normaliser",
+    "normaliser_formula",
+    "temperature",
+    "edits",
+)
+"""What of a setting applies to a trained model; all else is the model's own."""
+
+
+@dataclass(frozen=True)
+class PretrainedConfig(Config):
+    """A setting whose sizes and blocks are those of a trained model, in wider ranges than can be chosen by hand."""
+
+    sentence: str = text("", label="Sentence", longest=1_000_000)
+    max_tokens: int = number(64, 1, 1_000_000, label="Tokens at most")
+    n_heads: int = number(1, 1, MOST_HEADS, label="Heads")
+    n_kv_heads: int | None = number(
+        None, 1, MOST_HEADS, none="as many as heads", offered=divisors, label="Key/value heads"
+    )
+    n_layers: int = number(1, 1, MOST_LAYERS, label="Layers")
+    d_model: int = number(1, 1, MOST_WIDTH, label="Embedding size")
+    d_ff: int = number(1, 1, MOST_WIDTH, label="Feed-forward width")
+    d_k: int | tuple[int, ...] = widths(1, 1, MOST_WIDTH, most=1, label="Width of queries and keys, d_k")
+    d_v: int | tuple[int, ...] = widths(1, 1, MOST_WIDTH, most=1, label="Width of values, d_v")
+
+
+def is_pretrained(trace: Trace) -> bool:
+    """Whether the numbers of the trace are those of a trained model."""
+    return isinstance(trace.config, PretrainedConfig)

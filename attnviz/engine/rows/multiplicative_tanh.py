@@ -1,0 +1,13 @@
+"""The bilinear score, squeezed by tanh."""
+
+from attnviz.settings.rows import LineRow
+
+ROW = LineRow(
+    kind="score",
+    name="multiplicative_tanh",
+    label="Multiplicative tanh",
+    line="tanh(q @ W @ k)",
+    note="The bilinear score squeezed to lie between -1 and 1, so that no key can be far ahead of the others.",
+    source="Ma et al. 2017, Interactive Attention Networks, arXiv:1709.00893, section 2.2 (there with a bias)",
+    plain="tanh(q W kᵀ)",
+)

@@ -1,0 +1,360 @@
+"""`run`: a sentence in, every step of every layer out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from attnviz.engine import edits as edits_of
+from attnviz.engine import film, inputs, typed_rows
+from attnviz.engine.attention import joined, pipeline
+from attnviz.engine.config import Config
+from attnviz.engine.edits import OUTER, Edit
+from attnviz.engine.numerics import fixed_order
+from attnviz.engine.numerics.products import product
+from attnviz.engine.parameters import Parameters
+from attnviz.engine.solved_heads import SolvedHeads, vectors_of
+from attnviz.engine.tables import masks
+from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
+from attnviz.engine.tables.initialisers import INITIALISERS
+from attnviz.engine.tables.positions import POSITIONS
+from attnviz.engine.tables.tokenisers import PAD
+from attnviz.engine.trace import Step, Steps, Trace
+from attnviz.settings.fields import ConfigError
+from attnviz.settings.language import Plural, Words, translate
+
+Array = np.ndarray
+Projections = Mapping[str, Any]
+
+NOTES = Words(
+    {
+        "left_out": "Changed numbers that have no place in this setting are left out: {listed}.",
+        "more_left_out": "Changed numbers that have no place in this setting are left out: {listed} and {n:,} more.",
+        "beyond": "The list of allowed cells names {n} beyond the {queries} queries and {keys} keys; left out.",
+        "zero": "{where}no score is positive, so the weights are all zeros: {listed}.",
+        "more_zero": "{where}no score is positive, so the weights are all zeros: {listed} and {n} more.",
+        "row": "head {head} row {row}",
+    }
+)
+MATRICES = ("w_q", "w_k", "w_v", "w_o")
+"""The parameters that every setting has; where all of them are given, nothing is learned."""
+
+EMPTY = Plural(
+    "{where}row {rows} has nothing to attend to: weights and output are zeros there.",
+    "{where}rows {rows} have nothing to attend to: weights and output are zeros there.",
+)
+
+
+@np.errstate(all="ignore")
+def run(
+    config: Config, projections: Projections | Sequence[Projections] | None = None, edits: Sequence[Edit] = ()
+) -> Trace:
+    """Attention over a sentence, every step kept.
+
+    projections  parameters to use instead of drawing them: a dict with the names of `multi_head` (w_q, b_o ...) for
+                 every layer, or a list with one dict a layer. Heads of different width come as a list of arrays.
+    edits        (layer, step, index, value): numbers to change as the step is recorded, so that all that follows uses
+                 them; the layer is None for the steps around the layers, such as "embedded"
+
+    Raises ConfigError for a sentence without tokens, and for projections or edits that do not fit.
+
+    >>> trace = run(Config(sentence="the cat sat", n_heads=2, mask="causal"))
+    >>> trace["weights"].shape, trace["weights"].array[0, 0].tolist()
+    ((2, 3, 3), [1.0, 0.0, 0.0])
+    """
+    if not isinstance(config, Config):
+        raise ConfigError(
+            translate("run takes a Config, not {given}; call run(Config(sentence=...))", given=f"{config!r:.60}")
+        )
+    with fixed_order.required(INITIALISERS[config.initialiser].solved):
+        return _run(config, projections, edits)
+
+
+def _run(config: Config, projections: Projections | Sequence[Projections] | None, edits: Sequence[Edit]) -> Trace:
+    here, own = _by_place(edits, config.n_layers), _by_place(config.edits)
+    given = _one_each(projections, config.n_layers)
+    kept = _kept(config, given) if here or own else [None] * config.n_layers
+    query_tokens, key_tokens, notes = inputs.tokens(config)
+    notes += film.notes(config, query_tokens + key_tokens)
+    found = _with_learned(config, given, len(key_tokens), notes)
+    _note_beyond(config, len(query_tokens), len(key_tokens), notes)
+    sizes: dict[str, int] = {}
+    around = Steps(translate("the steps around the layers"), sizes, here.get(None, ()), own.get(None, ()))
+    X, X_kv = inputs.embedded(around, config, query_tokens, key_tokens, notes)
+    layers: list[Steps] = []
+    for i in range(config.n_layers):
+        tied = [f"{x}_q" for x in "wb" if config.tied and given[i].get(f"{x}_k") is None]
+        changes = (edits_of.shared(by_place.get(i, ()), tied, config.group_size) for by_place in (here, own))
+        layer = Steps(translate("layer {n}", n=i), sizes, *changes)
+        hand = (
+            _hand(config, query_tokens, key_tokens, layers, around) if INITIALISERS[config.initialiser].solved else None
+        )
+        parameters = Parameters(layer, config, f"layer{i}", found[i], hand, kept[i])
+        X = _layer(layer, parameters, config, X, X_kv, (query_tokens, key_tokens))
+        where = translate("layer {n}, ", n=i + 1) if config.n_layers > 1 else ""
+        note_empty_rows(layer, config, where, notes)
+        notes += parameters.unmet_goals(where)
+        parameters.check_used()
+        layer.check_edits()
+        layers.append(layer)
+    around.check_edits()
+    applied = _note_left_out([around, *layers], config, notes)
+    result = layers[-1][next(reversed(list(layers[-1])))]
+    brought = tuple(frozenset(name for name in each if each[name] is not None) for each in given)
+    everywhere, given_in = frozenset.intersection(*brought), brought if any(brought) else ()
+    what = around, tuple(layers), result, tuple(notes), applied, everywhere, given_in
+    return Trace(config, query_tokens, key_tokens, *what)
+
+
+def _with_learned(config: Config, given: list[Projections], n_key: int, notes: list[str]) -> list[Projections]:
+    """The parameters of each layer that are not drawn: those that were given, and else those that are learned."""
+    if not film.learns(config) or all(layer.get(name) is not None for layer in given for name in MATRICES):
+        return given
+    found = film.learned(config, run, n_key)
+    notes += film.film_of(config, run).notes
+    brought = ({name: array for name, array in layer.items() if array is not None} for layer in given)
+    return [{**layer, **own} for layer, own in zip(found, brought)]
+
+
+def _hand(
+    config: Config, query_tokens: tuple[str, ...], key_tokens: tuple[str, ...], layers: Sequence[Steps], around: Steps
+) -> SolvedHeads:
+    return SolvedHeads(config, query_tokens, key_tokens, layers[:1], vectors_of(config, around))
+
+
+def _kept(config: Config, given: list[Projections]) -> Sequence[Mapping[str, Step] | None]:
+    """The steps of each layer before any number was changed, where heads are solved from what they read.
+
+    So a changed number changes what follows from it, and not the construction.
+    """
+    if not INITIALISERS[config.initialiser].solved:
+        return [None] * config.n_layers
+    return run(replace(config, edits=()), given).layers
+
+
+def _note_left_out(places: Sequence[Steps], config: Config, notes: list[str]) -> tuple[Edit, ...]:
+    """The edits that were made; adds to the notes those of the setting that fit nothing in it."""
+    beyond = [edit for edit in config.edits if edit[0] is not None and edit[0] >= config.n_layers]
+    left_out = [*(edit for place in places for edit in place.left_out), *beyond]
+    if left_out:
+        listed, more = ", ".join(edits_of.position(edit) for edit in left_out[:3]), len(left_out) - 3
+        notes.append(NOTES["more_left_out" if more > 0 else "left_out"].format(listed=listed, n=more))
+    return tuple(edit for place in places for edit in place.edits)
+
+
+def _layer(layer: Steps, parameters: Parameters, config: Config, X: Array, X_kv: Array, words: masks.Tokens) -> Array:
+    """One layer: attention, and around it residual, norm and feed-forward where they are on."""
+    is_self = not config.is_cross_attention
+    norm = NORMS[config.norm]
+    source = X
+    if norm.place == "before":
+        source = layer.record("normed", norm.fn(X), formula=rf"\hat X = \mathrm{{{norm.symbol}}}(X)")
+    Y = _attention(layer, parameters, config, source, source if is_self else X_kv, words)
+    Y, read = _joined_up(layer, config, "added", X, Y, "X", "Y")
+    if config.feed_forward == "none":
+        return Y
+    source, symbol = Y, rf"({read})" if config.residual and config.norm == "none" else read
+    if norm.place == "before":
+        formula = rf"\hat Y = \mathrm{{{norm.symbol}}}({read})"
+        source, symbol = layer.record("ff_normed", norm.fn(Y), formula=formula), r"\hat Y"
+    F = _hidden(layer, parameters, config, source, symbol)
+    W_2, b_2 = parameters.matrix("w_2", F, Y.shape[-1]), parameters.vector("b_2", Y.shape[-1], config.d_ff)
+    G = layer.record("ff_output", _plus(product(F, W_2), b_2), formula="G = F W_2" if b_2 is None else None)
+    return _joined_up(layer, config, "ff_added", Y, G, read, "G")[0]
+
+
+def _hidden(layer: Steps, parameters: Parameters, config: Config, X: Array, x: str) -> Array:
+    """The hidden units of the feed-forward block: bent, or what bent ones let through; x is X in a formula."""
+    row = FEED_FORWARDS[config.feed_forward]
+    W_1, b_1 = parameters.matrix("w_1", X, config.d_ff), parameters.vector("b_1", config.d_ff, X.shape[-1])
+    F, bent = row.fn(_plus(product(X, W_1), b_1)), f"f({x} W_1{'' if b_1 is None else ' + b_1'})"
+    if not row.gated:
+        return layer.record("ff_hidden", F, formula=f"F = {bent}")
+    F_1 = layer.record("ff_gate", F, formula=f"F_1 = {bent}")
+    W_3, b_3 = parameters.matrix("w_3", X, config.d_ff), parameters.vector("b_3", config.d_ff, X.shape[-1])
+    formula = f"F_3 = {x} W_3{'' if b_3 is None else ' + b_3'}"
+    F_3 = layer.record("ff_up", _plus(product(X, W_3), b_3), formula=formula)
+    return layer.record("ff_hidden", F_1 * F_3, formula=r"F = F_1 \odot F_3")
+
+
+def _joined_up(layer: Steps, config: Config, name: str, X: Array, Y: Array, x: str, y: str) -> tuple[Array, str]:
+    """The residual connection and the norm after it, where they are on, and the formula of what they make of x, y."""
+    if config.residual:
+        y = f"{x} + {y}"
+        Y = layer.record(name, X + Y, formula=y)
+    norm = NORMS[config.norm]
+    if norm.place == "after":
+        y = rf"\mathrm{{{norm.symbol}}}({y})"
+        Y = layer.record(f"{name}_normed", norm.fn(Y), formula=y)
+    return Y, y
+
+
+def _attention(
+    layer: Steps, parameters: Parameters, config: Config, X: Array, X_kv: Array, words: masks.Tokens
+) -> Array:
+    """Record every step of multi-head attention: the paper's section 3.2.2.
+
+    n queries, m keys; H heads in groups, of which each shares one of Hkv heads of keys and values. Heads that are
+    narrower than the widest stand beside columns of zeros.
+    """
+    score, group = typed_rows.score_of(config), config.group_size
+    d_k, d_v = config.key_widths(), config.value_widths()
+    d_q, d_z = (tuple(np.repeat(widths, group).tolist()) for widths in (d_k, d_v))
+    # X (n, d_model), X_kv (m, d_model) -> W_Q (H, d_model, d_k), W_K (Hkv, d_model, d_k), W_V (Hkv, d_model, d_v)
+    W_Q, W_K, b_q, b_k = parameters.query_and_key(X, X_kv)
+    W_V, b_v = parameters.heads("w_v", X_kv, d_v), parameters.head_biases("b_v", d_v, X_kv.shape[-1])
+    x = r"\hat X" if NORMS[config.norm].place == "before" else "X"
+    x_kv = "X'" if config.is_cross_attention else x
+    # -> Q (H, n, d_k), K (Hkv, m, d_k), V (Hkv, m, d_v)
+    Q = _rotated(layer, config, "queries", _plus(product(X, W_Q), b_q, heads=True), d_q, _affine("Q", x, b_q))
+    K = _rotated(layer, config, "keys", _plus(product(X_kv, W_K), b_k, heads=True), d_k, _affine("K", x_kv, b_k))
+    V = _plus(product(X_kv, W_V), b_v, heads=True)
+    V = layer.record("values", V, formula=f"V_h = {_affine('V', x_kv, b_v)}", widths={"d_v": d_v})
+    # -> each head's own K_h (H, m, d_k) and V_h (H, m, d_v); may (n, m), B (H, n, m)
+    K_h, V_h = (np.repeat(x, group, axis=0) for x in (K, V))
+    may, B = mask_of(layer, config, words), _bias(layer, config, len(X), len(X_kv))
+    params = parameters.of_score(Q, K_h, d_q)
+    formulas = formulas_of(config, layer)
+    # -> scores, scaled, capped, masked, weights (H, n, m), and what is returned, Z (H, n, d_v)
+    Z = pipeline(
+        Q,
+        K_h,
+        V_h,
+        score=score,
+        params=params,
+        scale=np.array([score.scale(d) if config.scale is None else config.scale for d in d_q])[:, None, None],
+        softcap=config.softcap,
+        bias=B,
+        allowed=may,
+        normaliser=typed_rows.normaliser_of(config),
+        temperature=config.temperature,
+        over=config.normalise_over,
+        record=lambda name, array: layer.record(name, array, formula=formulas.get(name), widths={"d_v": d_z}),
+    )
+    return _output(layer, parameters, config, Z, d_z)  # (n, d_model)
+
+
+def formulas_of(config: Config, layer: Steps) -> dict[str, str]:
+    """The formulas that depend on the setting: the score before its scale, the normaliser, and who shares keys."""
+    shared, g = config.group_size > 1, "g(h)" if config.group_size > 1 else "h"
+    who = rf",\quad g(h) = \lceil h / {config.group_size} \rceil" if shared else ""
+    row, score = typed_rows.normaliser_of(config), typed_rows.score_of(config)
+    scores = rf"S_h = Q_h K_{{{g}}}^\top{who}"
+    if config.score not in ("scaled_dot", "dot"):
+        scores = score.formula
+        for name in () if score.typed else score.biases:
+            scores = scores if f"score_{name}" in layer else scores.replace(f" + {name}", "")
+    z = rf",\quad {'x' if row.typed else 'z'} = \hat S" + (
+        "" if config.temperature == 1.0 else f" / {config.temperature:g}"
+    )
+    weights = row.formula
+    if config.normalise_over == "queries":
+        weights = rf"a_{{\cdot j}} = \text{{{row.name.replace('_', ' ')}}}(z_{{\cdot j}})"
+    return {"scores": scores, "weights": weights + z, "heads": rf"Z_h = A_h V_{{{g}}}{who}"}
+
+
+def _plus(Y: Array, b: Array | None, *, heads: bool = False) -> Array:
+    return Y if b is None else Y + (b[:, None, :] if heads else b)
+
+
+def _affine(letter: str, x: str, b: Array | None) -> str:
+    """The formula of what a head's matrix makes of x."""
+    return f"{x} W_{letter}^h" + (f" + b_{letter}^h" if b is not None else "")
+
+
+def _rotated(layer: Steps, config: Config, name: str, Y: Array, widths: tuple[int, ...], formula: str) -> Array:
+    """The queries or keys, turned by their positions where RoPE is on; `formula` is that of Y."""
+    position, letter = POSITIONS[config.position], name[0].upper()
+    if position.rotate is None:
+        return layer.record(name, Y, formula=f"{letter}_h = {formula}", widths={"d_k": widths})
+    Y = layer.record(f"projected_{name}", Y, formula=rf"\tilde {letter}_h = {formula}", widths={"d_k": widths})
+    turned = Y.copy()
+    for h, width in enumerate(widths):
+        turned[h, :, :width] = position.rotate(Y[h, :, :width], **position.settings(config))
+    return layer.record(name, turned, formula=rf"{letter}_h = R\, \tilde {letter}_h", widths={"d_k": widths})
+
+
+def mask_of(layer: Steps, config: Config, words: masks.Tokens) -> Array:
+    pad = np.array([token == PAD for token in words[1]], dtype=bool)
+    settings: dict[str, dict[str, Any]] = {name: masks.settings_of(config, name, words) for name in config.mask}
+    formula = r"\;\text{and}\;".join(typed_rows.mask_of(config, name).formula for name in config.mask)
+    return layer.record("allowed", masks.allowed(config.mask, len(words[0]), pad, settings), formula=formula)
+
+
+def _bias(layer: Steps, config: Config, n_query: int, n_key: int) -> Array | None:
+    row = typed_rows.bias_of(config)
+    B = row.fn(config.n_heads, n_query, n_key, **row.settings(config))
+    if B is None:
+        return None
+    return layer.record("bias", np.broadcast_to(B, (config.n_heads, n_query, n_key)), formula=row.formula)
+
+
+def _output(layer: Steps, parameters: Parameters, config: Config, Z: Array, widths: tuple[int, ...]) -> Array:
+    """The heads side by side, true columns only, times W_O."""
+    if len(set(widths)) == 1:
+        C = joined(Z)
+    else:
+        C = np.concatenate([Z[h][:, :width] for h, width in enumerate(widths)], axis=-1)
+    C = layer.record("concat", C)
+    if not (config.has_output_projection() or parameters.gives("w_o")):
+        return layer.record("output", C, formula="Y = C")
+    W_O = parameters.output_matrix(C, widths)
+    b_O = parameters.vector("b_o", W_O.shape[-1], widths[0])
+    return layer.record("output", _plus(product(C, W_O), b_O), formula=None if b_O is not None else "Y = C W_O")
+
+
+def _note_beyond(config: Config, n_query: int, n_key: int, notes: list[str]) -> None:
+    """Add to the notes that the list of allowed cells names some that are not there."""
+    beyond = (
+        sum(i >= n_query or j >= n_key for i, j in masks.parse(config.custom_cells)) if "custom" in config.mask else 0
+    )
+    if beyond:
+        notes.append(NOTES["beyond"].format(n=beyond, queries=n_query, keys=n_key))
+
+
+def note_empty_rows(layer: Steps, config: Config, where: str, notes: list[str]) -> None:
+    """Add to the notes the rows that take nothing, and why."""
+    nothing = np.isneginf(layer["masked"].array).all(axis=-1).all(axis=0)
+    if nothing.any():
+        rows = ", ".join(str(i + 1) for i in np.flatnonzero(nothing))
+        said = EMPTY.format(n=int(nothing.sum()), where=where, rows=rows)
+        notes.append(said[0].upper() + said[1:])
+    zero = (layer["weights"].array.sum(axis=-1) == 0) & ~np.isneginf(layer["masked"].array).all(axis=-1)
+    if config.normaliser == "linear" and zero.any():
+        listed = ", ".join(NOTES["row"].format(head=h + 1, row=i + 1) for h, i in np.argwhere(zero)[:6])
+        more = int(zero.sum()) - 6
+        said = NOTES["more_zero" if more > 0 else "zero"].format(where=where, listed=listed, n=more)
+        notes.append(said[0].upper() + said[1:])
+
+
+def _one_each(projections: Projections | Sequence[Projections] | None, n_layers: int) -> list[Projections]:
+    if projections is None or isinstance(projections, Mapping):
+        return [projections or {}] * n_layers
+    if len(projections) != n_layers:
+        raise ConfigError(
+            translate(
+                "projections has {n} dicts for {n_layers} layers; give one a layer, or one for all",
+                n=len(projections),
+                n_layers=n_layers,
+            )
+        )
+    return list(projections)
+
+
+def _by_place(edits: Sequence[Edit], n_layers: int | None = None) -> dict[int | None, list[Edit]]:
+    """The edits of each layer, and under None those of the steps around the layers.
+
+    Raises ConfigError for what is no edit, or for a layer that there is not among `n_layers`.
+    """
+    found: dict[int | None, list[Edit]] = {}
+    for edit in map(edits_of.checked, edits):
+        layer, step = edit[:2]
+        if step not in OUTER and n_layers is not None and (layer is None or not 0 <= layer < n_layers):
+            raise ConfigError(
+                translate("an edit names layer {layer}; choose 0 to {last}", layer=layer, last=n_layers - 1)
+            )
+        found.setdefault(layer, []).append(edit)
+    return found

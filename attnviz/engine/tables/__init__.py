@@ -1,0 +1,1 @@
+"""The rows of every menu that changes a number, one table a file."""

@@ -1,0 +1,273 @@
+"""Who may attend where. A mask is a boolean array; True means MAY attend.
+
+Every mask is written for the cell in row i, column j: `i` has shape (queries, 1) and `j` (1, keys), so that an
+expression such as `j <= i` is the whole mask. `pad` (1, keys) is True where a key is a <pad> token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from attnviz.formula.functions import mask_table
+from attnviz.formula.reader import parse as read_formula
+from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.language import translate
+from attnviz.settings.rows import Choice, table
+
+Index = np.ndarray
+
+
+def none(i: Index, j: Index, pad: np.ndarray) -> np.ndarray:
+    """Every query may attend to every key."""
+    return (i >= 0) & (j >= 0)
+
+
+def causal(i: Index, j: Index, pad: np.ndarray) -> np.ndarray:
+    """No query may attend to a later position.
+
+    >>> causal(np.arange(3)[:, None], np.arange(3)[None], None).astype(int)
+    array([[1, 0, 0],
+           [1, 1, 0],
+           [1, 1, 1]])
+    """
+    return j <= i
+
+
+def padding(i: Index, j: Index, pad: np.ndarray) -> np.ndarray:
+    """No query may attend to a <pad>; the <pad> queries themselves still look."""
+    return ~pad & (i >= 0)
+
+
+def window(i: Index, j: Index, pad: np.ndarray, *, reach: int) -> np.ndarray:
+    """A query may attend `reach` positions to either side."""
+    return abs(i - j) <= reach
+
+
+def dilated(i: Index, j: Index, pad: np.ndarray, *, reach: int, dilation: int) -> np.ndarray:
+    """A query may attend to every `dilation`-th position, `reach` of them to either side."""
+    return (abs(i - j) <= reach * dilation) & ((i - j) % dilation == 0)
+
+
+def block(i: Index, j: Index, pad: np.ndarray, *, block_size: int) -> np.ndarray:
+    """A query may attend inside its own block of `block_size` positions."""
+    return i // block_size == j // block_size
+
+
+def prefix(i: Index, j: Index, pad: np.ndarray, *, prefix_length: int) -> np.ndarray:
+    """Causal, but the first `prefix_length` keys are open to all."""
+    return (j <= i) | (j < prefix_length)
+
+
+def global_window(i: Index, j: Index, pad: np.ndarray, *, reach: int, n_global: int) -> np.ndarray:
+    """A window, and the first `n_global` tokens see all and are seen by all."""
+    return (abs(i - j) <= reach) | (i < n_global) | (j < n_global)
+
+
+def no_self(i: Index, j: Index, pad: np.ndarray) -> np.ndarray:
+    """A query may attend anywhere but at its own position."""
+    return i != j
+
+
+def custom(i: Index, j: Index, pad: np.ndarray, *, custom_cells: str) -> np.ndarray:
+    """The listed cells, and no others.
+
+    >>> custom(np.arange(2)[:, None], np.arange(3)[None], None, custom_cells="1: 1-2, 2: 3").astype(int)
+    array([[1, 1, 0],
+           [0, 0, 1]])
+    """
+    n_query, n_key = len(i), len(j[0])
+    may = np.zeros((n_query, n_key), dtype=bool)
+    for query, key in parse(custom_cells):
+        if query < n_query and key < n_key:
+            may[query, key] = True
+    return may
+
+
+FORMULA = "j <= i and (i - j) % 3 == 0"
+"""What stands in the field before anything is typed."""
+
+Tokens = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def formula(
+    i: Index, j: Index, pad: np.ndarray, *, mask_formula: str = FORMULA, words: Tokens = ((), ())
+) -> np.ndarray:
+    """Return the cells for which the typed line is true; `words` are the tokens of the queries and of the keys."""
+    return mask_table(read_formula(mask_formula, "mask"), *words, (len(i), len(j[0])))
+
+
+def parse(text: str) -> list[tuple[int, int]]:
+    """The (query, key) pairs, counted from 0, of a list such as "1: 1, 2: 1-2", which counts from 1.
+
+    `QUERY:` names a row; the keys that it may attend to follow, singly or as a range, up to the next `QUERY:`.
+    Raises ConfigError that shows the part that cannot be read.
+
+    >>> parse("1: 1, 3: 1-2")
+    [(0, 0), (2, 0), (2, 1)]
+    """
+    pairs: list[tuple[int, int]] = []
+    row: int | None = None
+    for part in text.replace(":", ": ").replace(",", " ").split():
+        numbers = part.rstrip(":").split("-")
+        if not all(number.isascii() and number.isdigit() and 1 <= int(number[:5]) <= LAST for number in numbers):
+            row = None
+        elif part.endswith(":") and len(numbers) == 1:
+            row = int(numbers[0])
+            continue
+        if row is None or len(numbers) > 2:
+            raise ConfigError(
+                translate(
+                    'allowed cells: {part} cannot be read; write for example "1: 1, 2: 1-2, 3: 1 3"', part=shorten(part)
+                )
+            )
+        pairs += [(row - 1, key - 1) for key in range(int(numbers[0]), int(numbers[-1]) + 1)]
+    return pairs
+
+
+LAST = 999
+"""The highest row or column that a list may name: far beyond any sentence, and no range can fill the memory."""
+
+
+def written(cells: object) -> str:
+    """Pairs (query, key), counted from 0, as the text that `parse` reads back; a text is returned as it is.
+
+    >>> written([(0, 0), (2, 1), (2, 0)])
+    '1: 1, 3: 1 2'
+    """
+    if isinstance(cells, str):
+        return cells
+    rows: dict[int, list[int]] = {}
+    for query, key in sorted({(int(i), int(j)) for i, j in cells}):  # type: ignore[attr-defined]
+        rows.setdefault(query, []).append(key)
+    return ", ".join(f"{i + 1}: " + " ".join(str(j + 1) for j in keys) for i, keys in rows.items())
+
+
+def allowed(
+    names: tuple[str, ...], n_query: int, pad: np.ndarray, settings: Mapping[str, Mapping[str, Any]]
+) -> np.ndarray:
+    """Where every one of the named masks allows a look. Shape (queries, keys).
+
+    pad       (keys,), True where a key is a <pad>
+    settings  for each name the keywords of its row
+    """
+    i, j = np.arange(n_query)[:, None], np.arange(pad.shape[0])[None, :]
+    may = none(i, j, pad)
+    for name in names:
+        may = may & MASKS[name].fn(i, j, pad[None, :], **settings[name])
+    return may
+
+
+def settings_of(config: object, name: str, words: Tokens) -> dict[str, Any]:
+    """Return the keywords of a row: settings, and the words where the row looks at them."""
+    return MASKS[name].settings(config) | ({"words": words} if name == "formula" else {})
+
+
+MASKS = table(
+    Choice(
+        "none",
+        "No mask",
+        none,
+        r"M_{ij} = 0",
+        "Every query sees every key.",
+        "Vaswani et al. 2017, arXiv:1706.03762, section 3.2.3 (encoder self-attention)",
+        line="i >= 0",
+    ),
+    Choice(
+        "causal",
+        "Causal",
+        causal,
+        r"j \le i",
+        "No token sees a later one: what a model needs that writes from left to right.",
+        "Vaswani et al. 2017, arXiv:1706.03762, section 3.2.3 (decoder self-attention)",
+        line="j <= i",
+    ),
+    Choice(
+        "padding",
+        "Padding",
+        padding,
+        r"k_j \ne \texttt{<pad>}",
+        "Hides the <pad> keys, which only fill a sentence up to a length.",
+        "PyTorch documentation, torch.nn.MultiheadAttention, key_padding_mask",
+        line='token[j] != "<pad>"',
+    ),
+    Choice(
+        "window",
+        "Sliding window",
+        window,
+        r"|i - j| \le r",
+        "Each token sees its near neighbours only.",
+        "Beltagy et al. 2020, arXiv:2004.05150, section 3.1",
+        uses=("reach",),
+        line="abs(i - j) <= reach",
+    ),
+    Choice(
+        "dilated",
+        "Dilated window",
+        dilated,
+        r"|i - j| \le r\,\delta,\quad \delta \mid i - j",
+        "A window with gaps: it reaches further for the same number of keys.",
+        "Beltagy et al. 2020, arXiv:2004.05150, section 3.1",
+        uses=("reach", "dilation"),
+        line="abs(i - j) <= reach*dilation and (i - j) % dilation == 0",
+    ),
+    Choice(
+        "block",
+        "Blocks",
+        block,
+        r"\lfloor i / b \rfloor = \lfloor j / b \rfloor",
+        "The sentence is cut into blocks; each token sees its own block.",
+        "Qiu et al. 2019, arXiv:1911.02972, section 3",
+        uses=("block_size",),
+        line="i // block_size == j // block_size",
+    ),
+    Choice(
+        "prefix",
+        "Prefix, then causal",
+        prefix,
+        r"j \le i \;\text{ or }\; j < p",
+        "The first tokens see each other both ways, the rest is causal: a prompt and its continuation.",
+        "Raffel et al. 2019, arXiv:1910.10683, section 3.2.1",
+        uses=("prefix_length",),
+        line="j <= i or j < prefix_length",
+    ),
+    Choice(
+        "global_window",
+        "Window and global tokens",
+        global_window,
+        r"|i - j| \le r \;\text{ or }\; i < g \;\text{ or }\; j < g",
+        "A sliding window, plus a few tokens that see all and are seen by all.",
+        "Beltagy et al. 2020, arXiv:2004.05150, section 3.1",
+        uses=("reach", "n_global"),
+        line="abs(i - j) <= reach or i < n_global or j < n_global",
+    ),
+    Choice(
+        "no_self",
+        "Not itself",
+        no_self,
+        r"j \ne i",
+        "No token sees its own position.",
+        "Kitaev et al. 2020, arXiv:2001.04451, section 2 (shared-QK attention)",
+        line="i != j",
+    ),
+    Choice(
+        "custom",
+        "A list of cells",
+        custom,
+        r"(i, j) \in \text{your list}",
+        "Only the cells that you list are open.",
+        "-",
+        uses=("custom_cells",),
+    ),
+    Choice(
+        "formula",
+        "Your own formula",
+        formula,
+        r"f(i, j)",
+        "A mask that you type yourself: who may attend to what, from the places i and j and from the words.",
+        "-",
+        uses=("mask_formula",),
+    ),
+)

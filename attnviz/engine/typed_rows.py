@@ -1,0 +1,151 @@
+"""The rows of a setting, with what was typed in the place of a row that is called "formula"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from attnviz.engine.config import MOST_HEADS
+from attnviz.engine.tables import normalisers, scores
+from attnviz.engine.tables.biases import BIASES
+from attnviz.engine.tables.masks import MASKS
+from attnviz.engine.tables.normalisers import NORMALISERS, Normaliser
+from attnviz.engine.tables.scores import SCORES, Score
+from attnviz.formula.graph import Formula
+from attnviz.formula.reader import parse
+from attnviz.formula.traced import traced
+from attnviz.readings.latex import latex
+from attnviz.settings.fields import Knobs
+from attnviz.settings.rows import Choice, KnobValue, pick
+
+TYPED = "formula"
+"""The name of the row of every table that stands for a line that was typed."""
+
+
+class Setting(Protocol):
+    """What of a Config says which row is meant."""
+
+    @property
+    def score(self) -> str: ...
+    @property
+    def score_formula(self) -> str: ...
+    @property
+    def bias(self) -> str: ...
+    @property
+    def bias_formula(self) -> str: ...
+    @property
+    def mask_formula(self) -> str: ...
+    @property
+    def normaliser(self) -> str: ...
+    @property
+    def normaliser_formula(self) -> str: ...
+    @property
+    def score_knobs(self) -> tuple[tuple[str, KnobValue], ...]: ...
+    @property
+    def normaliser_knobs(self) -> tuple[tuple[str, KnobValue], ...]: ...
+    @property
+    def group_size(self) -> int: ...
+    def key_widths(self) -> tuple[int, ...]: ...
+
+
+def score_of(config: Setting) -> Score:
+    """Return the row of the score that is chosen; raises FormulaError if it is typed and cannot be read."""
+    row = SCORES[config.score]
+    formula = parse(config.score_formula) if config.score == TYPED else _line_of(row, config.score_knobs, "score")
+    if formula is None:
+        return row
+    return _score(config.score, formula, tuple(np.repeat(config.key_widths(), config.group_size).tolist()))
+
+
+@lru_cache(maxsize=64)
+def _score(name: str, formula: Formula, widths: tuple[int, ...] = ()) -> Score:
+    row = SCORES[name]
+    return scores.of_formula(row, formula, widths).changed(**_plain(name, formula))
+
+
+def _plain(name: str, formula: Formula) -> dict[str, str]:
+    """What a typed score is called in plain text: the line itself."""
+    return {"plain": " ".join(formula.text.split())} if name == TYPED else {}
+
+
+def _line_of(row: Score | Normaliser, held: tuple[tuple[str, KnobValue], ...], kind: str) -> Formula | None:
+    """Return the formula of a row that is nothing but its line, with the knobs as they are set; None for any other."""
+    if row.typed is None or not row.knobs:
+        return row.typed
+    return parse(row.line, kind, row.knob_values(dict(held)))
+
+
+def normaliser_of(config: Setting) -> Normaliser:
+    """Return the row of the normaliser that is chosen; raises FormulaError if it is typed and cannot be read."""
+    row = NORMALISERS[config.normaliser]
+    if config.normaliser == TYPED:
+        return _normaliser(TYPED, parse(config.normaliser_formula, "normaliser"))
+    formula = _line_of(row, config.normaliser_knobs, "normaliser")
+    return row if formula is None else _normaliser(row.name, formula, config.normaliser_knobs)
+
+
+@lru_cache(maxsize=64)
+def _normaliser(name: str, formula: Formula, held: tuple[tuple[str, KnobValue], ...] = ()) -> Normaliser:
+    row = NORMALISERS[name]
+    return normalisers.of_formula(row, formula, row.knob_values(dict(held)))
+
+
+def bias_formula(config: Setting) -> Formula | None:
+    """Return the bias that was typed; None where another is chosen."""
+    return parse(config.bias_formula, "bias") if config.bias == TYPED else None
+
+
+def mask_formula(config: Setting) -> Formula:
+    """Return the mask that was typed."""
+    return parse(config.mask_formula, "mask")
+
+
+def bias_of(config: Setting) -> Choice:
+    """Return the row of the bias that is chosen, with the formula that was typed."""
+    formula = bias_formula(config)
+    return BIASES[config.bias] if formula is None else BIASES[TYPED].changed(formula=latex(formula))
+
+
+def mask_of(config: Setting, name: str) -> Choice:
+    """Return the row of a mask, with the formula that was typed."""
+    return MASKS[name] if name != TYPED else MASKS[TYPED].changed(formula=latex(mask_formula(config)))
+
+
+# The form with two arguments is what gives the q and k of a lambda their type in a checker.
+TypedScore = str | Callable[[Any, Any], Any] | Callable[..., Any]
+
+
+def score(name: str, definition: TypedScore) -> Score:
+    """Return a score of your own, from a line or from a function that can be written as one.
+
+    `attend` takes it as `score=`, and so does `Config`, where it becomes the typed line.
+
+    definition  a line such as "sum(abs(q - k))", or a function of q, k and whatever else a line may name
+
+    Raises FormulaError with the place of what is wrong with a line, and for a function that does what no line can say.
+
+    >>> mine = score("mine", lambda q, k: np.abs(q - k).sum())
+    >>> mine.plain
+    'sum(abs(q - k))'
+    >>> mine.fn(np.ones((1, 2)), np.zeros((3, 2)))
+    array([[2., 2., 2.]])
+    """
+    formula = parse(definition) if isinstance(definition, str) else traced(definition)
+    return _score(TYPED, formula).changed(label=name)
+
+
+def normaliser(name: str, **knobs: KnobValue) -> Normaliser:
+    """Return a row of NORMALISERS with its knobs set, as `attend` takes it; a `Config` has them in `normaliser_knobs`.
+
+    Raises ValueError for a row that there is not, and ConfigError for a knob or a number that the row does not have.
+
+    >>> normaliser("entmax", alpha=2.0).fn(np.array([0.5, 0.0, -9.0]))
+    array([0.75, 0.25, 0.  ])
+    """
+    row = pick(NORMALISERS, name, "normaliser")
+    held = Knobs("normaliser", NORMALISERS, MOST_HEADS).check({f"{name}.{knob}": knobs[knob] for knob in knobs})
+    formula = _line_of(row, held, "normaliser")
+    return row if formula is None else _normaliser(name, formula, held)

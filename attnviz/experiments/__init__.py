@@ -1,0 +1,1 @@
+"""The sentences and figures of the experiments."""

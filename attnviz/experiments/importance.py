@@ -1,0 +1,66 @@
+"""Is the weight the importance: four measures of one row as a table, and how they agree, in words."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from attnviz.analysis.importance import MEASURES, Importance
+from attnviz.engine.trace import Trace
+from attnviz.settings.language import Plural, Words
+from attnviz.text.number_format import short
+
+COLUMNS = Words(
+    {
+        "key": "Key",
+        "weight": "Weight",
+        "by_weight": "∂L/∂weight",
+        "by_score": "∂L/∂score",
+        "knock_out": "Knock-out",
+        "measure": "Measure",
+        "correlation": "Rank correlation with the knock-out",
+    }
+)
+SAID = Words(
+    {
+        "best": "In this setting {best} says best what a key is worth: its rank correlation with the knock-out is "
+        "{most}, that of the weight {weight}.",
+        "weight": "In this setting the weight itself says best what a key is worth: its rank correlation with the "
+        "knock-out is {weight}.",
+        "none": "No row here has three keys that differ, so there is no order to compare.",
+        "exact": "For softmax in the last layer the knock-out is exactly T · ∂L/∂x divided by (1 − weight); here the "
+        "largest difference is {off}.",
+    }
+)
+ROWS = Plural("The mean of {n} row of {all} in this layer.", "The mean of {n} rows of {all} in this layer.")
+
+
+def row_table(trace: Trace, found: Importance, place: tuple[int, int]) -> pd.DataFrame:
+    """Return the measures of one row, a line for each key; `place` is its head and query, counted from 0."""
+    r = list(found.places).index(place)
+    keys = [f"{j + 1} {token}" for j, token in enumerate(trace.key_tokens)]
+    return pd.DataFrame(
+        {COLUMNS["key"]: keys} | {COLUMNS[name]: getattr(found, name)[r] for name in (*MEASURES, "knock_out")}
+    )
+
+
+def correlation_table(found: Importance) -> pd.DataFrame:
+    """Return for each measure how well its order of the keys is that of the knock-out."""
+    correlations = found.correlations()
+    return pd.DataFrame(
+        {
+            COLUMNS["measure"]: [COLUMNS[name] for name in MEASURES],
+            COLUMNS["correlation"]: [float("nan") if r is None else r for r in correlations.values()],
+        }
+    )
+
+
+def importance_sentences(found: Importance) -> list[str]:
+    """Return which measure agrees best with the knock-out, over how many rows, and what is exact."""
+    there = {name: r for name, r in found.correlations().items() if r is not None}
+    if not there:
+        return [SAID["none"]]
+    best, weight = max(there, key=there.__getitem__), short(there.get("weight"))
+    row = "weight" if best == "weight" else "best"
+    said = [SAID[row].format(best=COLUMNS[best], most=short(there[best]), weight=weight)]
+    said.append(ROWS.format(n=len(found.places), all=found.n_rows))
+    return said if found.exact is None else [*said, SAID["exact"].format(off=short(found.exact))]

@@ -1,0 +1,254 @@
+"""What hides a score, and what leaks: the weights under five ways to forbid a cell, as a picture, tables and words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+import pandas as pd
+
+from attnviz.analysis.mask_forms import FILLS, leaked, unmasked
+from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
+from attnviz.engine.trace import Trace
+from attnviz.engine.typed_rows import normaliser_of
+from attnviz.exports.tables import labels
+from attnviz.pictures.figures import Stage
+from attnviz.settings.language import Words, translate, translate_all
+from attnviz.text.number_format import short
+from attnviz.text.sentences import QUOTED
+
+TITLE = "Weights, head {head}"
+PHRASE = "the same scores, forbidden cells hidden in five ways"
+ALT = "Weights of head {head} under five ways to hide forbidden cells: {ways}."
+
+COLUMNS = Words(
+    {
+        "way": "Forbidden cells",
+        "what": "What is done",
+        "leaked": "Most that leaks in a row",
+        "differs": "Largest difference from −∞",
+        "empty": "A row with nothing allowed",
+    }
+)
+DONE = Words(
+    {
+        "minus_infinity": "score −∞, then {normaliser}",
+        "large_number": "score {large}, then {normaliser}",
+        "zero_score": "score 0, then {normaliser}: scores × mask",
+        "zero_after": "{normaliser} of all scores, then weights × mask",
+        "renormalised": "the same, then each row over its sum",
+    }
+)
+EMPTY = Words(
+    {
+        "zeros": "zeros",
+        "zeros_here": "zeros here; by the bare formula 0 / 0, NaN",
+        "nan": "NaN: 0 / 0",
+        "equal": "{weight} for every key, all of them forbidden",
+        "sum": "weights on forbidden keys, {sum} in all",
+    }
+)
+SAID = Words(
+    {
+        "stands_in": "Nothing is forbidden in the present setting, so the causal mask stands in here.",
+        "emptied": "For this trial the first query, {query}, may attend to nothing.",
+        "columns": "Weights are shared out over the queries here, the wrong way: a hidden cell leaves its share to the "
+        "rest of its column.",
+    }
+)
+NORMALISER_SAID = Words(
+    {
+        "softmax": "exp(0) = 1: a score of 0 is a score like any other. Over the sum, zeros afterwards come to the "
+        "same as −∞, as softmax keeps the ratios of what is left.",
+        "quiet_softmax": "exp(0) = 1: a score of 0 counts as much as the 1 in the denominator. Over the sum, the row "
+        "adds to 1 and can no longer stay silent.",
+        "sigmoid": "Every key is judged alone: a score of 0 is a weight of 0.5; zeros afterwards are the same as −∞. "
+        "Over the sum, the row adds to 1, which a sigmoid's does not.",
+        "sparsemax": "A score of 0 stays out only if it lies far below the best. Over the sum is not the same as −∞ "
+        "here: a forbidden key in the support has moved the threshold of all.",
+        "entmax15": "A score of 0 stays out only if it lies far below the best. Over the sum is not the same as −∞ "
+        "here: a forbidden key in the support has moved the threshold of all.",
+        "hardmax": "A score of 0 takes everything where all allowed scores are below it. −1e9 stretches the row so far "
+        "that scores less than about 1 apart count as equal. Zeros afterwards lose everything where a forbidden key "
+        "was the best.",
+        "formula": "What leaks depends on the formula: a key stays out only where the formula gives it 0.",
+        "linear": "max(s, 0) is 0 for a score of 0 and for any negative number: neither leaks. Over the sum, zeros "
+        "afterwards come to the same as −∞, where anything is left.",
+    }
+)
+"""What is worth knowing of each normaliser."""
+
+RUN, READ = "run, PyTorch 2.13 on a CPU", "read, keras-team/keras pull request 21149"
+LIBRARIES = (
+    ("torch.softmax over a row of −∞", "NaN", RUN),
+    ("scaled_dot_product_attention, attn_mask of booleans or of −∞", "output 0", RUN),
+    ("nn.MultiheadAttention, called as by default", "weights and output NaN", RUN),
+    ("nn.MultiheadAttention, need_weights=False", "zeros into the output projection", RUN),
+    ("scores.masked_fill(~allowed, -1e9), then softmax", "1/n for every key", RUN),
+    ("scores + (-1e9), then softmax, float32", "1/n for every key: the scores drown", RUN),
+    ("scores + (-1e9), then softmax, float64", "nearly as without a mask", RUN),
+    ("masked_fill with -1e9 in float16", "refused: it is beyond float16", RUN),
+    ("keras.layers.Softmax, before that change", "1/n for every key", READ),
+    ("keras.layers.Softmax, since that change", "zeros", READ),
+    ("jax.nn.softmax(where=mask)", "zeros", READ),
+    ("attnviz", "weights 0, output 0", "tested with every change"),
+)
+LIBRARY_COLUMNS = ("Call", "A row with nothing allowed", "How this is known")
+"""What libraries make of a row with nothing allowed: only what was run or read, and where."""
+
+
+@dataclass(frozen=True)
+class MaskingTrial:
+    """The trial of one head.
+
+    scores    (queries, keys), just before the mask
+    allowed   (queries, keys), True = may attend
+    large     what stands for −∞ in the second way
+    said      what a reader should know of it
+    """
+
+    trace: Trace
+    head: int
+    scores: np.ndarray
+    allowed: np.ndarray
+    large: float
+    said: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The ways as a picture or a table names them."""
+        labels = {name: row.label for name, row in FILLS.items()}
+        return list((labels | {"large_number": short(self.large)}).values())
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """(ways, queries, keys), in the order of FILLS."""
+        return self._hidden(self.allowed)
+
+    def hidden_by(self, way: str) -> np.ndarray:
+        """(queries, keys), the weights under one way of FILLS alone."""
+        return self._hidden(self.allowed, (way,))[0]
+
+    @cached_property
+    def emptied(self) -> np.ndarray:
+        """(ways, keys): what becomes of a row with nothing allowed, the first of this mask or else the first query."""
+        allowed = self.allowed.copy()
+        row = int(allowed.any(axis=-1).argmin())
+        allowed[row] = False
+        return self._hidden(allowed)[:, row]
+
+    def _hidden(self, allowed: np.ndarray, ways: Iterable[str] = FILLS) -> np.ndarray:
+        config = self.trace.config
+        normaliser = normaliser_of(config).fn
+        normalise = partial(NORMALISED_AXES[config.normalise_over].fn, normaliser, T=config.temperature)
+        with np.errstate(all="ignore"):
+            return np.stack([FILLS[way].fn(self.scores, allowed, normalise, self.large) for way in ways])
+
+
+def masking_trial(
+    trace: Trace, layer: int, head: int, *, large: float = -1e9, empty_a_row: bool = False
+) -> MaskingTrial:
+    """The trial of one head; head and layer count from 0.
+
+    Without a forbidden cell the causal mask stands in. `empty_a_row` forbids the first query every key, unless there
+    is such a row already.
+    """
+    config, steps = trace.config, trace.layers[layer]
+    allowed, said = ~np.isneginf(steps["masked"].array[head]), []
+    if allowed.all():
+        allowed = np.tri(*allowed.shape, dtype=bool)
+        said.append(SAID["stands_in"])
+    if empty_a_row and allowed.any(axis=-1).all():
+        allowed[0] = False
+        said.append(SAID["emptied"].format(query=translate(QUOTED, token=trace.query_tokens[0])))
+    over_rows = NORMALISER_SAID[config.normaliser if config.normaliser in NORMALISER_SAID else "formula"]
+    said.append(SAID["columns"] if config.normalise_over == "queries" else over_rows)
+    return MaskingTrial(trace, head, unmasked(steps)[head], allowed, large, tuple(said))
+
+
+def leakiest(trace: Trace, layer: int) -> tuple[int, float]:
+    """The head that leaks most where 0 stands for a hidden score, counted from 0, and how much of a row that is.
+
+    Heads that leak equally, but for rounding, are equal: the first of them. What is no number counts as all.
+    """
+    found = [masking_trial(trace, layer, head) for head in range(trace.config.n_heads)]
+    most = [_most(each.hidden_by("zero_score"), each.allowed) for each in found]
+    counted = np.nan_to_num(most, nan=np.inf)
+    head = int(np.argmax(counted >= counted.max() - 1e-9))
+    return head, most[head]
+
+
+def _most(A: np.ndarray, allowed: np.ndarray) -> float:
+    """The most that leaks in a row that may attend to anything at all."""
+    return float(leaked(A, allowed)[allowed.any(axis=-1)].max(initial=0.0))
+
+
+def stage(found: MaskingTrial) -> Stage:
+    """The five ways side by side on one scale; forbidden cells are grey in the first and numbers in the others."""
+    masked = np.zeros(found.weights.shape, dtype=bool)
+    masked[0] = ~found.allowed
+    return Stage(
+        name="fills",
+        title=translate(TITLE, head=found.head + 1),
+        array=found.weights,
+        kind="share",
+        rows=found.trace.query_tokens,
+        columns=found.trace.key_tokens,
+        masked=masked,
+        heads=found.names,
+        phrase=translate(PHRASE),
+        alt=translate(ALT, head=found.head + 1, ways=", ".join(found.names)),
+    )
+
+
+def ways(found: MaskingTrial) -> pd.DataFrame:
+    """A row for each way: what is done, what leaks, how far it is from −∞, and what an emptied row becomes.
+
+    Rows with nothing allowed count only in the last.
+    """
+    normaliser = normaliser_of(found.trace.config)
+    full = found.allowed.any(axis=-1)
+    rows = [
+        {
+            "way": label,
+            "what": DONE[name].format(normaliser=normaliser.plain, large=short(found.large)),
+            "leaked": _most(A, found.allowed),
+            "differs": np.abs(A - found.weights[0])[full].max(initial=0.0),
+            "empty": _becomes(row, bare=name == "minus_infinity" and normaliser.sums_to_one),
+        }
+        for name, label, A, row in zip(FILLS, found.names, found.weights, found.emptied, strict=True)
+    ]
+    return pd.DataFrame(rows).rename(columns=dict(COLUMNS))
+
+
+def _becomes(row: np.ndarray, *, bare: bool) -> str:
+    """A row with nothing allowed in words; `bare` if the formula alone would divide 0 by 0."""
+    if np.isnan(row).any():
+        return EMPTY["nan"]
+    if not row.any():
+        return EMPTY["zeros_here" if bare else "zeros"]
+    if np.ptp(row) < 1e-12:
+        return EMPTY["equal"].format(weight=short(row[0]))
+    return EMPTY["sum"].format(sum=short(row.sum()))
+
+
+def leaked_weights(found: MaskingTrial) -> pd.DataFrame:
+    """For each query the sum of its weights on forbidden keys, a column for each way."""
+    return _by_query(found, leaked(found.weights, found.allowed))
+
+
+def sums(found: MaskingTrial) -> pd.DataFrame:
+    """For each query the sum of all its weights, a column for each way."""
+    return _by_query(found, found.weights.sum(axis=-1))
+
+
+def _by_query(found: MaskingTrial, numbers: np.ndarray) -> pd.DataFrame:
+    index = pd.Index(labels(found.trace.query_tokens), name=translate("query"))
+    return pd.DataFrame(numbers.T, index=index, columns=found.names)
+
+
+def libraries() -> pd.DataFrame:
+    """What libraries make of a row with nothing allowed."""
+    return pd.DataFrame(translate_all(LIBRARIES), columns=pd.Index(translate_all(LIBRARY_COLUMNS)))

@@ -1,0 +1,132 @@
+"""Does order matter: the outputs of the same words in two orders, side by side, and what they say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from attnviz.analysis.permutations import Reordered, without_places, words
+from attnviz.engine.config import Config
+from attnviz.engine.tables.masks import MASKS
+from attnviz.engine.tables.positions import POSITIONS
+from attnviz.experiments.axis_and_sharing import small
+from attnviz.pictures import stages
+from attnviz.pictures.figures import Stage
+from attnviz.settings.language import Words, translate, translate_all
+from attnviz.text.number_format import short
+from attnviz.text.sentences import AND, Sentence, fill, join_sentences, name_token
+
+TITLES = Words({"off": "Without positions", "on": "With positions"})
+TILES = ("before", "after, by word", "difference")
+PHRASES = Words({"moved": "every output row moves along with its word", "changed": "{n} of {all} output rows change"})
+MOST_NAMED = 6
+
+SAID = Words(
+    {
+        "moved": "{how}: all {n} output rows move along with their words and stay the same; the largest difference is "
+        "{largest}{rounding}.",
+        "changed": "{how}: {n} of {all} output rows change, that of {word} most, by up to {largest}.",
+        "kept": "The rows of {words} stay the same.",
+        "same_order": "The order is the same as before, so nothing can change.",
+        "same_words": "The sentence reads as before: only equal words have changed places.",
+        "one": "One word has only one order.",
+        "unmovable": "Some signs of this sentence join what follows them, so in this order it would be other tokens.",
+        "places": "The setting compares places even without positions: {what}. Without that, {rest}.",
+        "places_still": "The setting compares places even without positions: {what}.",
+        "rest_moved": "all rows would move along (largest difference {largest})",
+        "rest_changed": "{n} of {all} rows would still change",
+        "one_hot": "One-hot vectors are numbered by first appearance; here every word keeps the vector it had.",
+        "own": "Your own numbers belong to places; here they are moved along with their words.",
+        "by_hand": "Heads set by hand are solved once, for the first order, and kept.",
+        "cross": "Only the first sentence is reordered; its words ask, and the second sentence answers as before.",
+    }
+)
+ROUNDING = ", which is rounding"
+HOW = Words({"off": "Without positions", "on": "With positions ({position})"})
+PLACED = Words({"mask": "mask ({labels})", "bias": "bias by distance", "location": "location-based score"})
+
+
+def stage(name: str, found: Reordered) -> Stage:
+    """Output before, after with its rows back at their words, and the difference: three maps on one scale."""
+    before = found.before["output"].array
+    drawn = stages.stage(found.before, found.before["output"], TITLES[name])
+    n = int(found.changed.sum())
+    phrase = PHRASES["changed" if n else "moved"].format(n=n, all=len(before))
+    return replace(
+        drawn,
+        name=name,
+        array=np.stack([before, found.matched, found.matched - before]),
+        widths=None,
+        masked=None,
+        heads=translate_all(TILES),
+        phrase=phrase,
+        alt=f"{TITLES[name]}: {phrase}",
+    )
+
+
+def unchanged_order(found: Reordered) -> list[str]:
+    """That the new order is none, where that is so.
+
+    >>> from attnviz.analysis.permutations import reordered
+    >>> unchanged_order(reordered(Config(sentence="one"), (0,)))
+    ['One word has only one order.']
+    """
+    n, tokens = len(words(found.before.config)), found.before.query_tokens
+    if found.order == tuple(range(len(tokens))):
+        return [SAID["one" if n < 2 else "same_order"]]
+    return [SAID["same_words"]] if found.after.query_tokens == tokens else []
+
+
+def order_sentences(name: str, found: Reordered) -> Sentence:
+    """Which output rows moved along unchanged, and which changed by how much."""
+    tokens, differences, changed = found.before.query_tokens, found.differences, found.changed
+    how = HOW[name].format(position=POSITIONS[found.before.config.position].label)
+    n, largest = len(tokens), float(differences.max())
+    if not changed.any():
+        rounding = translate(ROUNDING) if largest else ""
+        return fill(SAID["moved"], how=how, n=str(n), largest=small(largest), rounding=rounding)
+    most = name_token(tokens, int(differences.argmax()))
+    said = fill(SAID["changed"], how=how, n=str(int(changed.sum())), all=str(n), word=most, largest=short(largest))
+    kept = [name_token(tokens, int(at)) for at in np.flatnonzero(~changed)]
+    if not 0 < len(kept) <= MOST_NAMED:
+        return said
+    return (*said, ("text", " "), *fill(SAID["kept"], words=join_sentences(kept)))
+
+
+def placed(config: Config) -> tuple[str, ...]:
+    """What in the setting compares places apart from its positions, in words.
+
+    >>> placed(Config(mask=("causal", "padding"), bias="alibi"))
+    ('mask (Causal)', 'bias by distance')
+    """
+    free = without_places(config)
+    labels = ", ".join(MASKS[name].label for name in config.mask if name not in free.mask)
+    holds = {"mask": labels, "bias": config.bias != "none", "location": config.score == "location"}
+    return tuple(PLACED[name].format(labels=labels) for name, each in holds.items() if each)
+
+
+def position_sentences(config: Config, freed: Reordered | None) -> str:
+    """That the setting compares places without positions, and what would be without that.
+
+    freed  the words reordered with neither positions nor what compares places; None if that cannot be had
+    """
+    what = translate(AND).join(placed(config))
+    if freed is None:
+        return SAID["places_still"].format(what=what)
+    n, every = int(freed.changed.sum()), len(freed.changed)
+    rest = SAID["rest_changed" if n else "rest_moved"].format(
+        n=n, all=every, largest=small(float(freed.differences.max()))
+    )
+    return SAID["places"].format(what=what, rest=rest)
+
+
+def notes(config: Config) -> list[str]:
+    """What was done so that the order is the only thing that changes."""
+    cases = {
+        "cross": config.is_cross_attention,
+        "one_hot": config.embedding == "one_hot",
+        "own": config.embedding == "own",
+        "by_hand": config.initialiser == "by_hand",
+    }
+    return [SAID[name] for name, holds in cases.items() if holds]

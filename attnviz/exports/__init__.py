@@ -1,0 +1,1 @@
+"""The files that a run can be saved as."""

@@ -1,0 +1,231 @@
+"""The kinds of files that a run can leave as.
+
+What writes them is loaded when a file is asked for, so that nobody needs the libraries of a kind that he does not use.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from attnviz.engine.external import is_external
+from attnviz.engine.pretrained import is_pretrained
+from attnviz.engine.trace import Step, Trace
+from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.language import Words, translate, translated_fields
+
+MISSING = 'a .{name} file needs {module}, which is not installed; pip install "attnviz[{extra}]" brings it'
+FAULTS = Words(
+    {
+        "place": "--{name} is {given}; this run has 1 to {most}",
+        "step": "--step is {given}; this run has {names}",
+        "head": "--head is {given}; the step {step} has 1 to {most}",
+        "kind": "{given} does not say what kind of file it is; choose a name that ends in {known}",
+        "brought": "a .{name} file computes a run from its setting, and this one begins with numbers that were given; "
+        "save it as .npz",
+        "pretrained": "a .{name} file would have to hold the matrices of the trained model; save it as .html, .npz or "
+        ".csv",
+        "written": "{name} cannot be written: {why}",
+    }
+)
+
+
+@dataclass(frozen=True)
+class ExportTarget:
+    """The part of a run that is meant, counted from 1; None is all of it, or the first or last where one is needed."""
+
+    layer: int = 1
+    step: str = "weights"
+    head: int | None = None
+    query: int | None = None
+    key: int | None = None
+
+
+@translated_fields("note")
+@dataclass(frozen=True)
+class Format:
+    """A kind of file.
+
+    note    what it is, in a few words
+    module  where the function that writes it lives, below attnviz
+    write   that module, a run and a place in it -> the whole file, as text or bytes
+    extra   what to install besides the package itself where NumPy is not enough
+    """
+
+    note: str
+    module: str
+    write: Callable[[Any, Trace, ExportTarget], str | bytes]
+    extra: str = ""
+
+
+def export(name: str, trace: Trace, place: ExportTarget = ExportTarget()) -> str | bytes:
+    """Return a run as a file of the kind `name`, a row of FORMATS; `place` matters to the kinds that hold a part of it.
+
+    Raises ConfigError for a place that the run does not have, and where a library is missing.
+    """
+    form = FORMATS[name]
+    _check(trace, place)
+    if name in (*PROGRAMS, "xlsx") and is_pretrained(trace):
+        raise ConfigError(FAULTS["pretrained"].format(name=name))
+    if name in PROGRAMS and (is_external(trace) or trace.given):
+        raise ConfigError(FAULTS["brought"].format(name=name))
+    try:
+        return form.write(import_module(f"attnviz.{form.module}"), trace, place)
+    except ModuleNotFoundError as error:
+        library = str(error.name).partition(".")[0]
+        raise ConfigError(translate(MISSING, name=name, module=library, extra=form.extra)) from None
+    except (ImportError, RuntimeError) as error:  # a sentence that says what is missing where this runs
+        raise ConfigError(str(error)) from None
+
+
+def save(trace: Trace, path: str | os.PathLike[str], place: ExportTarget = ExportTarget()) -> None:
+    """Write a run to a file whose name ends in a row of FORMATS.
+
+    Raises ConfigError for another name, as `export` does, and where the file cannot be written.
+    """
+    given = os.fspath(path)
+    whole = export(kind_of(given), trace, place)
+    try:
+        Path(given).write_bytes(whole.encode("utf-8") if isinstance(whole, str) else whole)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise ConfigError(FAULTS["written"].format(name=shorten(given, 120), why=why.lower())) from None
+
+
+def kind_of(path: str) -> str:
+    """Return the row of FORMATS that the end of a name means. Raises ConfigError if it is none.
+
+    >>> kind_of("a.svg"), kind_of("out/A.Step.SVG")
+    ('svg', 'step.svg')
+    """
+    ends = sorted((name for name in FORMATS if path.lower().endswith(f".{name}")), key=len)
+    if not ends:
+        known = ", ".join(f".{name}" for name in FORMATS)
+        raise ConfigError(FAULTS["kind"].format(given=shorten(path), known=known))
+    return ends[-1]
+
+
+def _check(trace: Trace, place: ExportTarget) -> None:
+    there = {"layer": len(trace.layers), "head": trace.config.n_heads}
+    there |= {"query": len(trace.query_tokens), "key": len(trace.key_tokens)}
+    for name, most in there.items():
+        given = getattr(place, name)
+        if given is not None and given > most:
+            raise ConfigError(FAULTS["place"].format(name=name, given=given, most=most))
+
+
+def _program(write: str) -> Callable[[Any, Trace, ExportTarget], str]:
+    """Return what writes a program with the function `write` of its module: from the setting, with all that was
+    changed.
+    """
+
+    def written(module: Any, trace: Trace, place: ExportTarget) -> str:
+        edits = trace.config.edits + tuple(edit for edit in trace.edits if edit not in trace.config.edits)
+        return getattr(module, write)(replace(trace.config, edits=edits))
+
+    return written
+
+
+def _png(png: Any, trace: Trace, place: ExportTarget) -> bytes:
+    return png.drawn(import_module("attnviz.pictures.static.svg").page(trace, place.layer - 1))
+
+
+def _step_png(png: Any, trace: Trace, place: ExportTarget) -> bytes:
+    return png.drawn(_step_svg(import_module("attnviz.pictures.static.svg"), trace, place))
+
+
+def _step_svg(svg: Any, trace: Trace, place: ExportTarget) -> str:
+    from attnviz.pictures import stages
+    from attnviz.text import captions, step_names
+
+    step = _step(trace, place)
+    drawn = stages.stage(trace, step, captions.NAMES[step.name], step.meaning, step_names.plain(step.symbol))
+    return str(svg.picture([drawn], title=trace.config.sentence))
+
+
+def _step(trace: Trace, place: ExportTarget) -> Step:
+    """Return the step that is meant. Raises ConfigError if the run has none of that name."""
+    steps = {**trace.around, **trace.layers[place.layer - 1]}
+    if place.step not in steps:
+        raise ConfigError(FAULTS["step"].format(given=shorten(place.step), names=", ".join(steps)))
+    return steps[place.step]
+
+
+def _csv(tables: Any, trace: Trace, place: ExportTarget) -> str:
+    """Return one step: a row a number, or one head as a matrix."""
+    step = _step(trace, place)
+    tokens = trace.query_tokens, trace.key_tokens
+    if place.head is None:
+        return tables.csv(tables.tidy(step, *tokens))
+    heads = len(step.array) if step.axes[0].endswith("head") else 1
+    if place.head > heads:
+        raise ConfigError(FAULTS["head"].format(given=place.head, step=step.name, most=heads))
+    return tables.csv(tables.matrix(step, *tokens, head=place.head - 1))
+
+
+def _tex(worked: Any, trace: Trace, place: ExportTarget) -> str:
+    """Return the worked solution of a cell, or of a row where no key is named."""
+    head, query = (place.head or 1) - 1, (place.query or len(trace.query_tokens)) - 1
+    if place.key is None:
+        return worked.row(trace, place.layer - 1, head, query)
+    return worked.cell(trace, place.layer - 1, head, query, place.key - 1)
+
+
+FORMATS = {
+    "html": Format(
+        "the picture to point into, in one file that needs no network",
+        "exports.interactive_html",
+        lambda standalone, trace, place: standalone.html(trace),
+        extra="app",
+    ),
+    "svg": Format(
+        "the picture of a layer, for print",
+        "pictures.static.svg",
+        lambda svg, trace, place: svg.page(trace, place.layer - 1),
+        extra="app",
+    ),
+    "png": Format("the same in pixels", "pictures.static.png", _png, extra="png"),
+    "step.svg": Format("one step, for print", "pictures.static.svg", _step_svg, extra="app"),
+    "step.png": Format("one step in pixels", "pictures.static.png", _step_png, extra="png"),
+    "csv": Format("one step as a table, or one head of it", "exports.tables", _csv, extra="app"),
+    "npz": Format(
+        "every step of every layer, for NumPy",
+        "exports.archive",
+        lambda archive, trace, place: archive.npz(trace),
+    ),
+    "json": Format(
+        "the same for everything else",
+        "exports.archive",
+        lambda archive, trace, place: archive.json_file(trace),
+    ),
+    "py": Format(
+        "a script that computes it all in NumPy",
+        "exports.script.numpy_script",
+        _program("numpy_script"),
+    ),
+    "torch.py": Format(
+        "the same in PyTorch",
+        "exports.script.torch_script",
+        _program("torch_script"),
+    ),
+    "ipynb": Format(
+        "a notebook, with text between the steps",
+        "exports.script.notebook",
+        _program("notebook"),
+    ),
+    "xlsx": Format(
+        "a workbook in which every cell is a live formula",
+        "exports.workbook.book",
+        lambda workbook, trace, place: workbook.workbook(trace),
+        extra="xlsx",
+    ),
+    "tex": Format("a worked solution of one row, or of one cell, for LaTeX", "exports.worked_solution", _tex),
+}
+"""Every kind by the end of a file's name."""
+
+PROGRAMS = ("py", "torch.py", "ipynb")
+"""The kinds that compute a run anew, so that they need a setting that says it all."""

@@ -1,0 +1,119 @@
+// The arithmetic of a weight, from the scores of its row or column.
+
+/** @import { Cell, Line, Normalised } from "./types" */
+import { exact, factor, list, range, short, sum, total } from "./formats.js";
+import { at, data, held, setting, step, vector, words } from "./run.js";
+import { hasTyped, typedWeight } from "./typed.js";
+
+/**
+ * Take the exponentials of the scores, and add them up.
+ *
+ * @param {number[]} x
+ * @param {number} m  what is subtracted from each of them
+ * @param {number} [extra]  one more term of the sum
+ * @returns {{ e: number[], all: number, lines: Line[] }}
+ */
+function exponentials(x, m, extra) {
+  const T = setting.temperature;
+  const e = x.map((v) => Math.exp((v - m) / T));
+  const terms = extra === undefined ? e : [...e, extra];
+  const all = sum(terms);
+  const of = T === 1 ? `e^(s − ${factor(m)})` : `e^((s − ${factor(m)}) / ${short(T)})`;
+  return { e, all, lines: [[words.largest, exact(m)], [words.exponentials, `${of} = ${list(e)}`], [words.sum, `${total(terms)} = ${exact(all)}`]] };
+}
+/** @param {number} a @param {number} b @returns {[text: string, result: number]} */
+const quotient = (a, b) => [`${short(a)} / ${short(b)}`, a / b];
+
+/**
+ * Find the threshold above which the entries add up to one.
+ *
+ * @param {number[]} x
+ * @param {1 | 2} half  2 for entmax with α = 1.5, which halves the scores
+ * @returns {{ z: number[], tau: number, lines: Line[] }}
+ */
+function threshold(x, half) {
+  const m = Math.max(...x);
+  const z = x.map((v) => (v - m) / (setting.temperature * half));
+  const falling = [...z].filter((v) => v !== -Infinity).sort((a, b) => b - a);
+  let tau = 0;
+  falling.forEach((v, place) => {
+    const n = place + 1;
+    const first = falling.slice(0, n);
+    const mean = sum(first) / n;
+    const spread = sum(first.map((u) => u * u)) - n * mean * mean;
+    const made = half === 1 ? mean - 1 / n : mean - Math.sqrt(Math.max((1 - spread) / n, 0));
+    if (made <= v && (half === 2 || 1 + n * v > sum(first))) tau = made;
+  });
+  const of = `${half === 1 ? "" : "½ "}(s − ${factor(m)})${setting.temperature === 1 ? "" : " / " + short(setting.temperature)}`;
+  return { z, tau, lines: [[words.largest, exact(m)], [words.below, `${of} = ${list(z)}`], [words.threshold, `τ = ${exact(tau)}`]] };
+}
+
+/**
+ * Say how large the numbers are whose sums the scores of a head are.
+ *
+ * @param {number} head
+ */
+function sizeOfTerms(head) {
+  if (!step("queries")) return 0;
+  /** @param {string} name @param {number} h @param {number} n */
+  const length = (name, h, n) => Math.hypot(...range(n).map((row) => Math.hypot(...vector(name, h, row, setting.d_k[head]))));
+  const size = Math.abs(setting.scale[head]) * length("queries", head, data.queries.length);
+  return size * length("keys", Math.floor(head / setting.group), data.keys.length);
+}
+
+/** @type {Partial<Record<string, (x: number[], place: number, head: number) => Normalised>>} */
+const NORMALISERS = {
+  softmax(x, place) {
+    const { e, all, lines } = exponentials(x, Math.max(...x));
+    return [lines, ...quotient(e[place], all)];
+  },
+  quiet_softmax(x, place) {
+    const m = Math.max(...x, 0);
+    const { e, all, lines } = exponentials(x, m, Math.exp(-m / setting.temperature));
+    return [lines, ...quotient(e[place], all)];
+  },
+  sigmoid(x, place) {
+    const z = x[place] / setting.temperature;
+    return [[], `1 / (1 + e^(−${factor(z)}))`, z >= 0 ? 1 / (1 + Math.exp(-z)) : Math.exp(z) / (1 + Math.exp(z))];
+  },
+  hardmax(x, place, head) {
+    const m = Math.max(...x);
+    const low = Math.min(...x.filter((v) => v !== -Infinity));
+    const size = Math.max(Math.abs(m), Math.abs(low), sizeOfTerms(head));
+    const least = m - Math.max(1e-9 * (m - low), 2 ** -44 * size); // equal but for rounding is equal
+    const n = x.filter((v) => v >= least).length;
+    return [[[words.largest, exact(m)]], x[place] >= least ? `1 / ${n}` : "0", x[place] >= least ? 1 / n : 0];
+  },
+  linear(x, place) {
+    const p = x.map((v) => Math.max(v, 0));
+    const all = sum(p);
+    /** @type {Line[]} */
+    const lines = [[words.positive, list(p)], [words.sum, exact(all)]];
+    return all ? [lines, ...quotient(p[place], all)] : [lines, "0", 0];
+  },
+  sparsemax(x, place) {
+    const { z, tau, lines } = threshold(x, 1);
+    return [lines, `max(${short(z[place])} − ${factor(tau)}, 0)`, Math.max(z[place] - tau, 0), 1];
+  },
+  entmax15(x, place) {
+    const { z, tau, lines } = threshold(x, 2);
+    return [lines, `max(${short(z[place])} − ${factor(tau)}, 0)²`, Math.max(z[place] - tau, 0) ** 2, 1];
+  },
+};
+
+/** @param {Cell} cell @returns {Line[]} */
+export function weightLines([h, i, j]) {
+  const recorded = at("weights", h, i, j);
+  if (!step("masked")) return [[words.weight, `${words.given}: ${exact(recorded)}`]];
+  const over = setting.over === "keys";
+  const x = range(over ? data.keys.length : data.queries.length).map((l) => (over ? at("masked", h, i, l) : at("masked", h, l, j)));
+  const place = over ? j : i;
+  /** @type {Line[]} */
+  const rows = [[over ? words.row : words.column, list(x)]];
+  if (x.every((v) => v === -Infinity)) return [...rows, [words.weight, held(0, recorded)]];
+  if (hasTyped.normaliser) return [...rows, ...typedWeight(x, place, [h, i, j], recorded)];
+  const normaliser = NORMALISERS[setting.normaliser];
+  if (x.some((v) => Number.isNaN(v) || v === Infinity) || !normaliser) return [...rows, [words.weight, exact(recorded)]];
+  const [lines, text, made, size] = normaliser(x, place, h);
+  return [...rows, ...lines, [words.weight, `${text} = ${held(made, recorded, size)}`]];
+}

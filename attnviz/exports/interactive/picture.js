@@ -1,0 +1,229 @@
+// Pictures of a stage: its heads on two canvases, one for the numbers and one over it for what is pointed at.
+
+/** @import { Cell, Listener, Marked, Stage } from "./types" */
+import { cut, make, penOf, shade, sharp } from "./canvas.js";
+import { range } from "./formats.js";
+import { at, data, step, view, words } from "./run.js";
+
+const LARGEST_CELL = 34, TALLEST = 620, GAP = 14, NAME = 18, SMALL = 10;
+/** @type {Partial<Record<string, Cell>>} */
+const MOVES = { ArrowUp: [0, -1, 0], ArrowDown: [0, 1, 0], ArrowLeft: [0, 0, -1], ArrowRight: [0, 0, 1], PageUp: [-1, 0, 0], PageDown: [1, 0, 0] };
+
+/**
+ * Set the heads of all these pictures side by side in the same number, with cells of one size, the largest there is.
+ *
+ * @param {Picture[]} some
+ */
+export function arrange(some) {
+  const counts = range(Math.max(...some.map((each) => each.heads))).map((n) => n + 1);
+  /** @param {number} tall */
+  const best = (tall) =>
+    counts
+      .map((across) => ({ across, cell: Math.min(...some.map((each) => each.fits(across, tall))) }))
+      .reduce((a, b) => (b.cell > a.cell ? b : a));
+  let found = best(TALLEST);
+  if (found.cell < SMALL) found = best(3 * TALLEST);
+  some.forEach((each) => each.place(found.across, found.cell));
+}
+
+export class Picture {
+  // in pixels: where cells begin, what words take below them, and what is left for the cells
+  left = 0;
+  below = 0;
+  room = 0;
+  width = 0;
+  height = 0;
+  cell = 0;
+  across = 1; // heads side by side
+
+  /** @param {Stage} stage @param {HTMLElement} parent @param {Listener} listener */
+  constructor(stage, parent, listener) {
+    this.stage = stage;
+    this.listener = listener;
+    const section = make("section", parent);
+    make("h2", section, stage.title);
+    make("p", section, stage.phrase, "quiet");
+    make("p", section, stage.formula, "quiet");
+    this.legend(make("div", section, undefined, "legend"));
+    this.box = make("div", section, undefined, "picture");
+    this.box.tabIndex = 0;
+    this.box.setAttribute("role", "application");
+    this.box.setAttribute("aria-label", `${stage.alt} ${words.keys}`);
+    this.base = make("canvas", this.box);
+    this.over = make("canvas", this.box);
+    this.box.addEventListener("pointermove", (event) => listener.point(stage, this.locate(event), event));
+    this.box.addEventListener("pointerleave", () => listener.point(stage, null));
+    this.box.addEventListener("click", (event) => listener.choose(stage, this.locate(event)));
+    this.box.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  get heads() { return this.stage.widths.length; }
+  get rows() { return data.queries.length; }
+  get columns() { return Math.max(...this.stage.widths); }
+  /** @param {number} column */
+  columnWord(column) { return this.stage.worded ? data.keys[column] : String(column + 1); }
+
+  /** @param {HTMLElement} parent */
+  legend(parent) {
+    const { scale } = this.stage;
+    make("span", parent, scale.said[0]);
+    const pen = penOf(make("canvas", parent));
+    [pen.canvas.width, pen.canvas.height] = [56, 1];
+    range(56).forEach((x) => {
+      pen.fillStyle = shade(scale, scale.low + (scale.high - scale.low) * (x / 55));
+      pen.fillRect(x, 0, 1, 1);
+    });
+    make("span", parent, scale.said[1]);
+    if (!this.stage.masked) return;
+    make("i", parent);
+    make("span", parent, words.masked);
+  }
+
+  measure() {
+    const pen = sharp(this.base, 1, 1);
+    /** @param {string[]} list @param {number} most */
+    const longest = (list, most) => Math.min(Math.max(...list.map((word) => pen.measureText(word.slice(0, 60)).width)) + 10, most);
+    this.left = longest(data.queries, 90);
+    this.below = this.stage.worded ? longest(data.keys, 90) : 20;
+    this.room = this.box.clientWidth - this.left - 2;
+  }
+
+  /**
+   * Return the size of a cell with so many heads side by side, in a picture of so much height.
+   *
+   * @param {number} across
+   * @param {number} tall
+   */
+  fits(across, tall) {
+    const down = Math.ceil(this.heads / across);
+    const wide = (this.room - (across - 1) * GAP) / (across * this.columns);
+    return Math.min(wide, (tall - down * NAME - this.below) / (down * this.rows), LARGEST_CELL);
+  }
+
+  /** @param {number} across @param {number} cell */
+  place(across, cell) {
+    this.across = across;
+    this.cell = Math.max(cell >= 4 ? Math.floor(cell) : cell, 0.5);
+    this.width = this.left + across * (this.columns * this.cell + GAP);
+    this.height = Math.ceil(this.heads / across) * (this.rows * this.cell + NAME) + this.below;
+  }
+
+  /** @param {number} head @returns {[x: number, y: number]} of its first cell */
+  corner(head) {
+    const [down, across] = [Math.floor(head / this.across), head % this.across];
+    return [this.left + across * (this.columns * this.cell + GAP), NAME + down * (this.rows * this.cell + NAME)];
+  }
+
+  /** @param {Cell} cell @returns {number | null} its number, or null where it is masked */
+  value([h, i, j]) {
+    const hidden = this.stage.masked && step("masked") && at("masked", h, i, j) === -Infinity;
+    return hidden ? null : at(this.stage.name, h, i, j);
+  }
+
+  draw() {
+    const pen = sharp(this.base, this.width, this.height);
+    sharp(this.over, this.width, this.height);
+    const ink = getComputedStyle(this.box).color;
+    const gap = this.cell >= 10 ? 1 : 0;
+    this.stage.widths.forEach((width, h) => {
+      const [x, y] = this.corner(h);
+      for (let i = 0; i < this.rows; i++)
+        for (let j = 0; j < width; j++) {
+          const number = this.value([h, i, j]);
+          pen.fillStyle = number === null ? "rgba(128,128,128,.38)" : shade(this.stage.scale, number);
+          const side = number === null ? this.cell : this.cell - gap; // what is masked stays one shape
+          pen.fillRect(x + j * this.cell, y + i * this.cell, side, side);
+        }
+      pen.fillStyle = ink;
+      this.name(pen, h, x, y);
+      this.labels(pen, h, width, x, y);
+    });
+    this.light();
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {number} h @param {number} x @param {number} y */
+  name(pen, h, x, y) {
+    const room = this.columns * this.cell + GAP - 4;
+    const ways = [this.stage.heads[h], this.stage.heads[h].split(" · ")[0], String(h + 1)];
+    pen.textAlign = "left";
+    pen.textBaseline = "alphabetic";
+    pen.fillText(ways.find((way) => pen.measureText(way).width <= room) ?? "", x, y - 4);
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {number} h @param {number} width @param {number} x @param {number} y */
+  labels(pen, h, width, x, y) {
+    pen.textBaseline = "middle";
+    pen.textAlign = "right";
+    const every = Math.ceil(13 / this.cell);
+    if (h % this.across === 0)
+      for (let i = 0; i < this.rows; i += every) pen.fillText(cut(pen, data.queries[i], this.left - 8), x - 5, y + (i + 0.5) * this.cell);
+    if (h + this.across < this.heads) return;
+    const step = this.stage.worded ? every : Math.ceil((pen.measureText(String(width)).width + 4) / this.cell);
+    for (let j = 0; j < width; j += step) {
+      pen.save();
+      pen.translate(x + (j + 0.5) * this.cell, y + this.rows * this.cell + 5);
+      if (this.stage.worded) pen.rotate(-Math.PI / 2);
+      else pen.textAlign = "center";
+      pen.fillText(cut(pen, this.columnWord(j), this.stage.worded ? this.below - 8 : 60), 0, this.stage.worded ? 0 : 6);
+      pen.restore();
+    }
+  }
+
+  /** @param {MouseEvent} event @returns {Cell | null} */
+  locate(event) {
+    const box = this.box.getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    for (let h = 0; h < this.heads; h++) {
+      const [left, top] = this.corner(h);
+      const [i, j] = [Math.floor((y - top) / this.cell), Math.floor((x - left) / this.cell)];
+      if (i >= 0 && j >= 0 && i < this.rows && j < this.stage.widths[h]) return [h, i, j];
+    }
+    return null;
+  }
+
+  /** Mark the row and the column of what is pointed at or chosen, over every head, and frame the cell itself. */
+  light() {
+    const pen = penOf(this.over);
+    pen.clearRect(0, 0, this.over.width, this.over.height);
+    if (view.chosen) this.mark(pen, view.chosen, 2);
+    if (view.lit) this.mark(pen, view.lit, 1);
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {Marked} marked @param {number} line */
+  mark(pen, { stage, cell: [h, i, j] }, line) {
+    const same = stage.worded === this.stage.worded;
+    /** @param {number} x @param {number} y @param {number} w @param {number} height */
+    const frame = (x, y, w, height) => {
+      pen.strokeStyle = getComputedStyle(document.body).backgroundColor;
+      pen.lineWidth = line + 2;
+      pen.strokeRect(x, y, w, height);
+      pen.strokeStyle = getComputedStyle(document.body).color;
+      pen.lineWidth = line;
+      pen.strokeRect(x, y, w, height);
+    };
+    this.stage.widths.forEach((width, head) => {
+      const [x, y] = this.corner(head);
+      frame(x, y + i * this.cell, width * this.cell, this.cell);
+      if (same && j < width) frame(x + j * this.cell, y, this.cell, this.rows * this.cell);
+      if (same && head === h && j < width) frame(x + j * this.cell, y + i * this.cell, this.cell, this.cell);
+    });
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const move = MOVES[event.key];
+    if (!move && event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    const [h, i, j] = view.chosen?.stage === this.stage ? view.chosen.cell : [0, 0, 0];
+    const [down, below, beside] = (view.chosen?.stage === this.stage && move) || [0, 0, 0];
+    this.listener.choose(this.stage, this.within([h + down, i + below, j + beside]));
+  }
+
+  /** @param {Cell} cell @returns {Cell} the nearest that there is */
+  within([h, i, j]) {
+    /** @param {number} index @param {number} n */
+    const to = (index, n) => Math.min(Math.max(index, 0), n - 1);
+    const head = to(h, this.heads);
+    return [head, to(i, this.rows), to(j, this.stage.widths[head])];
+  }
+}

@@ -1,0 +1,55 @@
+// The run that is shown, and where its reader is in it.
+
+/** @import { Marked, Run, Step } from "./types" */
+import { exact, range } from "./formats.js";
+
+/**
+ * Find an element of the page by its id.
+ *
+ * @template {HTMLElement} Kind
+ * @param {string} id
+ * @param {new () => Kind} kind
+ */
+export function element(id, kind) {
+  const found = document.getElementById(id);
+  if (!(found instanceof kind)) throw new Error(`the page has no ${id} of this kind`);
+  return found;
+}
+
+/** @type {Run} */
+export const data = JSON.parse(element("run", HTMLScriptElement).text);
+export const { words, setting } = data;
+
+/** @type {{ layer: number, lit: Marked | null, chosen: Marked | null }} */
+export const view = { layer: 0, lit: null, chosen: null };
+
+/** @param {string} name @returns {Step | undefined} the step of this layer, if it was sent */
+export const step = (name) => data.layers[view.layer].steps[name];
+
+/**
+ * Look up one number of a step, as it was sent, bit for bit.
+ *
+ * @param {string} name
+ * @param {number[]} place
+ */
+export function at(name, ...place) {
+  const found = step(name);
+  if (!found) throw new Error(`the layer has no ${name}`);
+  found.numbers ??= new Float64Array(Uint8Array.from(atob(found.base64), (c) => c.charCodeAt(0)).buffer);
+  return found.numbers[place.reduce((sum, index, axis) => sum * found.shape[axis] + index, 0)];
+}
+
+/** @param {string} name @param {number} head @param {number} row @param {number} width */
+export const vector = (name, head, row, width) => range(width).map((d) => at(name, head, row, d));
+
+/**
+ * Write what was computed beside what the run holds: the same but for rounding, or changed by hand.
+ *
+ * @param {number} computed
+ * @param {number} recorded
+ */
+export function held(computed, recorded, size = Math.abs(computed)) {
+  const near = computed === recorded || (Number.isNaN(computed) && Number.isNaN(recorded));
+  if (near || Math.abs(computed - recorded) <= 1e-11 * size + 1e-300) return exact(recorded);
+  return `${exact(computed)}; ${words.edited} ${exact(recorded)}`;
+}

@@ -1,0 +1,125 @@
+// The run that Python writes into the file (`described` in standalone.py), and what the script makes of it.
+
+/** A step of a layer: little-endian float64 in base64, decoded when they are first asked for. */
+export interface Step {
+  shape: number[];
+  base64: string;
+  numbers?: Float64Array;
+}
+
+export interface Scale {
+  low: number;
+  high: number;
+  colours: string[];
+  /** Both ends in words. */
+  said: string[];
+}
+
+export interface Stage {
+  name: string;
+  title: string;
+  phrase: string;
+  formula: string;
+  alt: string;
+  /** The name of each head, */
+  heads: string[];
+  /** and how many columns it has. */
+  widths: number[];
+  /** Whether the columns are keys. */
+  worded: boolean;
+  masked: boolean;
+  scale: Scale;
+}
+
+export interface Layer {
+  stages: Stage[];
+  steps: Partial<Record<string, Step>>;
+}
+
+export interface Setting {
+  score: string;
+  /** The factor of the scores, for each head. */
+  scale: number[];
+  softcap: number;
+  normaliser: string;
+  temperature: number;
+  over: string;
+  /** How many heads share one head of keys and values. */
+  group: number;
+  d_k: number[];
+  d_v: number[];
+  /** The width that stands for every width of a typed formula that follows from nothing else. */
+  d_a: number;
+  typed: { score?: TypedScore; normaliser?: { text: string } };
+}
+
+/** A parameter of a typed score: the step that holds it, how a cell uses it, and the names of its widths. */
+export interface Parameter {
+  name: string;
+  step: string;
+  role: string;
+  axes: string[];
+}
+
+export interface TypedScore {
+  text: string;
+  sizes: Record<string, string>;
+  parameters: Parameter[];
+}
+
+/** What a typed formula makes of one cell: its named lines, and its result. */
+export interface Computation {
+  lines: [name: string, made: number | boolean | (number | boolean)[]][];
+  value: number;
+}
+
+/** A step between the scores and the normaliser that is made by one function of a number. */
+export type Passage = "scaled" | "capped";
+
+export type Word =
+  | Passage
+  | "keys" | "masked" | "forbidden" | "given" | "edited" | "query" | "key" | "entry" | "Query" | "Key" | "Entry"
+  | "products" | "score" | "bias" | "mask" | "row" | "column" | "largest" | "exponentials" | "below" | "threshold"
+  | "positive" | "sum" | "weight" | "values" | "output" | "quoted";
+
+export interface Run {
+  sentence: string;
+  queries: string[];
+  keys: string[];
+  words: Record<Word, string>;
+  /** The stage whose first cell is chosen at the start. */
+  first: string;
+  link: string;
+  setting: Setting;
+  layers: Layer[];
+}
+
+/** A cell, counted from 0; the column is a key, or an entry of a vector. */
+export type Cell = [head: number, row: number, column: number];
+
+export interface Marked {
+  stage: Stage;
+  cell: Cell;
+}
+
+/** One line of the arithmetic: its title, and its text. */
+export type Line = [title: string, text: string];
+
+/** The two rows whose products add up to a score, and what they are called. */
+export interface Factors {
+  left: number[];
+  right: number[];
+  names: string;
+}
+
+/** The text of a computation and its result; rounding is judged by `size` where it is not that of the result. */
+export type Computed = [text: string, result: number, size?: number];
+
+/** What leads to a weight, then its own text and result. */
+export type Normalised = [lines: Line[], ...computed: Computed];
+
+/** What a picture tells the page. */
+export interface Listener {
+  point(stage: Stage, cell: Cell | null, event?: PointerEvent): void;
+  choose(stage: Stage, cell: Cell | null): void;
+}

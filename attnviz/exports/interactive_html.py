@@ -1,0 +1,289 @@
+"""One HTML file in which a whole run can be looked at: it needs no server, no network and nothing beside itself.
+
+It holds the numbers bit for bit and does the arithmetic of a cell again from them. Its own rules let the browser run
+the one script and the one style that are in it, and fetch nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html as markup
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attnviz.engine.trace import Step, Trace
+from attnviz.engine.typed_rows import normaliser_of, score_of
+from attnviz.exports.javascript import joined
+from attnviz.formula.names import STEPS
+from attnviz.pictures.figures import SIGNED, Stage, scale
+from attnviz.pictures.headings import end_of_scale, sum_up
+from attnviz.pictures.stages import side_by_side
+from attnviz.pictures.static.text_metrics import drawable, word
+from attnviz.readings.javascript import PRELUDE, javascript
+from attnviz.settings.language import Words, current_language
+from attnviz.settings.url_codec import link
+from attnviz.text.headline import headline
+from attnviz.text.sentences import rounded_number
+
+WORDS = Words(
+    {
+        "keys": "Arrow keys move, Page Up and Page Down change the head.",
+        "masked": "masked",
+        "forbidden": "the query may not attend to the key: −∞",
+        "given": "as given",
+        "edited": "edited to",
+        "query": "query",
+        "key": "key",
+        "entry": "entry",
+        "Query": "Query",
+        "Key": "Key",
+        "Entry": "Entry",
+        "products": "Products",
+        "score": "Score",
+        "scaled": "Scaled",
+        "capped": "Soft cap",
+        "bias": "Bias",
+        "mask": "Mask",
+        "row": "Scores of the row",
+        "column": "Scores of the column",
+        "largest": "The largest",
+        "exponentials": "Exponentials",
+        "below": "Below the largest",
+        "threshold": "Threshold",
+        "positive": "Positive parts",
+        "sum": "Sum",
+        "weight": "Weight",
+        "values": "Weights times values",
+        "output": "Output",
+        "quoted": "“{token}”",
+    }
+)
+"""What the script writes."""
+
+TEXTS = Words(
+    {
+        "title": "Attention, step by step",
+        "layer": "Layer",
+        "cell": "One cell, all the way down",
+        "head": "Head",
+        "query": "Query",
+        "hint": "Point at a cell for its number; click it, or Tab and the arrow keys, for its arithmetic. Terms are "
+        "written with six digits and added with all; results have all their digits.",
+        "link": "The setting, to be put after the question mark of a link:",
+        "no_script": "Without a script there are tables only.",
+        "table": "Layer {layer}, {head}: weights, a row for each query",
+        "too_many": "There are {n:,} weights, too many for tables; allow scripts to see them.",
+    }
+)
+
+FIRST = "weights"
+"""The stage whose first cell is chosen at the start."""
+
+KEPT = ("queries", "keys", "values", "scores", "bias", "masked", "weights", "heads")
+EDITABLE = ("scaled", "capped")
+"""Steps that follow from others, so that they are only held where a number in them was changed."""
+
+MODULES = ("formats", "run", "typed", "scores", "normalisers", "cell", "canvas", "picture", "page")
+"""The modules of the script in `interactive`, each after those that it imports from."""
+
+MOST_IN_TABLES = 4_000
+POLICY = "default-src 'none'; script-src '{script}'; style-src '{style}'; base-uri 'none'; form-action 'none'"
+PAGE = """<!DOCTYPE html>
+<html lang="{language}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<h1 id="sentence"></h1>
+<p class="quiet">{overview}</p>
+<noscript><p>{no_script}</p>{tables}</noscript>
+<main id="page" hidden>
+<p id="layers" class="layers" hidden><label>{layer} <select id="layer"></select></label></p>
+<div id="stages" class="stages"></div>
+<section class="panel">
+<h2>{cell}</h2>
+<p class="quiet">{hint}</p>
+<form id="choose" class="choose">
+<label>{head} <input id="head" type="number" min="1" step="1"></label>
+<label>{query} <input id="query" type="number" min="1" step="1"></label>
+<label><span id="column"></span> <input id="key" type="number" min="1" step="1"></label>
+</form>
+<p id="said" aria-live="polite"></p>
+<dl id="lines"></dl>
+</section>
+<section class="panel"><p class="quiet">{link}</p><p id="setting" class="address"></p></section>
+</main>
+<div id="tip" class="tip" hidden></div>
+<script id="run" type="application/json">{run}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+_HERE = Path(__file__).parent
+
+
+def html(trace: Trace) -> str:
+    """Return the run as one interactive HTML file: the stages of every layer, and the arithmetic of any cell."""
+    script, style = _script().replace(NO_FORMULAS, _formulas(trace)), _style()
+    texts = {name: markup.escape(text) for name, text in TEXTS.items()}
+    return PAGE.format_map(
+        texts
+        | {
+            "language": current_language(),
+            "policy": POLICY.format(script=_hash(script), style=_hash(style)),
+            "style": style,
+            "script": script,
+            "overview": markup.escape(" ".join(headline(trace))),
+            "tables": "".join(_tables(trace)),
+            "run": json.dumps(described(trace), separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"),
+        }
+    )
+
+
+NO_FORMULAS = "const TYPED = {};"
+"""The line of the script in whose place typed formulas stand as functions."""
+
+
+def _formulas(trace: Trace) -> str:
+    """Return the functions of what was typed; the page's rules know the script with them in it, and run no other."""
+    config = trace.config
+    typed = {"score": score_of(config).typed, "normaliser": normaliser_of(config).typed}
+    functions = [f"{name}: {javascript(formula)}" for name, formula in typed.items() if formula]
+    listed = ",\n".join(functions)
+    return f"{PRELUDE}const TYPED = {{\n{listed}\n}};" if functions else NO_FORMULAS
+
+
+def _typed(trace: Trace) -> dict[str, Any]:
+    """Return what the functions of the formulas have to be told."""
+    score, normaliser = score_of(trace.config).typed, normaliser_of(trace.config).typed
+    found: dict[str, Any] = {}
+    if score:
+        parameters = [
+            {"name": name, "step": STEPS[name], "role": parameter.role, "axes": score.axes_of(name)}
+            for name, parameter in score.parameters.items()
+        ]
+        found["score"] = {"text": score.text, "sizes": score.sizes, "parameters": parameters}
+    if normaliser:
+        found["normaliser"] = {"text": normaliser.text}
+    return found
+
+
+def described(trace: Trace) -> dict[str, Any]:
+    """Return all that the script knows of a run; its numbers as float64 in base64, little end first."""
+    config = trace.config
+    group = config.group_size
+    widths = {name: [each[h // group] for h in range(config.n_heads)] for name, each in _widths(trace).items()}
+    own_scale = score_of(config).scale
+    return {
+        "sentence": drawable(" ".join(config.sentence.split())) or " ".join(map(word, trace.query_tokens)),
+        "queries": [word(token) for token in trace.query_tokens],
+        "keys": [word(token) for token in trace.key_tokens],
+        "words": dict(WORDS),
+        "first": FIRST,
+        "link": link(config),
+        "setting": {
+            "score": config.score,
+            "scale": [own_scale(d) if config.scale is None else config.scale for d in widths["d_k"]],
+            "softcap": config.softcap,
+            "normaliser": config.normaliser,
+            "temperature": config.temperature,
+            "over": config.normalise_over,
+            "group": group,
+            "d_a": config.d_a,
+            "typed": _typed(trace),
+            **widths,
+        },
+        "layers": [_layer(trace, layer) for layer in range(len(trace.layers))],
+    }
+
+
+def _widths(trace: Trace) -> dict[str, tuple[int, ...]]:
+    """Return the true widths of each key/value head."""
+    return {"d_k": trace.config.key_widths(), "d_v": trace.config.value_widths()}
+
+
+def _layer(trace: Trace, layer: int) -> dict[str, Any]:
+    steps = trace.layers[layer]
+    changed = {edit[1] for edit in trace.edits if edit[0] == layer}
+    kept = [name for name in steps if name in KEPT or name.startswith("score_") or name in changed & {*EDITABLE}]
+    return {
+        "stages": [_stage(stage) for stage in side_by_side(trace, layer)],
+        "steps": {name: _step(steps[name]) for name in kept},
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    numbers = np.ascontiguousarray(step.array, dtype="<f8").tobytes()
+    return {"shape": list(step.shape), "base64": base64.b64encode(numbers).decode()}
+
+
+def _stage(stage: Stage) -> dict[str, Any]:
+    shades = scale(stage)
+    signed = shades.colours is SIGNED
+    return {
+        "name": stage.name,
+        "title": stage.title,
+        "phrase": stage.phrase,
+        "formula": sum_up(stage),
+        "alt": drawable(stage.alt),
+        "heads": list(stage.names),
+        "widths": list(stage.true_widths),
+        "worded": stage.columns is not None,
+        "masked": stage.masked is not None and bool(stage.masked.any()),
+        "scale": {
+            "low": shades.low,
+            "high": shades.high,
+            "colours": list(shades.colours),
+            "said": [end_of_scale(end, signed) for end in (shades.low, shades.high)],
+        },
+    }
+
+
+def _tables(trace: Trace) -> Iterator[str]:
+    """Yield the weights as plain tables, for a reader without scripts."""
+    held = {layer: steps["weights"] for layer, steps in enumerate(trace.layers) if "weights" in steps}
+    n = sum(step.array.size for step in held.values())
+    if n > MOST_IN_TABLES:
+        yield f"<p>{markup.escape(TEXTS['too_many'].format(n=n))}</p>"
+        return
+    for layer, step in held.items():
+        names = next(stage.names for stage in side_by_side(trace, layer) if stage.name == "weights")
+        for name, numbers in zip(names, step.array):
+            yield _table(trace, TEXTS["table"].format(layer=layer + 1, head=name), numbers)
+
+
+def _table(trace: Trace, caption: str, numbers: np.ndarray) -> str:
+    keys = "".join(f"<th>{markup.escape(word(token))}</th>" for token in trace.key_tokens)
+    rows = "".join(
+        f"<tr><th>{markup.escape(word(token))}</th>{''.join(f'<td>{rounded_number(x)}</td>' for x in row)}</tr>"
+        for token, row in zip(trace.query_tokens, numbers.tolist())
+    )
+    return f"<table><caption>{markup.escape(caption)}</caption><tr><th></th>{keys}</tr>{rows}</table>"
+
+
+@cache
+def _script() -> str:
+    """Return the modules as one script, whose names are its own."""
+    return f'"use strict";\n(() => {{\n{joined(_HERE / "interactive", MODULES)}}})();\n'
+
+
+@cache
+def _style() -> str:
+    return (_HERE / "interactive_html.css").read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    """Return what the page's own rules call a script or a style by."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

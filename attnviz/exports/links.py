@@ -1,0 +1,43 @@
+"""What can be handed on of a setting besides files: its link, a frame for another page, a code to point a camera at."""
+
+from __future__ import annotations
+
+import html
+from urllib.parse import urlsplit, urlunsplit
+
+MOST_IN_CODE = 2_331
+"""Bytes that the largest QR code holds at error correction M (ISO/IEC 18004, version 40-M)."""
+
+FRAME = '<iframe src="{link}" width="100%" height="{height}" style="border:0" title="attnviz" loading="lazy"></iframe>'
+
+
+def link(base: str, query: str) -> str:
+    """Return the address of a setting: where the page is, and what follows the question mark.
+
+    >>> link("https://example.org/attnviz/?v=1#x", "v=1&mask=causal")
+    'https://example.org/attnviz/?v=1&mask=causal'
+    """
+    scheme, host, path, _, _ = urlsplit(base)
+    return urlunsplit((scheme, host, path or "/", query, ""))
+
+
+def frame(address: str, height: int = 760) -> str:
+    """HTML that shows the page inside another one, without menu and footer.
+
+    >>> frame("https://example.org/?v=1")[:61]
+    '<iframe src="https://example.org/?v=1&amp;embed=true" width="'
+    """
+    return FRAME.format(link=html.escape(f"{address}&embed=true"), height=height)
+
+
+def qr_svg(address: str) -> str | None:
+    """Return a QR code as SVG, dark on white with its quiet zone; None if the address is too long for one.
+
+    Raises  ImportError where segno is not installed.
+    """
+    import segno
+
+    if len(address.encode()) > MOST_IN_CODE:
+        return None
+    made = segno.make(address, error="m", micro=False, boost_error=False)
+    return str(made.svg_inline(scale=5, border=4, dark="#000", light="#fff", omitsize=True))

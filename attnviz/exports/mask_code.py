@@ -1,0 +1,96 @@
+"""A mask as code to copy: every cell while it can be read, beyond that an expression or a picture of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attnviz.analysis.mask_forms import FORMS, combined
+from attnviz.engine.config import Config
+from attnviz.engine.tables.masks import MASKS
+from attnviz.engine.tables.tokenisers import PAD
+from attnviz.settings.language import translate
+
+LEGIBLE = 16
+"""Tokens up to which every cell is written."""
+
+EXPRESSIONS = {
+    "none": "(i >= 0) & (j >= 0)",
+    "causal": "j <= i",
+    "padding": "(i >= 0) & (j < {n_real})",
+    "window": "abs(i - j) <= {reach}",
+    "dilated": "(abs(i - j) <= {reach} * {dilation}) & ((i - j) % {dilation} == 0)",
+    "block": "i // {block_size} == j // {block_size}",
+    "prefix": "(j <= i) | (j < {prefix_length})",
+    "global_window": "(abs(i - j) <= {reach}) | (i < {n_global}) | (j < {n_global})",
+    "no_self": "i != j",
+}
+"""Each mask of the table but a list of cells, in the row i and the column j, for arrays of NumPy and of PyTorch."""
+
+NAMES = {"allowed": "allowed", "key_padding": "key_padding_mask"}
+PLACES = ("n_query, n_key = {0}, {1}", "i, j = {2}.arange(n_query)[:, None], {2}.arange(n_key)[None]")
+READ = '{make}([[cell == "x" for cell in row] for row in rows])'
+NOT_THE_SAME = "# The queries do not all see the\n# same keys: no such mask."
+
+
+def expression(config: Config, allowed: np.ndarray, key_tokens: Sequence[str]) -> str | None:
+    """Return the mask of a setting in i and j; None if it has none, or if it is not exactly this mask.
+
+    >>> expression(Config(mask="causal"), np.tri(3, dtype=bool), ("a", "b", "c"))
+    'j <= i'
+    """
+    n_real = next((at for at, token in enumerate(key_tokens) if token == PAD), len(key_tokens))
+    if any(name not in EXPRESSIONS for name in config.mask) or any(token != PAD for token in key_tokens[n_real:]):
+        return None
+    if not np.array_equal(combined(config, config.mask, len(allowed), key_tokens), allowed):
+        return None
+    terms = [EXPRESSIONS[name].format(n_real=n_real, **MASKS[name].settings(config)) for name in config.mask]
+    return terms[0] if len(terms) == 1 else " & ".join(f"({term})" for term in terms)
+
+
+def code(name: str, allowed: np.ndarray, term: str | None = None) -> str:
+    """Return a form of the mask as code that makes it.
+
+    `term` is its expression, used where not every cell can be read.
+    """
+    form = FORMS[name].fn(allowed)
+    if form is None:
+        return translate(NOT_THE_SAME)
+    numpy = name == "allowed"
+    make, target = ("np.array" if numpy else "torch.tensor"), NAMES.get(name, "attn_mask")
+    if form.ndim == 1 or max(form.shape) <= LEGIBLE:
+        lines = _literal(form, target, make)
+    elif term is None:
+        lines = [*_picture(allowed), *_made(name, target, READ.format(make=make))]
+    else:
+        lines = [line.format(*allowed.shape, "np" if numpy else "torch") for line in PLACES]
+        lines += _made(name, target, term)
+    return "\n".join(["import numpy as np" if numpy else "import torch", "", *lines])
+
+
+def _literal(form: np.ndarray, target: str, make: str) -> list[str]:
+    """Return every cell of a form, in letters short enough for a row to stay on its line."""
+    if form.dtype == bool:
+        rows = [", ".join("FT"[int(cell)] for cell in row) for row in np.atleast_2d(form)]
+        letters, kind = "T, F = True, False", ""
+    else:
+        rows = [", ".join("0" if cell == 0 else "N" for cell in row) for row in form]
+        letters, kind = 'N = float("-inf")', ", dtype=torch.float32"
+    if form.ndim == 1:
+        return [letters, f"{target} = {make}([{rows[0]}])"]
+    return [letters, f"{target} = {make}([", *(f"    [{row}]," for row in rows), f"]{kind})"]
+
+
+def _picture(allowed: np.ndarray) -> list[str]:
+    """Return the rows as text, one mark a cell."""
+    return ['rows = """', *("".join(".x"[int(cell)] for cell in row) for row in allowed), '""".split()']
+
+
+def _made(name: str, target: str, term: str) -> list[str]:
+    """Return the lines that make a form from an expression of where a query may attend."""
+    if name == "multi_head":
+        return [f"{target} = ~({term})"]
+    if name == "additive":
+        return [f"allowed = {term}", f'{target} = torch.zeros(allowed.shape).masked_fill(~allowed, float("-inf"))']
+    return [f"{target} = {term}"]

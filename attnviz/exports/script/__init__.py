@@ -1,0 +1,1 @@
+"""A run as a program: NumPy, PyTorch and a notebook."""

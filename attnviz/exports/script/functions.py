@@ -1,0 +1,238 @@
+"""The functions that a script may begin with: the draws, and what takes more than two lines.
+
+A script carries only those that it calls, in this order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from attnviz.readings.words import NUMPY, helpers
+
+DRAWS = {
+    "bits": '''
+def bits(name, shape, at=()):
+    """64 random bits for every index of the shape: a hash of seed and name, mixed with each index by SplitMix64."""
+    digest = blake2b(f"{SEED}/{name}".encode("utf-8", "replace"), digest_size=8).digest()
+    state = np.array(int.from_bytes(digest, "little"), dtype=np.uint64)
+    for index in [np.array([place]) for place in at] + [np.arange(size) for size in shape]:
+        z = state[..., None] + (index.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        state = z ^ (z >> np.uint64(31))
+    return state.reshape(shape)
+''',
+    "uniform": '''
+def uniform(name, shape, at=()):
+    """Uniform on [0, 1)."""
+    return (bits(name, shape, at) >> np.uint64(11)) * 2.0**-53
+''',
+    "normal": '''
+def normal(name, shape, at=()):
+    """Standard normal, by Box and Muller; snapped to a grid, as processors differ in the last bit of log and cos."""
+    u, v = 1.0 - uniform(f"{name}/radius", shape, at), uniform(f"{name}/angle", shape, at)
+    return np.round(np.sqrt(-2.0 * np.log(u)) * np.cos(2.0 * np.pi * v) * 2.0**32) * 2.0**-32
+''',
+}
+"""Every number is a function of seed, name and index, so it can be drawn again anywhere."""
+
+TORCH_DRAWS = {
+    "uniform": '''
+def uniform(name, shape, at=()):
+    """Uniform on [0, 1)."""
+    return torch.from_numpy((bits(name, shape, at) >> np.uint64(11)) * 2.0**-53)
+''',
+    "normal": '''
+def normal(name, shape, at=()):
+    """Standard normal, by Box and Muller; snapped to a grid, as processors differ in the last bit of log and cos."""
+    u, v = 1.0 - uniform(f"{name}/radius", shape, at).numpy(), uniform(f"{name}/angle", shape, at).numpy()
+    return torch.from_numpy(np.round(np.sqrt(-2.0 * np.log(u)) * np.cos(2.0 * np.pi * v) * 2.0**32) * 2.0**-32)
+''',
+}
+"""The same for PyTorch, which has no arithmetic of this kind: NumPy draws."""
+
+FUNCTIONS = {
+    "binary": '''
+def binary(name, shape, at=()):
+    """Zeros and ones, equally likely."""
+    return np.floor(2.0 * uniform(name, shape, at))
+''',
+    "glorot": '''
+def glorot(name, shape, at=()):
+    """Uniform on [-a, a) with a = sqrt(6 / (d_in + d_out))."""
+    d_in, d_out = shape[-2:]
+    return math.sqrt(6 / (d_in + d_out)) * (2 * uniform(name, shape, at) - 1)
+''',
+    "linear": '''
+def linear(name, shape, at=()):
+    """Uniform on [-a, a) with a = 1 / sqrt(d_in): what torch.nn.Linear starts with."""
+    return (2 * uniform(name, shape, at) - 1) / math.sqrt(shape[-2])
+''',
+    "orthogonal": '''
+def orthogonal(G):
+    """The columns of G (its rows, if they are fewer) made orthonormal."""
+    tall = G.shape[-2] >= G.shape[-1]
+    Q, R = np.linalg.qr(G if tall else np.swapaxes(G, -1, -2))
+    Q = Q * np.where(np.diagonal(R, axis1=-2, axis2=-1) < 0, -1.0, 1.0)[..., None, :]  # QR leaves the signs open
+    return Q if tall else np.swapaxes(Q, -1, -2)
+''',
+    "learned": '''
+def learned(shape, *lines):
+    """Numbers from their bytes, in base64."""
+    return np.frombuffer(bytearray(b64decode("".join(lines))), dtype=np.float64).reshape(shape)
+''',
+    "stacked": '''
+def stacked(heads):
+    """Heads of different width in one array, filled up with zeros, which change no product and no sum."""
+    widest = [max(sizes) for sizes in zip(*(head.shape for head in heads))]
+    stack = np.zeros((len(heads), *widest))
+    for h, head in enumerate(heads):
+        stack[(h, *(slice(size) for size in head.shape))] = head
+    return stack
+''',
+    "spelled": '''
+def spelled(token):
+    """The vectors of the token's groups of one to three letters, between boundary marks, added up."""
+    marked = f"<{token}>"
+    groups = [marked[i : i + n] for n in (1, 2, 3) for i in range(len(marked) - n + 1)]
+    groups = [group for group in groups if group not in "<>"]
+    return np.stack([normal(f"ngram/{group}", (d_model,)) for group in groups]).sum(axis=0) / math.sqrt(len(groups))
+''',
+    "sinusoidal": '''
+def sinusoidal(n):
+    """Sine and cosine of the position, side by side, at ever longer wavelengths."""
+    angle = np.arange(n)[:, None] / 1e4 ** (2 * np.arange((d_model + 1) // 2) / d_model)
+    P = np.zeros((n, d_model))
+    P[:, 0::2], P[:, 1::2] = np.sin(angle), np.cos(angle)[:, : d_model // 2]
+    return P
+''',
+    "rope": '''
+def rope(x):
+    """Columns 2i and 2i + 1 of row p, turned by the angle p * base^(-2i / d)."""
+    n, d = x.shape[-2:]
+    angle = np.arange(n)[:, None] * rope_base ** (-2 * np.arange(d // 2) / d)
+    sin, cos = np.sin(angle), np.cos(angle)
+    first, second = x[..., 0 : d - 1 : 2], x[..., 1::2]
+    y = x.copy()
+    y[..., 0 : d - 1 : 2], y[..., 1::2] = first * cos - second * sin, first * sin + second * cos
+    return y
+''',
+    "unit": '''
+def unit(x):
+    """Each row over its length; a row of zeros stays."""
+    length = np.linalg.norm(x, axis=-1, keepdims=True)
+    return x / np.where(length > 0, length, 1.0)
+''',
+    "ratio": '''
+def ratio(x, y):
+    """x / y, and 0 where y is 0."""
+    return np.where(y == 0, 0.0, x / np.where(y == 0, 1.0, y))
+''',
+    "sigmoid": '''
+def sigmoid(x):
+    """1 / (1 + e^-x); the exponential of what is never positive cannot overflow."""
+    e = np.exp(-abs(x))
+    return np.where(x >= 0, 1.0, e) / (1 + e)
+''',
+    "sparsemax": '''
+def sparsemax(x):
+    """max(z - tau, 0) along the last axis, tau such that the sum is 1."""
+    z = {z}
+    falling = -np.sort(-z, axis=-1)
+    rank = np.arange(1, z.shape[-1] + 1)
+    sums = np.cumsum(falling, axis=-1)
+    k = (1 + rank * falling > sums).sum(axis=-1, keepdims=True)  # so many get something
+    tau = (np.take_along_axis(sums, k - 1, axis=-1) - 1) / k
+    return (z - tau).clip(min=0)
+''',
+    "entmax15": '''
+def entmax15(x):
+    """max(z / 2 - tau, 0)^2 along the last axis, tau such that the sum is 1."""
+    z = {half}
+    falling = -np.sort(-z, axis=-1)
+    rank = np.arange(1, z.shape[-1] + 1)
+    kept = falling.clip(min=-1)  # what lies 1 below the largest never gets anything
+    mean = np.cumsum(kept, axis=-1) / rank
+    spread = np.cumsum(kept**2, axis=-1) - rank * mean**2
+    tau = mean - np.sqrt(((1 - spread) / rank).clip(min=0))  # if the first 1, 2, 3 ... get something
+    k = (tau <= falling).sum(axis=-1, keepdims=True)  # so many do
+    return (z - np.take_along_axis(tau, k - 1, axis=-1)).clip(min=0) ** 2
+''',
+    "level": helpers("level(", NUMPY)["level"],
+    "layer_norm": '''
+def layer_norm(x):
+    """Each row minus its mean, over its standard deviation."""
+    centred = x - x.mean(axis=-1, keepdims=True)
+    return centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 1e-5)
+''',
+    "rms_norm": '''
+def rms_norm(x):
+    """Each row over the root of its mean square."""
+    return x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + 1e-5)
+''',
+    "gelu": '''
+def gelu(x):
+    """x times the normal distribution function of x."""
+    return 0.5 * x * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))
+''',
+    "gelu_tanh": '''
+def gelu_tanh(x):
+    """GELU with a tanh for the normal distribution function."""
+    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+''',
+    "silu": '''
+def silu(x):
+    """x times its sigmoid, which is (1 + tanh(x / 2)) / 2."""
+    return 0.5 * x * (1 + np.tanh(x / 2))
+''',
+}
+"""Each by its name; a function may call those above it."""
+
+
+def called_functions(name: str, code: str) -> bool:
+    """Return whether the code calls the function.
+
+    >>> called_functions("normal", "E = normal(1)"), called_functions("normal", "abnormal(1)")
+    (True, False)
+    """
+    return re.search(rf"\b{name}\(", code) is not None
+
+
+def needed_functions(code: str) -> list[str]:
+    """Return the names of the functions that a script calls, also from within each other, in the order to define them.
+
+    >>> needed_functions("W = glorot(name, shape)")
+    ['bits', 'uniform', 'glorot']
+    """
+    names: list[str] = []
+    for name, text in reversed({**DRAWS, **FUNCTIONS}.items()):
+        if called_functions(name, code):
+            names.insert(0, name)
+            code += text
+    return names
+
+
+def definition(
+    names: list[str], code: str, *, is_tempered: bool, others: Mapping[str, str] | None = None
+) -> tuple[str, str]:
+    """Return the draws and the other functions among `names` as text; `others` stand in for draws.
+
+    Where nothing is drawn at a place `at=` of its own, the draws do without it; where there is no temperature, so do
+    the normalisers.
+    """
+    draws, functions = (
+        "\n\n\n".join(table[n].strip() for n in names if n in table)
+        for table in (DRAWS | dict(others or {}), FUNCTIONS)
+    )
+    if "at=" not in code:
+        draws, functions = _without_places(draws), _without_places(functions)
+    z, T = "x - x.max(axis=-1, keepdims=True)", " / temperature" if is_tempered else ""
+    return draws, functions.replace("{half}", f"({z}) / 2{T}").replace("{z}", f"({z}){T}" if T else z)
+
+
+def _without_places(text: str) -> str:
+    text = text.replace(", at=()", "").replace(", at)", ")")
+    return text.replace(
+        "[np.array([place]) for place in at] + [np.arange(size) for size in shape]", "map(np.arange, shape)"
+    )

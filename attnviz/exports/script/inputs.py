@@ -1,0 +1,235 @@
+"""The parts of a script before the layers: the setting, embeddings and positions, mask and bias by distance."""
+
+from __future__ import annotations
+
+from attnviz.engine.config import Config
+from attnviz.engine.tables import masks
+from attnviz.engine.tables.biases import BIASES
+from attnviz.engine.tables.embeddings import EMBEDDINGS
+from attnviz.engine.tables.masks import MASKS
+from attnviz.engine.tables.positions import POSITIONS
+from attnviz.engine.trace import Trace
+from attnviz.engine.typed_rows import TYPED, bias_formula
+from attnviz.exports.script import rows, typed
+from attnviz.exports.script.lines import Lines, indented, listed, matrix
+
+LONG = 90
+"""Columns after which several masks stand under each other."""
+
+CARRIED = ("own", "meaning")
+"""Embeddings whose numbers a script holds, as it cannot make them."""
+
+TEXTS_OF_THEIR_OWN = (
+    *("seed", "own_numbers", "own_numbers_second", "custom_cells"),
+    *("score_formula", "mask_formula", "bias_formula", "normaliser_formula"),
+)
+"""Settings that a script has in another form."""
+
+
+def kv(trace: Trace) -> str:
+    """Return what the names of the keys' tokens and rows end with."""
+    return "_kv" if trace.config.is_cross_attention else ""
+
+
+def setting(trace: Trace) -> list[str]:
+    """Return the numbers of the setting, each under its name."""
+    config = trace.config
+    lines = [f"d_model, n_heads = {config.d_model}, {config.n_heads}"]
+    if config.group_size > 1:
+        lines.append(f"n_kv_heads = {config.kv_heads}  # head h uses the keys and values of h // {config.group_size}")
+    lines += _widths("d_k", config.key_widths(), "d_q", config) + _widths("d_v", config.value_widths(), "d_z", config)
+    lines += [f"n_layers = {config.n_layers}"] if config.n_layers > 1 else []
+    lines += [f"{name} = {getattr(config, name)!r}" for name in _used(config)]
+    lines += [f"softcap = {config.softcap!r}"] if config.softcap else []
+    return lines + ([f"temperature = {config.temperature!r}"] if config.temperature != 1.0 else [])
+
+
+def _widths(name: str, widths: tuple[int, ...], each: str, config: Config) -> list[str]:
+    """Return one width, or a list of them; heads that share keys and values have a list of their own."""
+    if len(set(widths)) == 1:
+        return [f"{name} = {widths[0]}"]
+    shared = config.group_size > 1
+    lines = [f"{name} = {list(widths)}  # of each {'key/value ' if shared else ''}head"]
+    return lines + ([f"{each} = [d for d in {name} for _ in range({config.group_size})]"] if shared else [])
+
+
+def _used(config: Config) -> list[str]:
+    """Return the settings that the chosen rows take, each once.
+
+    Those of the buckets are decided where they are needed.
+    """
+    rows = [POSITIONS[config.position], *(MASKS[name] for name in config.mask), BIASES[config.bias]]
+    names = [name for row in rows for name in row.uses]
+    names += ["d_a"] if typed.uses_hidden_width(config) else []
+    names += ["d_ff"] if config.feed_forward != "none" else []
+    left_out = (*TEXTS_OF_THEIR_OWN, "t5_max_distance", "t5_bidirectional")
+    return [name for name in dict.fromkeys(names) if name not in left_out]
+
+
+def tokens(trace: Trace) -> str:
+    """Return the tokens as lists of strings; nothing that was typed can be anything else, for `repr` writes it."""
+    lines = [f"tokens = {listed([repr(token) for token in trace.query_tokens])}"]
+    if trace.config.is_cross_attention:
+        lines.append(f"tokens_kv = {listed([repr(token) for token in trace.key_tokens])}")
+    return "\n".join(lines)
+
+
+def embedded(lines: Lines, trace: Trace) -> None:
+    """E, P and X, for the second sentence too."""
+    config = trace.config
+    suffixes = ("", "_kv") if config.is_cross_attention else ("",)
+    if config.embedding == "one_hot":
+        both = "tokens + tokens_kv" if config.is_cross_attention else "tokens"
+        lines.write(f"vocabulary = list(dict.fromkeys({both}))")
+    for suffix in suffixes:
+        numbers = _numbers(lines, trace, suffix) if config.embedding in CARRIED else ""
+        code = rows.EMBEDDINGS[config.embedding].format(tokens=f"tokens{suffix}", numbers=numbers)
+        lines.step(f"token_embeddings{suffix}", code)
+    lines.end("embedding")
+    for suffix in suffixes:
+        _positions(lines, config, suffix)
+    lines.end("position")
+
+
+def _numbers(lines: Lines, trace: Trace, suffix: str) -> str:
+    """Return the rows of E that no line of a script can make, as they were before any was changed."""
+    config, name = trace.config, f"token_embeddings{suffix}"
+    if not lines.edited(name):
+        return matrix(trace.around[name].array)
+    row = EMBEDDINGS[config.embedding]
+    settings = _own(config, suffix) if config.embedding == "own" else row.settings(config)
+    return matrix(row.fn(_tokens(trace, suffix), config.d_model, (), **settings))
+
+
+def _tokens(trace: Trace, suffix: str) -> tuple[str, ...]:
+    return trace.key_tokens if suffix else trace.query_tokens
+
+
+def _own(config: Config, suffix: str) -> dict[str, str]:
+    return {"own_numbers": config.own_numbers_second if suffix else config.own_numbers}
+
+
+def _positions(lines: Lines, config: Config, suffix: str) -> None:
+    code = rows.POSITIONS[config.position].format(tokens=f"tokens{suffix}")
+    is_none = not code and not lines.edited(f"positions{suffix}")
+    if not is_none:
+        lines.step(f"positions{suffix}", code or f"np.zeros((len(tokens{suffix}), d_model))")
+    code = f"E{suffix}" if is_none else f"E{suffix} + P{suffix}"
+    lines.step(f"embedded{suffix}", code, same=is_none)
+
+
+def needs_mask(trace: Trace) -> bool:
+    """Return whether a cell can be forbidden at all."""
+    return trace.config.mask != ("none",) or any(edit[1] == "allowed" for edit in trace.edits)
+
+
+def needs_bias(trace: Trace) -> bool:
+    """Return whether something is added to the scores."""
+    return trace.config.bias != "none"
+
+
+def indices(lines: Lines, trace: Trace) -> None:
+    """Write the rows' numbers as a column and the columns' as a row, for whatever is said of them."""
+    masks_by_place = needs_mask(trace) and trace.config.mask != ("custom",)
+    if needs_bias(trace) or masks_by_place or typed.needs(trace.config, "i", "j"):
+        lines.write(
+            f"i, j = np.arange(len(tokens))[:, None], np.arange(len(tokens{kv(trace)}))[None, :]  # query and key"
+        )
+    if typed.needs(trace.config, "h"):
+        lines.write(typed.HEAD_NUMBERS)
+    lines.end("indices")
+
+
+def mask_and_bias(lines: Lines, trace: Trace, *, changed: bool) -> None:
+    """M and B, where there are any: those that were changed stand in the layer, the others are alike in all."""
+    for name, needed, write in (("allowed", needs_mask(trace), _mask), ("bias", needs_bias(trace), _bias)):
+        if needed and changed == any(edit[1] == name for edit in trace.edits):
+            write(lines, trace)
+
+
+def _mask(lines: Lines, trace: Trace) -> None:
+    """M, where every mask allows a look."""
+    names: list[str] = [name for name in trace.config.mask if name != "none"] or ["none"]
+    if "padding" in names:
+        lines.write(f'pad = np.array([token == "<pad>" for token in tokens{kv(trace)}])')
+    if "custom" in names:
+        lines.write(*_listed_cells(trace))
+    each = {name: rows.MASKS[name] for name in names}
+    if TYPED in names:
+        made = typed.mask(trace)
+        lines.write(*made.before)
+        each[TYPED] = made.code
+    code = " & ".join(each.values())
+    if len(code) > LONG and TYPED not in names:
+        code = "\n".join(["(", *indented([code.replace(" & (", "\n& (")]), ")"])
+    if len(names) == 1 and code.startswith("(") and code.count(")") == 1:
+        code = code[1:-1]
+    lines.step("allowed", code)
+    lines.end("mask")
+
+
+def _listed_cells(trace: Trace) -> list[str]:
+    """Return the cells of the visitor's list that are there, a row of keys for each query."""
+    n_query, n_key = trace.layers[0]["allowed"].shape
+    rows: dict[int, list[int]] = {}
+    for i, j in sorted(set(masks.parse(trace.config.custom_cells))):
+        if i < n_query and j < n_key:
+            rows.setdefault(i, []).append(j)
+    items = listed([f"{i}: {keys}" for i, keys in rows.items()])
+    return [
+        f"cells = {{{items[1:-1]}}}  # for each query the keys that it may attend to",
+        f"listed = np.zeros((len(tokens), len(tokens{kv(trace)})), dtype=bool)",
+        "for query, keys in cells.items():",
+        "    listed[query, keys] = True",
+    ]
+
+
+def _bias(lines: Lines, trace: Trace) -> None:
+    """B, which is added to the scores by distance."""
+    config = trace.config
+    *before, code = rows.BIASES[config.bias]
+    formula = bias_formula(config)
+    if formula:
+        made = typed.bias(trace, formula)
+        before, code = list(made.before), made.code
+    if config.bias == "alibi":
+        before = _slopes(config.n_heads)
+    if config.bias == "t5":
+        before = [*_buckets(config), *before]
+        if config.t5_bidirectional:
+            before.append(
+                "bucket = bucket + t5_n_buckets // 2 * (j > i)  # keys after the query have buckets of their own"
+            )
+    lines.write(*before)
+    lines.step("bias", code)
+    lines.end("bias")
+
+
+def _slopes(n_heads: int) -> list[str]:
+    """ALiBi's slopes; where the heads are no power of two, some of those of the next one stand in."""
+    below = 1 << (n_heads.bit_length() - 1)
+    if below == n_heads:
+        return ["slopes = 2.0 ** (-8 * np.arange(1, n_heads + 1) / n_heads)"]
+    return [
+        f"slopes = 2.0 ** (-8 * np.arange(1, {below + 1}) / {below})  # those of {below} heads",
+        f"between = 2.0 ** (-8 * np.arange(1, {2 * below + 1}, 2) / {2 * below})  # every other one of {2 * below}",
+        f"slopes = np.concatenate([slopes, between[: n_heads - {below}]])",
+    ]
+
+
+def _buckets(config: Config) -> list[str]:
+    """Return where T5's buckets begin."""
+    each = config.t5_n_buckets // 2 if config.t5_bidirectional else config.t5_n_buckets
+    exact, rest, last = each // 2, each - each // 2, config.t5_max_distance
+    lines = [f"exact = {exact}  # so many distances have a bucket of their own"]
+    starts = []
+    n = exact
+    for k in range(1, rest):
+        while n**rest < last**k * exact ** (rest - k):
+            n += 1
+        starts.append(str(n))
+    lines.append(f"starts = {listed(starts)}  # the other buckets begin at {exact} * ({last} / {exact})^(k / {rest})")
+    steps = (
+        "abs(i - j)" if config.t5_bidirectional else "(i - j).clip(min=0)  # keys after the query count as distance 0"
+    )
+    return [*lines, f"steps = {steps}"]

@@ -1,0 +1,64 @@
+"""The present setting as a Jupyter notebook: the lines of the NumPy script, with words and formulas between them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from attnviz.engine.config import Config
+from attnviz.engine.run import run
+from attnviz.engine.trace import Trace
+from attnviz.exports.script.lines import Part, fitted
+from attnviz.exports.script.numpy_script import PRINT, imports, opening, summary
+from attnviz.exports.script.parts import formulas, parts, words
+
+LAYER = "# Layer {number}"
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+def notebook(config: Config) -> str:
+    """Return the setting as a notebook, the text of an .ipynb file (nbformat 4.5); several layers follow each other.
+
+    The same setting gives the same file. What was typed stands in code alone, as strings.
+
+    Raises ConfigError for a setting that cannot be run.
+
+    >>> [cell["id"] for cell in json.loads(notebook(Config(sentence="a b")))["cells"]][:3]
+    ['summary', 'imports', 'setting-text']
+    """
+    trace = run(config)
+    found, _ = parts(trace, looped=False)
+    whole = [*opening(trace, found), *found, PRINT]
+    title, *rest = summary(trace, "NumPy").splitlines()
+    cells = [_cell("summary", "markdown", "\n".join([f"# {title.rstrip('.')}", *rest]))]
+    cells.append(_cell("imports", "code", imports(whole, "NumPy")))
+    for part, before in zip(whole, [None, *whole]):
+        where = "" if part.layer is None else f"layer-{part.layer + 1}-"
+        heading = config.n_layers > 1 and before is not None and part.layer not in (None, before.layer)
+        cells.append(_cell(f"{where}{part.name}-text", "markdown", _text(part, whole, trace, heading)))
+        cells.append(_cell(f"{where}{part.name}", "code", part.code if part.name == "tokens" else fitted(part.code)))
+    return json.dumps({"cells": cells, "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n"
+
+
+def _text(part: Part, whole: Sequence[Part], trace: Trace, heading: bool) -> str:
+    """Return the title of a part, what is said of it, and its formulas; said once, in the first layer."""
+    title, text = words(part, trace)
+    paragraphs = [LAYER.format(number=(part.layer or 0) + 1)] if heading else []
+    paragraphs += [f"## {title}", *([] if part.layer else [escape(text, quote=False)])]
+    return "\n\n".join([*paragraphs, *(f"$${formula}$$" for formula in formulas(part, whole, trace))])
+
+
+def _cell(name: str, kind: str, source: str) -> dict[str, Any]:
+    own: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    return {"cell_type": kind, "id": name, "metadata": {}, **own, "source": _lines(source)}
+
+
+def _lines(source: str) -> Sequence[str]:
+    """Return the lines as the format wants them: each with its end but the last. Only a line feed ends one."""
+    lines = source.split("\n")
+    return [*(f"{line}\n" for line in lines[:-1]), lines[-1]]

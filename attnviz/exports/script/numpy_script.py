@@ -1,0 +1,127 @@
+"""The present setting as a stand-alone script that needs NumPy alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
+
+from attnviz.engine.config import Config
+from attnviz.engine.run import run
+from attnviz.engine.tables.biases import BIASES
+from attnviz.engine.tables.initialisers import INITIALISERS
+from attnviz.engine.tables.masks import MASKS
+from attnviz.engine.tables.normalisers import NORMALISERS
+from attnviz.engine.tables.scores import SCORES
+from attnviz.engine.trace import Trace
+from attnviz.exports.script import inputs
+from attnviz.exports.script.functions import called_functions, definition, needed_functions
+from attnviz.exports.script.lines import WIDTH, Part, fitted, indented
+from attnviz.exports.script.parts import parts, words
+
+SUMMARY = """\
+Attention step by step{layers}: {heads}, in {library}.
+
+Score: {score}. Mask: {mask}. Normaliser: {normaliser}. Bias by distance: {bias}.
+Projections: {projections}.
+
+Rows are queries, columns are keys; a vector is a row, so that a projection is X @ W. Shapes stand beside the steps.
+"""
+
+EDITED = "Numbers that were changed by hand are set in the lines marked so; all that follows uses them."
+
+
+def numpy_script(config: Config) -> str:
+    """Return the setting as a NumPy script that computes every step anew and prints the weights.
+
+    It holds only what the setting needs, draws the same random numbers bit for bit, and gives every step a variable
+    with the name that it has in the papers.
+
+    Raises ConfigError for a setting that cannot be run.
+
+    >>> print(numpy_script(Config(sentence="a b", score="dot", initialiser="identity")).splitlines()[-2])
+    np.set_printoptions(precision=3, suppress=True, linewidth=120)
+    """
+    trace = run(config)
+    found, _ = parts(trace, looped=True)
+    return script(trace, "NumPy", [*opening(trace, found), *found, PRINT])
+
+
+PRINT = Part("print", "np.set_printoptions(precision=3, suppress=True, linewidth=120)\nprint(A)")
+
+
+def opening(trace: Trace, found: Sequence[Part], draws_of: Mapping[str, str] | None = None) -> list[Part]:
+    """Return the parts before the first step: the setting, the functions that the steps call, and the tokens.
+
+    `draws_of` stands in for the draws where another library needs them otherwise.
+    """
+    code = "\n".join(part.code for part in found)
+    names = needed_functions(code)
+    draws, functions = definition(names, code, is_tempered=trace.config.temperature != 1.0, others=draws_of)
+    opened = [
+        Part("setting", _setting(trace, f"{draws}\n{functions}\n{code}", any(part.looped for part in found))),
+        Part("draws", draws),
+        Part("functions", functions),
+        Part("tokens", inputs.tokens(trace)),
+    ]
+    return [part for part in opened if part.code]
+
+
+def _setting(trace: Trace, code: str, looped: bool) -> str:
+    """Return the numbers of the setting, of which the code uses each but the first two."""
+    lines = [f"SEED = {trace.config.seed}"] if "SEED" in code else []
+    for line in inputs.setting(trace):
+        name = line.split()[0]
+        used = looped if name == "n_layers" else re.search(rf"\b{name.strip(',')}\b", code)
+        lines += [line] if used or name == "d_model," else []
+    return "\n".join(lines)
+
+
+def script(trace: Trace, library: str, whole: Sequence[Part]) -> str:
+    """Return the text of a script made of these parts, beginning with what it is and what it imports."""
+    text = f'"""{summary(trace, library)}"""\n\n{imports(whole, library)}\n'
+    inside = False
+    for part in whole:
+        if part.looped and not inside:
+            text += "\nfor layer in range(n_layers):"
+        lines = indented(_block(part, trace)) if part.looped else _block(part, trace)
+        text += "\n" + "\n".join(lines) + "\n"
+        inside = part.looped
+    return text
+
+
+def _block(part: Part, trace: Trace) -> list[str]:
+    """Return a part under its title; functions stand apart, as they do in any script."""
+    title, text = words(part, trace)
+    lines = [f"# {title}", *(f"# {line}" for line in wrap(text, 112))]
+    if part.name in ("draws", "functions"):
+        return [*lines, "", "", part.code, ""]
+    return [*lines, part.code if part.name == "tokens" else fitted(part.code, WIDTH - 4 * part.looped)]
+
+
+def summary(trace: Trace, library: str) -> str:
+    """Return what the script is, in words that hold nothing of what was typed."""
+    config = trace.config
+    text = SUMMARY.format(
+        layers=f" in {config.n_layers} layers" if config.n_layers > 1 else "",
+        heads=f"{config.n_heads} head{'s' if config.n_heads > 1 else ''}",
+        library=library,
+        score=SCORES[config.score].label,
+        mask=", ".join(MASKS[name].label for name in config.mask),
+        normaliser=NORMALISERS[config.normaliser].label,
+        bias=BIASES[config.bias].label,
+        projections=INITIALISERS[config.initialiser].label,
+    )
+    text = text.replace("\n\nRows", f"\n{EDITED}\n\nRows") if trace.edits else text
+    return "\n".join("\n".join(wrap(line, WIDTH)) for line in text.split("\n"))
+
+
+def imports(whole: Sequence[Part], library: str) -> str:
+    """Return the modules that the parts use; what a token says does not count."""
+    code = "\n".join(part.code for part in whole if part.name != "tokens")
+    lines = ["import math"] if "math." in code else []
+    lines += ["from base64 import b64decode"] if called_functions("b64decode", code) else []
+    lines += ["from hashlib import blake2b"] if called_functions("blake2b", code) else []
+    installed = ["import numpy as np"] if "np." in code else []
+    installed += ["import torch"] if library == "PyTorch" else []
+    return "\n".join([*lines, "", *installed] if lines else installed)

@@ -1,0 +1,253 @@
+"""The lines of a script that fill the matrices and biases of a layer, as the engine's `Parameters` does."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from dataclasses import replace
+
+import numpy as np
+
+from attnviz.engine import film
+from attnviz.engine.config import Config
+from attnviz.engine.run import run
+from attnviz.engine.tables.head_patterns import PATTERNS
+from attnviz.engine.tables.initialisers import INITIALISERS
+from attnviz.engine.trace import Step, Trace
+from attnviz.engine.typed_rows import score_of
+from attnviz.exports.script import rows
+from attnviz.exports.script.lines import Lines, vector
+from attnviz.exports.script.rows import VARIABLES
+from attnviz.formula import names
+from attnviz.formula.graph import HIDDEN
+
+MATRICES = {"w_q": "W_Q", "w_k": "W_K", "w_v": "W_V"}
+
+
+class ParameterWriter:
+    """How the parameters of one setting are written; `lines` are those of the layer that they belong to."""
+
+    def __init__(self, lines: Lines, config: Config) -> None:
+        self._lines, self._config = lines, config
+        self._matrix = rows.INITIALISERS[config.initialiser]
+        self._start = rows.STARTS[config.initialiser]
+        shared = config.group_size > 1
+        self._ragged_k, self._ragged_v = len(set(config.key_widths())) > 1, len(set(config.value_widths())) > 1
+        self._d_q = "d_q" if self._ragged_k and shared else "d_k"
+        self.d_z = "d_z" if self._ragged_v and shared else "d_v"
+        self._n_kv = "n_kv_heads" if shared else "n_heads"
+        self.ragged_v = self._ragged_v
+        self.d_q = self._d_q if self._ragged_k else ""
+        self.d_k = "d_k" if self._ragged_k else ""
+
+    def query_and_key(self) -> None:
+        """W_Q, W_K and their biases; tied, both from one."""
+        config, lines, group = self._config, self._lines, self._config.group_size
+        first = f"[::{group}]" if group > 1 else ""
+        if config.tied:
+            lines.step(
+                "w_q",
+                self._repeated("W", self._made("w_q") or self._heads("w_q", self._n_kv, "d_k")),
+                same=self._is_made,
+            )
+            after = [("w_k", f"W_Q{first}")]
+        else:
+            lines.step("w_q", self._made("w_q") or self._heads("w_q", "n_heads", self._d_q), same=self._is_made)
+            after = [("w_k", self._made("w_k") or self._heads("w_k", self._n_kv, "d_k"))]
+        if config.projection_bias:
+            b_q = self._biases("b_q", self._n_kv, "d_k") if config.tied else self._biases("b_q", "n_heads", self._d_q)
+            lines.step("b_q", self._repeated("b", b_q) if config.tied else b_q)
+            after.append(("b_k", f"b_Q{first}" if config.tied else self._biases("b_k", self._n_kv, "d_k")))
+        for name, code in after:
+            lines.step(name, code, same=config.tied or self._is_made)
+
+    @property
+    def _is_made(self) -> bool:
+        return INITIALISERS[self._config.initialiser].solved
+
+    def _made(self, name: str) -> str:
+        """Return the matrix that was solved beforehand; nothing where none was."""
+        at = f"[{self._lines.place()}]" if self._config.n_layers > 1 else ""
+        return f"{MATRICES[name]}_made{at}" if self._is_made else ""
+
+    def _repeated(self, letter: str, code: str) -> str:
+        """Return what each key/value head has for the query heads that share it.
+
+        What was made by hand is so already.
+        """
+        group = self._config.group_size
+        if group == 1 or "_made" in code:
+            return code
+        self._lines.write(f"{letter}_shared = {code}  # one for each key/value head")
+        return f"np.repeat({letter}_shared, {group}, axis=0)"
+
+    def value(self) -> None:
+        """W_V and its bias."""
+        self._lines.step("w_v", self._heads("w_v", self._n_kv, "d_v"), then=self._made_values())
+        if self._config.projection_bias:
+            self._lines.step("b_v", self._biases("b_v", self._n_kv, "d_v"))
+
+    def _heads(self, name: str, count: str, widths: str) -> str:
+        """Return a matrix (d_model, width) for each head."""
+        return self._stack(name, count, widths, "d_model", widths, widths)
+
+    def _stack(self, name: str, count: str, widths: str, rows: str, columns: str, ragged_along: str) -> str:
+        """Matrices for all heads at once where they are of one width, otherwise head by head."""
+        if self._is_ragged(ragged_along):
+            rows, columns = (("d" if size == widths else size) for size in (rows, columns))
+            return self._each(self._filled(name, (rows, columns), at=True), widths)
+        if self._config.initialiser == "identity":
+            return f"np.stack([{self._matrix.format(rows=rows, columns=columns)}] * {count})"
+        return self._filled(name, (count, rows, columns))
+
+    def _is_ragged(self, widths: str) -> bool:
+        return self._ragged_v if widths in ("d_v", "d_z") else self._ragged_k
+
+    def _each(self, code: str, widths: str, stack: str = "stacked") -> str:
+        which = f"h, d in enumerate({widths})" if "h," in code else f"d in {widths}"
+        return f"{stack}([{code} for {which}])"
+
+    def _filled(self, name: str, shape: tuple[str, ...], *, at: bool = False) -> str:
+        """Return a matrix, or a stack of them, of this shape."""
+        rows, columns = shape[-2:]
+        return self._matrix.format(
+            address=self._lines.address(name),
+            shape=_shape(*shape),
+            at=", at=(h,)" if at else "",
+            rows=rows,
+            columns=columns,
+        )
+
+    def _biases(self, name: str, count: str, widths: str) -> str:
+        """Return a bias for each head."""
+        if not self._is_ragged(widths):
+            return self._started(name, (count, widths), "d_model")
+        if self._start.startswith("np.zeros"):
+            return self._started(name, (count, f"max({widths})"), "d_model")
+        return self._each(self._started(name, ("d",), "d_model", at=True), widths)
+
+    def _started(self, name: str, shape: tuple[str, ...], d_in: str, *, at: bool = False) -> str:
+        return self._start.format(
+            address=self._lines.address(name), shape=_shape(*shape), d_in=d_in, at=", at=(h,)" if at else ""
+        )
+
+    def vector(self, name: str, width: str, d_in: str) -> None:
+        """Write one bias for all heads, where biases are on."""
+        if self._config.projection_bias:
+            self._lines.step(name, self._started(name, (width,), d_in))
+
+    def matrix(self, name: str, rows: str, columns: str) -> None:
+        """Write one matrix for all heads."""
+        self._lines.step(name, self._filled(name, (rows, columns)))
+
+    def output(self) -> None:
+        """W_O, a head's rows at a time where it is drawn so, and its bias."""
+        if not INITIALISERS[self._config.initialiser].by_head:
+            self.matrix("w_o", f"sum({self.d_z})" if self._ragged_v else "n_heads * d_v", "d_model")
+        elif self._ragged_v:
+            self._lines.step(
+                "w_o", self._each(self._filled("w_o", ("d", "d_model"), at=True), self.d_z, "np.concatenate")
+            )
+        else:
+            code = self._filled("w_o", ("n_heads", "d_v", "d_model"))
+            self._lines.step("w_o", f"{code}.reshape(n_heads * d_v, d_model)")
+        self.vector("b_o", "d_model", f"{self.d_z}[0]" if self._ragged_v else "d_v")
+
+    def of_score(self) -> None:
+        """Write the score function's own matrices, one of each for every head."""
+        kv = "_kv" if self._config.is_cross_attention else ""
+        sizes = {"d_q": self._d_q, "d_k": self._d_q, "key": f"len(tokens{kv})"} | dict.fromkeys(HIDDEN, "d_a")
+        score = score_of(self._config)
+        for own_name, axes in score.parameters.items():
+            name = names.STEPS[own_name]
+            if not self._lines.has(name):
+                continue
+            if own_name in score.biases:
+                self._lines.step(name, self._score_bias(name, sizes[axes[0]]))
+            elif not axes:
+                self._lines.step(name, "np.ones((n_heads, 1))")
+            elif len(axes) == 1:
+                self._lines.step(name, self._score_vector(name, sizes[axes[0]]))
+            else:
+                rows, columns = (sizes[axis] for axis in axes)
+                self._lines.step(name, self._stack(name, "n_heads", self._d_q, rows, columns, self._d_q))
+
+    def _score_bias(self, name: str, width: str) -> str:
+        if self._ragged_k and width == self._d_q:
+            return self._each(self._started(name, ("d",), "d", at=True), self._d_q)
+        if self._ragged_k and "{d_in}" in self._start:
+            return self._each(self._started(name, (width,), "d", at=True), self._d_q, "np.stack")
+        return self._started(name, ("n_heads", width), self._d_q)
+
+    def _score_vector(self, name: str, width: str) -> str:
+        template, address = rows.VECTORS[self._config.initialiser], self._lines.address(name)
+        if not (self._ragged_k and width == self._d_q):
+            shape, column = f"(n_heads, {width})", f"(n_heads, {width}, 1)"
+            return template.format(address=address, shape=shape, column=column, width=width)
+        at = ", at=(h,)" if "{address}" in template else ""
+        return self._each(template.format(address=address, shape=f"(d,){at}", column=f"(d, 1){at}", width="d"), width)
+
+    def _made_values(self) -> dict[int, list[str]]:
+        """Return the lines that give the first of two layers the values that were made for it."""
+        at = "[0]" if self._config.n_layers > 1 else ""
+        heads = _handing_on(self._config) if self._is_made else []
+        return {0: [f"W_V[{g}] = W_V_made{at}[{g}]  # made by hand, too" for g in heads]}
+
+
+def _shape(*sizes: str) -> str:
+    return f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
+
+
+def _handing_on(config: Config) -> list[int]:
+    """Return the key/value heads whose values are made by hand: in the first layer, those that are half of two."""
+    return [g for g, name in enumerate(config.head_patterns()) if PATTERNS[name].before]
+
+
+def made(lines: Lines, trace: Trace) -> None:
+    """Write the matrices that were solved from what the layers read, number by number, without columns of zeros."""
+    config = trace.config
+    if not INITIALISERS[config.initialiser].solved:
+        return
+    before = run(replace(config, edits=())) if config.edits else trace
+    names = ("w_q",) if config.tied else ("w_q", "w_k")
+    for name in (*names, *(("w_v",) if _handing_on(config) else ())):
+        shape = before.layers[0][name].shape
+        several = config.n_layers > 1
+        lines.write(f"{MATRICES[name]}_made = np.zeros({(config.n_layers, *shape) if several else shape})")
+        for layer, steps in enumerate(before.layers if name != "w_v" else before.layers[:1]):
+            at = f"{layer}, " if several else ""
+            for h in range(shape[0]) if name != "w_v" else _handing_on(config):
+                lines.write(*_columns(f"{MATRICES[name]}_made", at, steps[name], h))
+    lines.end("made")
+
+
+BYTES_A_LINE = 81
+"""Which are 108 characters in base64."""
+
+
+def learned(lines: Lines, trace: Trace) -> None:
+    """The parameters that were learned, each as the bytes of its numbers; written out they would take twice as much."""
+    config = trace.config
+    if not film.learns(config):
+        return
+    layers = film.learned(config, run, len(trace.key_tokens))
+    for name in layers[0]:
+        array = np.stack([layer[name] for layer in layers]) if len(layers) > 1 else layers[0][name]
+        data = array.astype("<f8").tobytes()
+        pieces = (data[at : at + BYTES_A_LINE] for at in range(0, len(data), BYTES_A_LINE))
+        lines.write(
+            f"{VARIABLES[name]}_learned = learned({array.shape},",
+            *(f'    "{b64encode(piece).decode()}"' for piece in pieces),
+            ")",
+        )
+    lines.end("learned")
+
+
+def _columns(variable: str, at: str, step: Step, h: int) -> list[str]:
+    """Return the lines for one head's matrix; one that an earlier head has, too, is taken from there."""
+    W = step.array[h]
+    if not W.any():
+        return []
+    for former in range(h):
+        if (step.array[former] == W).all():
+            return [f"{variable}[{at}{h}] = {variable}[{at}{former}]"]
+    return [f"{variable}[{at}{h}, :, {c}] = np.array({vector(W[:, c])})" for c in range(W.shape[1]) if W[:, c].any()]

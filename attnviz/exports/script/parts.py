@@ -1,0 +1,171 @@
+"""A script as a list of parts, with their titles and what is said of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from attnviz.engine.tables.biases import BIASES
+from attnviz.engine.tables.blocks import NORMS
+from attnviz.engine.tables.embeddings import EMBEDDINGS
+from attnviz.engine.tables.initialisers import INITIALISERS
+from attnviz.engine.tables.masks import MASKS
+from attnviz.engine.tables.normalisers import NORMALISERS
+from attnviz.engine.tables.positions import POSITIONS
+from attnviz.engine.tables.scores import SCORES
+from attnviz.engine.trace import Step, Trace
+from attnviz.exports.script import inputs
+from attnviz.exports.script.layers import LayerScript
+from attnviz.exports.script.lines import Lines, Part
+from attnviz.exports.script.parameters import learned, made
+
+TEXTS = {
+    "setting": ("The setting", "Every number that was chosen."),
+    "draws": (
+        "Random numbers",
+        "Every number is a function of the seed, a name and its indices, so the same are drawn on any machine.",
+    ),
+    "functions": ("Functions", "What takes more than a line, once."),
+    "tokens": ("Tokens", "The sentence, already cut."),
+    "embedding": ("Embedding", "{embedding}"),
+    "position": ("Positions", "{position}"),
+    "made": (
+        "Matrices made by hand",
+        "Nothing here was learned or drawn: least squares found, for this one sentence, the matrices that turn the "
+        "rows of X into points on a circle, such that each query lies where the keys lie that it is to read; or, for "
+        "similar meaning, into the directions of the words' vectors.",
+    ),
+    "learned": (
+        "Matrices that were learned",
+        "Their numbers as bytes, a layer after the other: nothing is lost, and print shows them.",
+    ),
+    "indices": ("Rows and columns", "Rows are queries, columns are keys."),
+    "mask": ("Mask", "True where a query may attend. {mask}"),
+    "bias": ("Bias by distance", "{bias}"),
+    "normed": ("Layer norm", "{norm}"),
+    "projections": ("Projections", "{projections}"),
+    "queries": ("Queries, keys and values", "What each token asks for, what it answers to, and what it hands over."),
+    "scores": ("Scores", "{score}"),
+    "masked": ("What is allowed", "Minus infinity where a query may not attend."),
+    "biased": ("With the bias", "What is added by distance alone."),
+    "masked_biased": ("With the bias, where it is allowed", "Minus infinity where a query may not attend."),
+    "weights": ("Weights", "{normaliser}"),
+    "heads": ("Each head's output", "The values, mixed by the weights."),
+    "concat": ("Side by side", "The heads are joined, column after column."),
+    "output": ("Output", "One matrix mixes what the heads found."),
+    "after_attention": ("After attention", "{after}"),
+    "feed_forward": (
+        "Feed-forward block",
+        "Two matrices with a nonlinearity between them, applied to every position alike.",
+    ),
+    "after_feed_forward": ("After the block", "{after}"),
+    "hand_on": ("On to the next layer", "The output of one layer is the input of the next."),
+    "print": ("The weights", "A row for each query, a column for each key."),
+    "module": (
+        "The same as a module",
+        "torch.nn.MultiheadAttention holds the same matrices, transposed and one under the other. In its attn_mask "
+        "True means may NOT attend.",
+    ),
+}
+"""The title of each part and a sentence; in braces the note of the row that is chosen."""
+
+AFTER = {
+    (True, False): "The residual connection: what was read is added.",
+    (False, True): "Layer norm: each row gets mean 0 and deviation 1.",
+    (True, True): "The residual connection adds what was read; layer norm gives each row mean 0 and deviation 1.",
+}
+"""What is said of what follows a block, by whether there is a residual connection and a norm after it."""
+
+
+def parts(trace: Trace, *, looped: bool, write: type[LayerScript] = LayerScript) -> tuple[list[Part], str]:
+    """Return what a script computes, part by part, and the variable that holds the result at the end.
+
+    Several layers stand in a loop if `looped`, otherwise one after the other; `write` writes a layer.
+    """
+    n = trace.config.n_layers
+    around = Lines(trace, (None,))
+    inputs.embedded(around, trace)
+    made(around, trace)
+    learned(around, trace)
+    inputs.indices(around, trace)
+    alike = Lines(trace, tuple(range(n)))
+    inputs.mask_and_bias(alike, trace, changed=False)
+    start = [*around.parts, *(replace(part, layer=None) for part in alike.parts)]
+    if n > 1 and looped:
+        lines = Lines(trace, tuple(range(n)), looped=True)
+        result = write(lines, trace).write(last=False)
+        return [*start, *lines.parts], result
+    found, result = start, ""
+    for layer in range(n):
+        lines = Lines(trace, (layer,))
+        result = write(lines, trace).write(last=layer == n - 1)
+        found += lines.parts
+    return found, result
+
+
+def words(part: Part, trace: Trace) -> tuple[str, str]:
+    """Return the title of a part and what is said of it."""
+    config = trace.config
+    title, text = TEXTS[part.name]
+    notes = {
+        "embedding": EMBEDDINGS[config.embedding].note,
+        "position": POSITIONS[config.position].note,
+        "mask": " ".join(MASKS[name].note for name in config.mask),
+        "bias": BIASES[config.bias].note,
+        "projections": INITIALISERS[config.initialiser].note,
+        "score": SCORES[config.score].note,
+        "normaliser": NORMALISERS[config.normaliser].note,
+        "after": AFTER.get((config.residual, NORMS[config.norm].place == "after"), ""),
+        "norm": NORMS[config.norm].note,
+    }
+    return title, text.format(**notes)
+
+
+def formulas(part: Part, whole: Sequence[Part], trace: Trace) -> list[str]:
+    """Return the formulas of the steps that a part computes, in LaTeX.
+
+    A step that is just drawn has that of its row.
+    """
+    config = trace.config
+    named = {step.name for each in whole for step in each.steps}
+    rows = {
+        "token_embeddings": EMBEDDINGS[config.embedding].formula,
+        "positions": POSITIONS[config.position].formula,
+        "embedded": "X = E + P" if "positions" in named else "X = E",
+        "w_q": INITIALISERS[config.initialiser].formula,
+        "allowed": _all_allow(config.mask),
+        "masked": _masked(trace),
+    }
+    found = []
+    for step in part.steps:
+        formula = _last(rows.get(step.name) or _without_absent(step, part, trace), named)
+        if formula != step.symbol and not step.name.endswith("_kv"):
+            found.append(formula)
+    return found
+
+
+def _all_allow(mask: tuple[str, ...]) -> str:
+    """Return what all the masks together allow."""
+    each = [MASKS[name].formula for name in mask]
+    return each[0] if len(each) == 1 else r" \;\text{and}\; ".join(f"({formula})" for formula in each)
+
+
+def _masked(trace: Trace) -> str:
+    """Return the scores with what is added to them and what is forbidden, as far as there is either."""
+    bias = " + B" if inputs.needs_bias(trace) else ""
+    return rf"\hat S = S''{bias}" + (r",\; -\infty \text{ where forbidden}" if inputs.needs_mask(trace) else "")
+
+
+def _without_absent(step: Step, part: Part, trace: Trace) -> str:
+    """Return a step's formula without the biases that are not there."""
+    here = trace.layers[part.layer] if part.layer is not None else trace.around
+    return re.sub(r" \+ (b_\w)(\^h)?", lambda b: b[0] if b[1].lower() in here else "", step.formula)
+
+
+def _last(formula: str, named: set[str]) -> str:
+    """Return a formula in which a step that changes nothing, and so has no line, is called by the one before it."""
+    for symbol, name, before in ((r"\hat S", "masked", "S''"), ("S''", "capped", "S'"), ("S'", "scaled", "S")):
+        if name not in named:
+            formula = re.sub(rf"{re.escape(symbol)}(?!')", before, formula)
+    return formula

@@ -1,0 +1,227 @@
+"""What each row of each table is in a script: a line or a few of NumPy, written for a reader.
+
+The lines name the variables as the papers do and the settings as `Config` does. A test holds every table of the engine
+against its table here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+VARIABLES = {
+    "token_embeddings": "E",
+    "positions": "P",
+    "embedded": "X",
+    "token_embeddings_kv": "E_kv",
+    "positions_kv": "P_kv",
+    "embedded_kv": "X_kv",
+    "normed": "X_normed",
+    "w_q": "W_Q",
+    "b_q": "b_Q",
+    "w_k": "W_K",
+    "b_k": "b_K",
+    "w_v": "W_V",
+    "b_v": "b_V",
+    "projected_queries": "Q_unturned",
+    "projected_keys": "K_unturned",
+    "queries": "Q",
+    "keys": "K",
+    "values": "V",
+    "score_w": "W",
+    "score_w_q": "W_q",
+    "score_w_k": "W_k",
+    "score_v": "v",
+    "score_b": "b",
+    "score_matrix_u": "U",
+    "score_matrix_a": "A_score",
+    "score_vector_u": "u",
+    "score_vector_w": "w",
+    "score_vector_c": "c",
+    "score_g": "g",
+    "score_alpha": "alpha",
+    "score_beta": "beta",
+    "score_gamma": "gamma",
+    "score_lam": "lam",
+    "score_tau": "tau",
+    "scores": "S",
+    "scaled": "S_scaled",
+    "capped": "S_capped",
+    "bias": "B",
+    "allowed": "M",
+    "masked": "S_masked",
+    "weights": "A",
+    "heads": "Z",
+    "concat": "C",
+    "w_o": "W_O",
+    "b_o": "b_O",
+    "output": "Y",
+    "added": "Y_added",
+    "added_normed": "Y_normed",
+    "ff_normed": "Y_normed",
+    "w_1": "W_1",
+    "b_1": "b_1",
+    "w_3": "W_3",
+    "b_3": "b_3",
+    "ff_gate": "F_gate",
+    "ff_up": "F_up",
+    "ff_hidden": "F",
+    "w_2": "W_2",
+    "b_2": "b_2",
+    "ff_output": "G",
+    "ff_added": "G_added",
+    "ff_added_normed": "G_normed",
+}
+"""What each step is called in a script."""
+
+EMBEDDINGS = {
+    "normal": 'np.stack([normal(f"token/{{token}}", (d_model,)) for token in {tokens}])',
+    "uniform": 'np.stack([uniform(f"token/{{token}}", (d_model,)) for token in {tokens}])',
+    "binary": 'np.stack([binary(f"token/{{token}}", (d_model,)) for token in {tokens}])',
+    "one_hot": "np.eye(len(vocabulary), d_model)[[vocabulary.index(token) for token in {tokens}]]",
+    "spelling": "np.stack([spelled(token) for token in {tokens}])",
+    "meaning": "{numbers}",
+    "own": "{numbers}",
+}
+
+POSITIONS = {
+    "none": "",
+    "sinusoidal": "sinusoidal(len({tokens}))",
+    "random": 'normal("position", (len({tokens}), d_model))',
+    "rope": "",
+}
+"""What is added to E; nothing where the row adds nothing."""
+
+MASKS = {
+    "none": "(i >= 0) & (j >= 0)",
+    "causal": "(j <= i)",
+    "padding": "(~pad & (i >= 0))",
+    "window": "(abs(i - j) <= reach)",
+    "dilated": "(abs(i - j) <= reach * dilation) & ((i - j) % dilation == 0)",
+    "block": "(i // block_size == j // block_size)",
+    "prefix": "((j <= i) | (j < prefix_length))",
+    "global_window": "((abs(i - j) <= reach) | (i < n_global) | (j < n_global))",
+    "no_self": "(i != j)",
+    "custom": "listed",
+    "formula": "",
+}
+
+BIASES: dict[str, tuple[str, ...]] = {
+    "none": (),
+    "alibi": ("-slopes[:, None, None] * abs(i - j)",),
+    "t5": (
+        "wide = exact + sum(steps >= start for start in starts)  # and ever wider ranges",
+        "bucket = np.where(steps < exact, steps, wide)",
+        'normal("t5_bias", (n_heads, t5_n_buckets))[:, bucket]',
+    ),
+    "linear": ("-bias_slope * abs(i - j) * np.ones((n_heads, 1, 1))",),
+    "formula": ("",),
+}
+"""The lines before B and, last, what B is."""
+
+
+@dataclass(frozen=True)
+class Normalise:
+    """The lines before A, what A is, and the same in PyTorch's own words where it has some.
+
+    shares  whether a row with nothing allowed would be 0 / 0
+    turn    whether it always works along the last axis, so that the scores have to be turned for the other
+    """
+
+    before: tuple[str, ...]
+    weights: str
+    torch: str = ""
+    shares: bool = True
+    turn: bool = False
+
+
+LINE = Normalise((), "")
+"""What stands for a row that is nothing but its line: the lines are written from its formula."""
+
+NORMALISERS = {
+    "softmax": Normalise(
+        ("e = np.exp({z})",), "e / e.sum(axis={axis}, keepdims=True)", torch="torch.softmax({x}{T}, dim={axis})"
+    ),
+    "sparsemax": Normalise((), "sparsemax({x})", turn=True),
+    "entmax15": Normalise((), "entmax15({x})", turn=True),
+    "sigmoid": Normalise(
+        ("e = np.exp(-abs({x}{T}))  # the exponential of what is never positive cannot overflow",),
+        "np.where({x} >= 0, 1.0, e) / (1 + e)",
+        torch="torch.sigmoid({x}{T})",
+        shares=False,
+    ),
+    "hardmax": Normalise(
+        (
+            "top = {x}.max(axis={axis}, keepdims=True)",
+            "low = np.where(np.isneginf({x}), np.inf, {x}).min(axis={axis}, keepdims=True)",
+            "size = {size}  # no score is larger",
+            "size = np.maximum(size, np.maximum(abs(top), abs(low)))",
+            "tie = np.maximum(1e-9 * (top - low), 2**-44 * size)  # what is equal but for rounding is equal",
+            "wins = {x} >= top - tie",
+        ),
+        "wins / wins.sum(axis={axis}, keepdims=True)",
+    ),
+    "quiet_softmax": Normalise(
+        (
+            "top = {x}.max(axis={axis}, keepdims=True).clip(min=0)  # the 1 in the denominator is a key with score 0",
+            "e = np.exp({quiet})",
+        ),
+        "e / (np.exp(-top{T}) + e.sum(axis={axis}, keepdims=True))",
+        shares=False,
+    ),
+    "linear": Normalise(
+        ("p = {x}.clip(min=0)", "total = p.sum(axis={axis}, keepdims=True)"),
+        "p / np.where(total == 0, 1.0, total)",
+        shares=False,
+    ),
+}
+
+FEED_FORWARDS = {
+    "none": "",
+    "relu": "({hidden}).clip(min=0)",
+    "gelu": "gelu({hidden})",
+    "gelu_tanh": "gelu_tanh({hidden})",
+    "swiglu": "silu({hidden})",
+    "geglu": "gelu({hidden})",
+}
+"""What bends the hidden units; where they are gated, the gates."""
+
+NORMS = {"pre": "layer_norm({x})", "post": "layer_norm({x})", "rms": "rms_norm({x})"}
+
+INITIALISERS = {
+    "glorot": "glorot({address}, {shape}{at})",
+    "normal": "normal({address}, {shape}{at})",
+    "uniform": "uniform({address}, {shape}{at})",
+    "binary": "binary({address}, {shape}{at})",
+    "linear": "linear({address}, {shape}{at})",
+    "identity": "np.eye({rows}, {columns})",
+    "orthogonal": "orthogonal(normal({address}, {shape}{at}))",
+    "by_hand": "glorot({address}, {shape}{at})",
+    "learned": "glorot({address}, {shape}{at})",
+}
+"""How a matrix is filled, or a stack of them."""
+
+VECTORS = {
+    "glorot": "math.sqrt(6 / ({width} + 1)) * (2 * uniform({address}, {shape}) - 1)",
+    "normal": "normal({address}, {shape})",
+    "uniform": "uniform({address}, {shape})",
+    "binary": "binary({address}, {shape})",
+    "linear": "(2 * uniform({address}, {shape}) - 1) / math.sqrt({width})",
+    "identity": "np.ones({shape})",
+    "orthogonal": "orthogonal(normal({address}, {column}))[..., 0]",
+    "by_hand": "math.sqrt(6 / ({width} + 1)) * (2 * uniform({address}, {shape}) - 1)",
+    "learned": "math.sqrt(6 / ({width} + 1)) * (2 * uniform({address}, {shape}) - 1)",
+}
+"""How the vector v of the additive score is filled, one a head."""
+
+STARTS = {
+    "glorot": "np.zeros({shape})",
+    "normal": "normal({address}, {shape}{at})",
+    "uniform": "uniform({address}, {shape}{at})",
+    "binary": "binary({address}, {shape}{at})",
+    "linear": "(2 * uniform({address}, {shape}{at}) - 1) / math.sqrt({d_in})",
+    "identity": "np.zeros({shape})",
+    "orthogonal": "np.zeros({shape})",
+    "by_hand": "np.zeros({shape})",
+    "learned": "np.zeros({shape})",
+}
+"""How a bias is filled."""

@@ -1,0 +1,202 @@
+"""The present setting as a stand-alone script in PyTorch, in float64, with the library's own calls where they fit."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from attnviz.engine.config import Config
+from attnviz.engine.run import run
+from attnviz.engine.tables.positions import POSITIONS
+from attnviz.exports.script.functions import TORCH_DRAWS
+from attnviz.exports.script.inputs import needs_bias, needs_mask
+from attnviz.exports.script.layers import LayerScript
+from attnviz.exports.script.lines import Part
+from attnviz.exports.script.numpy_script import opening, script
+from attnviz.exports.script.parts import parts
+from attnviz.exports.script.rows import Normalise
+from attnviz.readings.words import TORCH
+
+IN_TORCH = (
+    (r"np\.swapaxes\((\w+|unit\(\w+\)), (?:1, 2|-1, -2)\)", r"\1.mT"),
+    (r"\blayer_norm\((\w+)\)", r"torch.nn.functional.layer_norm(\1, \1.shape[-1:])"),
+    (r"\brms_norm\((\w+)\)", r"torch.nn.functional.rms_norm(\1, \1.shape[-1:], eps=1e-5)"),
+    (r"\b(gelu|silu)\(", r"torch.nn.functional.\1("),
+    (r"\bgelu_tanh\(([^()]+)\)", r"torch.nn.functional.gelu(\1, approximate='tanh')"),
+    (r"-np\.sort\(-z, axis=-1\)", "z.sort(dim=-1, descending=True).values"),
+    (r"np\.take_along_axis", "torch.take_along_dim"),
+    (r"np\.repeat", "torch.repeat_interleave"),
+    (r"np\.concatenate", "torch.cat"),
+    (r"np\.array", "torch.tensor"),
+    (r"dtype=bool", "dtype=torch.bool"),
+    (r"\.(max|min)\(axis", r".a\1(axis"),
+    (r"\.copy\(\)", ".clone()"),
+    (r"\baxis(\d?)=", r"dim\1="),
+    (r"keepdims", "keepdim"),
+    (r"\bnp\.", "torch."),
+)
+"""What NumPy's words are in PyTorch, in this order; what is not named is called the same."""
+
+PRINT = Part("print", "torch.set_printoptions(precision=3, sci_mode=False, linewidth=120)\nprint(A)")
+DTYPE = "torch.set_default_dtype(torch.float64)"
+
+ONE_CALL = "# Scores, mask, softmax and A @ V in one call; A is only there to be looked at."
+POLARITY = "# In attn_mask True means MAY look here; in nn.MultiheadAttention it means may NOT."
+CAUSAL = "# is_causal is j <= i, both counted from the first."
+SCALE = "# Without scale= the scores would be divided by the root of d_k."
+EMPTY = "# Older versions give NaN where nothing is allowed."
+
+CALL = "torch.nn.functional.scaled_dot_product_attention"
+MODULE = """\
+attention = torch.nn.MultiheadAttention(d_model, n_heads, bias={bias})
+with torch.no_grad():
+    attention.in_proj_weight.copy_(torch.cat([W.mT.reshape(d_model, d_model) for W in (W_Q, W_K, W_V)]))
+    attention.out_proj.weight.copy_(W_O.mT)
+{biases}    Y_module, A_module = attention({x}, {x_kv}, {x_kv}, {mask}average_attn_weights=False)
+assert torch.allclose(Y_module, Y) and torch.allclose(A_module, A)"""
+BIASES = """\
+    attention.in_proj_bias.copy_(torch.cat([b_Q.flatten(), b_K.flatten(), b_V.flatten()]))
+    attention.out_proj.bias.copy_(b_O)
+"""
+
+INSIDE = ("scores", "scaled", "capped", "masked", "weights")
+"""The steps inside the one call: a number that is changed in them cannot be handed to it."""
+
+
+def torch_script(config: Config) -> str:
+    """Return the setting as a PyTorch script that computes every step anew and prints the weights.
+
+    Where `scaled_dot_product_attention` can do what is set, it does; where `nn.MultiheadAttention` can, too, that is
+    shown with the same matrices, and compared. Random numbers are those of the NumPy script, bit for bit.
+
+    Raises ConfigError for a setting that cannot be run.
+
+    >>> "is_causal=True" in torch_script(Config(sentence="a b", mask="causal"))
+    True
+    >>> "attn_mask=~M" in torch_script(Config(sentence="a b", mask="no_self", bos=True))
+    True
+    """
+    trace = run(config)
+    found, _ = parts(trace, looped=True, write=TorchLayerScript)
+    # The functions are found before the translation, which leaves two of them to the library.
+    start = opening(trace, [replace(part, code=_own_functions(part.code)) for part in found], TORCH_DRAWS)
+    whole = [part if part.name in ("draws", "tokens") else _translated(part) for part in [*start, *found]]
+    whole[0] = replace(whole[0], code=f"{DTYPE}\n{whole[0].code}")
+    return script(trace, "PyTorch", [*whole, PRINT])
+
+
+def _own_functions(code: str) -> str:
+    """Return the code without calls of what PyTorch has itself."""
+    return re.sub(r"\b(layer_norm|rms_norm|gelu_tanh|gelu|silu|torch\.sigmoid)\(", "(", code)
+
+
+def _translated(part: Part) -> Part:
+    code = part.code
+    for numpy, torch in IN_TORCH:
+        code = re.sub(numpy, torch, code)
+    return replace(part, code=code)
+
+
+class TorchLayerScript(LayerScript):
+    """Writes a layer with the library's own calls where they can do what is set."""
+
+    words = TORCH
+
+    def normalised(self, row: Normalise, x: str, axis: int) -> str:
+        """Return the lines before A, and what A is."""
+        return row.torch.format(**self.named(x, axis)) if row.torch else super().normalised(row, x, axis)
+
+    def repeats_values(self) -> bool:
+        """Return whether heads that share values need them once each; the one call knows how to share."""
+        return not self._is_one_call()
+
+    def mixed(self) -> str:
+        """Return the lines before Z, and what Z is."""
+        if not self._is_one_call():
+            return super().mixed()
+        if needs_bias(self.trace):
+            self.lines.write(self._added())
+        arguments = ["Q", "K", "V", *self._masking()]
+        lines = [ONE_CALL]
+        lines += [CAUSAL] if "is_causal=True" in arguments else [POLARITY] if "attn_mask=M" in arguments else []
+        if self._factor():
+            arguments.append(f"scale={self._factor()}")
+            lines += [SCALE]
+        arguments += ["enable_gqa=True"] if self.config.group_size > 1 else []
+        call = f"{CALL}({', '.join(arguments)})"
+        self.lines.write(*lines)
+        if not self.has_empty:
+            return call
+        self.lines.write(f"Z_call = {call}", EMPTY)
+        return "np.where(nothing, 0.0, Z_call)"
+
+    def _is_one_call(self) -> bool:
+        """Return whether scaled_dot_product_attention can do all from the scores to the heads' outputs."""
+        config = self.config
+        one_scale = config.score == "dot" or config.scale is not None or not self.fill.d_q
+        return (
+            config.score in ("scaled_dot", "dot")
+            and one_scale
+            and config.normaliser == "softmax"
+            and config.normalise_over == "keys"
+            and not config.softcap
+            and not any(self.lines.edited(name) for name in INSIDE)
+            and not self.leaks("values")
+        )
+
+    def _masking(self) -> list[str]:
+        """Return what says where to look and what is added there."""
+        if needs_bias(self.trace):
+            return ["attn_mask=added"]
+        if self._is_causal():
+            return ["is_causal=True"]
+        return ["attn_mask=M"] if needs_mask(self.trace) else []
+
+    def _added(self) -> str:
+        """Return the line for a mask of numbers, which are added to the scores."""
+        B = "B" if self.config.temperature == 1.0 else "B / temperature"
+        if not needs_mask(self.trace):
+            return f"added = {B}"
+        return f"added = np.where(M, {B}, -np.inf)  # a mask of numbers is added to the scores"
+
+    def _is_causal(self) -> bool:
+        return self.config.mask == ("causal",) and not self.lines.edited("allowed")
+
+    def _factor(self) -> str:
+        """Return the scale, where it is not the call's own; the temperature goes into it."""
+        config = self.config
+        is_own = config.scale is None and config.score == "scaled_dot"
+        if is_own and config.temperature == 1.0:
+            return ""
+        scale = "scale" if is_own or config.scale not in (None, 1.0) else "1.0"
+        return scale if config.temperature == 1.0 else f"{scale} / temperature"
+
+    def module(self) -> None:
+        """Write the same as nn.MultiheadAttention, compared."""
+        if not self._is_module():
+            return
+        mask = "attn_mask=added, " if needs_bias(self.trace) else "attn_mask=~M, " if needs_mask(self.trace) else ""
+        biased = self.config.projection_bias
+        code = MODULE.format(bias=biased, biases=BIASES if biased else "", x=self.x, x_kv=self.x_kv(), mask=mask)
+        self.lines.write(code)
+        self.lines.end("module")
+
+    def _is_module(self) -> bool:
+        """Return whether nn.MultiheadAttention has this shape, this scale, and nothing that would have to be changed
+        in it.
+        """
+        config = self.config
+        widths = {*config.key_widths(), *config.value_widths()}
+        inside = ("queries", "keys", "values", "heads", "concat", "output")
+        return (
+            self._is_one_call()
+            and not self._factor()
+            and config.group_size == 1
+            and widths == {config.d_model / config.n_heads}
+            and config.has_output_projection()
+            and POSITIONS[config.position].rotate is None
+            and not any(self.lines.edited(name) for name in inside)
+            and not any(np.isneginf(S).all(axis=-1).any() for S in self.lines.arrays("masked"))
+        )

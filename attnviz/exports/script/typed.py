@@ -1,0 +1,158 @@
+"""Typed formulas in a script: the score, the mask, the bias and the normaliser as lines, for all heads at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from attnviz.engine.config import Config
+from attnviz.engine.trace import Trace
+from attnviz.engine.typed_rows import TYPED, bias_formula, mask_formula, normaliser_of, score_of
+from attnviz.exports.script.rows import VARIABLES
+from attnviz.formula import names
+from attnviz.formula.graph import HIDDEN, Formula
+from attnviz.readings.forbidden import ZERO, at_forbidden
+from attnviz.readings.script import Script
+from attnviz.readings.words import NUMPY, Words
+
+HEAD_NUMBERS = "h = np.arange(1, n_heads + 1)  # the heads, counted from 1"
+ALL_HEADS, ONE_HEAD = "np.zeros((n_heads, {n}, {m}))", "np.zeros(({n}, {m}))"
+
+
+@dataclass(frozen=True)
+class Written:
+    """The lines before a step, and what the step is."""
+
+    before: tuple[str, ...]
+    code: str
+
+
+def formulas(config: Config) -> list[Formula]:
+    """Return the formulas that were typed in this setting."""
+    found = [score_of(config).typed, normaliser_of(config).typed, bias_formula(config)]
+    found += [mask_formula(config)] if TYPED in config.mask else []
+    return [formula for formula in found if formula is not None]
+
+
+def needs(config: Config, *variables: str) -> bool:
+    """Return whether a formula of this setting looks at one of these variables."""
+    return any(formula.variables() & set(variables) for formula in formulas(config))
+
+
+def uses_hidden_width(config: Config) -> bool:
+    """Return whether the score has a width of its own."""
+    return bool(score_of(config).definition.hidden)
+
+
+def _sizes(config: Config, n_key: str) -> dict[str, str]:
+    """Return what places and widths are called in a script."""
+    kept = {"d_q": "d_k"} | dict.fromkeys(HIDDEN, "d_a")
+    return kept | {"n": n_key, "n_key": n_key, "n_query": "len(tokens)", "tokens_kv": n_key[4:-1]}
+
+
+def _n_key(trace: Trace) -> str:
+    return "len(tokens_kv)" if trace.config.is_cross_attention else "len(tokens)"
+
+
+def _split(lines: Sequence[str], result: str) -> Written:
+    return Written(tuple(lines[:-1]), lines[-1].removeprefix(f"{result} = "))
+
+
+def score(trace: Trace, formula: Formula, K: str, has: set[str], widths: str, words: Words = NUMPY) -> Written:
+    """Return the lines of the typed score.
+
+    K       what the keys are called, once for each query head
+    has     the parameters that the run has;  widths  what the list of widths is called where heads differ, else empty
+    """
+    n_key = _n_key(trace)
+    named = _sizes(trace.config, n_key) | {"k": K} | {name: VARIABLES[names.STEPS[name]] for name in formula.parameters}
+    if widths:
+        return _head_by_head(formula, named, has, widths, words)
+    named |= {name: f"{named[name]}[:, 0]" for name in formula.parameters if name in names.NUMBERS}
+    off, before = set(formula.parameters) - has, []  # a bias, while biases are off
+    script = Script(formula, words, heads=True, named=named, zero=off)
+    made = _split(script.lines("S"), "S")
+    for name in sorted(off):
+        if re.search(rf"\b{named[name]}\b", "\n".join((*made.before, made.code))):
+            size = named.get(formula.axes_of(name)[0], formula.axes_of(name)[0])
+            before.append(f"{named[name]} = np.zeros((n_heads, {size}))  # biases are off")
+    code = made.code if script.covers() else _spread(made.code, ALL_HEADS.format(n="len(tokens)", m=n_key))
+    return Written((*before, *made.before), code)
+
+
+def _spread(code: str, zeros: str) -> str:
+    return f"{f'({code})' if ' if ' in code or ' < ' in code else code} + {zeros}"
+
+
+def _head_by_head(formula: Formula, named: Mapping[str, str], has: set[str], widths: str, words: Words) -> Written:
+    """Return a function of one head, called for each at its own width."""
+    own = {name: "Q" if name == "q" else "K" for name in ("q", "k")}
+    inside = {**named, **own, "d_q": "d_k"}
+    script = Script(formula, words, named=inside)
+    *lines, last = script.lines("S")
+    zeros = ONE_HEAD.format(n="len(tokens)", m=named["n_key"])
+    last = last if script.covers() else f"S = {_spread(last.removeprefix('S = '), zeros)}"
+    given = [name for name in formula.parameters if name in has]
+    off = [f"{named[name]} = np.zeros({_width(formula, name)})" for name in sorted(set(formula.parameters) - has)]
+    body = "".join(f"    {line}\n" for line in [*off, *lines, last])
+    parameters = ["Q", "K", "h", "d_k", *(named[name] for name in given)]
+    heads = ["Q[h, :, :d]", f"{named['k']}[h, :, :d]", "h + 1", "d"]
+    heads += [f"{named[name]}[{_index(formula, name)}]" for name in given]
+    define = f"def score_of_head({', '.join(parameters)}):\n{body}    return S\n"
+    call = ", ".join(heads)
+    return Written((define,), f"np.stack([score_of_head({call}) for h, d in enumerate({widths})])")
+
+
+def _width(formula: Formula, name: str) -> str:
+    return "d_a" if formula.axes_of(name)[0] in HIDDEN else "d_k"
+
+
+def _index(formula: Formula, name: str) -> str:
+    """Return the index that cuts a parameter of one head to its true width."""
+    cut = {"d_q": ":d", "d_k": ":d"}
+    if name in names.NUMBERS:
+        return "h, 0"
+    return ", ".join(["h", *(cut.get(axis, ":") for axis in formula.axes_of(name))])
+
+
+def mask(trace: Trace) -> Written:
+    """Return the lines of the typed mask; every cell has a truth, also where only the key decides."""
+    formula = mask_formula(trace.config)
+    script = Script(formula, named=_sizes(trace.config, _n_key(trace)))
+    made = _split(script.lines("M"), "M")
+    return Written(made.before, f"({made.code})" if script.covers() else f"(({made.code}) & (i + j >= 0))")
+
+
+def bias(trace: Trace, formula: Formula) -> Written:
+    """Return the lines of the typed bias, for every head."""
+    n_key = _n_key(trace)
+    script = Script(formula, heads=True, named=_sizes(trace.config, n_key))
+    made = _split(script.lines("B"), "B")
+    zeros = ALL_HEADS.format(n="len(tokens)", m=n_key)
+    return Written(made.before, made.code if script.covers() else _spread(made.code, zeros))
+
+
+def weights(trace: Trace, formula: Formula, x: str, *, over_keys: bool, forbids: bool, words: Words = NUMPY) -> Written:
+    """Return the lines of the typed normaliser, from the masked scores x.
+
+    over_keys  whether each row is normalised; the wrong way, the scores are turned and turned back
+    forbids    whether a key is forbidden anywhere, so that what is not harmless there is left out
+    """
+    before = []
+    named = _sizes(trace.config, _n_key(trace)) | {"x": x}
+    z = x if trace.config.temperature == 1.0 else f"{x} / temperature"
+    if not over_keys:
+        z = words.turned.format(f"({z})" if words.turned.startswith("{") and " " in z else z)
+        named |= {"i": "j.T", "j": "i.T", "n_query": named["n_key"], "n_key": named["n_query"]}
+    if z != x:
+        named["x"] = "z"
+        before.append(f"z = {z}")
+    script = Script(formula, words, heads=True, named=named, allowed="seen" if forbids else "")
+    made = _split(script.lines("A"), "A")
+    closes = forbids and at_forbidden(formula.root) != ZERO
+    code = f"np.where(seen, {made.code}, 0.0)" if closes else made.code
+    if closes or any("seen" in line for line in (*made.before, made.code)):
+        before.append(f"seen = ~np.isneginf({named['x']})  # the keys that take part")
+    code = code if script.covers() else f"{code} + np.zeros({named['x']}.shape)"
+    return Written((*before, *made.before), code if over_keys else words.turned.format(f"({code})"))

@@ -1,0 +1,210 @@
+"""Products, scores, rotations and norms as formulas of a spreadsheet, with the blocks that lie between two steps.
+
+Only functions that every spreadsheet of the last fifteen years has, and none that must be entered as an array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.engine.tables.blocks import EPSILON
+from attnviz.exports.workbook.layout import Array, Block, Formula, Sheet
+from attnviz.settings.language import Words, translate
+
+HEADINGS = Words(
+    {
+        "angles": "p θ · angles · {shape} · how far each pair of columns is turned at each position, counted from 0",
+        "query_part": "q W · {shape} · each query times the matrix of the score",
+        "left": "q W_q · {shape} · the query's part of the hidden units",
+        "left_biased": "q W_q + b · {shape} · the query's part of the hidden units",
+        "right": "k W_k · {shape} · the key's part of the hidden units",
+        "root": "root of the mean square of each row · {shape} · √(mean square + 0.00001)",
+        "spread": "mean and deviation of each row · {shape} · √(variance + 0.00001)",
+        "linear_part": "{symbol} · {shape} · the hidden units before the kink",
+    }
+)
+LENGTH, MEAN, DEVIATION, ROOT = "length", "mean", "deviation", "root"
+
+
+def shape(array: Array) -> str:
+    """Return rows × columns."""
+    return " × ".join(map(str, array.shape))
+
+
+def numbers(n: int) -> tuple[str, ...]:
+    """1, 2, 3 ... as words."""
+    return tuple(str(number) for number in range(1, n + 1))
+
+
+def product(left: Block, right: Block, plus: Block | None = None) -> Formula:
+    """Return each row of one block times each column of another, and a row of numbers added.
+
+    The sum around the product of matrices takes one number out of a 1 × 1 array, which needs no array entry.
+    """
+
+    def formula(i: int, j: int) -> str:
+        added = "" if plus is None else f"+{plus.at(0, j)}"
+        if left.array.shape[1] == 1:
+            return f"{left.at(i, 0)}*{right.at(0, j)}{added}"
+        return f"SUMPRODUCT(MMULT({left.row(i)},{right.column(j)})){added}"
+
+    return formula
+
+
+def added(left: Block, right: Block) -> Formula:
+    """Return the sum of two blocks, cell by cell."""
+    return lambda i, j: f"{left.at(i, j)}+{right.at(i, j)}"
+
+
+def same(block: Block) -> Formula:
+    """Return the cells of another block."""
+    return block.at
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The queries and keys of one head, the score's own matrices, and the sheet on which they stand."""
+
+    sheet: Sheet
+    Q: Block
+    K: Block
+    parameters: Mapping[str, Block]
+
+
+def _dot(pair: Pair) -> Formula:
+    return lambda i, j: f"SUMPRODUCT({pair.Q.row(i)},{pair.K.row(j)})"
+
+
+def _general(pair: Pair) -> Formula:
+    part = _projected(pair, "query_part", pair.Q, pair.parameters["W"])
+    return lambda i, j: f"SUMPRODUCT({part.row(i)},{pair.K.row(j)})"
+
+
+def _additive(pair: Pair) -> Formula:
+    b = pair.parameters.get("b")
+    left = _projected(pair, "left_biased" if b else "left", pair.Q, pair.parameters["W_q"], b)
+    right = _projected(pair, "right", pair.K, pair.parameters["W_k"])
+    v = pair.parameters["v"].row(0)
+    return lambda i, j: f"SUMPRODUCT({v},TANH({left.row(i)}+{right.row(j)}))"
+
+
+def _projected(pair: Pair, which: str, block: Block, W: Block, b: Block | None = None) -> Block:
+    array = block.array @ W.array + (0.0 if b is None else b.array)
+    return pair.sheet.add(
+        HEADINGS[which].format(shape=shape(array)),
+        array,
+        product(block, W, b),
+        rows=block.rows,
+        columns=numbers(array.shape[1]),
+    )
+
+
+def _cosine(pair: Pair) -> Formula:
+    q, k = (_lengths(pair.sheet, block) for block in (pair.Q, pair.K))
+
+    def formula(i: int, j: int) -> str:
+        a, b = q.at(i, 0), k.at(j, 0)
+        return f"IF(OR({a}=0,{b}=0),0,SUMPRODUCT({pair.Q.row(i)},{pair.K.row(j)})/{a}/{b})"
+
+    return formula
+
+
+def _lengths(sheet: Sheet, block: Block) -> Block:
+    array = np.sqrt((block.array**2).sum(axis=1, keepdims=True))
+    return sheet.along(translate(LENGTH), array, lambda i, _: f"SQRT(SUMSQ({block.row(i)}))", block)
+
+
+def _gaussian(pair: Pair) -> Formula:
+    return lambda i, j: f"-0.5*SUMXMY2({pair.Q.row(i)},{pair.K.row(j)})"
+
+
+def _negative_distance(pair: Pair) -> Formula:
+    return lambda i, j: f"-SQRT(SUMXMY2({pair.Q.row(i)},{pair.K.row(j)}))"
+
+
+def _location(pair: Pair) -> Formula:
+    return product(pair.Q, pair.parameters["W"])
+
+
+SCORES: dict[str, Callable[[Pair], Formula]] = {
+    "scaled_dot": _dot,
+    "dot": _dot,
+    "general": _general,
+    "additive": _additive,
+    "cosine": _cosine,
+    "gaussian": _gaussian,
+    "negative_distance": _negative_distance,
+    "location": _location,
+}
+"""For each score the formula of its cells; what it needs on the way is added to the sheet."""
+
+
+def rotated(sheet: Sheet, block: Block, base: float, cell: str) -> Formula:
+    """Return queries or keys, each pair of columns rotated by its angle; the last of an odd number stays.
+
+    The angles are added to the sheet; `cell` holds their base.
+    """
+    n, width = block.array.shape
+    if width == 1:
+        return same(block)
+    angles = _angles(sheet, n, width, base, cell)
+
+    def formula(i: int, j: int) -> str:
+        if j == width - 1 and width % 2:
+            return block.at(i, j)
+        x, y, angle = block.at(i, j - j % 2), block.at(i, j - j % 2 + 1), angles.at(i, j // 2)
+        return f"{x}*SIN({angle})+{y}*COS({angle})" if j % 2 else f"{x}*COS({angle})-{y}*SIN({angle})"
+
+    return formula
+
+
+def _angles(sheet: Sheet, n: int, width: int, base: float, cell: str) -> Block:
+    """Return the angle of every position and every pair of columns."""
+    array = np.arange(n)[:, None] * base ** (-2 * np.arange(width // 2) / width)
+    heading = HEADINGS["angles"].format(shape=shape(array))
+    rows, columns = tuple(map(str, range(n))), numbers(width // 2)
+    return sheet.add(heading, array, lambda i, j: f"{i}*{cell}^(-{2 * j}/{width})", rows=rows, columns=columns)
+
+
+def normed(sheet: Sheet, source: Block) -> Formula:
+    """Return each row of a block minus its mean, over its deviation; a block of both is added to the sheet."""
+    X = source.array
+    array = np.hstack([X.mean(axis=1, keepdims=True), np.sqrt(X.var(axis=1, keepdims=True) + EPSILON)])
+    kinds = ("AVERAGE({})", f"SQRT(VARP({{}})+{EPSILON:.5f})")
+    both = sheet.add(
+        HEADINGS["spread"].format(shape=shape(array)),
+        array,
+        lambda i, j: kinds[j].format(source.row(i)),
+        rows=source.rows,
+        columns=(translate(MEAN), translate(DEVIATION)),
+    )
+    return lambda i, j: f"({source.at(i, j)}-{both.at(i, 0)})/{both.at(i, 1)}"
+
+
+def rms_normed(sheet: Sheet, source: Block) -> Formula:
+    """Return each row of a block over the root of its mean square, which is added to the sheet."""
+    X = source.array
+    array = np.sqrt((X**2).mean(axis=1, keepdims=True) + EPSILON)
+    root = sheet.add(
+        HEADINGS["root"].format(shape=shape(array)),
+        array,
+        lambda i, j: f"SQRT(SUMSQ({source.row(i)})/{X.shape[1]}+{EPSILON:.5f})",
+        rows=source.rows,
+        columns=(translate(ROOT),),
+    )
+    return lambda i, j: f"{source.at(i, j)}/{root.at(i, 0)}"
+
+
+NORMS = {"pre": normed, "post": normed, "rms": rms_normed}
+
+FEED_FORWARDS: dict[str, Callable[[str], str]] = {
+    "relu": lambda x: f"MAX({x},0)",
+    "gelu": lambda x: f"{x}*NORMSDIST({x})",
+    "gelu_tanh": lambda x: f"0.5*{x}*(1+TANH(0.7978845608028654*({x}+0.044715*{x}^3)))",
+    "swiglu": lambda x: f"0.5*{x}*(1+TANH({x}/2))",
+    "geglu": lambda x: f"{x}*NORMSDIST({x})",
+}
+"""What happens to a hidden unit of the feed-forward block; NORMSDIST is the normal distribution function itself."""

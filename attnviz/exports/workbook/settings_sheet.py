@@ -1,0 +1,115 @@
+"""The first sheets of a workbook: what was chosen, with the numbers among it that can be changed, and what is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.engine.tables.biases import BIASES
+from attnviz.engine.tables.masks import MASKS
+from attnviz.engine.tables.normalisers import NORMALISERS
+from attnviz.engine.tables.positions import POSITIONS
+from attnviz.engine.tables.scores import SCORES
+from attnviz.engine.trace import Trace
+from attnviz.exports.workbook.layout import Block, Book, Formula, Sheet
+from attnviz.exports.workbook.score_formulas import added
+from attnviz.exports.workbook.steps import StepWriter
+from attnviz.settings.language import Words, translate, translate_all
+
+NAMES = {"setting": "Setting", "embedded": "X"}
+TITLES = Words({"setting": "Attention, every number a formula", "embedded": "What attention reads"})
+LINES = (
+    "Change a number on yellow ground, on any sheet, and all that follows from it changes.",
+    "Black numbers are formulas: select one to see what it is made of. Green ones were changed by hand; they stand "
+    "where a formula would.",
+    "Grey cells are masked. Four decimals are shown; each cell holds all of them.",
+)
+CHOSEN = Words(
+    {
+        "score": "Score: {}",
+        "normaliser": "Normaliser: {}, over {}",
+        "mask": "Mask: {}",
+        "bias": "Bias by distance: {}",
+        "position": "Positions: {}",
+    }
+)
+HEADINGS = Words(
+    {
+        "scale": "scale · a factor on the scores of each head",
+        "softcap": "soft cap c · bounds the scores by c·tanh(s / c); 0 is off",
+        "temperature": "temperature T · the scores are divided by it",
+        "rope_base": "base · of the angles by which queries and keys are turned",
+    }
+)
+
+ROWS = Words({"scale": "scale", "softcap": "softcap", "temperature": "temperature", "rope_base": "rope base"})
+SIDE_NAMES = Words({"keys": "keys", "queries": "queries"})
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The cells of the setting to which formulas refer; a setting that is not used has none."""
+
+    scale: Block | None = None
+    softcap: str = ""
+    temperature: str = ""
+    rope_base: str = ""
+
+
+def setting(book: Book, trace: Trace) -> Inputs:
+    """Return the first sheet: the choices and notes in words, and the numbers."""
+    sheet = book.sheet(NAMES["setting"], TITLES["setting"], [*translate_all(LINES), *_chosen(trace), *trace.notes])
+    if "scaled" not in trace.layers[0]:
+        return Inputs()
+    is_turned = POSITIONS[trace.config.position].rotate is not None
+    return Inputs(
+        _scale(sheet, trace),
+        _number(sheet, "softcap", trace.config.softcap),
+        _number(sheet, "temperature", trace.config.temperature),
+        _number(sheet, "rope_base", trace.config.rope_base) if is_turned else "",
+    )
+
+
+def _chosen(trace: Trace) -> list[str]:
+    """Return the rows of the tables that this run uses, in words."""
+    config, steps = trace.config, trace.layers[0]
+    words = {"position": [POSITIONS[config.position].label]} if trace.around else {}
+    words |= {"score": [SCORES[config.score].label]} if "queries" in steps else {}
+    words |= {"bias": [BIASES[config.bias].label]} if "bias" in steps else {}
+    if "masked" in steps:
+        words["mask"] = [", ".join(MASKS[name].label for name in config.mask)]
+        words["normaliser"] = [NORMALISERS[config.normaliser].label, SIDE_NAMES[config.normalise_over]]
+    return [CHOSEN[name].format(*words[name]) for name in CHOSEN if name in words]
+
+
+def _number(sheet: Sheet, name: str, value: float) -> str:
+    """Write one number of the setting; return the reference to it."""
+    return sheet.add(HEADINGS[name], np.array([[value]]), None, rows=(ROWS[name],), name=name).at(0, 0)
+
+
+def _scale(sheet: Sheet, trace: Trace) -> Block:
+    """Return the scale of each head: what was set, or the score's own, which for the scaled product is 1 over √d_k."""
+    config, score = trace.config, SCORES[trace.config.score]
+    widths = np.repeat(config.key_widths(), config.group_size).tolist()
+    scales = [score.scale(width) if config.scale is None else config.scale for width in widths]
+    is_root = config.scale is None and score.name == "scaled_dot"
+    formula: Formula | None = (lambda _, h: f"1/SQRT({widths[h]})") if is_root else None
+    heads = tuple(translate("head {n}", n=h + 1) for h in range(config.n_heads))
+    array = np.array([scales])
+    return sheet.add(
+        HEADINGS["scale"], array, formula, rows=(ROWS["scale"],), columns=heads, name="scale", is_input=True
+    )
+
+
+def embedded(book: Book, trace: Trace) -> tuple[Block | None, Block | None]:
+    """E, P and their sum, for the second sentence too: what queries are made of, and what keys and values are."""
+    if not trace.around:
+        return None, None
+    writer = StepWriter(trace, None, trace.around)
+    sheet = book.sheet(NAMES["embedded"], TITLES["embedded"])
+    found = []
+    for suffix in ("", "_kv") if trace.config.is_cross_attention else ("",):
+        E, P = (writer.step(sheet, f"{name}{suffix}", None) for name in ("token_embeddings", "positions"))
+        found.append(writer.step(sheet, f"embedded{suffix}", added(E, P)))
+    return found[0], found[-1]

@@ -1,0 +1,214 @@
+"""The worked solution of one cell or one row as a LaTeX document, with the run's own numbers.
+
+It needs no package beyond a plain TeX installation and goes through pdflatex; lualatex and xelatex also set the
+tokens that pdflatex has no letters for, which else stand as their code points.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from attnviz.arithmetic.cell import Cell, derive
+from attnviz.arithmetic.line import ArithmeticLine
+from attnviz.engine.tables.scores import SCORES
+from attnviz.engine.tables.tokenisers import graphemes
+from attnviz.engine.trace import Trace
+from attnviz.engine.typed_rows import normaliser_of, score_of
+from attnviz.pictures.static.text_metrics import drawable
+from attnviz.settings.language import Words, translate
+from attnviz.settings.url_codec import link
+from attnviz.text.query_sentences import visible_token
+from attnviz.text.sentences import QUOTED
+
+PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
+\usepackage[margin=22mm]{geometry}
+\usepackage{amsmath}
+\usepackage{ifluatex,ifxetex}
+\newif\ifunicode
+\ifluatex\unicodetrue\fi
+\ifxetex\unicodetrue\fi
+\ifunicode
+  \usepackage{fontspec}
+  % \setmainfont{Noto Sans}  % any font on your machine that has the letters of your tokens
+\else
+  \usepackage[T1]{fontenc}
+  \usepackage[utf8]{inputenc}
+  \usepackage{textcomp}
+\fi
+% the letters, and what pdflatex sets in their place
+\newcommand{\letters}[2]{\ifunicode #1\else #2\fi}
+\allowdisplaybreaks
+\setlength{\parindent}{0pt}
+\raggedright
+"""
+
+NOTES = Words(
+    {
+        "letters": "Some tokens hold letters that pdflatex cannot set: compile with lualatex or xelatex, and choose a "
+        "font that has them. pdflatex shows their code points.",
+        "link": "The setting, to be put after the question mark of a link:",
+    }
+)
+TEXTS = Words(
+    {
+        "cell": "Head {head}: query {query}, {query_token}, attends to key {key}, {key_token}",
+        "row": "Head {head}: query {query}, {query_token}, attends to {n} keys",
+        "layer": "Layer {layer}. ",
+        "score": "Score",
+        "normaliser": "Normaliser",
+        "vectors": "From the tokens to q and k",
+        "query": "The query",
+        "key": "Key {key}, {key_token}",
+        "scores": "From q and k to the score",
+        "weight": "From the scores to the weight",
+        "weights": "From the scores to the weights",
+        "output": "From the weight to the output",
+        "outputs": "From the weights to the output",
+    }
+)
+
+LONGEST = 60
+"""Characters of a token, as a reader counts them, that stand in a title."""
+
+SYMBOL = re.compile(r"\b([A-Za-z]_[A-Za-z0-9])\b")
+
+_ESCAPED = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "'": r"\textquotesingle{}",
+    "`": r"\textasciigrave{}",
+    "“": "``",
+    "„": r"\quotedblbase{}",
+    "”": "''",
+    "’": "'",
+    "…": r"\dots{}",
+    "·": r"\textperiodcentered{}",
+    "×": r"\texttimes{}",
+    "√": r"$\surd$",
+    "−": r"$-$",
+    "∞": r"$\infty$",
+}
+_ESCAPED |= {character: rf"\{character}" for character in "#$%&_{}"}
+_ESCAPED |= {character: f"{character}{{}}" for character in "-,?!"}
+"""Of the last ones, two in a row would become one letter."""
+
+_SET_BY_PDFLATEX = {*map(chr, range(0x20, 0x7F)), *map(chr, range(0xC0, 0x180)), *"¡¿£§©®°±¶–—•€"} - {*"ĲĳĿŀŉŦŧĦħĸſƀ×÷"}
+
+
+def cell(trace: Trace, layer: int, head: int, query: int, key: int, digits: int = 4) -> str:
+    """Return the whole arithmetic of one cell as a LaTeX document; all places count from 0, `digits` are 2 to 17.
+
+    Raises ValueError if the trace has no such cell, or for digits outside the range.
+    """
+    found = derive(trace, layer, head, query, key, digits)
+    named = {"query_token": _token(found.query_token), "key_token": _token(found.key_token)}
+    title = TEXTS["cell"].format(head=head + 1, query=query + 1, key=key + 1, **named)
+    parts = {"vectors": found.vectors, "scores": found.score, "weight": found.weight, "output": found.output}
+    body = [part for name, lines in parts.items() if lines for part in (_section(TEXTS[name]), *_lines(lines))]
+    return _document(trace, layer, title, body)
+
+
+def row(trace: Trace, layer: int, head: int, query: int, digits: int = 4) -> str:
+    """Return the arithmetic of all cells of one query as a LaTeX document: what they share stands once.
+
+    Raises ValueError if the trace has no such row, or for digits outside the range.
+    """
+    cells = [derive(trace, layer, head, query, key, digits) for key in range(len(trace.key_tokens))]
+    token = _token(trace.query_tokens[query])
+    title = TEXTS["row"].format(head=head + 1, query=query + 1, query_token=token, n=len(cells))
+    return _document(trace, layer, title, list(_row(cells)))
+
+
+def escaped(text: str) -> str:
+    r"""Return the text as LaTeX sets it letter by letter: nothing in it is a command, and no two letters join.
+
+    >>> print(escaped("50 % of {x}_1"), escaped("\u732b"))
+    50 \% of \{x\}\_1 \letters{猫}{U+732B}
+    """
+    return "".join(_ESCAPED.get(each) or _letter(each) for each in drawable(text))
+
+
+def _letter(character: str) -> str:
+    if character in _SET_BY_PDFLATEX:
+        return character
+    return rf"\letters{{{character}}}{{U+{ord(character):04X}}}"
+
+
+def _ours(sentence: str) -> str:
+    """Return a sentence of ours, in which W_Q and its like are symbols."""
+    return "".join(f"${part}$" if at % 2 else escaped(part) for at, part in enumerate(SYMBOL.split(sentence)))
+
+
+def _token(token: str) -> str:
+    clusters = graphemes(visible_token(token))
+    short = "".join(clusters if len(clusters) <= LONGEST else (*clusters[: LONGEST - 1], "…"))
+    return escaped(translate(QUOTED, token=short))
+
+
+def _row(cells: Sequence[Cell]) -> Iterator[str]:
+    """Yield the query once, every key with its score, the weights, and the output."""
+    first, over_keys = cells[0], cells[0].over == "keys"
+    of_query = [line for line in (*first.vectors, *first.score) if _is_of_query(line)]
+    if of_query:
+        yield from (_section(TEXTS["query"]), *_lines(of_query))
+    for each in cells:
+        own = [line for line in (*each.vectors, *each.score) if not _is_of_query(line)]
+        if own:
+            yield from (_section(_key(each)), *_lines(own))
+    yield _section(TEXTS["weights"])
+    yield from _lines(first.weight[:-1] if over_keys and not first.emptied else ())
+    for each in cells:
+        yield from (_subsection(_key(each)), *_lines(each.weight[-1:] if over_keys else each.weight))
+    if first.output:
+        yield _section(TEXTS["outputs"])
+    for each in cells if first.output else ():
+        yield from (_subsection(_key(each)), *_lines(each.output[:-1]))
+    yield from _lines(first.output[-1:])
+
+
+def _is_of_query(line: ArithmeticLine) -> bool:
+    return line.name in ("query", "turned_query", "transformed_query", "hidden_query", "query_length")
+
+
+def _key(found: Cell) -> str:
+    return TEXTS["key"].format(key=found.key + 1, key_token=_token(found.key_token))
+
+
+def _section(title: str) -> str:
+    return rf"\section*{{{title}}}"
+
+
+def _subsection(title: str) -> str:
+    return rf"\subsection*{{{title}}}"
+
+
+def _lines(lines: Sequence[ArithmeticLine]) -> Iterator[str]:
+    """Yield the lines that change something, each with its title and sentence."""
+    for line in lines:
+        if line.active or line.edited:
+            yield rf"\textbf{{{_ours(line.title)}.}} {_ours(line.sentence)}"
+            yield f"\\[\n{line.latex}\n\\]"
+
+
+def _document(trace: Trace, layer: int, title: str, body: Sequence[str]) -> str:
+    config = trace.config
+    layers = TEXTS["layer"].format(layer=layer + 1) if len(trace.layers) > 1 else ""
+    head = [rf"\section*{{\Large {layers}{title}}}"]
+    steps = trace.layers[layer]
+    if "queries" in steps:
+        head.append(rf"{TEXTS['score']}: {escaped(SCORES[config.score].label)}, ${score_of(config).formula}$.")
+    if "masked" in steps:
+        row = normaliser_of(config)
+        head.append(rf"{TEXTS['normaliser']}: {escaped(row.label)}, ${row.formula}$.")
+    text = "\n\n".join([*head, *body])
+    notes = [f"% {NOTES['link']} {link(config)}"]
+    if r"\letters" in text:
+        notes.append(f"% {NOTES['letters']}")
+    start = "\n".join(notes) + "\n" + PREAMBLE
+    return start + "\\begin{document}\n\n" + text + "\n\n\\end{document}\n"

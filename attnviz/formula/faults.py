@@ -1,0 +1,127 @@
+"""What can be wrong with a typed formula: the sentence, and the place in the line that it is about."""
+
+from __future__ import annotations
+
+from attnviz.settings.fields import ConfigError
+from attnviz.settings.language import Words
+
+FAULTS = Words(
+    {
+        "empty": "nothing is typed yet; {wanted} is wanted",
+        "long": "the formula has {n:,} characters; at most {most} fit",
+        "character": "{character} cannot be read here",
+        "character_instead": "{character} cannot be read here; write {better}",
+        "token_character": "this character cannot stand in a token",
+        "factor": "write {number}*{name}",
+        "deep": "this is nested too deeply or too long: at most {levels} levels and {parts} parts",
+        "closing": "a closing bracket ) is missing",
+        "opening": "an opening bracket ( is missing",
+        "equality": "one = gives a line a name; to compare, write ==",
+        "unreadable": "this cannot be read as a formula",
+        "last": "the last line is the formula itself: leave out the name and the =",
+        "assignment": "each line before the last has the form name = ...",
+        "taken": "the name {name} is taken; choose another",
+        "unused": "{name} is never used; use it or take the line out",
+        "construct": "{what} cannot be used in a formula",
+        "number": "a number looks like 2, 0.5 or 1e-6",
+        "times_j": "write {number}*j: j is the number of the key",
+        "matrix": "{name} is a matrix: it stands right of @, as in q @ {name}, or as {name}[j], one row for each key",
+        "unknown": "{name} is not known here; there are {known}",
+        "unknown_near": "{name} is not known here; did you mean {near}?",
+        "no_function": "there is no function {name}; there are {known}",
+        "no_function_near": "there is no function {name}; did you mean {near}?",
+        "two_roles": "{name} is used in two ways: as {one} and as {other}",
+        "brackets_mask": "square brackets stand only in token[i] and token[j]",
+        "brackets_score": "square brackets stand only in W[j], W[:, j] and b[j]: a row, a column or a number a key",
+        "level": "level stands in normalisers, with a power from 1 to {most}, as in level(x, 2)",
+        "brackets": "square brackets cannot be used here",
+        "call": "a function is called as in tanh(x); there are {known}",
+        "arguments": "between the brackets of {name} stand {given} things; {wanted} is right",
+        "not_a_vector": "{name} goes over the entries of a vector, but this is one number already",
+        "not_a_row": "{name} goes over the keys of a row, but this is the same for every key",
+        "token_alone": 'a token can only be compared, as in token[j] != "the"',
+        "token_compared": 'a token is compared with a token or a text, by == or !=, as in token[j] != "the"',
+        "membership": 'write for example token[j] in ("the", "a")',
+        "truth": "and, or, not and if stand with comparisons, such as j <= i",
+        "comparison": "compare with < <= > >= == or !=",
+        "at_left": "@ needs a vector on its left; this is one number",
+        "at_right": "@ needs a vector or a matrix on its right; this is one number",
+        "at_row": "@ multiplies vectors and matrices; a normaliser has a row of numbers x",
+        "invert": "write not instead of ~",
+        "vector_left": "this has one entry for each column; a score is one number, so put sum(...) around it",
+        "outcome_truth": "{wanted} is wanted, and this is true or false",
+        "outcome_number": "{wanted} is wanted, and this is a number",
+        "widths": "more than {most} hidden widths; use fewer matrices",
+        "work": "{heads} heads, {queries} × {keys} tokens and width {width} would take about {n} million steps; "
+        "at most {most} million fit. Choose fewer heads or tokens, smaller widths, or fewer functions inside sum(...)",
+        "table_work": "{heads} heads and {queries} × {keys} tokens would take about {n} million steps; "
+        "at most {most} million fit. Choose fewer heads or tokens, or a shorter formula",
+        "bias": "the bias is {value} at query {query} and key {key}; {n} of {all} numbers are like that",
+        "not_traced": "the function could not be written as a formula: {why}",
+    }
+)
+
+WANTED = Words(
+    {
+        "score": "one number for each query and key",
+        "mask": "true or false for each query and key",
+        "bias": "one number for each query and key",
+        "normaliser": "one weight for each query and key",
+    }
+)
+
+CONSTRUCTS = Words(
+    {
+        "Attribute": "a dot after a name",
+        "Lambda": "lambda",
+        "Tuple": "a comma here",
+        "List": "a list",
+        "Dict": "a dictionary",
+        "Set": "a set",
+        "JoinedStr": "a text",
+        "NamedExpr": ":=",
+        "ListComp": "a list",
+        "GeneratorExp": "for",
+        "": "this",
+    }
+)
+"""What Python's constructs that have no place in a formula are called."""
+
+ROLES = Words(
+    {
+        "matrix": "a matrix",
+        "rows": "a row for each key",
+        "columns": "a column for each key",
+        "vector": "a vector",
+        "list": "a number for each key",
+        "number": "one number",
+    }
+)
+
+
+class FormulaError(ConfigError):
+    """A formula that cannot be used, and where: `at` and `until` count the characters of the line from 0."""
+
+    def __init__(self, message: str, at: int = 0, until: int | None = None) -> None:
+        super().__init__(message)
+        self.at = at
+        self.until = at + 1 if until is None else max(until, at + 1)
+
+    def pointed(self, text: str) -> str:
+        """Return the line with the place marked under it.
+
+        >>> print(FormulaError("did you mean tanh?", 4, 8).pointed("sum(tahn(q*k))"))
+        sum(tahn(q*k))
+            ^^^^
+        """
+        start = text.rfind("\n", 0, self.at) + 1
+        line = text[start:].split("\n")[0]
+        width = max(1, min(self.until, start + len(line)) - self.at)
+        before = text[:start] + line
+        after = text[start + len(line) :]
+        return f"{before}\n{' ' * (self.at - start)}{'^' * width}{after}"
+
+
+def fault(which: str, span: tuple[int, int] = (0, 1), /, **facts: object) -> FormulaError:
+    """Return the fault of this name at a span of the line."""
+    return FormulaError(FAULTS[which].format(**facts), *span)

@@ -1,0 +1,195 @@
+"""A formula as the function of a row of a table: of queries and keys, of scores, of places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from attnviz.formula import arrays, work
+from attnviz.formula.arrays import Array, Place
+from attnviz.formula.faults import fault
+from attnviz.formula.gradient import gradients
+from attnviz.formula.graph import Formula
+from attnviz.formula.numbers import scores, weights
+
+LARGEST = 1e307
+"""What a score over a tiny temperature is held to, so that the largest can still be subtracted from it."""
+
+ScoreFunction = Callable[..., Array]
+
+
+def score_function(formula: Formula, widths: Sequence[int] = ()) -> ScoreFunction:
+    """Return the function (Q, K, **parameters) of a score: (..., heads, n, d), or (n, d) for one head.
+
+    widths  the true width of each head, where heads of different width ride padded with zeros: most formulas, such as
+            `mean(q * k)`, would see the padding, so every head is computed at its own width
+
+    >>> from attnviz.formula.reader import parse
+    >>> score_function(parse("sum(q * k)"))(np.ones((2, 3)), np.ones((1, 3)))
+    array([[3.],
+           [3.]])
+    """
+
+    def score(Q: Array, K: Array, **parameters: Array) -> Array:
+        shape = (*Q.shape[:-1], K.shape[-2])
+        if 0 in shape:
+            return np.zeros(shape)
+        Q = Q.reshape(-1, *Q.shape[-3:]) if Q.ndim > 2 else Q[None, None]
+        K = np.broadcast_to(K, (*shape[:-2], *K.shape[-2:])).reshape(-1, Q.shape[1], *K.shape[-2:])
+        own = complete(formula, parameters, Q, K)
+        made = [_by_width(formula, q, k, own, widths) for q, k in zip(Q, K)]
+        return np.stack(made).reshape(shape)
+
+    return score
+
+
+def _by_width(formula: Formula, Q: Array, K: Array, own: Mapping[str, Array], widths: Sequence[int]) -> Array:
+    """Return the scores (heads, n, m), heads of one width at a time."""
+    if len(set(widths)) < 2:
+        return np.array(_scores(formula, Q, K, own, arrays.WHOLE))
+    made = np.zeros((*Q.shape[:-1], K.shape[-2]))
+    for width in set(widths):
+        heads = [h for h, each in enumerate(widths) if each == width]
+        parts = {name: _cut(array[heads], formula.axes_of(name), width) for name, array in own.items()}
+        place = Place(heads=heads, n_heads=len(widths))
+        made[heads] = _scores(formula, Q[heads][..., :width], K[heads][..., :width], parts, place)
+    return made
+
+
+def score_slopes(formula: Formula, widths: Sequence[int] = ()) -> Callable[..., tuple[Array, Array, dict[str, Array]]]:
+    """Return the function (G, S, Q, K, **parameters) that hands dL/dS back to queries, keys and parameters.
+
+    Heads of different width are taken apart as `score_function` takes them.
+    """
+
+    def back(G: Array, S: Array, Q: Array, K: Array, **parameters: Array) -> tuple[Array, Array, dict[str, Array]]:
+        own = complete(formula, parameters, Q[None], K[None])
+        made: dict[str, Array] = {name: np.zeros(array.shape) for name, array in {"q": Q, "k": K, **own}.items()}
+        each = widths or (Q.shape[-1],) * len(Q)
+        for width in set(each) if S.size else ():
+            heads = [h for h, other in enumerate(each) if other == width]
+            parts = {name: _cut(array[heads], formula.axes_of(name), width) for name, array in own.items()}
+            place = Place(heads=heads, n_heads=len(each))
+            at = arrays.of_score(formula, Q[heads][..., :width], K[heads][..., :width], parts, place)
+            found = gradients(formula, at, G[heads])
+            for name, its in found.items():
+                gradient = _one_head_each(formula, name, its)
+                whole: tuple[Any, ...] = (heads, *map(slice, gradient.shape[1:]))
+                made[name][whole] = gradient
+        return made.pop("q"), made.pop("k"), made
+
+    return back
+
+
+def _one_head_each(formula: Formula, name: str, gradient: Array) -> Array:
+    """Return a gradient with the axes of what it belongs to, from one with the four axes of a formula."""
+    if name in ("q", "k"):
+        return gradient[:, :, 0] if name == "q" else gradient[:, 0]
+    role = formula.parameters[name].role
+    if role == "columns":
+        return np.swapaxes(gradient[:, 0], -1, -2)
+    places: dict[str, Any] = {"list": np.s_[:, 0, :, 0], "vector": np.s_[:, 0, 0], "number": np.s_[:, 0, 0, 0]}
+    return gradient[places.get(role, np.s_[:, 0])]
+
+
+def normaliser_slopes(formula: Formula) -> Callable[..., Array]:
+    """Return the function (G, X, A, T) that hands dL/dA back to the masked scores."""
+
+    def back(G: Array, X: Array, A: Array, T: float = 1.0) -> Array:
+        forbidden = np.isneginf(X)
+        with np.errstate(over="ignore"):
+            Z = np.where(forbidden, X, np.clip(X / T, -LARGEST, LARGEST))
+        found = gradients(formula, arrays.of_normaliser(Z), np.where(forbidden, 0.0, G)) if X.size else {}
+        return np.where(forbidden, 0.0, found["x"][..., 0] / T) if "x" in found else np.zeros(X.shape)
+
+    return back
+
+
+def _cut(array: Array, axes: tuple[str, ...], width: int) -> Array:
+    return array[(slice(None), *(slice(width) if axis in ("d_q", "d_k") else slice(None) for axis in axes))]
+
+
+def _scores(formula: Formula, Q: Array, K: Array, own: Mapping[str, Array], place: Place) -> Array:
+    given = arrays.of_score(formula, Q, K, own, place)
+    work.check(formula, given)
+    return scores(formula, given)
+
+
+def complete(formula: Formula, given: Mapping[str, Array], Q: Array, K: Array) -> dict[str, Array]:
+    """Return every parameter of the heads of Q (any, heads, n, d); what is not given is the plainest one."""
+    sizes = {"d_q": Q.shape[-1], "d_k": K.shape[-1], "key": K.shape[-2]}
+    for name, array in given.items():
+        axes = formula.axes_of(name)
+        sizes |= dict(zip(axes, array.shape[array.ndim - len(axes) :]))
+    plainest = max(Q.shape[-1], K.shape[-1])
+    found = {}
+    for name in formula.parameters:
+        shape = tuple(sizes.get(axis, plainest) for axis in formula.axes_of(name))
+        array = given[name] if name in given else _plainest(name, shape)
+        found[name] = np.broadcast_to(array, (Q.shape[1], *shape))
+    return found
+
+
+def _plainest(name: str, shape: tuple[int, ...]) -> Array:
+    """Return the identity for a matrix, zeros for the bias b, ones for any other vector or number."""
+    if len(shape) == 2:
+        return np.eye(*shape)
+    return np.zeros(shape) if name == "b" else np.ones(shape)
+
+
+def normaliser_function(formula: Formula) -> Callable[..., Array]:
+    """Return the function (X, T) of a normaliser along the last axis; -inf is forbidden and comes out as 0.
+
+    >>> from attnviz.formula.reader import parse
+    >>> normaliser_function(parse("relu(x) / n", "normaliser"))(np.array([[1.0, -1.0, -np.inf]]))
+    array([[0.5, 0. , 0. ]])
+    """
+
+    def normalise(X: Array, T: float = 1.0) -> Array:
+        if not X.size:
+            return np.zeros(X.shape)
+        with np.errstate(over="ignore"):
+            Z = np.where(np.isfinite(X), np.clip(X / T, -LARGEST, LARGEST), X)
+        flat = Z.reshape(-1, *X.shape[-3:]) if X.ndim > 2 else np.atleast_2d(Z)[None, None]
+        made = []
+        for each in flat:
+            given = arrays.of_normaliser(each)
+            work.check(formula, given)
+            made.append(weights(formula, given))
+        return np.stack(made).reshape(X.shape)
+
+    return normalise
+
+
+def sums_to_one(formula: Formula) -> bool:
+    """Return whether every row of weights adds to 1, found by trying rows of any size, some with forbidden keys."""
+    draws = np.random.default_rng(0)
+    for n, size in ((1, 1.0), (5, 1.0), (8, 30.0), (6, 0.0)):
+        X = size * draws.normal(size=(1, 4, n))
+        X[:, 1:3, n // 2 + 1 :] = -np.inf
+        sums = weights(formula, arrays.of_normaliser(X)).sum(axis=-1)
+        if not np.allclose(sums, 1.0, rtol=0, atol=1e-9):
+            return False
+    return True
+
+
+def mask_table(formula: Formula, queries: Sequence[str], keys: Sequence[str], shape: tuple[int, int]) -> Array:
+    """Return where a query may attend, (queries, keys), from the words of both."""
+    given = arrays.of_table(*shape, tokens=(queries, keys))
+    work.check(formula, given)
+    return np.array(scores(formula, given)[0])
+
+
+def bias_table(formula: Formula, n_heads: int, n_query: int, n_key: int) -> Array:
+    """Return what is added to the scores, (heads, queries, keys); raises FormulaError where it is no number or inf."""
+    given = arrays.of_table(n_query, n_key, n_heads)
+    work.check(formula, given)
+    B = np.array(scores(formula, given))
+    bad = np.argwhere(np.isnan(B) | np.isposinf(B))
+    if len(bad):
+        h, i, j = map(int, bad[0])
+        facts = {"value": f"{B[h, i, j]:g}", "query": i + 1, "key": j + 1, "n": len(bad), "all": B.size}
+        raise fault("bias", formula.root.span, **facts)
+    return B

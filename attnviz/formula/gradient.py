@@ -1,0 +1,214 @@
+"""The derivative of a formula in the same nodes, so that every reading of a formula is one of its gradient too.
+
+G is dL/ds, a number for each query and key. An axis that a gradient lacks is one along which it is constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from attnviz.formula.arrays import Array, Arrays
+from attnviz.formula.graph import AXES, Formula, Node
+from attnviz.formula.numbers import Numbers
+
+UPSTREAM = "G"
+DIFFERENTIABLE = ("q", "k", "x")
+
+
+def gradients(formula: Formula, arrays: Arrays, upstream: Array) -> dict[str, Array]:
+    """Return dL/d(name) of queries, keys and parameters, or of a normaliser's scores, in the four axes.
+
+    upstream  dL/ds, (heads, queries, keys)
+    """
+    numbers = Numbers(replace(arrays, values={**arrays.values, UPSTREAM: np.asarray(upstream, dtype=float)[..., None]}))
+    made: dict[str, Array] = {}
+    for name, node in Gradient(formula).by_name.items():
+        shape = (arrays.heads, *arrays.values[name].shape[1:])
+        made[name] = np.array(np.broadcast_to(numbers(node), shape))
+    return made
+
+
+class Gradient:
+    """The graph of the derivatives: `by_name` holds the node of dL/d(name)."""
+
+    def __init__(self, formula: Formula) -> None:
+        self._known: dict[tuple[object, ...], Node] = {}
+        self._of: dict[int, Node] = {id(formula.root): self._make("variable", value=UPSTREAM, axes="ij")}
+        for node in reversed(formula.nodes):
+            if id(node) in self._of and not node.is_leaf:
+                self._back(node, self._of[id(node)])
+        self.by_name: Mapping[str, Node] = {
+            node.name: self._of[id(node)]
+            for node in formula.nodes
+            if node.op in ("variable", "matrix")
+            and id(node) in self._of
+            and (node.name in DIFFERENTIABLE or node.name in formula.parameters)
+        }
+
+    def _make(
+        self,
+        op: str,
+        *args: Node,
+        value: float | str = "",
+        axes: str | None = None,
+        width: int = 0,
+        over: str = "",
+        truth: bool = False,
+        columns: int = 0,
+    ) -> Node:
+        if axes is None:
+            axes = "".join(axis for axis in AXES if any(axis in arg.axes for arg in args))
+            width = next((arg.width for arg in args if "d" in arg.axes), 0)
+        typed = width if op in ("variable", "size", "outer") else 0
+        key = (op, tuple(map(id, args)), value, axes, over, typed, columns)
+        if key not in self._known:
+            self._known[key] = Node(op, args, value, axes, width, truth, over, (0, 1), columns)
+        return self._known[key]
+
+    def _number(self, value: float) -> Node:
+        return self._make("number", value=value, axes="")
+
+    def _times(self, one: Node, other: Node) -> Node:
+        return one if other.op == "number" and other.value == 1.0 else self._make("*", one, other)
+
+    def _add(self, x: Node, gradient: Node, whole: Node) -> None:
+        """Add to what x has a gradient with the axes of `whole`, added up over those that x lacks."""
+        for axis in whole.axes:
+            if axis in x.axes:
+                continue
+            if axis in gradient.axes:
+                axes = gradient.axes.replace(axis, "")
+                gradient = self._make("sum", gradient, axes=axes, width=gradient.width, over=axis)
+            else:
+                size = self._make("size", value=axis, axes="", width=whole.width)
+                gradient = self._times(gradient, size)
+        have = self._of.get(id(x))
+        self._of[id(x)] = gradient if have is None else self._make("+", have, gradient)
+
+    def _back(self, node: Node, g: Node) -> None:
+        """Hand the gradient of a node on to what it is made of."""
+        rule = _RULES.get(node.op)
+        if rule:
+            rule(self, node, g)
+
+    def sum_of(self, node: Node, g: Node) -> None:
+        one, other = node.args
+        self._add(one, g, node)
+        self._add(other, g if node.op == "+" else self._make("neg", g), node)
+
+    def product(self, node: Node, g: Node) -> None:
+        one, other = node.args
+        self._add(one, self._times(g, other), node)
+        self._add(other, self._times(g, one), node)
+
+    def quotient(self, node: Node, g: Node) -> None:
+        one, other = node.args
+        share = self._make(node.op, g, other)
+        self._add(one, share, node)
+        self._add(other, self._make("neg", self._times(share, node)), node)
+
+    def power(self, node: Node, g: Node) -> None:
+        base, exponent = node.args
+        lower = self._make("**", base, self._make("-", exponent, self._number(1.0)))
+        self._add(base, self._times(self._times(g, exponent), lower), node)
+        if exponent.op != "number":
+            self._add(exponent, self._times(self._times(g, node), self._make("call", base, value="log")), node)
+
+    def remainder(self, node: Node, g: Node) -> None:
+        one, other = node.args
+        self._add(one, g, node)
+        self._add(other, self._make("neg", self._times(g, self._make("//", one, other))), node)
+
+    def negative(self, node: Node, g: Node) -> None:
+        self._add(node.args[0], self._make("neg", g), node)
+
+    def larger(self, node: Node, g: Node) -> None:
+        """The larger of two takes the gradient; where both are equal there is a kink, and neither does."""
+        sign = ">" if node.op == "high" else "<"
+        for one, other in (node.args, node.args[::-1]):
+            wins = self._make("truth_as_number", self._make(sign, one, other, truth=True))
+            self._add(one, self._times(g, wins), node)
+
+    def choice(self, node: Node, g: Node) -> None:
+        test, yes, no = node.args
+        zero = self._number(0.0)
+        self._add(yes, self._make("if", test, g, zero), node)
+        self._add(no, self._make("if", test, zero, g), node)
+
+    def call(self, node: Node, g: Node) -> None:
+        slope = _SLOPES.get(node.name)
+        if slope:
+            self._add(node.args[0], self._times(g, slope(self, node, node.args[0])), node)
+
+    def added_up(self, node: Node, g: Node) -> None:
+        self._add(node.args[0], g, node.args[0])
+
+    def best(self, node: Node, g: Node) -> None:
+        """The largest takes the gradient; equal ones share it."""
+        (x,) = node.args
+        wins = self._make("truth_as_number", self._make("==", x, node, truth=True))
+        count = self._make("sum", wins, axes=node.axes, width=node.width, over=node.over)
+        self._add(x, self._times(self._make("/", g, count), wins), x)
+
+    def level(self, node: Node, g: Node) -> None:
+        """The level follows each entry above it, by the slope of that entry's part of the sum."""
+        (x,) = node.args
+        above = self._make("high", self._make("-", x, node), self._number(0.0))
+        slope = self._make("**", above, self._number(node.number - 1.0))
+        if node.number == 1.0:
+            slope = self._make("truth_as_number", self._make(">", x, node, truth=True))
+        total = self._make("sum", slope, axes=node.axes, width=node.width, over=node.over)
+        self._add(x, self._times(g, self._make("ratio", slope, total)), x)
+
+    def length(self, node: Node, g: Node) -> None:
+        (x,) = node.args
+        self._add(x, self._times(g, self._make("ratio", x, node)), x)
+
+    def through(self, node: Node, g: Node) -> None:
+        """x W: the gradient goes back through W turned, and x^T g is W's own."""
+        x, W = node.args
+        full = g if "d" in g.axes else self._times(g, self._make("**", node, self._number(0.0)))
+        axes = "".join(axis for axis in AXES if axis in full.axes or axis == "d")
+        self._add(x, self._make("@T", full, W, axes=axes, width=x.width), node)
+        own = self._make("outer", x, full, axes="", width=x.width, columns=node.width)
+        have = self._of.get(id(W))
+        self._of[id(W)] = own if have is None else self._make("+", have, own, axes="")
+
+
+Rule = Callable[[Gradient, Node, Node], None]
+_RULES: dict[str, Rule] = {
+    "+": Gradient.sum_of,
+    "-": Gradient.sum_of,
+    "*": Gradient.product,
+    "/": Gradient.quotient,
+    "ratio": Gradient.quotient,
+    "**": Gradient.power,
+    "%": Gradient.remainder,
+    "neg": Gradient.negative,
+    "high": Gradient.larger,
+    "low": Gradient.larger,
+    "if": Gradient.choice,
+    "call": Gradient.call,
+    "sum": Gradient.added_up,
+    "max": Gradient.best,
+    "min": Gradient.best,
+    "norm": Gradient.length,
+    "level": Gradient.level,
+    "@": Gradient.through,
+}
+"""How each operation hands its gradient on; what is not here, such as a comparison, hands on nothing."""
+
+_SLOPES: dict[str, Callable[[Gradient, Node, Node], Node]] = {
+    "tanh": lambda of, y, x: of._make("-", of._number(1.0), of._make("*", y, y)),
+    "exp": lambda of, y, x: y,
+    "log": lambda of, y, x: of._make("/", of._number(1.0), x),
+    "abs": lambda of, y, x: of._make("call", x, value="sign"),
+    "sqrt": lambda of, y, x: of._make("/", of._number(0.5), y),
+    "sigmoid": lambda of, y, x: of._make("*", y, of._make("-", of._number(1.0), y)),
+    "sin": lambda of, y, x: of._make("call", x, value="cos"),
+    "cos": lambda of, y, x: of._make("neg", of._make("call", x, value="sin")),
+}
+"""The slope of y = f(x)."""

@@ -1,0 +1,51 @@
+"""The names that may stand in a formula: functions, reductions and parameters."""
+
+from __future__ import annotations
+
+import difflib
+
+FUNCTIONS = ("tanh", "exp", "log", "abs", "sqrt", "relu", "sigmoid", "sin", "cos", "sign")
+OVER = ("sum", "mean", "max", "min", "norm", "unit", "dot", "ratio", "level")
+"""What goes over the entries of a vector or of a row; max and min of two are entry by entry.
+
+level(x, p) is the number t of a row with sum(relu(x - t)**p) = 1, which sparse normalisers take off.
+"""
+
+CALLED = FUNCTIONS + OVER
+ARGUMENTS = {"dot": (2,), "ratio": (2,), "level": (2,), "max": (1, 2), "min": (1, 2)}
+MATRICES = {"W": "score_w", "W_q": "score_w_q", "W_k": "score_w_k", "U": "score_matrix_u", "A": "score_matrix_a"}
+VECTORS = {
+    "v": "score_v",
+    "b": "score_b",
+    "u": "score_vector_u",
+    "w": "score_vector_w",
+    "c": "score_vector_c",
+}
+NUMBERS = {
+    "g": "score_g",
+    "alpha": "score_alpha",
+    "beta": "score_beta",
+    "gamma": "score_gamma",
+    "lam": "score_lam",
+    "tau": "score_tau",
+}
+"""The parameters that a score may have, by role, and the step in which a run keeps each; a number is one a head."""
+
+STEPS = MATRICES | VECTORS | NUMBERS
+
+LONGEST = 20
+
+
+def role(name: str) -> str:
+    """Return what a parameter of this name is: "matrix", "vector", "number", or nothing.
+
+    >>> role("W_q"), role("v"), role("tau"), role("query")
+    ('matrix', 'vector', 'number', '')
+    """
+    tables = {"matrix": MATRICES, "vector": VECTORS, "number": NUMBERS}
+    return next((kind for kind, table in tables.items() if name in table), "")
+
+
+def nearest(name: str, known: tuple[str, ...]) -> str:
+    """Return the known name that looks most like this one; nothing if none does."""
+    return next(iter(difflib.get_close_matches(name[:LONGEST], known, 1)), "")

@@ -1,0 +1,79 @@
+"""Where the numbers of a formula first stop being numbers: the cell, and the term of the line that made it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.formula.arrays import Array, Place, of_normaliser, of_score
+from attnviz.formula.graph import Formula, Node
+from attnviz.formula.numbers import Numbers, scores, weights
+from attnviz.settings.language import Words
+
+TROUBLE = Words(
+    {
+        "from": "{term} is {value}, made from {parts}, at query {query} and key {key} of head {head}; "
+        "{n} of {all} numbers are like that",
+        "alone": "{term} is {value} at query {query} and key {key} of head {head}; {n} of {all} numbers are like that",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """The first cell that is not finite: its place, counted from 0, the term's place in the line, and words."""
+
+    head: int
+    query: int
+    key: int
+    span: tuple[int, int]
+    words: str
+
+
+def of_scores(formula: Formula, Q: Array, K: Array, parameters: Mapping[str, Array]) -> Trouble | None:
+    """Return the first score that is infinite or no number and the term that made it; None if all are finite."""
+    S = scores(formula, of_score(formula, Q, K, parameters))
+    bad = np.argwhere(~np.isfinite(S))
+    if not len(bad):
+        return None
+    h, i, j = map(int, bad[0])
+    one = {name: array[h : h + 1] for name, array in parameters.items()}
+    place = Place(i, j, Q.shape[1], K.shape[1], (h,), len(S))
+    q, k = Q[min(h, len(Q) - 1)], K[min(h, len(K) - 1)]
+    return _found(formula, Numbers(of_score(formula, q[None, i : i + 1], k[None, j : j + 1], one, place)), bad, S.size)
+
+
+def of_weights(formula: Formula, X: Array) -> Trouble | None:
+    """Return the same for the weights of a normaliser, from the scores (heads, queries, keys), -inf where forbidden."""
+    A = weights(formula, of_normaliser(X))
+    bad = np.argwhere(~np.isfinite(A))
+    if not len(bad):
+        return None
+    h, i, _ = map(int, bad[0])
+    place = Place(i, 0, X.shape[1], X.shape[2], (h,), len(X))
+    return _found(formula, Numbers(of_normaliser(X[h : h + 1, i : i + 1], place)), bad, A.size)
+
+
+def _found(formula: Formula, numbers: Numbers, bad: Array, size: int) -> Trouble:
+    h, i, j = map(int, bad[0])
+    allowed = numbers.arrays.allowed
+    for node in formula.nodes:
+        if node.op in ("text", "matrix") or node.truth or node.value == "x":
+            continue
+        made = numbers(node)
+        wrong = ~np.isfinite(made)
+        if allowed is not None and made.shape[-2] > 1:
+            wrong = wrong & allowed
+        if wrong.any():
+            parts = ", ".join(f"{numbers(arg).item():.4g}" for arg in node.args if _is_one(arg, numbers))
+            facts = {"query": i + 1, "key": j + 1, "head": h + 1, "n": len(bad), "all": size}
+            term, value = formula.text[slice(*node.span)], f"{made[wrong][0]:g}"
+            words = TROUBLE["from" if parts else "alone"].format(term=term, value=value, parts=parts, **facts)
+            return Trouble(h, i, j, node.span, words)
+    return Trouble(h, i, j, formula.root.span, "")  # a rounding of the whole that the cell alone does not repeat
+
+
+def _is_one(node: Node, numbers: Numbers) -> bool:
+    return node.op not in ("matrix", "text") and not node.truth and numbers(node).size == 1

@@ -1,0 +1,374 @@
+"""From a typed line to its graph."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from functools import lru_cache
+from operator import add, mul, sub, truediv
+
+from attnviz.formula import names
+from attnviz.formula.faults import CONSTRUCTS, ROLES, FormulaError, fault
+from attnviz.formula.graph import (
+    HIGHEST_POWER,
+    KEY,
+    KINDS,
+    QUERY,
+    Formula,
+    Graph,
+    Kind,
+    Node,
+    Parameter,
+    ordered,
+    sizes_of,
+)
+from attnviz.formula.text import LONGEST_TOKEN, is_number, span, tree
+
+_BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+}
+_COMPARED: dict[type[ast.cmpop], str] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
+_BRACKETS = {("matrix", "j"): "rows", ("matrix", ":,j"): "columns", ("vector", "j"): "list"}
+
+
+def _construct(n: ast.AST) -> str:
+    return CONSTRUCTS.get(type(n).__name__, CONSTRUCTS[""])
+
+
+LARGEST_NUMBER = 1e300
+Knob = float | tuple[float, ...]
+
+
+def parse(text: str, kind: str = "score", knobs: Mapping[str, Knob] | None = None) -> Formula:
+    """Return the formula that a line means; raises FormulaError with the place of what is wrong.
+
+    knobs  names that stand for numbers, such as the reach of a window, or for a number for each head; the last repeats
+
+    >>> found = parse("sum(v * tanh(q@W + k@U))")
+    >>> {name: found.axes_of(name) for name in found.parameters}
+    {'v': ('d_a',), 'W': ('d_q', 'd_a'), 'U': ('d_k', 'd_a')}
+    >>> found.any_widths
+    True
+    """
+    return _read(text, kind, tuple(sorted((knobs or {}).items())))
+
+
+@lru_cache(maxsize=256)
+def _read(text: str, kind: str, knobs: tuple[tuple[str, Knob], ...]) -> Formula:
+    return _Reader(text, KINDS[kind], dict(knobs)).read()
+
+
+class _Reader:
+    def __init__(self, text: str, kind: Kind, knobs: Mapping[str, Knob]) -> None:
+        self.text, self.kind, self.knobs, self.graph = text, kind, knobs, Graph()
+        self.parameters: dict[str, Parameter] = {}
+        self.named: dict[str, Node] = {}
+        self.spans: dict[str, tuple[int, int]] = {}
+        self.used: set[str] = set()
+
+    def read(self) -> Formula:
+        """Read every line, check what comes out, and find the sizes of all widths."""
+        *before, last = tree(self.text, self.kind.wanted).body
+        for statement in before:
+            self._assigned(statement)
+        if not isinstance(last, ast.Expr):
+            raise self._fault("last", last)
+        root = self.node(last.value)
+        self._check_outcome(root, last.value)
+        for name, where in self.spans.items():
+            if name not in self.used:
+                raise fault("unused", where, name=name)
+        sizes = sizes_of(self.graph, list(self.parameters.values()), self.text)
+        nodes = ordered([*self.named.values(), root])
+        return Formula(self.text, self.kind, root, self.named, self.parameters, sizes, nodes)
+
+    def _fault(self, which: str, at: ast.AST | Node, **facts: object) -> FormulaError:
+        return fault(which, at.span if isinstance(at, Node) else span(self.text, at), **facts)
+
+    def make(self, op: str, args: tuple[Node, ...], at: ast.AST, *, truth: bool = False) -> Node:
+        """Return the node of an operation that stands at this part of the line."""
+        return self.graph.make(op, args, truth=truth, span=span(self.text, at))
+
+    def _assigned(self, statement: ast.stmt) -> None:
+        if not (isinstance(statement, ast.Assign) and len(statement.targets) == 1):
+            raise self._fault("assignment", statement)
+        target = statement.targets[0]
+        if not isinstance(target, ast.Name):
+            raise self._fault("assignment", statement)
+        name = target.id
+        taken = name in self.kind.variables or name in names.CALLED or name in self.named or name == "token"
+        taken = taken or name in self.knobs
+        if taken or names.role(name) or len(name) > names.LONGEST:
+            raise self._fault("taken", target, name=name)
+        self.named[name] = self.node(statement.value)
+        self.spans[name] = span(self.text, target)
+
+    def node(self, n: ast.expr) -> Node:
+        """Return the node of any part of the line."""
+        match n:
+            case ast.Constant():
+                return self._constant(n)
+            case ast.Name():
+                return self._name(n)
+            case ast.Subscript():
+                return self._subscript(n)
+            case ast.Call():
+                return self._call(n)
+            case ast.BinOp(op=ast.MatMult()):
+                return self._through(n)
+            case ast.BinOp():
+                return self._binary(n)
+            case ast.UnaryOp():
+                return self._unary(n)
+            case ast.BoolOp():
+                return self._joined(n)
+            case ast.Compare():
+                return self._compared(n)
+            case ast.IfExp():
+                test, yes, no = self._truth(self.node(n.test)), self.number(n.body), self.number(n.orelse)
+                return self.make("if", (test, yes, no), n)
+            case _:
+                raise self._fault("construct", n, what=_construct(n))
+
+    def number(self, n: ast.expr) -> Node:
+        """Return the node of a part that has to be a number; what is true or false counts as 1 or 0."""
+        return self._as_number(self.node(n))
+
+    def _as_number(self, node: Node) -> Node:
+        if node.is_token:
+            raise self._fault("token_alone", node)
+        return self.graph.make("truth_as_number", (node,), span=node.span) if node.truth else node
+
+    def _truth(self, node: Node) -> Node:
+        if not node.truth:
+            raise self._fault("truth", node)
+        return node
+
+    def _constant(self, n: ast.Constant) -> Node:
+        at, until = where = span(self.text, n)
+        if type(n.value) in (int, float) and is_number(self.text[at:until]):
+            return self.graph.make("number", value=float(self.text[at:until]), span=where)
+        if isinstance(n.value, str) and self.kind.truth and len(n.value) <= LONGEST_TOKEN:
+            return self.graph.make("text", value=n.value, span=where)
+        raise fault("number", where)
+
+    def _name(self, n: ast.Name) -> Node:
+        name, where = n.id, span(self.text, n)
+        if name in self.named:
+            self.used.add(name)
+            return self.named[name]
+        if name in self.knobs:
+            made = self._knob(self.knobs[name], where)
+            if not made.is_leaf:
+                self.named[name] = made
+            return made
+        if name == "n" and self.kind.name == "normaliser":
+            return self.graph.make("size", value="j", axes="i", span=where)  # as many keys as take part
+        if name in self.kind.variables:
+            axes, width = self.kind.variables[name], {"q": QUERY, "k": KEY}.get(name, 0)
+            return self.graph.make("variable", value=name, axes=axes, width=width, span=where)
+        role = names.role(name) if self.kind.name == "score" else ""
+        if role == "matrix":
+            raise fault("matrix", where, name=name)
+        if not role:
+            raise self._unknown(name, where)
+        width = self._parameter(n, name, role).rows
+        return self.graph.make("variable", value=name, axes="d" if role == "vector" else "", width=width, span=where)
+
+    def _knob(self, value: Knob, where: tuple[int, int]) -> Node:
+        """Return the number of a knob; where heads have their own, the choice among them by h."""
+        first, *others = value if isinstance(value, tuple) else (value,)
+        numbers = [self.graph.make("number", value=float(each), span=where) for each in (first, *others)]
+        made = numbers.pop()
+        for at in range(len(numbers), 0, -1):
+            h = self.graph.make("variable", value="h", axes="", span=where)
+            number = self.graph.make("number", value=float(at), span=where)
+            is_head = self.graph.make("==", (h, number), truth=True, span=where)
+            made = self.graph.make("if", (is_head, numbers[at - 1], made), span=where)
+        return made
+
+    def _unknown(self, name: str, where: tuple[int, int]) -> FormulaError:
+        known = (*self.kind.variables, *self.named)
+        near = names.nearest(name, (*known, *names.CALLED))
+        which = "unknown_near" if near else "unknown"
+        return fault(which, where, name=name[: names.LONGEST], near=near, known=", ".join(known))
+
+    def _parameter(self, at: ast.AST, name: str, role: str) -> Parameter:
+        have = self.parameters.get(name)
+        if have and have.role != role:
+            raise self._fault("two_roles", at, name=name, one=ROLES[have.role], other=ROLES[role])
+        if not have:
+            have = self.parameters[name] = Parameter(role, self.graph.fresh(), self.graph.fresh())
+        return have
+
+    def _subscript(self, n: ast.Subscript) -> Node:
+        name = n.value.id if isinstance(n.value, ast.Name) else ""
+        inside = ast.unparse(n.slice).replace(" ", "").strip("()") if isinstance(n.slice, (ast.Name, ast.Tuple)) else ""
+        token = f"token[{inside}]"
+        if name == "token" and token in self.kind.variables:
+            return self.graph.make("variable", value=token, axes=inside, span=span(self.text, n))
+        role = _BRACKETS.get((names.role(name), inside), "")
+        if not role or self.kind.name != "score":
+            which = {"mask": "brackets_mask", "score": "brackets_score"}.get(self.kind.name, "brackets")
+            raise self._fault(which, n)
+        width = self._parameter(n, name, role).rows
+        axes = "j" if role == "list" else "jd"
+        return self.graph.make("variable", value=name, axes=axes, width=width, span=span(self.text, n))
+
+    def _call(self, n: ast.Call) -> Node:
+        known = ", ".join(names.CALLED)
+        if not isinstance(n.func, ast.Name) or n.keywords or any(isinstance(a, ast.Starred) for a in n.args):
+            raise self._fault("call", n, known=known)
+        name = n.func.id
+        if name not in names.CALLED:
+            near = names.nearest(name, names.CALLED)
+            which = "no_function_near" if near else "no_function"
+            raise self._fault(which, n.func, name=name[: names.LONGEST], near=near, known=known)
+        wanted = names.ARGUMENTS.get(name, (1,))
+        if len(n.args) not in wanted:
+            raise self._fault("arguments", n, name=name, wanted=" / ".join(map(str, wanted)), given=len(n.args))
+        return self._applied(name, tuple(self.number(arg) for arg in n.args), span(self.text, n))
+
+    def _applied(self, name: str, args: tuple[Node, ...], where: tuple[int, int]) -> Node:
+        """Return the node of a function; what can be said by others is: `unit(x)` is x over its norm."""
+        make = self.graph.make
+        if name == "relu":
+            return make("high", (args[0], make("number", value=0.0, span=where)), span=where)
+        if name in names.FUNCTIONS:
+            return make("call", args, name, span=where)
+        if name == "dot":
+            return self.over("sum", make("*", args, span=where), where)
+        if name == "level":
+            return self._level(args[0], args[1], where)
+        if len(args) == 2:
+            return make({"ratio": "ratio", "max": "high", "min": "low"}[name], args, span=where)
+        if name == "unit":
+            return make("ratio", (args[0], self.over("norm", args[0], where)), span=where)
+        if name == "mean":
+            total = self.over("sum", args[0], where)
+            axes = "i" if self.kind.over == "j" else ""
+            count = make("size", value=self.kind.over, axes=axes, width=args[0].width, span=where)
+            return make("/", (total, count), span=where)
+        return self.over(name, args[0], where)
+
+    def _level(self, x: Node, power: Node, where: tuple[int, int]) -> Node:
+        if self.kind.over != "j" or power.op != "number" or not 1.0 <= power.number <= HIGHEST_POWER:
+            raise fault("level", where, most=HIGHEST_POWER)
+        return self.over("level", x, where, power.number)
+
+    def over(self, op: str, x: Node, where: tuple[int, int], value: float | str = "") -> Node:
+        """Return the node that goes over the entries of a vector or, in a normaliser, over the keys of a row."""
+        axis = self.kind.over
+        if axis not in x.axes:
+            raise self._fault("not_a_vector" if axis == "d" else "not_a_row", x, name=op)
+        axes = x.axes.replace(axis, "")
+        return self.graph.make(op, (x,), value, axes=axes, width=x.width if "d" in axes else 0, over=axis, span=where)
+
+    def _binary(self, n: ast.BinOp) -> Node:
+        op = _BINARY.get(type(n.op))
+        if not op:
+            raise self._fault("construct", n, what=_construct(n.op))
+        left, right = self.number(n.left), self.number(n.right)
+        folded = self._folded(op, left, right) if self.knobs and left.op == right.op == "number" else None
+        if folded is not None:
+            return self.graph.make("number", value=folded, span=span(self.text, n))
+        return self.make(op, (left, right), n)
+
+    def _folded(self, op: str, left: Node, right: Node) -> float | None:
+        """Return what two numbers of a line with knobs make, so that a power of knobs is a plain number."""
+        try:
+            made = {"+": add, "-": sub, "*": mul, "/": truediv}[op](left.number, right.number)
+        except (KeyError, ArithmeticError):
+            return None
+        return made if abs(made) < LARGEST_NUMBER else None
+
+    def _through(self, n: ast.BinOp) -> Node:
+        """Return a vector through a matrix, or the sum of the products with another vector."""
+        if self.kind.over != "d":
+            raise self._fault("at_row", n)
+        x, where = self.number(n.left), span(self.text, n)
+        if "d" not in x.axes:
+            raise self._fault("at_left", n.left)
+        name = n.right.id if isinstance(n.right, ast.Name) else ""
+        if self.kind.name == "score" and names.role(name) == "matrix" and name not in self.named:
+            parameter = self._parameter(n.right, name, "matrix")
+            W = self.graph.make("matrix", value=name, span=span(self.text, n.right))
+            self.graph.unify(x.width, parameter.rows)
+            return self.graph.make("@", (x, W), axes=x.axes, width=parameter.columns, span=where)
+        y = self.number(n.right)
+        if "d" not in y.axes:
+            raise self._fault("at_right", n.right)
+        return self.over("sum", self.graph.make("*", (x, y), span=where), where)
+
+    def _unary(self, n: ast.UnaryOp) -> Node:
+        if isinstance(n.op, ast.Not):
+            return self.make("not", (self._truth(self.node(n.operand)),), n, truth=True)
+        if isinstance(n.op, ast.Invert):
+            raise self._fault("invert", n)
+        x = self.number(n.operand)
+        if isinstance(n.op, ast.UAdd):
+            return x
+        if x.op == "number":
+            return self.graph.make("number", value=-x.number, span=span(self.text, n))
+        return self.make("neg", (x,), n)
+
+    def _joined(self, n: ast.BoolOp) -> Node:
+        op = "and" if isinstance(n.op, ast.And) else "or"
+        made, *others = [self._truth(self.node(value)) for value in n.values]
+        for other in others:
+            made = self.make(op, (made, other), n, truth=True)
+        return made
+
+    def _compared(self, n: ast.Compare) -> Node:
+        """Return a chain of comparisons: 0 <= i - j < 3 is both of them."""
+        pairs, left = [], self.node(n.left)
+        for op, other in zip(n.ops, n.comparators):
+            if isinstance(op, (ast.In, ast.NotIn)):
+                pairs.append(self._member(n, left, op, other))
+                continue
+            right = self.node(other)
+            pairs.append(self._pair(n, left, op, right))
+            left = right
+        made = pairs[0]
+        for pair in pairs[1:]:
+            made = self.make("and", (made, pair), n, truth=True)
+        return made
+
+    def _pair(self, n: ast.Compare, left: Node, op: ast.cmpop, right: Node) -> Node:
+        sign = _COMPARED.get(type(op))
+        if not sign:
+            raise self._fault("comparison", n)
+        if not (left.is_token or right.is_token):
+            left, right = self._as_number(left), self._as_number(right)
+        elif not (left.is_token and right.is_token) or sign not in ("==", "!="):
+            raise self._fault("token_compared", n)
+        return self.make(sign, (left, right), n, truth=True)
+
+    def _member(self, n: ast.Compare, left: Node, op: ast.cmpop, right: ast.expr) -> Node:
+        if not isinstance(right, (ast.Tuple, ast.List)) or not right.elts:
+            raise self._fault("membership", right)
+        made, *others = [self._pair(n, left, ast.Eq(), self.node(each)) for each in right.elts]
+        for other in others:
+            made = self.make("or", (made, other), n, truth=True)
+        return self.make("not", (made,), n, truth=True) if isinstance(op, ast.NotIn) else made
+
+    def _check_outcome(self, root: Node, n: ast.expr) -> None:
+        if "d" in root.axes:
+            raise self._fault("vector_left", n)
+        if root.is_token:
+            raise self._fault("token_alone", n)
+        if root.truth != self.kind.truth:
+            raise self._fault("outcome_truth" if root.truth else "outcome_number", n, wanted=self.kind.wanted)

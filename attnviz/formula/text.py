@@ -1,0 +1,136 @@
+"""The characters of a typed line, and Python's own syntax tree of it; nothing that was typed is ever run."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from attnviz.formula.faults import FormulaError, fault
+
+LONGEST, DEEPEST, MOST = 300, 24, 96
+"""How many characters a line may have, how many levels of nesting, and how many different parts."""
+
+LONGEST_TOKEN = 40
+DIGITS = re.compile(r"\d+\.?\d*(e[+-]?\d{1,3})?|\.\d+(e[+-]?\d{1,3})?")
+SIGNS = " \n;_+-*/%@()<>=!.,[]:"
+INSTEAD = {
+    "−": "-",
+    "–": "-",
+    "×": "*",
+    "·": "*",
+    "⋅": "*",
+    "÷": "/",
+    "≤": "<=",
+    "≥": ">=",
+    "≠": "!=",
+    "“": '"',
+    "”": '"',
+    "²": "**2",
+    "√": "sqrt(...)",
+    "Σ": "sum(...)",
+    "∑": "sum(...)",
+    "^": "**",
+    "&": "and",
+    "|": "or",
+    "{": "(",
+    "}": ")",
+}
+"""What to write instead of characters that people paste."""
+
+_NO_PARTS = (ast.expr_context, ast.operator, ast.cmpop, ast.unaryop, ast.boolop)
+
+
+def tree(text: str, wanted: str) -> ast.Module:
+    """Return the syntax tree of a line; raises FormulaError for characters, nesting and brackets that do not do."""
+    check_characters(text, wanted)
+    try:
+        # The file name must not be typed by a visitor: on a syntax error Python looks for a file of that name.
+        found = ast.parse(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        place = getattr(error, "offset", None) or 1
+        row = getattr(error, "lineno", None) or 1
+        start = sum(len(line) + 1 for line in text.split("\n")[: row - 1])
+        at = min(max(start + place - 1, 0), max(len(text) - 1, 0))
+        raise fault(_complaint(text), (at, at + 1)) from None
+    _check_size(found, text)
+    if not found.body:
+        raise fault("empty", wanted=wanted)
+    return found
+
+
+def check_characters(text: str, wanted: str) -> None:
+    """Raise FormulaError at the first character that has no place in a formula.
+
+    This comes before `ast`, which would take look-alikes of letters for the letters themselves.
+    """
+    if not isinstance(text, str) or not text.strip(" \n;"):
+        raise fault("empty", wanted=wanted)
+    if len(text) > LONGEST:
+        raise fault("long", (LONGEST, len(text)), n=len(text), most=LONGEST)
+    quote = ""
+    for at, c in enumerate(text):
+        if quote:
+            quote = "" if c == quote else quote
+            if not c.isprintable() or c == "\\":
+                raise fault("token_character", (at, at + 1))
+        elif c in "\"'":
+            quote = c
+        elif not (c.isascii() and (c.isalnum() or c in SIGNS)):
+            raise _character(c, at)
+    _check_numbers(text)
+
+
+def _character(c: str, at: int) -> FormulaError:
+    better = INSTEAD.get(c)
+    name = "character_instead" if better else "character"
+    return fault(name, (at, at + 1), character=ascii(c), better=better)
+
+
+def _check_numbers(text: str) -> None:
+    """Raise FormulaError for 3q, which Python would read as a broken number."""
+    unquoted = re.sub(r"'[^']*'|\"[^\"]*\"", lambda found: " " * len(found[0]), text)
+    glued = r"(?<![\w.])(\d+\.?\d*|\.\d+)(?!e[+-]?\d{1,3}(?!\w))([A-Za-z_]\w*)"
+    for found in re.finditer(glued, unquoted):
+        name = "times_j" if found[2] == "j" else "factor"
+        raise fault(name, found.span(), number=found[1], name=found[2])
+
+
+def _check_size(found: ast.Module, text: str) -> None:
+    """Raise FormulaError for deep or long trees; level by level, so that no depth can reach Python's own limit."""
+    level: list[ast.AST] = [found]
+    depth = count = 0
+    while level:
+        count, depth = count + len(level), depth + 1
+        if depth > DEEPEST + 3 or count > 4 * MOST:
+            raise fault("deep", (0, len(text)), levels=DEEPEST, parts=MOST)
+        level = [c for node in level for c in ast.iter_child_nodes(node) if not isinstance(c, _NO_PARTS)]
+
+
+def _complaint(text: str) -> str:
+    """Return the name of what is probably wrong with a line that Python cannot read."""
+    if text.count("(") != text.count(")"):
+        return "closing" if text.count("(") > text.count(")") else "opening"
+    return "equality" if re.search(r"[^<>=!]=[^=]", text) else "unreadable"
+
+
+def span(text: str, node: ast.AST) -> tuple[int, int]:
+    """Return where a part of the tree stands in the line; `ast` counts the bytes of UTF-8, a reader characters."""
+    if not isinstance(node, (ast.expr, ast.stmt)):
+        return 0, len(text)
+    lines = text.split("\n")
+
+    def place(row: int, column: int) -> int:
+        before = lines[row - 1].encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore")
+        return sum(len(line) + 1 for line in lines[: row - 1]) + len(before)
+
+    last_row, last_column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+    return place(node.lineno, node.col_offset), place(last_row, last_column)
+
+
+def is_number(written: str) -> bool:
+    """Whether this is a plain decimal number of ordinary size: no hexadecimal, no complex, no underscore.
+
+    >>> is_number("1e-6"), is_number("0x10"), is_number("1e999")
+    (True, False, False)
+    """
+    return bool(DIGITS.fullmatch(written)) and float(written) < 1e300

@@ -1,0 +1,151 @@
+"""A Python function as a formula: it is called once with objects that write down what is done to them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from attnviz.formula.faults import fault
+from attnviz.formula.graph import Formula
+from attnviz.formula.reader import parse
+from attnviz.settings.fields import ConfigError
+
+_CALLED: dict[Any, str] = {
+    np.tanh: "tanh",
+    np.exp: "exp",
+    np.log: "log",
+    np.abs: "abs",
+    np.sqrt: "sqrt",
+    np.sin: "sin",
+    np.cos: "cos",
+    np.sign: "sign",
+    np.maximum: "max",
+    np.minimum: "min",
+}
+_SIGNS: dict[Any, str] = {
+    np.add: "+",
+    np.subtract: "-",
+    np.multiply: "*",
+    np.true_divide: "/",
+    np.floor_divide: "//",
+    np.remainder: "%",
+    np.power: "**",
+    np.matmul: "@",
+    np.less: "<",
+    np.less_equal: "<=",
+    np.greater: ">",
+    np.greater_equal: ">=",
+    np.equal: "==",
+    np.not_equal: "!=",
+}
+_OVER: dict[Any, str] = {
+    np.sum: "sum",
+    np.mean: "mean",
+    np.max: "max",
+    np.min: "min",
+    np.dot: "dot",
+    np.linalg.norm: "norm",
+}
+
+
+class _Typed(np.lib.mixins.NDArrayOperatorsMixin):
+    """A part of a formula that is being written down."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **options: Any) -> Any:
+        if method != "__call__" or options:
+            return NotImplemented
+        if ufunc in _SIGNS:
+            one, other = map(_text, args)
+            return _Typed(f"({one} {_SIGNS[ufunc]} {other})")
+        if ufunc is np.negative:
+            return _Typed(f"(-{_text(args[0])})")
+        return _Typed(f"{_CALLED[ufunc]}({', '.join(map(_text, args))})") if ufunc in _CALLED else NotImplemented
+
+    def __array_function__(self, function: Any, types: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+        if function not in _OVER or options.get("axis", -1) != -1 or set(options) - {"axis"}:
+            return NotImplemented
+        return _Typed(f"{_OVER[function]}({', '.join(map(_text, args))})")
+
+    def __bool__(self) -> bool:
+        raise TypeError("it decides by a value; write `a if test else b` as a text instead")
+
+    def _over(self, name: str, axis: int) -> _Typed:
+        if axis != -1:
+            raise TypeError(f"it goes along axis {axis}; leave the axis out")
+        return _Typed(f"{name}({self.text})")
+
+    def sum(self, axis: int = -1) -> _Typed:
+        return self._over("sum", axis)
+
+    def mean(self, axis: int = -1) -> _Typed:
+        return self._over("mean", axis)
+
+    def max(self, axis: int = -1) -> _Typed:
+        return self._over("max", axis)
+
+    def min(self, axis: int = -1) -> _Typed:
+        return self._over("min", axis)
+
+
+def _text(value: Any) -> str:
+    """Return a part as it is typed; a number, which may come from NumPy, in decimals."""
+    if isinstance(value, _Typed):
+        return value.text
+    number = float(value)
+    return repr(int(number)) if number == int(number) and abs(number) < 1e15 else repr(number)
+
+
+def traced(function: Callable[..., Any], kind: str = "score") -> Formula:
+    """Return the formula of a function; its arguments are variables and parameters by their names.
+
+    Raises FormulaError if it does something for which formulas have no word.
+
+    >>> import numpy as np
+    >>> traced(lambda q, k: np.tanh(q * k).sum()).text
+    'sum(tanh(q * k))'
+    """
+    names = inspect.signature(function).parameters
+    try:
+        made = function(*(_Typed(name) for name in names))
+    except ConfigError:
+        raise
+    except Exception as error:  # whatever a function of the caller's own can raise
+        raise fault("not_traced", why=str(error)) from error
+    if not isinstance(made, _Typed):
+        raise fault("not_traced", why=f"it gives {type(made).__name__}")
+    return parse(_bare(made.text), kind)
+
+
+def _bare(text: str) -> str:
+    """Return the text without brackets around each product and sum in which nothing else needs them."""
+    for called in (*_CALLED.values(), *_OVER.values()):
+        text = _unwrapped(text, f"{called}((")
+    return text[1:-1] if text.startswith("(") and _closes(text, 0) == len(text) - 1 else text
+
+
+def _unwrapped(text: str, opening: str) -> str:
+    """Return tanh((q * k)) as tanh(q * k)."""
+    at = text.find(opening)
+    while at >= 0:
+        inner = at + len(opening) - 1
+        end = _closes(text, inner)
+        if end + 1 < len(text) and text[end + 1] == ")":
+            text = text[:inner] + text[inner + 1 : end] + text[end + 1 :]
+        at = text.find(opening, at + 1)
+    return text
+
+
+def _closes(text: str, at: int) -> int:
+    """Return the place of the bracket that closes the one at `at`."""
+    depth = 0
+    for place in range(at, len(text)):
+        depth += (text[place] == "(") - (text[place] == ")")
+        if depth == 0:
+            return place
+    return -1

@@ -1,0 +1,1 @@
+"""Lessons and what they need of a run."""

@@ -1,0 +1,148 @@
+"""All lessons, by the names that stand in links, and the reader of the files that they are written in.
+
+A lesson is one TOML file of `attnviz/lessons/library`, in the order of the numbers before the names. It has a title,
+a sentence about it, a source, the setting by the names of Config, and slides; each slide may have a change of the
+setting and a question, with the fields of Lesson, Slide and Question. In the texts a line break is a space, but in
+tables, and an empty line begins a paragraph. In a setting, "default" is what Config begins with, and `edits` maps a
+place such as "scores.1.1.2.3" (step, layer, place, all counted from 1) to its number, or the place of a matrix such as
+"w_q.1.1" to its rows.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields
+from importlib.resources import files
+from typing import Any
+
+from attnviz.engine import edits
+from attnviz.engine.config import Config
+from attnviz.lessons.faults import FAULTS
+from attnviz.lessons.lesson import Lesson, Question, Slide
+from attnviz.settings.fields import ConfigError
+
+DEFAULT = "default"
+LONGEST = 100_000
+
+_DEFAULTS = {field.name: field.default for field in fields(Config)}
+_KEYS: dict[str, dict[str, type]] = {
+    "lesson": {"title": str, "about": str, "source": str, "setting": dict, "slides": list},
+    "slide": {"text": str, "steps": list, "change": dict, "beside": bool, "question": dict, "layer": int, "fault": str},
+    "question": {"kind": str, "ask": str, "at": dict, "why": str},
+}
+_NEEDED = {"lesson": ("title", "about", "source", "setting", "slides"), "slide": ("text",), "question": ("kind",)}
+
+
+def read_lesson(name: str, text: str) -> Lesson:
+    """Return the lesson that the text of a TOML file holds.
+
+    Raises ConfigError, with the place, for what is no TOML, a key that is unknown, missing or of another type, and a
+    setting that cannot be used.
+    """
+    if len(text) > LONGEST:
+        raise ConfigError(f"the lesson {name} has {len(text):,} characters; at most {LONGEST:,} fit")
+    try:
+        found = _checked(tomllib.loads(text), "lesson", f"the lesson {name}")
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigError(f"the lesson {name} is not written in TOML: {error}") from None
+    setting = _setting(found["setting"], f"the setting of the lesson {name}")
+    slides = [_slide(each, f"slide {n} of the lesson {name}") for n, each in enumerate(found["slides"], 1)]
+    lesson = Lesson(name, found["title"], _flowing(found["about"]), setting, tuple(slides), _flowing(found["source"]))
+    for n, slide in enumerate(lesson.slides, 1):
+        try:
+            lesson.on(slide)
+        except ConfigError as error:
+            raise ConfigError(f"slide {n} of the lesson {name}: {error}") from None
+    return lesson
+
+
+def _checked(table: Any, kind: str, where: str) -> dict[str, Any]:
+    """Return a table whose keys and types are those of its kind."""
+    if not isinstance(table, dict):
+        raise ConfigError(f"{where} is {table!r}; write a table of {', '.join(_KEYS[kind])}")
+    for key, value in table.items():
+        if key not in _KEYS[kind]:
+            raise ConfigError(f"{where} has a {key!r}; there are {', '.join(_KEYS[kind])}")
+        if type(value) is not _KEYS[kind][key]:
+            raise ConfigError(f"{key} of {where} is {value!r}, and has to be a TOML {_KEYS[kind][key].__name__}")
+    for key in _NEEDED[kind]:
+        if key not in table:
+            raise ConfigError(f"{where} has no {key}")
+    return table
+
+
+def _slide(table: Any, where: str) -> Slide:
+    found = _checked(table, "slide", where)
+    parts: dict[str, Any] = {key: found[key] for key in ("beside", "layer", "fault") if key in found}
+    if parts.get("fault", "") not in {"", *FAULTS}:
+        raise ConfigError(f"fault of {where} is {parts['fault']!r}; there are {', '.join(FAULTS)}")
+    if "steps" in found:
+        parts["steps"] = tuple(map(str, found["steps"]))
+    if "change" in found:
+        parts["change"] = _setting(found["change"], where)
+    if "question" in found:
+        parts["question"] = _question(found["question"], f"the question on {where}")
+    return Slide(_flowing(found["text"]), **parts)
+
+
+def _question(table: Any, where: str) -> Question:
+    found = _checked(table, "question", where)
+    at = dict(found.get("at", {}))
+    if "change" in at:
+        at["change"] = _setting(at["change"], where)
+    return Question(found["kind"], _flowing(found.get("ask", "")), at, _flowing(found.get("why", "")))
+
+
+def _setting(table: Any, where: str) -> dict[str, Any]:
+    """Return the values of a setting as Config takes them: tuples for lists, edits for the places they stand at."""
+    if not isinstance(table, dict):
+        raise ConfigError(f"{where} has {table!r} for a setting; write a table")
+    return {key: _value(key, value, where) for key, value in table.items()}
+
+
+def _value(key: str, value: Any, where: str) -> Any:
+    if key not in _DEFAULTS:
+        raise ConfigError(f"{where} sets {key!r}, which is no setting")
+    if value == DEFAULT and _DEFAULTS[key] is not MISSING:
+        return _DEFAULTS[key]
+    if key == "edits":
+        return tuple(_edits(value, where))
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _edits(table: Any, where: str) -> Iterator[edits.Edit]:
+    """Yield the edits of a table from places to numbers, or to the rows of a matrix."""
+    if not isinstance(table, Mapping):
+        raise ConfigError(f"{where} has {table!r} for edits; write a table from places to numbers")
+    for place, value in table.items():
+        cells = {place: str(value)}
+        if isinstance(value, str):
+            rows = [row.split() for row in value.strip().splitlines()]
+            cells = {f"{place}.{i}.{j}": x for i, row in enumerate(rows, 1) for j, x in enumerate(row, 1)}
+        for cell, number in cells.items():
+            found, unread = edits.decode(f"{cell}~{number}")
+            if unread or not found:
+                raise ConfigError(f"{where} has an edit {cell} = {number}; give a place such as scores.1.1.2.3")
+            yield from found
+
+
+def _flowing(text: str) -> str:
+    """Return a text whose paragraphs are one line each; tables keep their lines.
+
+    >>> _flowing("One paragraph,\\ntwo lines.\\n\\n| a | b |\\n|---|---|")
+    'One paragraph, two lines.\\n\\n| a | b |\\n|---|---|'
+    """
+    paragraphs = text.strip().split("\n\n")
+    return "\n\n".join(each if each.startswith("|") else " ".join(each.split("\n")) for each in paragraphs)
+
+
+def _library() -> Iterator[Lesson]:
+    folder = files("attnviz") / "lessons" / "library"
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        number, _, name = file.name.removesuffix(".toml").partition("-")
+        if number.isdecimal():
+            yield read_lesson(name, file.read_text("utf-8"))
+
+
+LESSONS: dict[str, Lesson] = {lesson.name: lesson for lesson in _library()}

@@ -1,0 +1,99 @@
+"""What a lesson is: a setting, and slides that say what to look at and ask what will be seen.
+
+A lesson is data. Its numbers come from running its setting, and the answers to its questions from that run: none is
+typed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from attnviz.engine.config import Config
+from attnviz.lessons.faults import with_fault
+from attnviz.settings.language import translated_fields
+
+
+@translated_fields("ask", "why")
+@dataclass(frozen=True)
+class Question:
+    """Something to predict before it is shown.
+
+    kind  a row of QUESTIONS, which knows how the answer is computed
+    ask   the question, in plain text; names in braces are filled in: {layer}, {head}, {query}, {key}, {step}, and
+          whatever else `at` holds. Empty: the kind asks in its own words
+    at    where in the run it is asked, and what else the kind needs to know; places count from 1:
+
+          highest_key    query; head (1): which key has the largest weight
+          weight         query, key; head (1); tolerance (0.005): the weight of one cell
+          number         step and a place along each of its axes; tolerance (0.005): any number of the run
+          sum            query or key; step ("weights"), head (1), tolerance (0.005): of a row, or of a column
+          size           step: how many numbers it has
+          shape          step: which of several shapes it has
+          rows_changed   step ("weights"); head (all); change, by the names of Config: which rows would be other
+                         numbers. Without a change: which rows differ between the lesson's own setting and the slide's
+          true_or_false  says, a row of PREDICATES; step and head where it needs them
+          spread         tolerance (0.05): the standard deviation of the scores; with d_k and divisor ("one", "root",
+                         "width") of a trial of that width, with queries and keys of independent normal numbers
+          largest_weight  as spread: the largest weight of a row, the mean over rows and heads
+
+          read     true: the answer is read off the pictures of the slide, so all of them are drawn with the question
+          before   true: what is drawn with the question is the lesson's own setting, before the slide's change
+
+    why   the explanation: it is said with the answer, and nothing of it before
+    """
+
+    kind: str
+    ask: str = ""
+    at: Mapping[str, Any] = field(default_factory=dict)
+    why: str = ""
+
+
+@translated_fields("text")
+@dataclass(frozen=True)
+class Slide:
+    """One thing to look at.
+
+    text      a paragraph or two; **bold** and $formulas$, never a visitor's words. [[scores.1.1.2.3]] stands for that
+              number of the slide's run: the step, its layer, and the place in it, all counted from 1; [[spread]] for
+              the standard deviation of its scores, [[largest_weight]] for the mean of the largest weights of its rows.
+              With a question it is the set-up, which says what is asked about and nothing of the answer
+    steps     the steps of the run that are drawn, left to right
+    change    what is otherwise than in the lesson's setting, by the names of Config
+    beside    whether the lesson's own setting is drawn beside the changed one, with the difference, step by step
+    question  what is asked before all of the picture is shown: with it is drawn what its answer follows from
+    layer     the layer whose steps are drawn, counted from 1
+    fault     a row of FAULTS, which is wrong with the slide's run
+    """
+
+    text: str
+    steps: tuple[str, ...] = ("scores", "weights", "heads")
+    change: Mapping[str, Any] = field(default_factory=dict)
+    beside: bool = False
+    question: Question | None = None
+    layer: int = 1
+    fault: str = ""
+
+
+@translated_fields("title", "about")
+@dataclass(frozen=True)
+class Lesson:
+    """A lesson: its name in links, its title, one sentence of what it answers, its setting and its slides."""
+
+    name: str
+    title: str
+    about: str
+    setting: Mapping[str, Any]
+    slides: tuple[Slide, ...]
+    source: str
+
+    @property
+    def config(self) -> Config:
+        return Config(**self.setting)
+
+    def on(self, slide: Slide, seed: int | None = None) -> Config:
+        """The setting of a slide; another seed gives the same task with other numbers."""
+        changed = replace(self.config, **slide.change)
+        dealt = changed if seed is None else replace(changed, seed=seed)
+        return with_fault(dealt, slide.fault) if slide.fault else dealt

@@ -1,0 +1,95 @@
+"""The arrays of one layer of a model, by the names that they have in a trace; all are views of what the file holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from attnviz.models.families import Family
+from attnviz.models.safetensors import shaped
+from attnviz.models.shapes import Shape
+
+Array = np.ndarray
+
+
+class Arrays:
+    """The arrays of a model by what they are for. Raises ConfigError for one that is missing or misshapen."""
+
+    def __init__(self, tensors: Mapping[str, Array], family: Family, shape: Shape) -> None:
+        self._tensors, self._family, self._shape = tensors, family, shape
+        self._base = family.base if any(name.startswith(family.base) for name in tensors) else ""
+
+    def table(self, name: str) -> Array:
+        """A table of vectors, a row a token or a position."""
+        return self._tensors[f"{self._base}{name}.weight"]
+
+    def norm(self, name: str, symbol: str, width: int) -> dict[str, Array]:
+        """The gain of a norm, and what it adds if it does; nothing where the family has no such norm."""
+        found = {}
+        if name:
+            gain = shaped(self._tensors, f"{self._base}{name}.weight", width)
+            found[f"g_{symbol}"] = gain + np.float64(self._shape.gain) if self._shape.gain else gain
+            if f"{self._base}{name}.bias" in self._tensors:
+                found[f"c_{symbol}"] = shaped(self._tensors, f"{self._base}{name}.bias", width)
+        return found
+
+    def layer(self, i: int) -> dict[str, Array]:
+        """Every matrix, bias and gain of a layer."""
+        shape, names = self._shape, self._family.names
+        at = names.layer.format(i=i)
+        d, joined = shape.d_model, shape.n_heads * shape.d_head
+        found = self._fused(at) if names.fused else self._apart(at)
+        found |= self._block(at + names.output, "o", joined, d)
+        found |= self._block(at + names.hidden, "1", d, shape.d_ff)
+        found |= self._block(at + names.up, "3", d, shape.d_ff) if names.up else {}
+        found |= self._block(at + names.down, "2", shape.d_ff, d)
+        for name, symbol in ((names.norm_1, "1"), (names.norm_2, "2")):
+            found |= self.norm(at + name, symbol, d)
+        for name, symbol in ((names.norm_1_out, "1_out"), (names.norm_2_out, "2_out")):
+            found |= self.norm(at + name, symbol, d) if name else {}
+        for name, symbol in ((names.norm_queries, "q"), (names.norm_keys, "k")):
+            if name and f"{self._base}{at}{name}.weight" in self._tensors:
+                found |= self.norm(at + name, symbol, shape.d_head)
+        return found
+
+    def _block(self, name: str, symbol: str, n_in: int, n_out: int) -> dict[str, Array]:
+        """A matrix (n_in, n_out) and its bias, if it has one."""
+        sizes = (n_out, n_in) if self._family.names.linear else (n_in, n_out)
+        W = shaped(self._tensors, f"{self._base}{name}.weight", *sizes)
+        found = {f"w_{symbol}": W.T if self._family.names.linear else W}
+        if f"{self._base}{name}.bias" in self._tensors:
+            found[f"b_{symbol}"] = shaped(self._tensors, f"{self._base}{name}.bias", n_out)
+        return found
+
+    def _apart(self, at: str) -> dict[str, Array]:
+        """Queries, keys and values from three matrices, head by head."""
+        shape, names = self._shape, self._family.names
+        found: dict[str, Array] = {}
+        for letter, name, n in (
+            ("q", names.queries, shape.n_heads),
+            ("k", names.keys, shape.n_kv_heads),
+            ("v", names.values, shape.n_kv_heads),
+        ):
+            block = self._block(at + name, letter, shape.d_model, n * shape.d_head)
+            found |= {key: _by_head(array, (n, shape.d_head)) for key, array in block.items()}
+        return found
+
+    def _fused(self, at: str) -> dict[str, Array]:
+        """Queries, keys and values from one matrix: its columns are theirs in turn, over all heads or in each."""
+        shape, names = self._shape, self._family.names
+        block = self._block(at + names.queries, "", shape.d_model, 3 * shape.n_heads * shape.d_head)
+        sizes = (shape.n_heads, 3, shape.d_head) if names.fused == "heads" else (3, shape.n_heads, shape.d_head)
+        found = {}
+        for key, array in block.items():
+            parts = array.reshape(*array.shape[:-1], *sizes)
+            for number, letter in enumerate("qkv"):
+                part = parts[..., number, :] if names.fused == "heads" else parts[..., number, :, :]
+                found[f"{key}{letter}"] = part if part.ndim == 2 else part.transpose(1, 0, 2)
+        return found
+
+
+def _by_head(array: Array, sizes: tuple[int, int]) -> Array:
+    """The columns of a matrix, or the numbers of a bias, head by head."""
+    parts = array.reshape(*array.shape[:-1], *sizes)
+    return parts if parts.ndim == 2 else parts.transpose(1, 0, 2)

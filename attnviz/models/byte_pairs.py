@@ -1,0 +1,110 @@
+"""Byte-level byte-pair encoding: GPT-2's tokeniser, and those of RoBERTa, GPT-NeoX, Llama 3 and Qwen.
+
+A text is cut into words, each word into its bytes, and pairs of neighbours are joined in the order in which they were
+learned. Bytes are written as letters: a space is Ġ.
+
+Source: Radford et al. 2019 (GPT-2), section 2.2 and its encoder.py; Sennrich et al. 2016, arXiv:1508.07909.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+GPT_2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+LLAMA_3 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+QWEN = LLAMA_3.replace("{1,3}", "")
+
+_SHORT_FORMS = r"'(?:s|t|re|ve|m|ll|d)"
+_NEWER = r"[^rln]?l+|{numbers}| ?o+r*|[ sr]*r+|[ sr]+(?![lno])|[ sr]+"
+WORDS = {
+    GPT_2: (re.compile(_SHORT_FORMS), re.compile(r" ?l+| ?n+| ?o+|[ sr]+(?![lno])|[ sr]+")),
+    LLAMA_3: (re.compile(_SHORT_FORMS, re.IGNORECASE), re.compile(_NEWER.format(numbers="n{1,3}"))),
+    QWEN: (re.compile(_SHORT_FORMS, re.IGNORECASE), re.compile(_NEWER.format(numbers="n"))),
+}
+r"""How the words are cut, by the pattern that a tokeniser's file names.
+
+Python's expressions know no \p{L}, so each character is first replaced by its kind, see `_kind`; the short forms, such
+as 's, are looked for in the text itself.
+"""
+
+
+@dataclass(frozen=True)
+class BytePairs:
+    """A vocabulary, the rank of each pair that was learned, and the pattern that cuts words."""
+
+    vocabulary: Mapping[str, int]
+    ranks: Mapping[tuple[str, str], int]
+    pattern: str = GPT_2
+    begins_with_space: bool = False
+    whole_words_first: bool = False
+
+    def pieces(self, text: str) -> Iterator[str]:
+        """Yield the pieces of a text.
+
+        >>> list(BytePairs({}, {("a", "t"): 0, ("c", "at"): 1}).pieces("cat at"))
+        ['cat', 'Ġ', 'at']
+        """
+        if self.begins_with_space and text and text[0] != " ":
+            text = f" {text}"
+        for word in cut(text, self.pattern):
+            written = "".join(LETTERS[byte] for byte in word.encode("utf-8", "surrogatepass"))
+            yield from [written] if self.whole_words_first and written in self.vocabulary else self._joined(written)
+
+    def _joined(self, word: str) -> list[str]:
+        """Join the pair that was learned first, wherever it stands, until no pair is left that was."""
+        parts = list(word)
+        while len(parts) > 1:
+            best = min(pairwise(parts), key=lambda pair: self.ranks.get(pair, len(self.ranks)))
+            if best not in self.ranks:
+                break
+            joined: list[str] = []
+            for part in parts:
+                if joined and (joined[-1], part) == best:
+                    joined[-1] += part
+                else:
+                    joined.append(part)
+            parts = joined
+        return parts
+
+
+def cut(text: str, pattern: str) -> Iterator[str]:
+    """Yield the words of a text, each with the space before it.
+
+    >>> list(cut("it's 42  cats!", GPT_2))
+    ['it', "'s", ' 42', ' ', ' cats', '!']
+    """
+    short_forms, words = WORDS[pattern]
+    kinds, at = "".join(map(_kind, text)), 0
+    while at < len(text):
+        found = short_forms.match(text, at) or words.match(kinds, at)
+        end = found.end() if found else at + 1
+        yield text[at:end]
+        at = end
+
+
+def _kind(character: str) -> str:
+    """l for a letter, n for a number, r for the end of a line, a space or s for other spaces, o for all else."""
+    if character == " ":
+        return " "
+    if character in "\r\n":
+        return "r"
+    if character.isspace() and character not in "\x1c\x1d\x1e\x1f":
+        return "s"
+    return {"L": "l", "N": "n"}.get(unicodedata.category(character)[0], "o")
+
+
+def _letters() -> list[str]:
+    """The letter that stands for each byte: itself where it can be seen, or one from 256 on."""
+    seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    hidden = [byte for byte in range(256) if byte not in seen]
+    return [chr(byte) if byte in seen else chr(256 + hidden.index(byte)) for byte in range(256)]
+
+
+LETTERS = _letters()

@@ -1,0 +1,122 @@
+"""The families of models that can be read, and where each matrix of a layer lies in their files.
+
+A family is a `Family`, a row of FAMILIES by the `model_type` of a config.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from attnviz.models import shapes
+from attnviz.models.shapes import Facts, Shape
+from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.language import Words
+
+FAULTS = Words({"family": "model_type {given} is not read here; the families that are: {known}"})
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of the parts of a layer behind `layer`, in which {i} is its number; each has .weight and maybe .bias.
+
+    fused    how queries, keys and values share one matrix: not, by columns, or head by head
+    linear   whether a matrix is stored as (out, in), as nn.Linear does
+    """
+
+    layer: str
+    queries: str
+    keys: str
+    values: str
+    output: str
+    norm_1: str
+    norm_2: str
+    hidden: str
+    down: str
+    up: str = ""
+    norm_1_out: str = ""
+    norm_2_out: str = ""
+    norm_queries: str = ""
+    norm_keys: str = ""
+    fused: str = ""
+    linear: bool = True
+
+
+@dataclass(frozen=True)
+class Family:
+    """How a family's config.json is read, and what its arrays are called.
+
+    base    what stands before all names where the file holds a model with a head
+    tokens, positions, types, norm   the tables of vectors, and the norm of their sum
+    final   the norm behind the last layer
+    unused  what a config.json may only say in the usual way
+    """
+
+    read: Callable[[Facts], Shape]
+    names: Names
+    base: str
+    tokens: str
+    positions: str = ""
+    types: str = ""
+    norm: str = ""
+    final: str = ""
+
+
+def family_of(said: Mapping[str, Any]) -> tuple[Family, Shape]:
+    """The family of a config.json and the shape of its layers. Raises ConfigError for what is not read here."""
+    facts = Facts(said)
+    if facts.family not in FAMILIES:
+        raise ConfigError(FAULTS["family"].format(given=shorten(facts.family), known=", ".join(FAMILIES)))
+    family = FAMILIES[facts.family]
+    return family, family.read(facts)
+
+
+_BERT = Names(
+    "encoder.layer.{i}.", "attention.self.query", "attention.self.key", "attention.self.value",
+    "attention.output.dense", "attention.output.LayerNorm", "output.LayerNorm", "intermediate.dense", "output.dense",
+)  # fmt: skip
+_DISTILBERT = Names(
+    "transformer.layer.{i}.", "attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin",
+    "sa_layer_norm", "output_layer_norm", "ffn.lin1", "ffn.lin2",
+)  # fmt: skip
+_GPT_2 = Names(
+    "h.{i}.", "attn.c_attn", "", "", "attn.c_proj", "ln_1", "ln_2", "mlp.c_fc", "mlp.c_proj",
+    fused="columns", linear=False,
+)  # fmt: skip
+_GPT_NEO = Names(
+    "h.{i}.", "attn.attention.q_proj", "attn.attention.k_proj", "attn.attention.v_proj", "attn.attention.out_proj",
+    "ln_1", "ln_2", "mlp.c_fc", "mlp.c_proj",
+)  # fmt: skip
+_GPT_NEOX = Names(
+    "layers.{i}.", "attention.query_key_value", "", "", "attention.dense", "input_layernorm",
+    "post_attention_layernorm", "mlp.dense_h_to_4h", "mlp.dense_4h_to_h", fused="heads",
+)  # fmt: skip
+_LLAMA = Names(
+    "layers.{i}.", "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "input_layernorm",
+    "post_attention_layernorm", "mlp.gate_proj", "mlp.down_proj", up="mlp.up_proj",
+    norm_queries="self_attn.q_norm", norm_keys="self_attn.k_norm",
+)  # fmt: skip
+_GEMMA_2 = Names(
+    "layers.{i}.", "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "input_layernorm",
+    "pre_feedforward_layernorm", "mlp.gate_proj", "mlp.down_proj", up="mlp.up_proj",
+    norm_1_out="post_attention_layernorm", norm_2_out="post_feedforward_layernorm",
+)  # fmt: skip
+
+_WORDS = {"tokens": "embeddings.word_embeddings", "positions": "embeddings.position_embeddings"}
+_TYPED = _WORDS | {"types": "embeddings.token_type_embeddings", "norm": "embeddings.LayerNorm"}
+_LLAMAS = {"tokens": "embed_tokens", "final": "norm"}
+
+FAMILIES = {
+    "bert": Family(shapes.bert, _BERT, "bert.", **_TYPED),
+    "roberta": Family(shapes.roberta, _BERT, "roberta.", **_TYPED),
+    "distilbert": Family(shapes.distilbert, _DISTILBERT, "distilbert.", **_WORDS, norm="embeddings.LayerNorm"),
+    "gpt2": Family(shapes.gpt2, _GPT_2, "transformer.", "wte", "wpe", final="ln_f"),
+    "gpt_neo": Family(shapes.gpt_neo, _GPT_NEO, "transformer.", "wte", "wpe", final="ln_f"),
+    "gpt_neox": Family(shapes.gpt_neox, _GPT_NEOX, "gpt_neox.", "embed_in", final="final_layer_norm"),
+    "llama": Family(shapes.llama, _LLAMA, "model.", **_LLAMAS),
+    "mistral": Family(shapes.llama, _LLAMA, "model.", **_LLAMAS),
+    "qwen2": Family(shapes.llama, _LLAMA, "model.", **_LLAMAS),
+    "qwen3": Family(shapes.llama, _LLAMA, "model.", **_LLAMAS),
+    "gemma2": Family(shapes.gemma2, _GEMMA_2, "model.", **_LLAMAS),
+}

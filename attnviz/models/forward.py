@@ -1,0 +1,197 @@
+"""One run through a trained model, every step of every layer kept under the names that it has in any run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from attnviz.engine.attention import joined, pipeline
+from attnviz.engine.numerics.products import product
+from attnviz.engine.pretrained import PretrainedConfig
+from attnviz.engine.run import formulas_of
+from attnviz.engine.tables import masks
+from attnviz.engine.tables.blocks import FEED_FORWARDS, gelu_tanh
+from attnviz.engine.tables.scores import SCORES
+from attnviz.engine.tables.tokenisers import PAD
+from attnviz.engine.trace import Steps
+from attnviz.engine.typed_rows import mask_of, normaliser_of
+from attnviz.models.shapes import Shape
+
+Array = np.ndarray
+Weights = Mapping[str, Array]
+
+BENT: dict[str, Callable[[Array], Array]] = {name: row.fn for name, row in FEED_FORWARDS.items()}
+BENT["geglu_tanh"] = gelu_tanh
+GATED = ("swiglu", "geglu", "geglu_tanh")
+
+
+class Layer:
+    """One layer of a model: its weights, and the steps that are recorded as it runs."""
+
+    def __init__(
+        self, steps: Steps, shape: Shape, weights: Weights, config: PretrainedConfig, window: int | None
+    ) -> None:
+        self._steps, self._shape, self._weights, self._config = steps, shape, weights, config
+        self._window = window
+        self._kind = "LN" if shape.norm == "layer" else "RMS"
+
+    def run(self, X: Array, tokens: tuple[str, ...]) -> Array:
+        """What the layer makes of X."""
+        before, after, both = (self._shape.place == place for place in ("before", "after", "both"))
+        read, record = X, self._steps.record
+        if before or both:
+            read = self._normed("normed", X, "1", r"\hat X", "X")
+        Y = self._attention(read, r"\hat X" if before or both else "X", tokens)
+        if both:
+            Y = self._normed("output_normed", Y, "1_out", r"\hat Y", "Y")
+        stream = Y = record("added", X + Y, formula=r"X + \hat Y" if both else "X + Y")
+        if after:
+            stream = Y = self._normed("added_normed", Y, "1", "", "X + Y")
+        elif self._shape.parallel:
+            Y = X
+        G = self._feed_forward(Y, before or both)
+        if both:
+            G = self._normed("ff_output_normed", G, "2_out", r"\hat G", "G")
+        result = record("ff_added", stream + G, formula=r"Y + \hat G" if both else "Y + G")
+        return self._normed("ff_added_normed", result, "2", "", "Y + G") if after else result
+
+    def _given(self, name: str) -> Array | None:
+        """A weight, recorded; None where the model has none of that name."""
+        return self._steps.record(name, self._weights[name]) if name in self._weights else None
+
+    def _normed(self, name: str, X: Array, which: str, left: str, x: str) -> Array:
+        gain, added = self._given(f"g_{which}"), self._given(f"c_{which}")
+        right = rf"\mathrm{{{self._kind}}}({x})" + (r" \odot g" if gain is not None else "")
+        formula = (f"{left} = " if left else "") + right + (" + c" if added is not None else "")
+        return self._steps.record(name, normed(X, self._shape, gain, added), formula=formula)
+
+    def _projected(self, letter: str, X: Array) -> tuple[Array, str]:
+        """Queries, keys or values of every head, and what they are called in a formula."""
+        W, b = self._given(f"w_{letter}"), self._given(f"b_{letter}")
+        assert W is not None  # noqa: S101  # every family has all three
+        Y = product(X, W)
+        return Y if b is None else Y + b[:, None, :], letter.upper()
+
+    def _attention(self, X: Array, x: str, tokens: tuple[str, ...]) -> Array:
+        """Multi-head attention, from what it reads to what it hands on."""
+        config, record = self._config, self._steps.record
+        Q, K = (self._turned(name, *self._projected(name[0], X), x) for name in ("queries", "keys"))
+        V, _ = self._projected("v", X)
+        V = record("values", V, formula=self._affine("v", "V", x))
+        K, V = (np.repeat(Y, config.group_size, axis=0) for Y in (K, V))
+        formulas = formulas_of(config, self._steps)
+        Z = pipeline(
+            Q, K, V,
+            score=SCORES["scaled_dot"],
+            params={},
+            scale=SCORES["scaled_dot"].scale(Q.shape[-1]) if config.scale is None else config.scale,
+            softcap=config.softcap,
+            bias=None,
+            allowed=self._allowed(tokens),
+            normaliser=normaliser_of(config),  # type: ignore[arg-type]  # to a checker its score is a descriptor
+            temperature=config.temperature,
+            record=lambda name, array: record(name, array, formula=formulas.get(name)),
+        )  # fmt: skip
+        C = record("concat", joined(Z))
+        return self._matrix("output", "o", C, "Y = C W_O")
+
+    def _affine(self, letter: str, symbol: str, x: str) -> str:
+        biased = rf" + b_{symbol}^h" if f"b_{letter}" in self._weights else ""
+        return f"{symbol}_h = {x} W_{symbol}^h{biased}"
+
+    def _turned(self, name: str, Y: Array, symbol: str, x: str) -> Array:
+        """Queries or keys, normalised and turned by their positions where the model does so."""
+        letter, frequencies, record = name[0], self._shape.frequencies, self._steps.record
+        formula = self._affine(letter, symbol, x)
+        if frequencies is None:
+            return record(name, Y, formula=formula)
+        Y = record(f"projected_{name}", Y, formula=rf"\tilde {formula}")
+        inner = rf"\tilde {symbol}_h"
+        gain = self._given(f"g_{letter}")
+        if gain is not None:
+            formula = rf"\hat {symbol}_h = \mathrm{{RMS}}({inner}) \odot g_{symbol}"
+            Y = record(f"normed_{name}", normed(Y, self._shape, gain), formula=formula)
+            inner = rf"\hat {symbol}_h"
+        return record(name, rotated(Y, frequencies), formula=rf"{symbol}_h = R\, {inner}")
+
+    def _allowed(self, tokens: tuple[str, ...]) -> Array:
+        """Who may attend to what: by the model's masks and the visitor's, and by the window of this layer."""
+        config, words, n = self._config, (tokens, tokens), len(tokens)
+        pad = np.array([token == PAD for token in tokens], dtype=bool)
+        names: tuple[str, ...] = tuple(config.mask)
+        settings = {name: masks.settings_of(config, name, words) for name in names}
+        formulas = [mask_of(config, name).formula for name in names]  # type: ignore[arg-type]  # as above
+        may = masks.allowed(names, n, pad, settings)
+        if self._window is not None:
+            i, j = np.indices((n, n))
+            may, formulas = may & (i - j <= self._window), [*formulas, rf"i - j \le {self._window}"]
+        return self._steps.record("allowed", may, formula=r"\;\text{and}\;".join(formulas))
+
+    def _matrix(self, name: str, symbol: str, X: Array, formula: str) -> Array:
+        W, b = self._given(f"w_{symbol}"), self._given(f"b_{symbol}")
+        assert W is not None  # noqa: S101  # every family has it
+        Y = product(X, W)
+        return self._steps.record(name, Y if b is None else Y + b, formula=formula if b is None else None)
+
+    def _feed_forward(self, Y: Array, is_normed: bool) -> Array:
+        record, kind = self._steps.record, self._shape.feed_forward
+        x = "Y"
+        if is_normed:
+            x = "X" if self._shape.parallel else "Y"
+            Y, x = self._normed("ff_normed", Y, "2", rf"\hat {x}", x), rf"\hat {x}"
+        W, b = self._given("w_1"), self._given("b_1")
+        assert W is not None  # noqa: S101  # every family has it
+        bent = f"f({x} W_1{'' if b is None else ' + b_1'})"
+        F = BENT[kind](product(Y, W) if b is None else product(Y, W) + b)
+        if kind in GATED:
+            F_1 = record("ff_gate", F, formula=f"F_1 = {bent}")
+            F = record("ff_hidden", F_1 * self._matrix("ff_up", "3", Y, f"F_3 = {x} W_3"), formula=r"F = F_1 \odot F_3")
+        else:
+            F = record("ff_hidden", F, formula=f"F = {bent}")
+        return self._matrix("ff_output", "2", F, "G = F W_2")
+
+
+def normed(X: Array, shape: Shape, gain: Array | None, added: Array | None = None) -> Array:
+    """The rows of X with mean square 1, and for layer norm mean 0; times the gain, plus what is added."""
+    X = X - X.mean(axis=-1, keepdims=True) if shape.norm == "layer" else X
+    X = X / np.sqrt((X**2).mean(axis=-1, keepdims=True) + shape.eps)
+    X = X if gain is None else X * gain
+    return X if added is None else X + added
+
+
+def rotated(Y: Array, frequencies: Array) -> Array:
+    """The first columns turned in pairs (i, i + half of them) by an angle a position; the others stay.
+
+    Source: Su et al. 2021, arXiv:2104.09864, in the layout of Llama's files; a part of a head: Black et al. 2022,
+    arXiv:2204.06745, section 2.1.
+    """
+    n = len(frequencies)
+    angle = np.arange(Y.shape[-2])[:, None] * frequencies
+    cos, sin, turned = np.cos(angle), np.sin(angle), Y.copy()
+    left, right = Y[..., :n], Y[..., n : 2 * n]
+    turned[..., :n] = left * cos - right * sin
+    turned[..., n : 2 * n] = right * cos + left * sin
+    return turned
+
+
+def embedded(around: Steps, shape: Shape, tables: Mapping[str, Array], weights: Weights, ids: Sequence[int]) -> Array:
+    """What the first layer reads: a vector for each token, and what the model adds to it before the first norm."""
+    E = np.asarray(tables["tokens"][list(ids)], dtype=float) * shape.embedding_factor
+    parts = ["E"]
+    U = around.record("token_embeddings", E)
+    if "positions" in tables:
+        first = shape.first_position
+        P = around.record("positions", np.asarray(tables["positions"][first : first + len(ids)], dtype=float))
+        U, parts = U + P, [*parts, "P"]
+    if "types" in tables:
+        T = np.repeat(np.asarray(tables["types"][:1], dtype=float), len(ids), axis=0)
+        U, parts = U + around.record("token_types", T), [*parts, "T"]
+    total = " + ".join(parts)
+    if "g_e" in weights:
+        U = around.record("embedded_sum", U, formula=f"U = {total}")
+        gain, added = (around.record(name, weights[name]) for name in ("g_e", "c_e"))
+        X = around.record("embedded", normed(U, shape, gain, added), formula=r"X = \mathrm{LN}(U) \odot g_E + c_E")
+    else:
+        X = around.record("embedded", U, formula=f"X = {total}")
+    return around.record("embedded_kv", X, formula="X' = X")

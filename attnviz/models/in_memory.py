@@ -1,0 +1,103 @@
+"""`of_model`: a Trace of a PyTorch model that is in memory, computed anew from its weights and held to its own numbers.
+
+PyTorch is not imported here: the model brings it along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from attnviz.engine.trace import Trace
+from attnviz.models.model import Model
+from attnviz.models.safetensors import missing
+from attnviz.settings.fields import ConfigError
+from attnviz.settings.language import Words
+
+Array = np.ndarray
+
+FAR = 0.05
+"""How far the model's own hidden states may be from these, as a share of the largest: bfloat16 is within 0.02."""
+
+NOTES = Words(
+    {"difference": "Computed anew from the model's weights; its own hidden states differ by at most {difference:.1e}."}
+)
+FAULTS = Words(
+    {
+        "model": "of_model takes a model of Hugging Face Transformers, with a config and a state_dict, not {given}; of "
+        "any other, of_weights takes its attention weights",
+        "tokeniser": "the tokenizer is {given}; of_model takes a tokenizer of Hugging Face Transformers",
+        "other": "the model computes something else than a {family} model does: its hidden states differ by up to "
+        "{difference:.3g}; load it with attn_implementation='eager', or give its attention weights to of_weights",
+    }
+)
+
+
+class _State(dict[str, Array]):
+    def __missing__(self, name: str) -> Array:
+        raise missing(name)
+
+
+def of_model(model: Any, tokenizer: Any, text: str) -> Trace:
+    """A Trace of a text through a model of Hugging Face Transformers: every step of every layer.
+
+    model      in PyTorch, of a family that `load` reads; whatever computes its attention (eager, SDPA, flash)
+    tokenizer  the model's own
+
+    Its weights are copied and the run is computed anew in float64; then the model runs the same text itself. The notes
+    say how far its hidden states are from these.
+
+    Raises ConfigError, a ValueError, for another kind of model, and for one that computes something else.
+    """
+    if not (hasattr(model, "state_dict") and hasattr(getattr(model, "config", None), "to_dict")):
+        raise ConfigError(FAULTS["model"].format(given=type(model).__name__))
+    state = _State({name: _array(tensor) for name, tensor in model.state_dict().items()})
+    made = Model.of_parts(model.config.to_dict(), state, lambda line: _tokens(tokenizer, line))
+    trace = made(text)
+    ids = _tokens(tokenizer, text)[0]
+    if len(ids) > len(trace.query_tokens):  # it was cut, as no position is left
+        return trace
+    difference = _difference(trace, _states(model, ids))
+    if difference > FAR * max(float(np.abs(trace.result.array).max()), 1.0):
+        raise ConfigError(FAULTS["other"].format(family=made.family, difference=difference))
+    return replace(trace, notes=(*trace.notes, NOTES["difference"].format(difference=difference)))
+
+
+def _array(tensor: Any) -> Array:
+    """A copy of a tensor, which later training does not change; half precision as float32."""
+    tensor = tensor.detach().to("cpu")
+    if tensor.is_floating_point() and tensor.element_size() < 4:
+        tensor = tensor.float()
+    return np.array(tensor.numpy())
+
+
+def _tokens(tokenizer: Any, text: str) -> tuple[list[int], list[str]]:
+    """The ids of a text and the pieces that they stand for."""
+    try:
+        found = tokenizer(text)
+        ids = [int(number) for number in (found["input_ids"] if isinstance(found, Mapping) else found)]
+        pieces = tokenizer.convert_ids_to_tokens(ids) if hasattr(tokenizer, "convert_ids_to_tokens") else ids
+        return ids, [str(piece) for piece in pieces]
+    except (TypeError, ValueError, KeyError):
+        raise ConfigError(FAULTS["tokeniser"].format(given=type(tokenizer).__name__)) from None
+
+
+def _states(model: Any, ids: list[int]) -> list[Array]:
+    """The model's own hidden states, without dropout and without gradients."""
+    was_training, parameter = model.training, next(model.parameters())
+    model.eval()
+    try:
+        given = parameter.new_tensor([ids]).long()
+        out = model(given, output_hidden_states=True, return_dict=True)
+    finally:
+        model.train(was_training)
+    return [_array(state[0]) for state in out.hidden_states]
+
+
+def _difference(trace: Trace, states: list[Array]) -> float:
+    """How far the hidden states are apart at most."""
+    ours = [trace["embedded"].array, *(list(layer.values())[-1].array for layer in trace.layers)]
+    return max(float(np.abs(mine - theirs).max()) for mine, theirs in zip(ours, states, strict=True))

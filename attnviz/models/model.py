@@ -1,0 +1,228 @@
+"""`load`: a folder as Hugging Face writes it, as a model that gives a Trace of any text."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attnviz.engine import edits as edits_of
+from attnviz.engine.config import Config
+from attnviz.engine.edits import Edit
+from attnviz.engine.pretrained import FREE, PretrainedConfig
+from attnviz.engine.run import note_empty_rows
+from attnviz.engine.trace import Steps, Trace
+from attnviz.models import forward, tokeniser
+from attnviz.models.arrays import Arrays
+from attnviz.models.families import family_of
+from attnviz.models.safetensors import Tensors
+from attnviz.settings.fields import ConfigError
+from attnviz.settings.language import Words, translate
+
+Array = np.ndarray
+Tokenise = Callable[[str], tuple[list[int], list[str]]]
+
+NOTES = Words(
+    {
+        "cut": "The sentence has {n:,} tokens; {room:,} are used.",
+        "left_out": "Changed numbers that have no place in this model are left out: {listed}.",
+    }
+)
+FAULTS = Words(
+    {
+        "folder": "{folder} is no folder; give the one that holds config.json and model.safetensors",
+        "config": "{folder} holds no config.json; save the model there with model.save_pretrained",
+        "empty": "the sentence has no tokens; type at least one word",
+        "number": "the tokeniser gives a token the number {id}, and the model knows {n}; their files do not belong "
+        "together",
+        "infinite": "the model's numbers go beyond what can be computed in layer {layer}; its file may be damaged",
+    }
+)
+
+
+class Model:
+    """A trained model: `model("the cat sat")` is a Trace of it.
+
+    Its weights stay in their file and are looked up as they are used, so that a model takes little memory of its own,
+    and traces hold no copies of them.
+    """
+
+    def __init__(self, folder: str | PathLike[str]) -> None:
+        """Raises ConfigError where the folder holds no model, one of another family, or a damaged one."""
+        self.folder = Path(folder)
+        if not self.folder.is_dir():
+            raise ConfigError(FAULTS["folder"].format(folder=str(folder)))
+        if not (self.folder / "config.json").is_file():
+            raise ConfigError(FAULTS["config"].format(folder=str(folder)))
+        self._take(tokeniser.json_file(self.folder / "config.json"), Tensors(self.folder))
+        self.tokenise = tokeniser.read(self.folder)
+
+    @classmethod
+    def of_parts(cls, said: Mapping[str, Any], tensors: Mapping[str, Array], tokenise: Tokenise) -> Model:
+        """A model from what a config.json says, its arrays by name and its tokeniser. Raises ConfigError as `load`."""
+        made = cls.__new__(cls)
+        made._take(said, tensors)
+        made.tokenise = tokenise
+        return made
+
+    def _take(self, said: Mapping[str, Any], tensors: Mapping[str, Array]) -> None:
+        family, self.shape = family_of(said)
+        self.family = str(said["model_type"])
+        arrays = Arrays(tensors, family, self.shape)
+        self._layers = [arrays.layer(i) for i in range(self.shape.n_layers)]
+        parts = {"tokens": family.tokens, "positions": family.positions, "types": family.types}
+        self._tables = {part: arrays.table(name) for part, name in parts.items() if name}
+        self._norm = arrays.norm(family.norm, "e", self.shape.d_model)
+        self._final = arrays.norm(family.final, "f", self.shape.d_model)
+        self._check_tables()
+
+    def _check_tables(self) -> None:
+        for array in self._tables.values():
+            if array.ndim != 2 or array.shape[1] != self.shape.d_model:
+                raise ConfigError(
+                    translate(
+                        "a table of vectors has shape {shape}; config.json makes its rows {d} wide",
+                        shape=array.shape,
+                        d=self.shape.d_model,
+                    )
+                )
+
+    @cached_property
+    def digest(self) -> str:
+        """The first eight hexadecimal digits of the weights' SHA-256; of several files, of their digests by name."""
+        found = []
+        for path in sorted(self.folder.glob("*.safetensors")):
+            with path.open("rb") as file:
+                found.append(hashlib.file_digest(file, "sha256"))
+        whole = found[0] if len(found) == 1 else hashlib.sha256(b"".join(each.digest() for each in found))
+        return whole.hexdigest()[:8]
+
+    @property
+    def most_tokens(self) -> int:
+        """How many tokens a sentence may have."""
+        room = self.shape.n_positions or 65_536
+        return min(room, len(self._tables["positions"]) - self.shape.first_position) if self._positioned else room
+
+    @property
+    def _positioned(self) -> bool:
+        return "positions" in self._tables
+
+    def __call__(self, text: str, *, edits: Sequence[Edit] = (), **free: Any) -> Trace:
+        """The run of a text, every step of every layer kept.
+
+        free   what of a setting applies to a model: mask, temperature, normaliser ..., as `Config` takes them
+        edits  as `run` takes them
+
+        `layers[i]` ends in that layer's hidden state, the last one's after the last norm where the model has one;
+        `result` is the last of all.
+
+        Raises ConfigError for an empty text, and for what a model decides itself.
+        """
+        odd = sorted(set(free) - set(FREE))
+        if odd:
+            raise ConfigError(
+                translate(
+                    "{name} is the model's own; what can be changed is {free}", name=odd[0], free=", ".join(FREE[1:])
+                )
+            )
+        return self._run(self._setting({"max_tokens": self.most_tokens} | free | {"sentence": text}), edits)
+
+    def run(self, config: Config, edits: Sequence[Edit] = ()) -> Trace:
+        """The run of a setting, of which the model takes what applies to it."""
+        return self._run(self._setting({name: getattr(config, name) for name in FREE}), edits)
+
+    def _setting(self, free: Mapping[str, Any]) -> PretrainedConfig:
+        shape, given = self.shape, dict(free)
+        wanted = given.pop("mask", "none")
+        names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+        own = ("causal",) if shape.causal else ()
+        mask: Any = tuple(dict.fromkeys((*own, *(name for name in names if name != "none")))) or "none"
+        norm: Any = "rms" if shape.norm == "rms" else {"after": "post", "before": "pre"}[shape.place]
+        feed_forward: Any = "geglu" if shape.feed_forward == "geglu_tanh" else shape.feed_forward
+        return PretrainedConfig(
+            **given,
+            mask=mask,
+            n_heads=shape.n_heads,
+            n_kv_heads=shape.n_kv_heads,
+            n_layers=shape.n_layers,
+            d_model=shape.d_model,
+            d_k=shape.d_head,
+            d_v=shape.d_head,
+            d_ff=shape.d_ff,
+            residual=True,
+            norm=norm,
+            feed_forward=feed_forward,
+            position="none" if shape.frequencies is None else "rope",
+            projection_bias="b_q" in self._layers[0],
+            scale=shape.scale,
+            softcap=shape.softcap,
+        )
+
+    @np.errstate(all="ignore")
+    def _run(self, config: PretrainedConfig, edits: Sequence[Edit]) -> Trace:
+        ids, tokens, notes = self._tokens(config)
+        sizes: dict[str, int] = {}
+        must, own = (_by_place(changes) for changes in (edits, config.edits))
+        around = Steps(translate("the steps around the layers"), sizes, must.pop(None, ()), own.pop(None, ()))
+        X = forward.embedded(around, self.shape, self._tables, self._norm, ids)
+        layers = []
+        for i, weights in enumerate(self._layers):
+            steps = Steps(translate("layer {n}", n=i), sizes, must.pop(i, ()), own.pop(i, ()))
+            X = forward.Layer(steps, self.shape, weights, config, self.shape.windows[i]).run(X, tokens)
+            if not np.isfinite(X).all():
+                raise ConfigError(FAULTS["infinite"].format(layer=i + 1))
+            note_empty_rows(steps, config, translate("layer {n}, ", n=i + 1), notes)
+            layers.append(steps)
+        if self._final:
+            self._last_norm(layers[-1], X)
+        for steps in (around, *layers):
+            steps.check_edits()
+        left_out = [edit for steps in (around, *layers) for edit in steps.left_out]
+        left_out += [edit for beyond in own.values() for edit in beyond]
+        if left_out:
+            notes.append(NOTES["left_out"].format(listed=", ".join(map(edits_of.position, left_out[:3]))))
+        applied = tuple(edit for steps in (around, *layers) for edit in steps.edits)
+        result = list(layers[-1].values())[-1]
+        return Trace(config, tokens, tokens, around, tuple(layers), result, tuple(notes), applied)
+
+    def _last_norm(self, steps: Steps, X: Array) -> None:
+        """What words are read off, as the last step of the last layer."""
+        gain, added = (steps.record(n, self._final[n]) if n in self._final else None for n in ("g_f", "c_f"))
+        kind = "LN" if self.shape.norm == "layer" else "RMS"
+        formula = rf"H = \mathrm{{{kind}}}(Y + G) \odot g_F" + ("" if added is None else " + c_F")
+        steps.record("final_normed", forward.normed(X, self.shape, gain, added), formula=formula)
+
+    def _tokens(self, config: PretrainedConfig) -> tuple[list[int], tuple[str, ...], list[str]]:
+        """The ids and tokens of a sentence, cut to what fits, and what is to be said of that."""
+        ids, tokens = self.tokenise(config.sentence)
+        if not ids:
+            raise ConfigError(FAULTS["empty"])
+        n, room, notes = len(ids), min(config.max_tokens, self.most_tokens), []
+        if n > room:
+            notes.append(NOTES["cut"].format(n=n, room=room))
+            end = 0 if self.shape.causal else 1  # what closes a sentence stays: encoders were trained with it
+            ids, tokens = ids[: room - end] + ids[n - end :], tokens[: room - end] + tokens[n - end :]
+        known = len(self._tables["tokens"])
+        if max(ids) >= known or min(ids) < 0:
+            raise ConfigError(FAULTS["number"].format(id=max(ids), n=known))
+        return ids, tuple(tokens), notes
+
+
+def load(folder: str | PathLike[str]) -> Model:
+    """A model from its folder: config.json, .safetensors files and the tokeniser, as Hugging Face writes them.
+
+    Raises ConfigError, a ValueError, in one sentence for a folder that holds no such model.
+    """
+    return Model(folder)
+
+
+def _by_place(edits: Sequence[Edit]) -> dict[int | None, list[Edit]]:
+    found: dict[int | None, list[Edit]] = {}
+    for edit in map(edits_of.checked, edits):
+        found.setdefault(edit[0], []).append(edit)
+    return found

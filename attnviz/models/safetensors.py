@@ -1,0 +1,151 @@
+"""Arrays out of .safetensors files, mapped and not read: the numbers stay in the file until they are used.
+
+A file is eight bytes of length, a JSON header that says where each array lies, and raw numbers. Nothing in it is a
+program, and all that its header says is held to the size of the file before anything is looked up in it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.language import Words
+
+Array = np.ndarray
+
+KINDS = {
+    "F64": "<f8",
+    "F32": "<f4",
+    "F16": "<f2",
+    "BF16": "<u2",
+    "I64": "<i8",
+    "I32": "<i4",
+    "U8": "|u1",
+    "BOOL": "|b1",
+}
+"""NumPy's types by the names in a header; bfloat16 is the upper half of a float32."""
+
+LONGEST_HEADER = 25_000_000
+MOST_AXES = 8
+
+FAULTS = Words(
+    {
+        "none": "{folder} holds no .safetensors file; save the model with model.save_pretrained({folder!r})",
+        "pickle": "{folder} holds {file}, which may run any program when it is opened; save the model with "
+        "safe_serialization=True",
+        "read": "{file} cannot be read: {why}",
+        "header": "{file} is no .safetensors file, or is cut short: its header does not fit; save the model again",
+        "array": "{file} says of {name} what cannot be (its place, shape or size); save the model again",
+        "type": "{file} holds {name} as {type}, which is not read here; save the model in float32 or bfloat16",
+        "twice": "{name} stands in two files of {folder}; remove the one that is too many",
+        "missing": "the model has no array {name}; its files do not fit its config.json",
+        "shape": "{name} has shape {shape}; this model's config.json makes it {needed}",
+    }
+)
+
+
+class Tensors(Mapping[str, Array]):
+    """Every array of the .safetensors files of a folder, read-only."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises ConfigError for a folder without such files, and for one that is cut short or says what cannot be."""
+        self._found: dict[str, tuple[Array, dict[str, Any]]] = {}
+        files = sorted(folder.glob("*.safetensors"))
+        if not files:
+            raise _without(folder)
+        for path in files:
+            numbers, header = _opened(path)
+            for name, said in header.items():
+                if name in self._found:
+                    raise ConfigError(FAULTS["twice"].format(name=shorten(name), folder=folder))
+                self._found[name] = numbers, _checked(path, name, said, len(numbers))
+
+    def __getitem__(self, name: str) -> Array:
+        """An array as it lies in the file; bfloat16 as float32."""
+        if name not in self._found:
+            raise missing(name)
+        numbers, said = self._found[name]
+        begin, end = said["data_offsets"]
+        array = numbers[begin:end].view(KINDS[said["dtype"]]).reshape(said["shape"])
+        return (array.astype(np.uint32) << 16).view(np.float32) if said["dtype"] == "BF16" else array
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+def shaped(tensors: Mapping[str, Array], name: str, *shape: int) -> Array:
+    """An array that has to be of this shape. Raises ConfigError if it is of another."""
+    array = tensors[name]
+    if array.shape != shape:
+        raise ConfigError(FAULTS["shape"].format(name=name, shape=array.shape, needed=shape))
+    return array
+
+
+def missing(name: str) -> ConfigError:
+    """A sentence on an array that should be there."""
+    return ConfigError(FAULTS["missing"].format(name=shorten(name)))
+
+
+def _without(folder: Path) -> ConfigError:
+    pickles = sorted(path.name for ending in ("bin", "pt", "pth", "ckpt") for path in folder.glob(f"*.{ending}"))
+    if pickles:
+        return ConfigError(FAULTS["pickle"].format(folder=folder, file=pickles[0]))
+    return ConfigError(FAULTS["none"].format(folder=str(folder)))
+
+
+def _opened(path: Path) -> tuple[Array, dict[str, Any]]:
+    """The bytes behind the header, mapped, and what the header says."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if size < 8 or length > min(LONGEST_HEADER, size - 8):
+                raise _fault("header", path)
+            header = json.loads(file.read(length))
+        if not isinstance(header, dict):
+            raise _fault("header", path)
+        header.pop("__metadata__", None)
+        if not header or size == 8 + length:
+            return np.zeros(0, np.uint8), header
+        return np.memmap(path, dtype=np.uint8, mode="r", offset=8 + length), header
+    except OSError as error:
+        raise _fault("read", path, why=(error.strerror or str(error)).lower()) from None
+    except (ValueError, RecursionError) as error:
+        raise error if isinstance(error, ConfigError) else _fault("header", path) from None
+
+
+def _checked(path: Path, name: str, said: Any, n_bytes: int) -> dict[str, Any]:
+    """What a header says of an array. Raises ConfigError if it cannot be."""
+    if not isinstance(said, dict) or not _are_sizes(said.get("shape"), MOST_AXES):
+        raise _fault("array", path, name=shorten(name))
+    kind = said.get("dtype")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise _fault("type", path, name=shorten(name), type=shorten(str(kind)))
+    place = said.get("data_offsets")
+    if not isinstance(place, list) or not _are_sizes(place, 2) or len(place) != 2:
+        raise _fault("array", path, name=shorten(name))
+    begin, end = place
+    wanted = np.dtype(KINDS[kind]).itemsize * math.prod(said["shape"])
+    if not begin <= end <= n_bytes or end - begin != wanted:
+        raise _fault("array", path, name=shorten(name))
+    return said
+
+
+def _are_sizes(value: Any, most: int) -> bool:
+    return isinstance(value, list) and len(value) <= most and all(type(n) is int and 0 <= n < 2**48 for n in value)
+
+
+def _fault(which: str, path: Path, **facts: object) -> ConfigError:
+    return ConfigError(FAULTS[which].format(file=path.name, **facts))

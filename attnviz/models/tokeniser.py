@@ -1,0 +1,237 @@
+"""The tokeniser of a model's folder: tokenizer.json, or the older vocab.txt or vocab.json with merges.txt."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from attnviz.models.byte_pairs import GPT_2, WORDS, BytePairs
+from attnviz.models.wordpiece import WordPiece
+from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.language import Words
+
+LARGEST = 100_000_000
+"""Bytes of a tokeniser's file; those of models with a quarter of a million tokens have 35 million."""
+
+FAULTS = Words(
+    {
+        "none": "{folder} holds no tokeniser; save it there with tokenizer.save_pretrained",
+        "read": "{file} cannot be read: {why}",
+        "broken": "{file} is broken, or is something else ({why}); save it again",
+        "kind": "the tokeniser is of a kind that is not read here ({kind}); pip install --no-deps tokenizers brings "
+        "what reads it",
+        "piece": "the tokeniser makes {piece}, which its vocabulary does not have; save it again",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Tokeniser:
+    """A text as ids and pieces.
+
+    pieces      cuts a text in which no special token stands
+    special     the special tokens, each with whether spaces before and after it belong to it
+    start, end  what stands before and after every sentence
+    """
+
+    vocabulary: Mapping[str, int]
+    pieces: Callable[[str], Iterable[str]]
+    special: Mapping[str, tuple[bool, bool]]
+    start: tuple[str, ...] = ()
+    end: tuple[str, ...] = ()
+    unknown: str | None = None
+
+    def __call__(self, text: str) -> tuple[list[int], list[str]]:
+        """The ids of a text's pieces, and the pieces."""
+        found = [*self.start, *(piece for part in self._parts(text) for piece in part), *self.end]
+        return [self._id(piece) for piece in found], found
+
+    def _parts(self, text: str) -> Iterable[Iterable[str]]:
+        """The pieces of each stretch of text between special tokens, and each of these by itself."""
+        if not self.special:
+            yield self.pieces(text)
+            return
+        pattern = "|".join(self._pattern(name) for name in sorted(self.special, key=len, reverse=True))
+        at = 0
+        for found in re.finditer(pattern, text):
+            yield self.pieces(text[at : found.start()])
+            yield [group for group in found.groups() if group is not None]
+            at = found.end()
+        yield self.pieces(text[at:])
+
+    def _pattern(self, name: str) -> str:
+        before, after = (r"\s*" if takes_spaces else "" for takes_spaces in self.special[name])
+        return f"{before}({re.escape(name)}){after}"
+
+    def _id(self, piece: str) -> int:
+        known = self.vocabulary.get(piece)
+        if known is None and self.unknown is not None:
+            known = self.vocabulary.get(self.unknown)
+        if known is None:
+            raise ConfigError(FAULTS["piece"].format(piece=shorten(repr(piece))))
+        return known
+
+
+def read(folder: Path) -> Callable[[str], tuple[list[int], list[str]]]:
+    """The tokeniser of a folder.
+
+    Raises ConfigError where there is none, where its files are broken, and for a kind that is not read here.
+    """
+    whole, pieces, letters = (folder / name for name in ("tokenizer.json", "vocab.txt", "vocab.json"))
+    if whole.is_file():
+        try:
+            return _whole(json_file(whole), whole)
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise _broken(error, whole) from None
+    if pieces.is_file():
+        return _of_lines(folder, _text(pieces).split("\n"))
+    if letters.is_file() and (folder / "merges.txt").is_file():
+        return _of_merges(folder)
+    raise ConfigError(FAULTS["none"].format(folder=folder))
+
+
+def _broken(error: Exception, file: Path) -> ConfigError:
+    return error if isinstance(error, ConfigError) else fault("broken", file, why=type(error).__name__)
+
+
+def _whole(said: Mapping[str, Any], path: Path) -> Callable[[str], tuple[list[int], list[str]]]:
+    """What tokenizer.json describes."""
+    model = said["model"]
+    kind = model.get("type") or ("BPE" if "merges" in model else "WordPiece")
+    added = said["added_tokens"]
+    special = {str(each["content"]): (bool(each.get("lstrip")), bool(each.get("rstrip"))) for each in added}
+    vocabulary = {str(piece): int(number) for piece, number in model["vocab"].items()} if kind != "Unigram" else {}
+    vocabulary |= {str(each["content"]): int(each["id"]) for each in added}
+    start, end = _framing(said.get("post_processor"))
+    readers = {"WordPiece": _wordpiece, "BPE": _byte_pairs}
+    cut = readers[kind](said, vocabulary) if kind in readers else None
+    if cut is None:
+        return _of_library(path, kind)
+    return Tokeniser(vocabulary, cut, special, start, end, model.get("unk_token"))
+
+
+def _wordpiece(said: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Callable[[str], Iterable[str]] | None:
+    normal, model = said.get("normalizer") or {}, said["model"]
+    if normal.get("type") != "BertNormalizer" or (said.get("pre_tokenizer") or {}).get("type") != "BertPreTokenizer":
+        return None
+    lowercase, accents = bool(normal["lowercase"]), normal.get("strip_accents")
+    return WordPiece(
+        vocabulary,
+        lowercase,
+        lowercase if accents is None else bool(accents),
+        bool(normal["handle_chinese_chars"]),
+        str(model["unk_token"]),
+        str(model["continuing_subword_prefix"]),
+    ).pieces
+
+
+ODD = ("dropout", "byte_fallback", "continuing_subword_prefix", "end_of_word_suffix")
+"""What a byte-level tokeniser does without."""
+
+
+def _byte_pairs(said: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Callable[[str], Iterable[str]] | None:
+    """The pieces of a byte-level tokeniser; None for one that does anything that is not known here."""
+    model, steps = said["model"], _flat(said.get("pre_tokenizer"), "pretokenizers")
+    normal = [step["type"] for step in _flat(said.get("normalizer"), "normalizers")]
+    if not steps or steps[-1]["type"] != "ByteLevel" or len(steps) > 2 or normal not in ([], ["NFC"]):
+        return None
+    pattern = GPT_2 if steps[-1].get("use_regex", True) else None
+    if len(steps) == 2:
+        is_split = steps[0]["type"] == "Split" and steps[0]["behavior"] == "Isolated" and not steps[0]["invert"]
+        pattern = steps[0]["pattern"].get("Regex") if is_split and pattern is None else None
+    if pattern not in WORDS or any(model.get(name) for name in ODD):
+        return None
+    merges = (tuple(pair.split(" ")) if isinstance(pair, str) else tuple(pair) for pair in model["merges"])
+    ranks = {(str(left), str(right)): rank for rank, (left, right) in enumerate(merges)}
+    begins, whole = bool(steps[-1].get("add_prefix_space")), bool(model.get("ignore_merges"))
+    made = BytePairs(vocabulary, ranks, pattern, begins, whole).pieces
+    return (lambda text: made(unicodedata.normalize("NFC", text))) if normal else made
+
+
+def _flat(step: Any, inside: str) -> list[Any]:
+    """The steps that a file describes, those of a sequence one by one."""
+    if step is None:
+        return []
+    return [part for each in step[inside] for part in _flat(each, inside)] if step["type"] == "Sequence" else [step]
+
+
+def _framing(step: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What stands before and after a sentence."""
+    for part in _flat(step, "processors"):
+        if part["type"] in ("RobertaProcessing", "BertProcessing"):
+            return (str(part["cls"][0]),), (str(part["sep"][0]),)
+        if part["type"] == "TemplateProcessing":
+            names = [each["SpecialToken"]["id"] if "SpecialToken" in each else None for each in part["single"]]
+            at = names.index(None)
+            return tuple(map(str, names[:at])), tuple(map(str, names[at + 1 :]))
+    return (), ()
+
+
+def _of_library(path: Path, kind: str) -> Callable[[str], tuple[list[int], list[str]]]:
+    """The same by the package `tokenizers`, where it is installed."""
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        raise ConfigError(FAULTS["kind"].format(kind=shorten(str(kind)))) from None
+    made = Tokenizer.from_file(str(path))
+    made.no_padding()
+    made.no_truncation()
+
+    def encoded(text: str) -> tuple[list[int], list[str]]:
+        found = made.encode(text)
+        return found.ids, found.tokens
+
+    return encoded
+
+
+def _of_lines(folder: Path, lines: list[str]) -> Tokeniser:
+    """BERT's older form: a piece a line."""
+    config = folder / "tokenizer_config.json"
+    lowercase = bool(json_file(config).get("do_lower_case", True)) if config.is_file() else True
+    vocabulary = {line.rstrip("\r"): number for number, line in enumerate(lines) if line.strip("\r")}
+    special: dict[str, tuple[bool, bool]]
+    special = {name: (False, False) for name in ("[CLS]", "[SEP]", "[MASK]", "[PAD]", "[UNK]") if name in vocabulary}
+    pieces = WordPiece(vocabulary, lowercase, lowercase).pieces
+    return Tokeniser(vocabulary, pieces, special, ("[CLS]",), ("[SEP]",), "[UNK]")
+
+
+def _of_merges(folder: Path) -> Tokeniser:
+    """GPT-2's older form, and RoBERTa's, whose vocabulary begins with <s>."""
+    vocabulary = {str(piece): int(number) for piece, number in json_file(folder / "vocab.json").items()}
+    lines = [line for line in _text(folder / "merges.txt").split("\n") if line and not line.startswith("#version")]
+    ranks = {(left, right): rank for rank, (left, _, right) in enumerate(line.partition(" ") for line in lines)}
+    is_roberta = "<s>" in vocabulary and "</s>" in vocabulary
+    special: dict[str, tuple[bool, bool]]
+    special = {name: (False, False) for name in ("<s>", "</s>", "<|endoftext|>") if name in vocabulary}
+    start, end = (("<s>",), ("</s>",)) if is_roberta else ((), ())
+    return Tokeniser(vocabulary, BytePairs(vocabulary, ranks).pieces, special, start, end, None)
+
+
+def json_file(path: Path) -> dict[str, Any]:
+    """The object that a JSON file holds. Raises ConfigError for anything else."""
+    try:
+        said = json.loads(_text(path))
+    except (ValueError, RecursionError) as error:
+        raise _broken(error, path) from None
+    if not isinstance(said, dict):
+        raise fault("broken", path, why="no object")
+    return said
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > LARGEST:
+            raise fault("broken", path, why=f"over {LARGEST} bytes")
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise fault("read", path, why=(error.strerror or str(error)).lower()) from None
+
+
+def fault(which: str, path: Path, **facts: object) -> ConfigError:
+    """A sentence about one file."""
+    return ConfigError(FAULTS[which].format(file=path.name, **facts))

@@ -1,0 +1,1 @@
+"""Figures of a run, for Plotly and for the page."""

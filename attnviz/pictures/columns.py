@@ -1,0 +1,207 @@
+"""The page's columns: which steps stand side by side for a place on the way, and what is said over each of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from attnviz.analysis.statistics import effective_keys
+from attnviz.engine.external import forbidden
+from attnviz.engine.trace import Trace
+from attnviz.pictures import stages
+from attnviz.pictures.figures import Stage
+from attnviz.settings.language import Words
+from attnviz.text import step_names
+from attnviz.text.query_sentences import visible_token
+from attnviz.text.sentences import within_sentence
+
+OPENING = ("scores", "weights", "heads")
+TOGETHER = (
+    ("token_embeddings", "positions", "embedded"),
+    ("embedded", "queries", "keys"),
+    ("w_q", "w_k", "w_v"),
+    ("queries", "keys", "scores"),
+    ("scores", "masked", "weights"),
+    OPENING,
+    ("weights", "values", "heads"),
+    ("heads", "w_o", "output"),
+)
+"""Steps that explain each other, in the order of the data."""
+
+AT = {
+    "token_embeddings": 0,
+    "positions": 0,
+    "embedded": 1,
+    "w_q": 2,
+    "w_k": 2,
+    "w_v": 2,
+    "queries": 3,
+    "keys": 3,
+    "scores": 5,
+    "scaled": 4,
+    "capped": 4,
+    "bias": 4,
+    "masked": 4,
+    "weights": 5,
+    "heads": 5,
+    "values": 6,
+    "concat": 7,
+    "w_o": 7,
+    "output": 7,
+}
+"""Which of them are shown for a step."""
+
+TITLES = Words(
+    {
+        "token_embeddings": "Tokens",
+        "positions": "Positions",
+        "embedded": "Input",
+        "queries": "Queries",
+        "keys": "Keys",
+        "values": "Values",
+        "scores": "Scores",
+        "masked": "Scores, scaled and masked",
+        "weights": "Weights",
+        "heads": "Outputs",
+        "output": "Output",
+    }
+)
+PHRASES = Words(
+    {
+        "product": "how well each word matches each:",
+        "scores": "how well each word matches each",
+        "weights": "the share each word (row, query) takes from each (column, key)",
+        "heads": "values, mixed by the shares",
+        "queries": "what each word looks for",
+        "keys": "what each word offers to be matched by",
+        "values": "what each word hands over",
+        "embedded": "each word as a vector",
+        "output": "the heads joined",
+    }
+)
+SYMBOLS = {"embedded": "X", "queries": "Q", "keys": "K", "values": "V", "scores": "S", "weights": "A"}
+SYMBOLS |= {"heads": "Z", "output": "Y", "token_embeddings": "E", "positions": "P"}
+SHORTER = Words(
+    {
+        "product": "how words match:",
+        "scores": "how words match",
+        "weights": "the share each word takes",
+        "heads": "mixed values",
+        "queries": "what it looks for",
+        "keys": "what it offers",
+        "values": "what it hands over",
+        "embedded": "words as vectors",
+        "output": "heads joined",
+    }
+)
+SHORTEST = Words({"heads": "mixed", "weights": "shares of each word"})
+ROLES = Words({"self": "mostly itself", "word": "mostly {word}", "spread": "over {n:.1f} words"})
+SELF_FROM, WORD_FROM = 0.4, 0.28  # the part of all weight that must go one way for it to be a head's role
+
+
+def names(trace: Trace, layer: int, shown: str) -> tuple[str, ...]:
+    """The steps that stand side by side for one of them, those that this run has; never none.
+
+    >>> from attnviz import Config, run
+    >>> names(run(Config()), 0, "queries"), names(run(Config()), 0, "no such step")
+    (('queries', 'keys', 'scores'), ('scores', 'weights', 'heads'))
+    """
+    steps = list(step_names.steps(trace, layer))
+    wanted: tuple[str, ...]
+    if shown in AT:
+        wanted = TOGETHER[AT[shown]]
+    elif shown in steps:
+        path = [name for name in steps if name not in step_names.INGREDIENTS or name == shown]
+        at = min(max(path.index(shown), 1), max(len(path) - 2, 1))
+        wanted = tuple(path[at - 1 : at + 2])
+    else:
+        wanted = OPENING
+    return tuple(name for name in wanted if name in steps) or tuple(steps[-1:])
+
+
+def columns(trace: Trace, layer: int, shown: str = "weights", *, apart: bool = True) -> tuple[Stage, ...]:
+    """The pictures of those steps; `apart` gives each head of the scores a colour scale of its own."""
+    steps, usual = step_names.steps(trace, layer), {stage.name: stage for stage in stages.side_by_side(trace, layer)}
+    found = []
+    for name in names(trace, layer, shown):
+        stage = usual.get(name) or stages.stage(trace, steps[name], step_names.plain(steps[name].symbol))
+        found.append(_dressed(trace, layer, stage, apart=apart))
+    return tuple(found)
+
+
+def opening(trace: Trace, layer: int, *, apart: bool = False) -> tuple[Stage, ...]:
+    """Scores, weights and outputs, those that there are; also of attention that was given without a way to it."""
+    return tuple(_dressed(trace, layer, stage, apart=apart) for stage in stages.side_by_side(trace, layer))
+
+
+def _dressed(trace: Trace, layer: int, stage: Stage, *, apart: bool) -> Stage:
+    """A stage with its letter, its name and a phrase for someone who has not met it before."""
+    name = stage.name
+    title = TITLES.get(name, stage.title)
+    symbol = SYMBOLS.get(name, "")
+    plain = tuple(name.split(" · ")[0] for name in stage.names)  # what a head was made for stands beside the weights
+    stage = replace(stage, title=title, symbol="" if symbol == title else symbol, heads=plain)
+    if name in PHRASES and (name not in ("scores", "weights") or _is_usual(stage)):
+        key = "product" if name == "scores" and trace.config.score in stages.PRODUCTS else name
+        fewer = [words[key] for words in (SHORTER, SHORTEST) if key in words]
+        stage = replace(stage, phrase=PHRASES[key], shorter=fewer)
+    if name == "scores":
+        return replace(stage, apart=apart and len(stage.names) > 1)
+    if name != "weights":
+        return stage
+    return replace(stage, leads=True, sums=True, roles=roles(trace, layer))
+
+
+def _is_usual(stage: Stage) -> bool:
+    """Whether the weights are shares of a row, so that what is usually said of them is true."""
+    return stage.name == "scores" or stage.phrase == stages.PHRASES["weights"]
+
+
+def roles(trace: Trace, layer: int) -> tuple[str, ...]:
+    """What each head does in a few words: what it was made for, or else where most of its weight goes.
+
+    >>> from attnviz import Config, run
+    >>> roles(run(Config(initialiser="by_hand")), 0)[0], roles(run(Config(sentence="a b")), 0)[0]
+    ('previous token', 'over 1.8 words')
+    """
+    step = trace.layers[layer]["weights"]
+    made = stages.stage(trace, step, "").names
+    if all(" · " in name for name in made):
+        return tuple(within_sentence(name.split(" · ", 1)[1]) for name in made)
+    hidden = np.broadcast_to(forbidden(trace.layers[layer]), step.shape)
+    weights = np.where(hidden | ~np.isfinite(step.array), 0.0, step.array)
+    return tuple(_role(trace, head) for head in weights)
+
+
+def _role(trace: Trace, weights: np.ndarray) -> str:
+    n, m = weights.shape
+    own = float(np.trace(weights)) / n if not trace.config.is_cross_attention else 0.0
+    totals = weights.sum(axis=0) / n
+    if own > SELF_FROM:
+        return ROLES["self"]
+    if totals.max() > WORD_FROM and m > 3:
+        return ROLES["word"].format(word=visible_token(trace.key_tokens[int(totals.argmax())]))
+    with np.errstate(all="ignore"):
+        spread = np.nan_to_num(effective_keys(weights))
+    return ROLES["spread"].format(n=float(spread.mean()))
+
+
+def focused(stage: Stage, head: int, heads: int) -> Stage:
+    """The part of a stage that is one head's, of so many; heads that share keys have the shared ones.
+
+    What has no heads stays whole.
+    """
+    n = stage.array.shape[0]
+    if n == 1:
+        return stage
+    at = head * n // heads
+    return replace(
+        stage,
+        array=stage.array[at : at + 1],
+        masked=None if stage.masked is None else stage.masked[at : at + 1],
+        widths=None if stage.widths is None else (stage.true_widths[at],),
+        heads=(stage.names[at],),
+        roles=None if stage.roles is None else (stage.roles[at],),
+        edited=tuple((0, row, column) for where, row, column in stage.edited if where == at),
+    )

@@ -1,0 +1,326 @@
+"""Two runs beside each other: where they part, by how much, and what moved furthest, in words.
+
+A is the first run and B the second; every difference is B - A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attnviz.engine.trace import Step, Trace
+from attnviz.pictures import stages
+from attnviz.pictures.figures import Stage
+from attnviz.settings.language import Words, translate
+from attnviz.text.captions import NAMES
+from attnviz.text.number_format import DIGITS, short
+from attnviz.text.position_label import where_in_both
+from attnviz.text.sentences import Sentence, fill, rounded_number, within_sentence
+from attnviz.text.step_names import plain, steps
+from attnviz.text.token_alignment import Pair, aligned, shared
+
+WORDS = Words(
+    {
+        "a": "A",
+        "b": "B",
+        "difference": "B − A",
+        "a_phrase": "the setting at the left",
+        "b_phrase": "the same but for what is changed",
+        "difference_phrase": "red is more in B, blue is less",
+        "same": "A and B are the same, number for number.",
+        "parted": "A and B are the same up to {before}; the first step that differs is {step}.",
+        "deeper": "A and B are the same in layer {layer}. Layers in all: {a} in A, {b} in B.",
+        "parted_at_once": "A and B differ from the first step on, {step}.",
+        "other_shape": "{step} are {a} in A and {b} in B, so there is no difference to draw.",
+        "absent": "absent",
+        "not_in_both": "not in both",
+        "masked_or_not_in_both": "masked, or not in both",
+        "fewer_heads": "Compared are the first {n} of {a} heads in A and {b} in B.",
+        "unmoved": "{step}: the same in A and B, number for number ({n:,}).",
+        "moved": "{step}: {moved:,} of {n:,} numbers moved, by {mean} on average and {most} at most.",
+        "rounding": "{step}: the {n:,} numbers differ by rounding only, {most} at most.",
+        "forbidden": "In {n:,} cells one of them is minus infinity and the other is not.",
+        "tokens": "The words differ, so rows and columns are compared by their places.",
+        "aligned": "There are {a} tokens in A and {b} in B. Compared are the {n} that both have in the same order; in "
+        "the difference the others are grey.",
+    }
+)
+MOVED = "{where}: {a} in A, {b} in B ({change})"
+EQUAL = 1e-12
+"""Below this, relative to the largest number of a step, a difference is how a machine sums."""
+
+
+@dataclass(frozen=True)
+class Move:
+    """One number that differs: where it stands (counted from 0), and what it is in A and in B.
+
+    in_b  its row and column in B, where the two are not those of A
+    """
+
+    head: int
+    row: int
+    column: int
+    a: float
+    b: float
+    in_b: tuple[int, int] | None = None
+
+    @property
+    def change(self) -> float:
+        return self.b - self.a
+
+
+def pair(a: Trace, b: Trace, layer: int, name: str) -> tuple[np.ndarray, np.ndarray] | None:
+    """A step's numbers in both runs, of the heads and tokens that both have; None if there are none to compare."""
+    one, other = _step(a, layer, name), _step(b, layer, name)
+    if one is None or other is None or one.axes != other.axes or one.widths != other.widths:
+        return None
+    n = min(len(one.array), len(other.array)) if one.axes[0].endswith("head") else None
+    left, right = (step.array[:n].astype(float) for step in (one, other))
+    for at, axis in enumerate(one.axes):
+        pairs = _pairs(a, b, axis)
+        if pairs is not None:
+            here, there = shared(pairs)
+            left, right = left.take(here, axis=at), right.take(there, axis=at)
+    return (left, right) if left.shape == right.shape and left.size else None
+
+
+def _pairs(a: Trace, b: Trace, axis: str) -> tuple[Pair, ...] | None:
+    """Which tokens of A along an axis are which of B; None where they are as many, or where there are none."""
+    here, there = _tokens(a, axis), _tokens(b, axis)
+    return None if here is None or there is None or len(here) == len(there) else aligned(here, there)
+
+
+def _tokens(trace: Trace, axis: str) -> Sequence[str] | None:
+    return {"query": trace.query_tokens, "key": trace.key_tokens}.get(axis)
+
+
+def difference(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """B - A; 0 where both are the same infinity."""
+    with np.errstate(invalid="ignore"):
+        return np.where(left == right, 0.0, right - left)
+
+
+def first_difference(a: Trace, b: Trace, layer: int) -> str:
+    """The first step of a layer that differs between two runs, in a sentence."""
+    before, former = None, None
+    for name, step in steps(a, layer).items():
+        both = pair(a, b, layer, name)
+        other = _step(b, layer, name)
+        if both is None or other is None or step.shape != other.shape or not _equal(*both):
+            words = WORDS["parted" if before else "parted_at_once"]
+            return words.format(before=before, step=_named(step))
+        if former is None or not np.array_equal(former, step.array):  # a scale of 1, or no cap: nothing to name
+            before = _named(step)
+        former = step.array
+    if len(a.layers) != len(b.layers):
+        return WORDS["deeper"].format(layer=layer + 1, a=len(a.layers), b=len(b.layers))
+    return WORDS["same"]
+
+
+def _named(step: Step) -> str:
+    """A step in the middle of a sentence: scores S."""
+    return f"{within_sentence(NAMES[step.name])} {plain(step.symbol)}"
+
+
+def _equal(left: np.ndarray, right: np.ndarray) -> bool:
+    return bool((_moved(left, right) == 0).all())
+
+
+def _moved(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """How far each number moved; 0 where it is how a machine sums, infinite where one alone is."""
+    apart = np.abs(difference(left, right))
+    sizes = np.abs(left[np.isfinite(left)])
+    return np.where(apart <= EQUAL * max(1.0, sizes.max(initial=0.0)), 0.0, apart)
+
+
+def pictures(a: Trace, b: Trace, layer: int, name: str) -> tuple[Stage, ...]:
+    """A step in A and in B under one colour scale, and what B has more; the last is missing where shapes differ."""
+    both = [_picture(trace, layer, name) for trace in (a, b)]
+    found = [picture for picture in both if picture is not None]
+    reach = max(_reach(picture) for picture in found)
+    shown = [
+        replace(picture, name=side, title=WORDS[side], phrase=WORDS[f"{side}_phrase"], formula="", reach=reach)
+        for side, picture in zip("ab", both)
+        if picture is not None
+    ]
+    arrays = pair(a, b, layer, name)
+    if arrays is None:
+        return tuple(shown)
+    rows, columns = (_pairs(a, b, axis) for axis in shown[0].axes)
+    apart = _apart([_widened(side, at, rows, columns) for at, side in enumerate(shown)])
+    return *shown, replace(apart, grey=_grey(apart, rows, columns))
+
+
+def _grey(apart: Stage, *axes: Sequence[Pair] | None) -> str:
+    """What the legend calls the grey cells of the difference; nothing where all of them are masked."""
+    missing = np.zeros(apart.array.shape[1:], dtype=bool)
+    for axis, pairs in enumerate(axes):
+        if pairs is not None:
+            lacks = np.array([None in pair for pair in pairs])
+            missing |= lacks[:, None] if axis == 0 else lacks[None, :]
+    if not missing.any():
+        return ""
+    is_masked = apart.masked is not None and bool((apart.masked & ~missing).any())
+    return WORDS["masked_or_not_in_both" if is_masked else "not_in_both"]
+
+
+def _widened(picture: Stage, side: int, rows: Sequence[Pair] | None, columns: Sequence[Pair] | None) -> Stage:
+    """The picture of A (side 0) or B (1) with a row and a column for every token of both; what it lacks is masked."""
+    array, masked = picture.array.astype(float), picture.masked
+    missing = np.zeros(array.shape[1:], dtype=bool)
+    words = {"rows": picture.rows, "columns": picture.columns}
+    for axis, (name, pairs) in enumerate((("rows", rows), ("columns", columns)), 1):
+        if pairs is None:
+            continue
+        lacks = np.array([each[side] is None for each in pairs])
+        places = [each[side] or 0 for each in pairs]
+        array, missing = array.take(places, axis=axis), missing.take(places, axis=axis - 1)
+        masked = None if masked is None else masked.take(places, axis=axis)
+        missing |= lacks[:, None] if axis == 1 else lacks[None, :]
+        old = words[name] or ()
+        words[name] = ["" if at is None else old[at] for at in (each[side] for each in pairs)]
+    if missing.any():
+        array = np.where(missing, np.nan, array)
+        masked = missing | (np.zeros(array.shape, dtype=bool) if masked is None else masked)
+    return replace(
+        picture, array=array, masked=masked, edited=(), rows=words["rows"] or picture.rows, columns=words["columns"]
+    )
+
+
+def _apart(shown: Sequence[Stage]) -> Stage:
+    """The difference as a picture; masked where a cell is open in neither, and where only one has it."""
+    one, other = shown
+    n = min(len(one.array), len(other.array))
+    rows, columns = (_both(*words) for words in ((one.rows, other.rows), (one.columns, other.columns)))
+    apart, hidden = difference(one.array[:n].astype(float), other.array[:n].astype(float)), None
+    if one.masked is not None or other.masked is not None:
+        closed = [np.zeros(apart.shape, dtype=bool) if side.masked is None else side.masked[:n] for side in shown]
+        hidden = (closed[0] & closed[1]) | ~np.isfinite(apart)
+    return replace(
+        one,
+        name="difference",
+        title=WORDS["difference"],
+        phrase=WORDS["difference_phrase"],
+        array=apart,
+        kind="signed",
+        rows=rows or one.rows,
+        columns=columns,
+        masked=hidden,
+        heads=[left if left == right else left.partition(" · ")[0] for left, right in zip(one.names, other.names)],
+        widths=one.true_widths[:n],
+        alt=WORDS["difference"],
+        reach=None,
+    )
+
+
+def _both(one: Sequence[str] | None, other: Sequence[str] | None) -> list[str] | None:
+    """The words along an axis; where they differ, both."""
+    if one is None or other is None:
+        return None
+    return [left if left == right else " / ".join(filter(None, (left, right))) for left, right in zip(one, other)]
+
+
+def _reach(picture: Stage) -> float:
+    """The largest size that is drawn."""
+    drawn = picture.array if picture.masked is None else picture.array[~picture.masked]
+    return float(np.abs(drawn[np.isfinite(drawn)]).max(initial=0.0))
+
+
+def change_summary(a: Trace, b: Trace, layer: int, name: str, digits: int = DIGITS) -> list[str]:
+    """How far a step moved, and what keeps the two from being compared as they stand."""
+    both = pair(a, b, layer, name)
+    if both is None:
+        shapes = (_shape(_step(trace, layer, name)) for trace in (a, b))
+        return [WORDS["other_shape"].format(step=NAMES[name], **dict(zip("ab", shapes)))]
+    apart, raw = _moved(*both), np.abs(difference(*both))
+    finite = apart[np.isfinite(apart)]
+    moved, most = int((finite > 0).sum()), float(finite.max(initial=0.0))
+    said = "moved" if moved else "rounding" if raw[np.isfinite(raw)].any() else "unmoved"
+    most = most or float(raw[np.isfinite(raw)].max(initial=0.0))
+    words = {"n": finite.size, "moved": moved, "mean": short(finite.mean() if moved else 0.0, digits)}
+    lines = [WORDS[said].format(step=NAMES[name], most=short(most, digits), **words)] if finite.size else []
+    if finite.size < apart.size:
+        lines.append(WORDS["forbidden"].format(n=apart.size - finite.size))
+    sizes = [len(step.array) for step in (_step(a, layer, name), _step(b, layer, name)) if step is not None]
+    if sizes[0] != sizes[-1]:
+        lines.append(WORDS["fewer_heads"].format(n=len(both[0]), a=sizes[0], b=sizes[-1]))
+    step = _step(a, layer, name)
+    apart_by_length = _lengths_said(a, b, step.axes if step is not None else ())
+    if not apart_by_length and (a.query_tokens, a.key_tokens) != (b.query_tokens, b.key_tokens):
+        lines.append(WORDS["tokens"])
+    return lines + apart_by_length
+
+
+def _lengths_said(a: Trace, b: Trace, axes: Sequence[str]) -> list[str]:
+    """How many tokens are compared, where the sentences differ in length."""
+    lines = []
+    for axis in axes:
+        pairs = _pairs(a, b, axis)
+        if pairs is not None:
+            n, counts = len(shared(pairs)[0]), (sum(each[side] is not None for each in pairs) for side in (0, 1))
+            lines.append(WORDS["aligned"].format(n=n, **dict(zip("ab", counts))))
+    return list(dict.fromkeys(lines))
+
+
+def moves(a: Trace, b: Trace, layer: int, name: str, most: int = 5) -> tuple[Move, ...]:
+    """What moved furthest, the furthest first; equal moves in reading order."""
+    both = pair(a, b, layer, name)
+    if both is None:
+        return ()
+    left, right = (_by_head(array) for array in both)
+    rows, columns = (_shared(a, b, axis) for axis in ("", *steps(a, layer)[name].axes)[-2:])
+    apart = np.nan_to_num(_moved(left, right), nan=0.0, posinf=0.0)
+    order = np.argsort(-apart, axis=None, kind="stable")[:most]
+    found = []
+    for at in (at for at in order if apart.flat[at] > 0):
+        head, row, column = (int(number) for number in np.unravel_index(at, apart.shape))
+        (row, other_row), (column, other_column) = rows.get(row, (row, row)), columns.get(column, (column, column))
+        other = (other_row, other_column) if (other_row, other_column) != (row, column) else None
+        found.append(Move(head, row, column, float(left.flat[at]), float(right.flat[at]), other))
+    return tuple(found)
+
+
+def _shared(a: Trace, b: Trace, axis: str) -> dict[int, tuple[int, int]]:
+    """Where the tokens that both have stand in A and in B, by their number among these."""
+    pairs = _pairs(a, b, axis)
+    return {} if pairs is None else dict(enumerate(zip(*shared(pairs))))
+
+
+def describe_move(a: Trace, b: Trace, layer: int, name: str, move: Move) -> Sentence:
+    """One move in words: head 2, cat → sat: 0.12 in A, 0.61 in B (+0.49); where the words differ, those of both."""
+    step = _step(a, layer, name)
+    if step is None:
+        raise ValueError(f"layer {layer} of A has no step {name!r}")
+    n = len(step.axes)
+    here, there = (
+        (move.head, move.row, move.column)[3 - n :],
+        (move.head, *(move.in_b or (move.row, move.column)))[3 - n :],
+    )
+    sign = "+" if move.change > 0 else ""
+    numbers = {"a": rounded_number(move.a), "b": rounded_number(move.b), "change": sign + rounded_number(move.change)}
+    return fill(translate(MOVED), where=where_in_both(a, b, step, here, there), **numbers)
+
+
+def _has_heads(trace: Trace, layer: int, name: str) -> bool:
+    step = _step(trace, layer, name)
+    return step is not None and step.axes[0].endswith("head")
+
+
+def _by_head(array: np.ndarray) -> np.ndarray:
+    """Any step as (heads, rows, columns)."""
+    return array.reshape((1,) * (3 - array.ndim) + array.shape)
+
+
+def _picture(trace: Trace, layer: int, name: str) -> Stage | None:
+    step = _step(trace, layer, name)
+    return None if step is None else stages.stage(trace, step, step.symbol)
+
+
+def _step(trace: Trace, layer: int, name: str) -> Step | None:
+    return steps(trace, layer).get(name) if layer < len(trace.layers) else None
+
+
+def _shape(step: Step | None) -> str:
+    return WORDS["absent"] if step is None else " × ".join(map(str, step.shape))

@@ -1,0 +1,272 @@
+"""What stands beside the maps for what was chosen in them: a few lines of numbers, words and bars.
+
+A cell is explained from its query and key down to what it puts into the output, a row by its scores and shares, an
+entry of an output by what each key puts into it. All numbers are those of the full arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from attnviz.arithmetic.cell import Cell
+from attnviz.arithmetic.four_lines import Change, FourLines, Mixture, Terms, four_lines, mixture
+from attnviz.arithmetic.line import Array
+from attnviz.engine.external import ONE
+from attnviz.engine.trace import Trace
+from attnviz.engine.typed_rows import normaliser_of, score_of
+from attnviz.pictures import explanation_parts as parts
+from attnviz.pictures.explanation_parts import Tokens, factor, number
+from attnviz.settings.language import Words
+from attnviz.text.cell_sentence import cell_sentence, percent
+
+WORDS = Words(
+    {
+        "head": "head {n}: {said}",
+        "comes": "how {query} comes to take {amount} from {key}",
+        "row": "how {query} divides its attention",
+        "output": "how entry {n} of the output of {query} is mixed",
+        "entry": "entry {n} of z",
+        "score": "the score",
+        "width": "÷ √{d} = the score",
+        "share_of_row": "its share of the row",
+        "share_of_column": "its share of the column",
+        "weight": "its weight",
+        "value": "× the value of {key}",
+        "adds": "adds to z",
+        "row_scores": "its scores with all words",
+        "row_shares": "the shares it takes",
+        "row_weights": "the weights it gives",
+        "row_values": "× the values, added up",
+        "entries": "× entry {n} of each value",
+        "sum": "added up",
+    }
+)
+MATCH = Words(
+    {
+        "product": "q · k, entry by entry",
+        "general": "q W · k, entry by entry",
+        "additive": "v · tanh of q and k, unit by unit",
+        "distance": "(q − k)², entry by entry",
+        "location": "q · w of the place, entry by entry",
+        "typed": "q with k, entry by entry",
+    }
+)
+"""What the first line does, by the score."""
+
+MATCH_OF = {"general": "general", "additive": "additive", "gaussian": "distance", "negative_distance": "distance"}
+MATCH_OF |= {"location": "location", "formula": "typed"}
+NOTES = Words(
+    {
+        "lengths": "÷ ({left} × {right}), both lengths = {made}",
+        "half": "× −½ = {made}",
+        "root": "− its root = {made}",
+        "formula": "{formula} = {made}",
+        "scale": "× {by} = {made}",
+        "width": "÷ √{by} = {made}",
+        "softcap": "capped at ±{by} = {made}",
+        "bias": "{by} for the distance = {made}",
+        "mask": "masked: {made}",
+        "temperature": "÷ {by}, the temperature = {made}",
+        "power": "e^{{{exponent}}} = {part} of {sum} in the {line}",
+        "power_and_one": "e^{{{exponent}}} = {part} of {sum} in the {line}, with the 1",
+        "part": "{part} of {sum} in the {line}; below 0 counts as 0",
+        "above": "u − τ = {u} − {threshold}; u = score − largest, τ the threshold",
+        "squared": "(u − τ)² = ({u} − {threshold})²; u = half of score − largest, τ the threshold",
+        "sigmoid": "1 ÷ (1 + e^{{−({x})}})",
+        "winner": "the largest of the {line}; winners: {n}",
+        "row": "row",
+        "column": "column",
+    }
+)
+
+
+def explanation(trace: Trace, cell: Cell, *, key: bool, dimension: int | None = None) -> dict[str, Any]:
+    """Return what is drawn for a cell, or, without its key, for an entry of the output of its query, or for its row.
+
+    >>> from attnviz import Config, run
+    >>> from attnviz.arithmetic.cell import derive
+    >>> trace = run(Config(sentence="the cat sat"))
+    >>> made = explanation(trace, derive(trace, 0, 0, 2, 1), key=True)
+    >>> [line["title"] for line in made["lines"]]
+    ['q · k, entry by entry', '÷ √4 = the score', 'its share of the row', '× the value of cat']
+    """
+    words = Tokens(trace, cell)
+    found, mixed = four_lines(trace, cell), mixture(trace, cell)
+    title = [["query", words.query]]
+    if key:
+        lines, said = _of_cell(trace, found, words), _comes(trace, found, words)
+        title += [["soft", "←"], ["key", words.key]]
+    elif dimension is not None and mixed is not None:
+        lines, said = _of_output(mixed, words, dimension), WORDS["output"].format(n=dimension + 1, query=words.query)
+        title.append(["key", WORDS["entry"].format(n=dimension + 1)])
+    else:
+        lines, said = _of_row(found, mixed, words), WORDS["row"].format(query=words.query)
+    return {
+        "title": title,
+        "said": WORDS["head"].format(n=cell.head + 1, said=said),
+        "head": cell.head,
+        "query": cell.query,
+        "key": cell.key if key else None,
+        "lines": lines,
+    }
+
+
+def most_telling(trace: Trace, layer: int, head: int, query: int) -> int:
+    """Return the key that a query takes most from, through which its whole row can be derived."""
+    weights = trace.layers[layer]["weights"].array[head, query]
+    return int(np.argmax(np.nan_to_num(weights, nan=-1.0, posinf=0.0, neginf=0.0)))
+
+
+def _comes(trace: Trace, found: FourLines, words: Tokens) -> str:
+    cell = found.cell
+    if not cell.allowed or not words.shares:
+        said = cell_sentence(trace, cell.layer, cell.head, cell.query, cell.key)
+        return "".join(part for _, part in said)
+    return WORDS["comes"].format(query=words.query, key=words.key, amount=percent(found.weight))
+
+
+# --- a cell ----------------------------------------------------------------------------------------------------------
+
+
+def _of_cell(trace: Trace, found: FourLines, words: Tokens) -> list[dict[str, Any]]:
+    lines = []
+    if found.terms is not None:
+        title = MATCH[MATCH_OF.get(trace.config.score, "product")]
+        difference = MATCH_OF.get(trace.config.score) == "distance"
+        added = parts.terms(found.terms, "d_k") | {"sign": "−" if difference else "×"}
+        lines.append(_line("match", title, number(found.terms.total), terms=added))
+    if found.enters is not None:
+        lines.append(_score_line(trace, found, words, found.enters))
+    lines.append(_share_line(trace, found, words))
+    if found.value is not None and found.added is not None and found.output is not None:
+        weight = np.full(len(found.value), found.weight)
+        given = parts.terms(Terms(weight, found.value, found.added, 0.0), "d_v")
+        given |= {"whole": parts.plain(found.value)}
+        cells = parts.cells(found.output, words)
+        lines.append(_line("value", WORDS["value"].format(key=words.key), WORDS["adds"], terms=given, cells=cells))
+    return lines
+
+
+def _line(name: str, title: str, value: str = "", **pictures: Any) -> dict[str, Any]:
+    return {"name": name, "title": title, "value": value, "note": "", **pictures}
+
+
+def _score_line(trace: Trace, found: FourLines, words: Tokens, enters: float) -> dict[str, Any]:
+    """From the sum to what enters the normaliser, and how that stands among the others."""
+    steps = _steps(trace, found)
+    by_width = len(steps) == 1 and len(found.changes) == 1 and _is_by_width(trace, found.changes[0])
+    title = WORDS["width"].format(d=found.cell.d_k) if by_width else WORDS["score"]
+    line = _line("score", title, number(enters)) | {"note": "" if by_width else " · ".join(steps)}
+    if found.scores is not None:
+        line["columns"] = parts.columns(found.scores, found.at, words, over_keys=words.over_keys)
+    return line
+
+
+def _steps(trace: Trace, found: FourLines) -> list[str]:
+    """What is done to the sum of the entries, and what comes out each time."""
+    said = []
+    score = next((line for line in found.cell.score if line.name == "score"), None)
+    if score is not None and found.score is not None:
+        made, operands = number(found.score), score.operands
+        if "query_length" in operands:
+            left, right = (number(float(operands[name])) for name in ("query_length", "key_length"))
+            said.append(NOTES["lengths"].format(left=left, right=right, made=made))
+        elif "squared_distance" in operands:
+            said.append(NOTES["half" if trace.config.score == "gaussian" else "root"].format(made=made))
+        elif score_of(trace.config).typed:
+            said.append(NOTES["formula"].format(formula=trace.config.score_formula, made=made))
+    return said + [_change(trace, found, change) for change in found.changes]
+
+
+def _change(trace: Trace, found: FourLines, change: Change) -> str:
+    by, made = number(change.by), number(change.made)
+    if _is_by_width(trace, change):
+        return NOTES["width"].format(by=found.cell.d_k, made=made)
+    if change.name == "bias" and change.by >= 0:
+        by = f"+ {by}"
+    return NOTES[change.name].format(by=by, made=made)
+
+
+def _is_by_width(trace: Trace, change: Change) -> bool:
+    """Whether the score is divided by the root of the width."""
+    return change.name == "scale" and trace.config.scale is None and trace.config.score == "scaled_dot"
+
+
+def _share_line(trace: Trace, found: FourLines, words: Tokens) -> dict[str, Any]:
+    column = not words.over_keys and abs(float(found.weights.sum()) - 1.0) < ONE
+    title = WORDS["share_of_row" if words.shares else "share_of_column" if column else "weight"]
+    value = percent(found.weight) if words.shares or column else number(found.weight)
+    note = _reason(trace, found, NOTES["row" if words.over_keys else "column"])
+    bar = parts.shares(found.weights, found.at, words, over_keys=words.over_keys)
+    return _line("share", title, value, shares=bar) | {"note": note}
+
+
+def _reason(trace: Trace, found: FourLines, line: str) -> str:
+    """How the weight comes from the score, with the numbers of its lines."""
+    last, mask = found.lines["weight"], next((each for each in found.cell.score if each.name == "mask"), None)
+    if not found.cell.allowed and mask is not None:
+        return mask.sentence
+    if normaliser_of(trace.config).typed and not found.cell.emptied:
+        return trace.config.normaliser_formula
+    given = {name: float(value) for name, value in last.operands.items() if value.ndim == 0}
+    if "part" in given:
+        name = "power_and_one" if "one" in found.lines else "power" if "exponents" in found.lines else "part"
+        exponent = _exponent(found) if "exponents" in found.lines else ""
+        return NOTES[name].format(exponent=exponent, line=line, **_written(given, "part", "sum"))
+    if "threshold" in given:
+        name = "squared" if trace.config.normaliser == "entmax15" else "above"
+        return NOTES[name].format(u=number(given["u"]), threshold=factor(given["threshold"]))
+    if "winners" in given and found.weight > 0:
+        return NOTES["winner"].format(line=line, n=f"{given['winners']:.0f}")
+    if "T" in given:
+        return NOTES["sigmoid"].format(x=number(given["x"] / given["T"]))
+    return last.sentence
+
+
+def _exponent(found: FourLines) -> str:
+    operands = found.lines["exponents"].operands
+    x, m, T = (float(operands[name][found.at] if name == "x" else operands[name]) for name in ("x", "m", "divisor"))
+    apart = f"{number(x)} − {factor(m)}"
+    return apart if T == 1 else f"({apart}) ÷ {number(T)}"
+
+
+def _written(given: Mapping[str, float], *names: str) -> dict[str, str]:
+    return {name: number(given[name]) for name in names}
+
+
+# --- a row, and an entry of an output --------------------------------------------------------------------------------
+
+
+def _of_row(found: FourLines, mixed: Mixture | None, words: Tokens) -> list[dict[str, Any]]:
+    lines = []
+    if mixed is not None and mixed.scores is not None:
+        scores = parts.columns(mixed.scores, None, words, over_keys=True)
+        lines.append(_line("score", WORDS["row_scores"], columns=scores))
+    if mixed is None:
+        return lines if not words.over_keys else [*lines, _taken(found.weights, words, named=True)]
+    cells = parts.cells(mixed.output, words)
+    return [*lines, _taken(mixed.weights, words, named=True), _line("value", WORDS["row_values"], "z", cells=cells)]
+
+
+def _taken(weights: Array, words: Tokens, *, named: bool) -> dict[str, Any]:
+    """What a query takes from each key: one bar, and the largest of them by name."""
+    bar = parts.shares(weights, None, words, over_keys=True)
+    title = WORDS["row_shares" if words.shares else "row_weights"]
+    line = _line("share", title, "100 %" if words.shares else "", shares=bar)
+    if named:
+        line["terms"] = parts.terms(Terms(None, None, weights, 0.0), "key", words.keys, words.amount)
+    return line
+
+
+def _of_output(mixed: Mixture, words: Tokens, dimension: int) -> list[dict[str, Any]]:
+    found = mixed.terms(dimension)
+    terms = parts.terms(found, "key", words.keys)
+    cells = parts.cells(mixed.output, words, dimension)
+    return [
+        _taken(mixed.weights, words, named=False),
+        _line("value", WORDS["entries"].format(n=dimension + 1), terms=terms),
+        _line("sum", WORDS["sum"], number(found.total), cells=cells),
+    ]

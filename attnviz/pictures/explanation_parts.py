@@ -1,0 +1,114 @@
+"""The parts of an explanation: what is added up, a row of scores or of shares, and the cells of an output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from attnviz.arithmetic.cell import Cell
+from attnviz.arithmetic.four_lines import Terms, fold, settled
+from attnviz.arithmetic.line import Array, largest
+from attnviz.engine.trace import Trace
+from attnviz.settings.language import Words
+from attnviz.text.cell_sentence import percent
+from attnviz.text.number_format import short
+from attnviz.text.query_sentences import reading
+
+MOST = (6, 4)  # entries that a line shows beside the maps, and on a sheet from the foot of the window
+WORDS = Words(
+    {
+        "more": "{n} more",
+        "whole_row": "the whole row",
+        "whole_column": "the whole column",
+        "z": "z of {query}, all words added:",
+    }
+)
+
+
+class Tokens:
+    """The tokens of a cell as they can be seen, and whether its weights are shares of one."""
+
+    def __init__(self, trace: Trace, cell: Cell) -> None:
+        found = reading(trace, cell.layer, cell.head)
+        self.shares = bool(found.shares[cell.query])
+        self.keys, self.queries = list(found.keys), list(found.queries)
+        self.query, self.key = found.queries[cell.query], found.keys[cell.key]
+        self.over_keys = cell.over == "keys"
+        steps = trace.layers[cell.layer]
+        self.end = largest(steps["heads"].array) if "heads" in steps else 0.0
+
+    @property
+    def line(self) -> list[str]:
+        """The tokens along which is normalised."""
+        return self.keys if self.over_keys else self.queries
+
+    def amount(self, weight: float) -> str:
+        """Return a weight as text, in percent where the weights of the row are shares."""
+        return percent(weight) if self.shares else number(weight)
+
+
+def terms(
+    found: Terms, axis: str, names: list[str] | None = None, write: Callable[[float], str] | None = None
+) -> dict[str, Any]:
+    """Return what is added up, a row for each entry: its name, its two parts, what it comes to, and the same written.
+
+    axis  what the entries are: "d_k", "d_v" or "key";  write  what makes text of a number
+    """
+    values, write = settled(found.values), write or number
+    left, right = (_written(part, len(values)) for part in (found.left, found.right))
+    texts = [write(float(value)) for value in values]
+    rows = [list(row) for row in zip(names or [""] * len(values), left, right, plain(values), texts, strict=True)]
+    return {"axis": axis, "rows": rows, "folds": [_folded(values, most, write) for most in MOST]}
+
+
+def _written(part: Array | None, n: int) -> list[str]:
+    return [""] * n if part is None else [number(float(value)) for value in settled(part)]
+
+
+def _folded(values: Array, most: int, write: Callable[[float], str]) -> dict[str, Any]:
+    found = fold(values, most)
+    more = WORDS["more"].format(n=found.hidden) if found.hidden else ""
+    return {"shown": list(found.shown), "more": more, "value": plain([found.rest])[0], "rest": write(found.rest)}
+
+
+def columns(scores: Array, at: int | None, words: Tokens, *, over_keys: bool) -> dict[str, Any]:
+    """Return the scores that stand together, as bars side by side."""
+    whole = WORDS["whole_row" if over_keys else "whole_column"]
+    return shares(scores, at, words, over_keys=over_keys) | {"whole": whole}
+
+
+def shares(weights: Array, at: int | None, words: Tokens, *, over_keys: bool) -> dict[str, Any]:
+    """Return weights as parts of one bar."""
+    names = words.keys if over_keys else words.queries
+    return {"values": plain(weights), "at": at, "axis": "key" if over_keys else "query", "names": names}
+
+
+def cells(output: Array, words: Tokens, at: int | None = None) -> dict[str, Any]:
+    """Return the entries of an output as cells with their numbers, in the colours that they have in the map."""
+    values = settled(output)
+    made = {"values": plain(values), "texts": [number(float(x)) for x in values], "at": at}
+    return made | {"label": WORDS["z"].format(query=words.query), "end": words.end}
+
+
+def plain(values: Sequence[float] | Array) -> list[float | None]:
+    """Return numbers as they travel: six digits are more than any bar shows; None for what is not finite."""
+    return [float(f"{x:.6g}") if np.isfinite(x) else None for x in np.asarray(values, dtype=float)]
+
+
+def number(x: float) -> str:
+    """Return a number for a narrow place: two or three decimals where that says enough, else three digits.
+
+    >>> [number(x) for x in (2.0625, -0.5, 0.0, 1e-16, 0.00345, 12345.6, float("-inf"))]
+    ['2.06', '−0.50', '0', '~0', '0.003', '12346', '−∞']
+    """
+    if x == 0 or not 0.001 <= abs(x) < 1000:
+        return short(x, 3)
+    return f"{x:.{2 if abs(x) >= 0.01 else 3}f}".replace("-", "−")
+
+
+def factor(x: float) -> str:
+    """Return a number as it stands after an operator: a negative one in brackets."""
+    text = number(x)
+    return f"({text})" if text.startswith("−") else text

@@ -1,0 +1,394 @@
+"""The stages of attention as Plotly heat maps: one trace a stage, all of its heads side by side.
+
+The figures are plain dicts. They hold no text at all: words, head names and numbers are drawn over them from `meta`,
+which says how the picture is laid out, so that picture and words can never disagree.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attnviz.analysis.statistics import column_sums, effective_keys
+from attnviz.pictures import placement
+from attnviz.pictures.mosaic import Shape, room_for
+from attnviz.pictures.placement import NARROWEST_PAGE, Placement, Tiling
+from attnviz.settings.language import translate
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+SIGNED = ("#2a5ea8", "#8fb4dc", "#fbfaf7", "#eea47c", "#b8402a")
+SHARE = ("#fbfaf7", "#c9dcef", "#86b2da", "#3d7ab8", "#12355f")
+DARK: dict[
+    tuple[str, ...], tuple[str, ...]
+] = {  # the same on a dark page: zero is the ground, and what is large is light, so that the eye goes there
+    SIGNED: ("#a9d0ff", "#3b6ea8", "#151a23", "#a0583c", "#ffc3a3"),
+    SHARE: ("#151a23", "#1d3b60", "#2f6aa6", "#7db4e6", "#eef6ff"),
+}
+MASKED = "rgba(128,128,128,.38)"
+EDITED = "#0f8a5f"
+BARE = 6  # pixels left of a stage without words there
+FRAME, WANTED = {"color": EDITED, "width": 2}, {"color": "#c8641b", "width": 1.5}
+MOST_FRAMES = 200
+LARGER = 14  # tenths of the usual room for words, where type is large
+EXACT_UP_TO = 2500  # cells; up to here a picture carries float64, beyond float32
+FORBIDDEN = "may not attend"
+ALLOWED = "may attend"
+MASKED_WORD = "masked"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of attention, ready to be drawn.
+
+    name      stable, in links and keys
+    title     a few characters: QKᵀ, weights
+    array     (heads, rows, columns); heads narrower than the widest are padded, see `widths`
+    kind      "signed", "share" or "allowed"
+    rows      the word of every row;  columns  the word of every column, or None for 1, 2, 3 ...
+    axes      what a row and what a column is called; rows of one name light up together in all stages
+    masked    True where nothing is drawn: the query may not see the key
+    grey      what the legend calls such cells, where they are not only masked ones
+    widths    true columns of every head; None = all of them
+    heads     a name for every head; None = head 1, head 2 ...
+    alt       the picture in a sentence, for those who cannot see it
+    large     words and numbers in large type, for a room
+    reach     the largest size that the colours must tell apart, where stages are to be compared; None = its own
+    edited    head, row and column of the cells that were changed by hand; they are framed
+    wanted    head, row and column of the cells that should be large; they are outlined
+    margin    rows at the bottom and columns at the right that are sums, and do not belong to the shape
+    symbol    the letter of the field for it: S, A, Z
+    leads     whether its cells are to be the widest where several stages share a box
+    sums      whether each head has bars: what each column adds to, and over how many keys each row spreads
+    roles     what each head does, in a few words
+    apart     whether the colours of each head reach from its own smallest to its own largest number
+    shorter   the phrase in fewer words, for headings with less and less room
+    """
+
+    name: str
+    title: str
+    array: np.ndarray
+    kind: str
+    rows: Sequence[str]
+    columns: Sequence[str] | None = None
+    axes: tuple[str, str] = ("query", "key")
+    masked: np.ndarray | None = None
+    widths: Sequence[int] | None = None
+    heads: Sequence[str] | None = None
+    phrase: str = ""
+    formula: str = ""
+    alt: str = ""
+    large: bool = False
+    reach: float | None = None
+    edited: Sequence[tuple[int, int, int]] = ()
+    wanted: Sequence[tuple[int, int, int]] = ()
+    margin: int = 0
+    grey: str = ""
+    symbol: str = ""
+    leads: bool = False
+    sums: bool = False
+    roles: Sequence[str] | None = None
+    apart: bool = False
+    shorter: Sequence[str] = ()
+
+    @property
+    def true_widths(self) -> tuple[int, ...]:
+        return tuple(self.widths or (self.array.shape[2],) * self.array.shape[0])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.heads or (translate("head {n}", n=head + 1) for head in range(self.array.shape[0])))
+
+    @property
+    def hidden(self) -> np.ndarray | None:
+        """True where nothing is drawn; in a stage that tells what is allowed, that is wherever it is not."""
+        return self.array == 0 if self.kind == "allowed" else self.masked
+
+    @property
+    def shape(self) -> Shape:
+        """What the arrangement of exported pictures asks of this stage."""
+        left = room_for(self.rows, least=24, most=76)
+        bottom = 22 if self.columns is None else room_for(self.columns, least=24, most=60)
+        if self.large:
+            left, bottom = LARGER * left // 10, LARGER * bottom // 10
+        return Shape(self.true_widths, self.array.shape[1], left, bottom, self.columns is not None)
+
+    @property
+    def outline(self) -> placement.Shape:
+        """What has to be known to place this stage in a window."""
+        left = placement.room_beside(self.rows)
+        left = round(placement.LARGER * left) if self.large else left
+        worded = self.columns is not None
+        return placement.Shape(
+            self.true_widths, self.array.shape[1], left, worded, self.leads, self.sums, large=self.large
+        )
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The numbers at the two ends of a colour scale, and its colours at equal steps between them."""
+
+    low: float
+    high: float
+    colours: tuple[str, ...]
+
+
+def placed(stages: Sequence[Stage], width: int, height: int, *, focused: bool = False) -> Placement:
+    """Where all heads of all stages stand in a box; `focused` if they are those of one head.
+
+    Words beside the rows of one stage serve also those whose columns are only counted.
+    """
+    worded = {stage.axes[0] for stage in stages if stage.columns is not None} if width >= NARROWEST_PAGE else set()
+    outlines = [
+        replace(stage.outline, left=BARE) if stage.columns is None and stage.axes[0] in worded else stage.outline
+        for stage in stages
+    ]
+    return placement.place(outlines, width, height, focused=focused)
+
+
+def scale(stage: Stage) -> Scale:
+    """The colour scale of a stage: symmetric about 0 for signed numbers, 0 to 1 for shares."""
+    if stage.kind == "allowed":
+        return Scale(0.0, 1.0, (SHARE[2], SHARE[2]))
+    drawn = stage.array[_drawn(stage) & np.isfinite(stage.array)]
+    low, high = (float(drawn.min()), float(drawn.max())) if drawn.size else (0.0, 0.0)
+    if stage.reach is not None:
+        low, high = (-stage.reach if low < 0 else 0.0), stage.reach
+    if stage.kind == "signed" or low < 0:
+        end = max(-low, high) or 1.0
+        return Scale(-end, end, SIGNED)
+    return Scale(0.0, max(1.0, high), SHARE)
+
+
+def mosaic(stage: Stage, tiling: Tiling, height: int | None = None) -> dict[str, Any]:
+    """The Plotly figure of a stage, its heads laid out as `tiling` says, in so many pixels or as many as they take."""
+    shades, cells = scale(stage), blocks(stage, tiling)
+    picture = _laid_out(cells, tiling, np.float64 if stage.array.size <= EXACT_UP_TO else np.float32)
+    meta = json.dumps(_meta(stage, tiling, cells)).replace("#", r"\u0023")  # for Streamlit, #000001 is a colour
+    steps = np.linspace(0, 1, len(shades.colours)).tolist()
+    trace = {
+        "type": "heatmap",
+        "x": list(tiling.x),
+        "y": list(tiling.y),
+        "z": picture,
+        "zmin": shades.low,
+        "zmax": shades.high,
+        "colorscale": [list(stop) for stop in zip(steps, shades.colours, strict=True)],
+        "showscale": False,
+        "hoverinfo": "skip",
+        "meta": meta,
+    }
+    revision = {"datarevision": zlib.crc32(picture.tobytes())}
+    layout = _layout(tiling, height or tiling.height, _ground(stage, tiling))
+    layout["shapes"] += [_framed(*cell, tiling, WANTED) for cell in stage.wanted[:MOST_FRAMES]]
+    layout["shapes"] += [_framed(*cell, tiling) for cell in stage.edited[:MOST_FRAMES]]
+    return {"data": [trace], "layout": layout | revision}
+
+
+def without_template(figure: dict[str, Any]) -> Figure:
+    """The figure without a template."""
+    from plotly.graph_objects import Figure  # here, as all else in this file can do without
+
+    drawn = Figure(figure)
+    drawn.layout.template = None
+    return drawn
+
+
+def split_numbers(figure: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], np.ndarray]:
+    """A mosaic's figure in parts: an empty chart of its height, what goes in, and the numbers of that.
+
+    The first two are JSON; `z` says only what the numbers are like. The name of the one trace says which height that
+    is: what goes in fits only a chart of the same name. `revision` is another number whenever anything that goes in is.
+    """
+    (trace,), layout = figure["data"], figure["layout"]
+    hidden = {"visible": False, "fixedrange": True}
+    size = {name: layout[name] for name in ("height", "paper_bgcolor", "plot_bgcolor", "hovermode")}
+    size |= {"margin": {"l": 0, "t": 0, "r": 0, "b": 0, "pad": 0}, "xaxis": hidden, "yaxis": hidden}
+    name = f"{zlib.crc32(json.dumps(size).encode()):08x}"
+    inside = {name: part for name, part in layout.items() if name != "template" and size.get(name) != part}
+    revision, numbers = layout["datarevision"], trace["z"]
+    like = {"dtype": str(numbers.dtype), "shape": numbers.shape}
+    trace = trace | {"z": like, "name": name}
+    chart = {"data": [{"type": "heatmap", "name": name, "showscale": False, "hoverinfo": "skip"}], "layout": size}
+    given = {
+        "trace": trace,
+        "layout": inside,
+        "revision": zlib.crc32(json.dumps([trace, inside]).encode(), revision),
+    }
+    return chart, given, numbers
+
+
+def as_written(figure: dict[str, Any]) -> Figure:
+    """A figure as Plotly would send it, without a Plotly object for each of its parts, which costs most.
+
+    A page hands a chart to Plotly twice. It is drawn once only if nothing in it looks new the second time: an object
+    counts as new, so there is no template and `meta` is a string; numbers do not, if `datarevision` is equal.
+    """
+    return _as_written()(figure)
+
+
+@cache
+def _as_written() -> type[Figure]:
+    """A figure that is written already; a page asks it for nothing but `to_dict`."""
+    from plotly.graph_objects import Figure
+
+    class AsWritten(Figure):  # type: ignore[misc]
+        def __init__(self, written: dict[str, Any]) -> None:  # not the parent's: it builds the objects
+            self.__dict__["written"] = written
+
+        def to_dict(self) -> dict[str, Any]:
+            return dict(self.__dict__["written"])
+
+    return AsWritten
+
+
+def _drawn(stage: Stage) -> np.ndarray:
+    """True where a head has a number to show: inside its true width and not masked."""
+    heads, _, columns = stage.array.shape
+    inside = np.arange(columns) < np.array(stage.true_widths).reshape(heads, 1, 1)
+    return np.broadcast_to(inside if stage.hidden is None else inside & ~stage.hidden, stage.array.shape)
+
+
+def blocks(stage: Stage, tiling: Tiling) -> np.ndarray:
+    """The drawn cells of every head, (heads, lines, columns): the number of each that is largest in size.
+
+    NaN wherever nothing is drawn.
+    """
+    shown = np.where(_drawn(stage), stage.array, np.nan)
+    if tiling.block == tiling.fold == 1:
+        return shown
+    apart = _apart(shown, tiling)
+    at = _largest(_apart(_drawn(stage), tiling), apart)
+    return np.take_along_axis(apart, at[..., None], -1)[..., 0]
+
+
+def behind(stage: Stage, tiling: Tiling, head: int, row: int, column: int) -> tuple[int, int]:
+    """The row and column of the number that the drawn cell around a cell of the array shows."""
+    line, place = row // tiling.block, column // tiling.fold
+    drawn = _drawn(stage)[head : head + 1]
+    apart = _apart(stage.array[head : head + 1], tiling)[:, line : line + 1, place : place + 1]
+    at = int(_largest(_apart(drawn, tiling)[:, line : line + 1, place : place + 1], apart)[0, 0, 0])
+    return line * tiling.block + at // tiling.fold, place * tiling.fold + at % tiling.fold
+
+
+def _apart(array: np.ndarray, tiling: Tiling) -> np.ndarray:
+    """(heads, lines, columns, cells of a block): the array in blocks, filled up with NaN or False."""
+    heads, rows, columns = array.shape
+    block, fold = tiling.block, tiling.fold
+    lines, places = -(-rows // block), -(-columns // fold)
+    whole = np.full((heads, lines * block, places * fold), False if array.dtype == bool else np.nan)
+    whole[:, :rows, :columns] = array
+    return whole.reshape(heads, lines, block, places, fold).swapaxes(2, 3).reshape(heads, lines, places, block * fold)
+
+
+def _largest(drawn: np.ndarray, apart: np.ndarray) -> np.ndarray:
+    """Which cell of each block is largest in size; one that is no number before all others, one not drawn last."""
+    size = np.where(np.isnan(apart), np.inf, np.abs(apart))
+    return np.where(drawn.astype(bool), size, -1.0).argmax(axis=-1)
+
+
+def _laid_out(cells: np.ndarray, tiling: Tiling, dtype: type[np.floating[Any]]) -> np.ndarray:
+    """Every head at its place, NaN wherever nothing is drawn; an infinite number stays infinite."""
+    shape = (tiling.down * (tiling.lines + 1) - 1, tiling.across * (tiling.columns + 1) - 1)
+    picture: np.ndarray = np.full(shape, np.nan, dtype)
+    with np.errstate(over="ignore"):  # beyond float32 a number is drawn as infinite
+        shown: np.ndarray = cells.astype(dtype)
+    for head, top, left in tiling.corners():
+        picture[top : top + tiling.lines, left : left + tiling.columns] = shown[head, :, : tiling.columns]
+    return picture
+
+
+def _meta(stage: Stage, tiling: Tiling, cells: np.ndarray) -> dict[str, Any]:
+    """What has to be known to find a cell, name it and write beside it."""
+    return {
+        "rows": list(stage.rows),
+        "columns": None if stage.columns is None else list(stage.columns),
+        "heads": list(stage.names),
+        "roles": None if stage.roles is None else list(stage.roles),
+        "axes": list(stage.axes),
+        "widths": [-(-width // tiling.fold) for width in tiling.widths],
+        "true": list(tiling.widths),
+        "across": tiling.across,
+        "block": [tiling.block, tiling.fold],
+        "room": [tiling.left, tiling.right, tiling.top],
+        "large": stage.large,
+        "leads": stage.leads,
+        "dark": list(DARK.get(scale(stage).colours, ())),
+        "ends": _ends(cells) if stage.apart else None,
+        "sums": _sums(stage, tiling) if stage.sums else None,
+        "share": stage.kind == "share",
+        "masked": stage.hidden is not None and bool(stage.hidden.any()),
+        "odd": bool((_drawn(stage) & ~np.isfinite(stage.array)).any()),
+        "nan": _nan(stage, tiling),
+    }
+
+
+def _ends(cells: np.ndarray) -> list[float]:
+    """The size of the largest number of each head, 0 where all are."""
+    return [float(np.abs(head[np.isfinite(head)]).max(initial=0.0)) for head in cells]
+
+
+def _sums(stage: Stage, tiling: Tiling) -> dict[str, list[list[float]]]:
+    """The bars of every head: what each column adds to, and the part of all keys that each row spreads over."""
+    weights = np.where(_drawn(stage) & np.isfinite(stage.array), stage.array, 0.0)
+    with np.errstate(all="ignore"):
+        totals, spread = column_sums(weights), effective_keys(weights) / weights.shape[2]
+    edges = [np.arange(0, array.shape[1], tiling.block) for array in (totals, spread)]
+    totals = np.maximum.reduceat(np.maximum(totals, 0.0), edges[0], axis=1)
+    spread = np.maximum.reduceat(np.nan_to_num(spread), edges[1], axis=1)
+    return {"columns": totals.round(3).tolist(), "rows": spread.round(3).tolist()}
+
+
+def _nan(stage: Stage, tiling: Tiling) -> str | None:
+    """The drawn cells that hold NaN as a number of their own, as bits in base64; None as a rule."""
+    odd = _drawn(stage) & np.isnan(stage.array)
+    if not odd.any():
+        return None
+    cells = np.any(_apart(odd, tiling), axis=-1)[:, :, : tiling.columns]
+    return base64.b64encode(np.packbits(cells).tobytes()).decode()
+
+
+def _layout(tiling: Tiling, height: int, ground: str) -> dict[str, Any]:
+    axis = {"visible": False, "fixedrange": True, "constrain": "domain", "domain": [0, 1]}
+    below = height - tiling.top - tiling.y[-1]
+    return {
+        "template": "none",
+        "height": height,
+        "margin": {"l": tiling.left, "t": tiling.top, "r": tiling.right, "b": below, "pad": 0},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "hovermode": False,
+        "xaxis": axis | {"range": [0, tiling.x[-1]], "constraintoward": "left"},
+        "yaxis": axis
+        | {"range": [tiling.y[-1], 0], "constraintoward": "top", "scaleanchor": "x", "scaleratio": 1},  # true pixels
+        "shapes": [{"type": "path", "path": ground, "layer": "below", "fillcolor": MASKED, "line": {"width": 0}}]
+        if ground
+        else [],
+    }
+
+
+def _framed(head: int, row: int, column: int, tiling: Tiling, line: Mapping[str, Any] = FRAME) -> dict[str, Any]:
+    """Return a frame around one cell."""
+    _, top, left = list(tiling.corners())[head]
+    x, y = left + column // tiling.fold, top + row // tiling.block
+    corners = {"x0": tiling.x[x], "x1": tiling.x[x + 1], "y0": tiling.y[y], "y1": tiling.y[y + 1]}
+    return {"type": "rect", **corners, "line": dict(line)}
+
+
+def _ground(stage: Stage, tiling: Tiling) -> str:
+    """The grey that shows through where cells are masked, under every head, as one path."""
+    if stage.hidden is None or not stage.hidden.any():
+        return ""
+    x, y = tiling.x, tiling.y
+    return "".join(
+        f"M{x[left]},{y[top]}H{x[left + -(-tiling.widths[head] // tiling.fold)]}V{y[top + tiling.lines]}H{x[left]}Z"
+        for head, top, left in tiling.corners()
+    )

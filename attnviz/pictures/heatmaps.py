@@ -1,0 +1,226 @@
+"""Attention as one Plotly figure for a notebook: heads side by side, words on the axes, a slider over the layers.
+
+On the page the browser writes the words; here Plotly does, so they stand as text of the ticks at whole numbers, never
+as categories, which would merge equal words and take numbers for places.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attnviz.engine.external import of_weights
+from attnviz.engine.tables.tokenisers import graphemes
+from attnviz.engine.trace import Trace
+from attnviz.pictures import stages
+from attnviz.pictures.figures import MASKED, Stage, scale
+from attnviz.settings.language import Words
+from attnviz.text.query_sentences import visible_token
+
+ACROSS = 4  # heads side by side, where there is but one stage
+CELL, LEAST, MOST = 26, 150, 420  # pixels: of a cell, and of a map
+GAP = {"x": 84, "y": 92}
+MARGIN = {"l": 80, "t": 64, "r": 24, "b": 80}
+SLIDER = 60
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+COLOUR_BAR = {"lenmode": "pixels", "len": 200, "y": 1.0, "yanchor": "top"}
+LONGEST_LABEL = 14
+MOST_LABELS = 32
+WORDS = Words({"title": "{stage}, {head}", "layer": "layer {n}", "hover": "%{y} → %{x}: %{z:.4~g}<extra></extra>"})
+FAULTS = Words(
+    {
+        "plotly": 'A figure needs Plotly: pip install "attnviz[plot]".',
+        "layer": "layer is {layer}; choose 0 to {last}, counted from 0",
+    }
+)
+
+
+def show(
+    weights: Any,
+    tokens: Sequence[str] | None = None,
+    key_tokens: Sequence[str] | None = None,
+    *,
+    batch: int | None = None,
+) -> go.Figure:
+    """Attention weights that you have as a figure.
+
+    weights  arrays, nested lists or tensors (queries, keys), (heads, queries, keys), (layers, heads, queries, keys); or
+             the `attentions` of a model's output, a tuple with (batch, heads, queries, keys) a layer
+    tokens   a token a query, and a key unless `key_tokens` are given;  `batch` chooses, where there are several
+
+    Raises ConfigError, a ValueError, for shapes that do not fit, and for NaN and infinity; ModuleNotFoundError
+    without Plotly.
+
+    >>> show([[1.0, 0.0], [0.5, 0.5]], ["a", "b"]).data[0].z.tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
+    """
+    return heatmaps(of_weights(weights, tokens, key_tokens, batch=batch))
+
+
+def heatmaps(trace: Trace, layer: int | None = None) -> go.Figure:
+    """Scores, weights and outputs of every head of a run, or those of them that there are, as a figure.
+
+    layer  which one, counted from 0; None is all of them, with a slider
+
+    Raises  IndexError if there is no such layer; ModuleNotFoundError without Plotly.
+    """
+    go = _plotly()
+    n = len(trace.layers)
+    if layer is not None and not -n <= layer < n:
+        raise IndexError(FAULTS["layer"].format(layer=layer, last=n - 1))
+    chosen = range(n) if layer is None else [layer % n]
+    shown = [stages.side_by_side(trace, at) for at in chosen]
+    figure = _figure(shown[0])
+    maps = [_maps(each, at == 0) for at, each in enumerate(shown)]
+    figure["data"] = [one for each in maps for one in each]
+    figure["layout"] |= _colours(shown)
+    if len(shown) > 1:
+        figure["layout"]["sliders"] = [_slider([at + 1 for at in chosen], len(maps[0]))]
+        figure["layout"]["margin"] |= {"b": MARGIN["b"] + SLIDER}
+        figure["layout"]["height"] += SLIDER
+    return go.Figure(figure)
+
+
+def _plotly() -> ModuleType:
+    """Return plotly.graph_objects, loaded when a figure is asked for; raise ModuleNotFoundError with advice."""
+    try:
+        return import_module("plotly.graph_objects")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(FAULTS["plotly"], name=error.name) from None
+
+
+def labels(tokens: Sequence[str]) -> list[str]:
+    """Tokens as text for the ticks of Plotly: with their places, short, visible, and free of HTML and formulas.
+
+    A place before the token also keeps apart words that Plotly's own objects know, such as constructor.
+
+    >>> labels(["<b>", "$x$", ""])
+    ['1 &lt;b&gt;', '2 &#36;x&#36;', '3 (empty)']
+    """
+    return [f"{number} {_escaped(token)}" for number, token in enumerate(tokens, 1)]
+
+
+def _escaped(token: str) -> str:
+    clusters = graphemes(visible_token(token))
+    short = "".join(clusters if len(clusters) <= LONGEST_LABEL else (*clusters[: LONGEST_LABEL - 1], "…"))
+    return html.escape(short).replace("$", "&#36;")
+
+
+def _places(shown: Sequence[Stage]) -> list[tuple[int, int]]:
+    """Where each map stands, (row, column): a column a stage, or one stage wrapped into rows."""
+    heads = len(shown[0].array)
+    if len(shown) > 1:
+        return [(head, column) for column in range(len(shown)) for head in range(heads)]
+    across = min(ACROSS, math.ceil(math.sqrt(heads)))
+    return [divmod(head, across) for head in range(heads)]
+
+
+def _figure(shown: Sequence[Stage]) -> dict[str, Any]:
+    """The layout of one layer: an axis of each kind and a title for every map."""
+    places = _places(shown)
+    down, across = (1 + max(place[axis] for place in places) for axis in (0, 1))
+    width, height = (min(max(CELL * max(n), LEAST), MOST) for n in zip(*(stage.array.shape[:0:-1] for stage in shown)))
+    inner = across * (width + GAP["x"]) - GAP["x"], down * (height + GAP["y"]) - GAP["y"]
+    layout: dict[str, Any] = {
+        "template": "none",
+        "width": inner[0] + MARGIN["l"] + MARGIN["r"] + len(shown) * 50,
+        "height": inner[1] + MARGIN["t"] + MARGIN["b"],
+        "margin": MARGIN | {"r": MARGIN["r"] + len(shown) * 50},
+        "plot_bgcolor": MASKED,
+        "annotations": [],
+    }
+    each = [(stage, head) for stage in shown for head in range(len(stage.array))]
+    for number, ((stage, head), (row, column)) in enumerate(zip(each, places), 1):
+        left, top = column * (width + GAP["x"]) / inner[0], 1 - row * (height + GAP["y"]) / inner[1]
+        right, low = left + width / inner[0], max(top - height / inner[1], 0.0)
+        layout[f"xaxis{number}"] = _axis(stage.columns, stage.true_widths[head]) | {
+            "tickangle": 0 if stage.columns is None else -90,
+            "domain": [left, min(right, 1.0)],
+            "anchor": f"y{number}",
+        }
+        layout[f"yaxis{number}"] = _axis(stage.rows, stage.array.shape[1]) | {
+            "domain": [low, top],
+            "anchor": f"x{number}",
+            "autorange": "reversed",
+        }
+        layout["annotations"].append(_title(stage, head, left, top))
+    return {"layout": layout}
+
+
+def _axis(words: Sequence[str] | None, n: int) -> dict[str, Any]:
+    """An axis of whole numbers with words at them; thinned where there are many."""
+    texts = [str(i + 1) for i in range(n)] if words is None else labels(words)
+    every = math.ceil(n / MOST_LABELS)
+    ticks = {"tickmode": "array", "tickvals": list(range(0, n, every)), "ticktext": texts[::every]}
+    return ticks | {"type": "linear", "showgrid": False, "zeroline": False, "ticks": ""}
+
+
+def _title(stage: Stage, head: int, left: float, top: float) -> dict[str, Any]:
+    words = html.escape(WORDS["title"].format(stage=stage.title, head=stage.names[head]))
+    return {"text": words, "x": left, "y": top, "xref": "paper", "yref": "paper", "xanchor": "left"} | {
+        "yanchor": "bottom",
+        "showarrow": False,
+    }
+
+
+def _maps(shown: Sequence[Stage], visible_now: bool) -> list[dict[str, Any]]:
+    """A heat map for each head of each stage."""
+    each = [(at, stage, head) for at, stage in enumerate(shown, 1) for head in range(len(stage.array))]
+    return [
+        {
+            "type": "heatmap",
+            "z": _numbers(stage, head),
+            "xaxis": f"x{number}",
+            "yaxis": f"y{number}",
+            "coloraxis": f"coloraxis{at}",
+            "hovertemplate": WORDS["hover"],
+            "visible": visible_now,
+            "xgap": 1,
+            "ygap": 1,
+        }
+        for number, (at, stage, head) in enumerate(each, 1)
+    ]
+
+
+def _numbers(stage: Stage, head: int) -> np.ndarray:
+    """The numbers of a head, NaN where nothing is drawn."""
+    numbers = stage.array[head, :, : stage.true_widths[head]].astype(np.float64)
+    return numbers if stage.hidden is None else np.where(stage.hidden[head, :, : numbers.shape[1]], np.nan, numbers)
+
+
+def _colours(shown: Sequence[Sequence[Stage]]) -> dict[str, Any]:
+    """One scale of colour for a stage in all heads and layers."""
+    found = {}
+    for at, layers in enumerate(zip(*shown)):
+        scales = [scale(stage) for stage in layers]
+        widest = max(scales, key=lambda each: each.high - each.low)
+        steps = np.linspace(0, 1, len(widest.colours)).tolist()
+        found[f"coloraxis{at + 1}"] = {
+            "cmin": min(each.low for each in scales),
+            "cmax": max(each.high for each in scales),
+            "colorscale": [list(stop) for stop in zip(steps, widest.colours)],
+            "colorbar": {"title": {"text": layers[0].title}, "x": 1.01, "xpad": 8 + 62 * at, "thickness": 10}
+            | COLOUR_BAR,
+        }
+    return found
+
+
+def _slider(layers: Sequence[int], n_maps: int) -> dict[str, Any]:
+    """A slider that shows the maps of one layer."""
+    steps = [
+        {
+            "label": WORDS["layer"].format(n=layer),
+            "method": "restyle",
+            "args": [{"visible": [at == which // n_maps for which in range(len(layers) * n_maps)]}],
+        }
+        for at, layer in enumerate(layers)
+    ]
+    return {"steps": steps, "active": 0, "pad": {"t": 40}}

@@ -1,0 +1,163 @@
+"""Any step of a run as a picture, and the three that stand side by side: scores, weights and outputs of every head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attnviz.engine.config import Config
+from attnviz.engine.external import are_shares, first_steps, forbidden
+from attnviz.engine.solved_heads import misses
+from attnviz.engine.tables.head_patterns import PATTERNS
+from attnviz.engine.tables.initialisers import INITIALISERS
+from attnviz.engine.trace import Step, Trace
+from attnviz.engine.typed_rows import normaliser_of, score_of
+from attnviz.pictures.figures import Stage
+from attnviz.settings.language import Words
+from attnviz.text import captions
+from attnviz.text.sentences import plain, within_sentence
+
+SIDE_BY_SIDE = ("scores", "weights", "heads")
+PRODUCTS = ("scaled_dot", "dot")
+
+TITLES = Words({"product": "QKᵀ", "scores": "Scores", "weights": "Weights", "heads": "Outputs"})
+PHRASES = Words(
+    {
+        "scores": "how well each query matches each key",
+        "weights": "the share that each query takes from each key",
+        "not_shares": "how much each query takes from each key",
+        "columns": "the wrong way: each column adds to 1",
+        "heads": "the values, mixed by those weights",
+        "mixed": "weights × values",
+        "given": "as given",
+    }
+)
+HEAD_NAMES = Words({"head": "head {}", "kv_head": "key/value head {}"})
+MISSED = Words({"missed": "{label}, missed"})
+
+
+def side_by_side(trace: Trace, layer: int) -> tuple[Stage, ...]:
+    """Scores, weights and outputs of a layer, those it has. What may not be attended to is masked in the first two."""
+    config, steps = trace.config, trace.layers[layer]
+    given = first_steps(steps)
+    product = config.score in PRODUCTS and "scores" not in given
+    shown = {
+        "scores": (TITLES["product" if product else "scores"], PHRASES["scores"], score_of(config).plain),
+        "weights": (TITLES["weights"], _weights_phrase(trace, layer), weights_formula(config)),
+        "heads": (TITLES["heads"], PHRASES["heads"], PHRASES["mixed"]),
+    }
+    words = {name: (*said[:2], PHRASES["given"]) if name in given else said for name, said in shown.items()}
+    return tuple(stage(trace, steps[name], *said) for name, said in words.items() if name in steps)
+
+
+def stage(trace: Trace, step: Step, title: str, phrase: str = "", formula: str = "") -> Stage:
+    """A step of any shape as a picture: heads side by side, or one map; a vector is a map with one row."""
+    by_head = step.axes[0] in HEAD_NAMES
+    array = step.array if by_head else step.array[None]
+    array = array if array.ndim == 3 else array[:, None, :]
+    axes = step.axes[by_head:]
+    rows = axes[0] if len(axes) == 2 else ""
+    masked = _masked(trace, step, array.shape)
+    return Stage(
+        name=step.name,
+        title=title,
+        array=array,
+        kind=step.kind,
+        rows=_names(trace, rows, array.shape[1]) or [str(i + 1) for i in range(array.shape[1])],
+        columns=_names(trace, axes[-1], array.shape[2]),
+        axes=(rows or "row", axes[-1]),
+        masked=masked,
+        widths=step.widths,
+        heads=_head_names(trace, step) if by_head else [""],
+        phrase=phrase,
+        formula=formula,
+        alt=_alt(trace, step) or title,
+        edited=_edited(trace, step),
+    )
+
+
+def _edited(trace: Trace, step: Step) -> tuple[tuple[int, int, int], ...]:
+    """Head, row and column of the numbers of this step that were changed by hand."""
+    layer = _layer_of(trace, step)
+    if layer is None and trace.around.get(step.name) is not step:
+        return ()
+    places = [edit[2] for edit in trace.edits if edit[1] == step.name and edit[0] == layer]
+    if step.axes[0] in HEAD_NAMES:
+        return tuple((place[0], place[1] if len(place) > 2 else 0, place[-1]) for place in places)
+    return tuple((0, place[0] if len(place) > 1 else 0, place[-1]) for place in places)
+
+
+def _head_names(trace: Trace, step: Step) -> list[str]:
+    """The heads by number, and in a map of queries against keys by what they were made for, if they were.
+
+    A head that does not do it says so: another setting, or a changed number, may be in its way.
+    """
+    config = trace.config
+    names = [HEAD_NAMES[step.axes[0]].format(h + 1) for h in range(step.shape[0])]
+    if not INITIALISERS[config.initialiser].solved or step.axes[-2:] != ("query", "key"):
+        return names
+    layer = _layer_of(trace, step)
+    missed = misses(trace, layer) if layer is not None else ()
+    made_for = [
+        within_sentence(PATTERNS[config.head_patterns()[h // config.group_size]].label) for h in range(len(names))
+    ]
+    return [
+        f"{name} · {MISSED['missed'].format(label=label) if h in missed else label}"
+        for h, (name, label) in enumerate(zip(names, made_for))
+    ]
+
+
+def _names(trace: Trace, axis: str, size: int) -> Sequence[str] | None:
+    """The words along an axis of tokens; None along an axis that is merely counted."""
+    return {"query": trace.query_tokens, "key": trace.key_tokens, "": ("",) * size}.get(axis)
+
+
+def _masked(trace: Trace, step: Step, shape: tuple[int, ...]) -> np.ndarray | None:
+    """Where nothing is drawn: cells that a query may not attend to, and those that are minus infinity."""
+    if step.axes[-2:] != ("query", "key") or step.kind == "allowed":
+        return None
+    return np.broadcast_to(forbidden(trace.layers[_layer_of(trace, step) or 0]), shape)
+
+
+def _layer_of(trace: Trace, step: Step) -> int | None:
+    """The layer that recorded the step; None for a step around the layers."""
+    return next((i for i, steps in enumerate(trace.layers) if steps.get(step.name) is step), None)
+
+
+def _alt(trace: Trace, step: Step) -> str:
+    """The picture in words, with its largest number; nothing for a step that the run itself did not record."""
+    layer = _layer_of(trace, step)
+    known = layer is not None or trace.around.get(step.name) is step
+    return plain(captions.alt(trace, layer or 0, step.name)) if known else ""
+
+
+def _weights_phrase(trace: Trace, layer: int) -> str:
+    if trace.config.normalise_over == "queries":
+        return PHRASES["columns"]
+    return PHRASES["weights" if are_shares(trace, layer) else "not_shares"]
+
+
+def weights_formula(config: Config) -> str:
+    """What happens to the scores S on the way to the weights, in one line of plain text.
+
+    >>> weights_formula(Config())
+    'softmax(S / √d_k)'
+    >>> weights_formula(Config(score="dot", softcap=5.0, bias="alibi", temperature=0.5))
+    'softmax((cap₅(S) + bias) / 0.5)'
+    """
+    inner = "S"
+    if config.scale is not None:
+        inner = f"{config.scale:g} S"
+    elif config.score == "scaled_dot":
+        inner = "S / √d_k"
+    if config.softcap:
+        inner = f"cap{f'{config.softcap:g}'.translate(SUBSCRIPT)}({inner})"
+    if config.bias != "none":
+        inner += " + bias"
+    if config.temperature != 1.0:
+        inner = f"{inner if inner == 'S' else f'({inner})'} / {config.temperature:g}"
+    return f"{normaliser_of(config).plain}({inner})"
+
+
+SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")

@@ -1,0 +1,1 @@
+"""Pictures that stand still: SVG, PNG, and the text metrics and colours that they need."""

@@ -1,0 +1,62 @@
+"""The font that comes with the package, so that a picture has the same letters on every machine: DejaVu Sans, in part.
+
+`tools/subset_font.py` makes the files; their license stands beside them.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[2] / "fonts"
+FACES = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf")
+FAMILY = "DejaVu Sans, sans-serif"
+"""The font-family of every picture: where an SVG is opened on a machine that lacks the first, its own font is used."""
+
+RANGES = (
+    (0x0020, 0x007E),
+    (0x00A0, 0x017F),  # Latin-1, Latin Extended-A
+    (0x0192, 0x0192),
+    (0x01A0, 0x01B0),  # Vietnamese, with the marks and vowels below
+    (0x0218, 0x021B),
+    (0x02C6, 0x02DD),
+    (0x0300, 0x0331),
+    (0x0386, 0x0386),
+    (0x0388, 0x038A),
+    (0x038C, 0x03CE),  # Greek
+    (0x0400, 0x045F),  # Cyrillic
+    (0x0490, 0x0491),
+    (0x1D40, 0x1D40),  # the T of a transpose
+    (0x1EA0, 0x1EF9),
+    (0x2010, 0x2044),  # dashes, quotes, primes
+    (0x2070, 0x209C),  # raised and lowered digits and letters
+    (0x20AC, 0x20AC),
+    (0x2102, 0x2102),
+    (0x2113, 0x211D),
+    (0x2122, 0x2122),
+    (0x2190, 0x21D5),  # arrows
+    (0x2200, 0x2265),  # mathematical operators
+    (0x2282, 0x2287),
+    (0x2295, 0x2299),
+    (0x22A4, 0x22A5),
+    (0x22C5, 0x22C5),
+    (0x22EE, 0x22F1),
+    (0x2308, 0x230B),
+    (0x2500, 0x2503),
+    (0x250C, 0x254B),  # boxes
+    (0x2580, 0x25CF),  # blocks (word pieces begin with one), shapes
+    (0x27E8, 0x27E9),
+    (0xFB01, 0xFB02),
+    (0xFFFD, 0xFFFD),
+)
+"""What the font has, unless Unicode has no character there."""
+_LACKING = re.compile("[^\n" + "".join(f"{chr(low)}-{chr(high)}" for low, high in RANGES) + "]")
+
+
+def has(text: str) -> bool:
+    """Return whether the font has every character of a text.
+
+    >>> has("QKᵀ / √d — größer"), has("猫")
+    (True, False)
+    """
+    return _LACKING.search(text) is None

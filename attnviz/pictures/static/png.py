@@ -1,0 +1,78 @@
+"""An SVG as a PNG for print, where the package that draws it is installed: resvg-py.
+
+The letters are those of the font that comes with this package, so a picture has the same pixels on a machine with any
+fonts and on one with none. Only a picture with a character that this font lacks, such as a Chinese one, looks for
+it among the fonts of the machine; what none of them has is drawn as an empty box.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import math
+import re
+import struct
+import zlib
+
+from attnviz.pictures.static import fonts
+from attnviz.settings.language import Words
+
+FAULTS = Words(
+    {
+        "package": 'A PNG needs the package resvg-py: pip install "attnviz[png]", or save the SVG instead.',
+        "dpi": "dpi is {dpi}; choose {low} to {high}",
+        "svg": "this is no SVG with a width and a height; give one that attnviz.pictures.static.svg has drawn",
+    }
+)
+
+LOWEST, HIGHEST = 24, 1200
+PER_INCH = 96  # pixels of an SVG
+MOST_PIXELS = 64_000_000
+METRE = 39.37007874015748  # inches
+_SIZE = re.compile(r'<svg [^>]*\bwidth="(\d+)" height="(\d+)"')
+
+
+def missing() -> str:
+    """What is missing for a PNG, and what to do, in a sentence; nothing where it can be drawn."""
+    return FAULTS["package"] if importlib.util.find_spec("resvg_py") is None else ""
+
+
+def drawn(svg: str, *, dpi: int = 300) -> bytes:
+    """The PNG of an SVG that `pictures.static.svg` has drawn, with so many pixels for an inch of it, that is 96 of its
+    own.
+
+    A very large picture gets as many pixels an inch as 64 million in all allow; the file says how many.
+
+    Raises RuntimeError, with a sentence that says what to do, where something is missing; ValueError for a dpi that
+    is not 24 to 1200 and for a text that is no such SVG.
+    """
+    if not LOWEST <= dpi <= HIGHEST:
+        raise ValueError(FAULTS["dpi"].format(dpi=dpi, low=LOWEST, high=HIGHEST))
+    size = _SIZE.search(svg[:2000])
+    if size is None:
+        raise ValueError(FAULTS["svg"])
+    if said := missing():
+        raise RuntimeError(said)
+    most = math.sqrt(MOST_PIXELS / (int(size[1]) * int(size[2])))
+    zoom = min(dpi / PER_INCH, most)
+    return _with_size(_render(svg, zoom=zoom), zoom * PER_INCH)
+
+
+def _render(svg: str, zoom: float) -> bytes:
+    return bytes(
+        importlib.import_module("resvg_py").svg_to_bytes(
+            svg_string=svg,
+            zoom=zoom,
+            font_files=[str(fonts.FOLDER / face) for face in fonts.FACES],
+            sans_serif_family="DejaVu Sans",
+            skip_system_fonts=fonts.has(svg),
+        )
+    )
+
+
+def _with_size(png: bytes, dpi: float) -> bytes:
+    """The PNG with a pHYs chunk, after its first, that says how large it is on paper."""
+    first = 8 + 4 + 4 + 13 + 4  # signature; length, name, contents and checksum of IHDR
+    per_metre = round(dpi * METRE)
+    chunk = b"pHYs" + struct.pack(">IIB", per_metre, per_metre, 1)
+    return png[:first] + struct.pack(">I", 9) + chunk + struct.pack(">I", zlib.crc32(chunk)) + png[first:]

@@ -1,0 +1,197 @@
+"""Stages as one SVG file for print: shapes and text alone, without a script, a link or anything from elsewhere.
+
+The same stages give the same bytes. The font that comes with the package is named first, then the reader's own; words
+are cut by widths that are on the safe side in both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from attnviz.engine.trace import Trace
+from attnviz.pictures.figures import ALLOWED, FORBIDDEN, MASKED_WORD, SHARE, SIGNED, Stage, scale
+from attnviz.pictures.headings import end_of_scale, sum_up
+from attnviz.pictures.mosaic import GAP, Grid
+from attnviz.pictures.stages import side_by_side
+from attnviz.pictures.static import fonts
+from attnviz.pictures.static.svg_stage import GREY, GREY_OPACITY, Element, arranged, group, height, shown, text, tiles
+from attnviz.pictures.static.text_metrics import drawable, width, wrapped
+from attnviz.settings.language import Words, translate
+from attnviz.text.headline import headline
+
+WORDS = Words({"layer": "Layer {n} of {all}.", "picture": "Attention", "blank": "(empty)"})
+MARGIN = 24
+NARROWEST, WIDEST = 320, 10_000
+BLACK, QUIET = "#16181d", "#5b606b"
+TITLE, STAGE_TITLE, PLAIN, FOOT = 20, 16, 12, 11
+MOST_LINES = {"title": 3, "said": 4, "foot": 6, "heading": 4}
+SHAPE = " — "  # between a formula and its shape
+TRANSPOSED = "ᵀ"  # not in every font: drawn as a small raised T
+LINE = 1.35  # of the size of letters: from line to line
+LEGEND = (56, 9)
+BETWEEN = 28  # pixels between stages that stand one below the other
+
+
+def picture(stages: Sequence[Stage], *, width: int = 1200, title: str = "", foot: str = "") -> str:
+    """The stages side by side, or one below the other where that is larger, as an SVG of `width` pixels.
+
+    title, foot  a visitor's words may be in them: they are drawn as text, cut where they are very long
+
+    Raises ValueError for no stages, and for a width that is not 320 to 10,000.
+    """
+    return _document(stages, width, title, "", foot)
+
+
+def page(trace: Trace, layer: int, *, width: int = 1200, foot: str = "") -> str:
+    """The whole first picture of a layer, counted from 0: the sentence, what is shown, and its stages side by side."""
+    said = list(headline(trace))
+    if len(trace.layers) > 1:
+        said.insert(1, WORDS["layer"].format(n=layer + 1, all=len(trace.layers)))
+    sentence = drawable(" ".join(trace.config.sentence.split())) or " ".join(map(drawable, trace.query_tokens))
+    if trace.config.second_sentence.strip():
+        sentence += " | " + drawable(" ".join(trace.config.second_sentence.split()))
+    return _document(side_by_side(trace, layer), width, sentence, " ".join(said), foot)
+
+
+def _document(stages: Sequence[Stage], width: int, title: str, said: str, foot: str) -> str:
+    if not stages:
+        raise ValueError("there are no stages to draw; give one or more")
+    if not NARROWEST <= width <= WIDEST:
+        raise ValueError(f"width is {width}; choose {NARROWEST} to {WIDEST:,}")
+    room, y = width - 2 * MARGIN, float(MARGIN)
+    body: list[Element] = []
+    for words, kind, size, ink in ((title, "title", TITLE, BLACK), (said, "said", PLAIN + 1, QUIET)):
+        lines = wrapped(drawable(words), size, room, most=MOST_LINES[kind], bold=kind == "title")
+        body += _lines(lines, kind, MARGIN, y, size, ink)
+        y += len(lines) * size * LINE + (8 if lines else 0)
+    drawn, y = _stages(stages, room, y + 4)
+    body += drawn
+    lines = wrapped(drawable(foot), FOOT, room, most=MOST_LINES["foot"])
+    body += _lines(lines, "foot", MARGIN, y + 8, FOOT, QUIET)
+    y += MARGIN + (len(lines) * FOOT * LINE + 8 if lines else 0)
+    return _written(body, width, math.ceil(y), title, stages)
+
+
+def _written(body: Sequence[Element], width: int, tall: int, title: str, stages: Sequence[Stage]) -> str:
+    size = {"width": str(width), "height": str(tall), "viewBox": f"0 0 {width} {tall}"}
+    root = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", **size, "role": "img"})
+    root.attrib |= {"font-family": fonts.FAMILY, "fill": BLACK}
+    for kind, words in (("title", title or WORDS["picture"]), ("desc", " ".join(stage.alt for stage in stages))):
+        ET.SubElement(root, kind).text = drawable(words) or WORDS["blank"]
+    root.append(ET.Element("rect", {"width": str(width), "height": str(tall), "fill": "#ffffff"}))
+    root.append(_gradients())
+    root.extend(body)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _lines(lines: Sequence[str], kind: str, x: float, y: float, size: int, ink: str) -> list[Element]:
+    """Lines of text from y downwards."""
+    weight = {"font_weight": 600} if kind in ("title", "name") else {}
+    found = [_raised(text(line, x, y + size * (1 + LINE * at)), size) for at, line in enumerate(lines)]
+    return [group(kind, found, font_size=size, fill=ink, **weight)] if found else []
+
+
+def _raised(line: Element, size: int) -> Element:
+    before, raised, after = (line.text or "").partition(TRANSPOSED)
+    if raised:
+        line.text = before
+        small = ET.SubElement(line, "tspan", {"font-size": shown(0.65 * size), "dy": shown(-0.35 * size)})
+        small.text, small.tail = "T", after
+    return line
+
+
+def _stages(stages: Sequence[Stage], room: int, y: float) -> tuple[list[Element], float]:
+    """The stages with their headings, and where the lowest of them ends."""
+    layout = arranged(stages, room)
+    if not layout.side_by_side:
+        found = []
+        for stage, grid in zip(stages, layout.grids):
+            drawn, bottom = _stage(stage, grid, MARGIN, y, room, _tall([stage], [room]))
+            found.append(drawn)
+            y = bottom + BETWEEN
+        return found, y - BETWEEN
+    needed = layout.shares
+    spare = max(room - sum(needed) - GAP * (len(stages) - 1), 0) / len(stages)
+    tall = _tall(stages, [each + spare for each in needed])
+    found, x, bottom = [], float(MARGIN), y
+    for stage, grid, each in zip(stages, layout.grids, needed):
+        drawn, low = _stage(stage, grid, x, y, each + spare, tall)
+        found.append(drawn)
+        x, bottom = x + each + spare + GAP, max(bottom, low)
+    return found, bottom
+
+
+def _stage(stage: Stage, grid: Grid, x: float, y: float, room: float, tall: float) -> tuple[Element, float]:
+    """A stage at x, y, its heading `tall` pixels high, and where it ends."""
+    body = group("tiles", tiles(stage, grid), transform=f"translate(0 {shown(tall)})")
+    place = f"translate({shown(x)} {shown(y)})"
+    drawn = group(f"stage stage-{stage.name}", [*_heading(stage, room), body], transform=place)
+    return drawn, y + tall + height(stage, grid)
+
+
+def _said(stage: Stage, room: float) -> list[tuple[str, int, str, list[str]]]:
+    """The lines of a heading: what they are, their size, their colour, and the words."""
+    rows = (
+        ("name", STAGE_TITLE, BLACK, stage.title),
+        ("phrase", PLAIN, QUIET, stage.phrase),
+        ("formula", PLAIN, QUIET, sum_up(stage).replace("   ", SHAPE)),
+    )
+    return [
+        (kind, size, ink, wrapped(drawable(words), size, room, most=MOST_LINES["heading"], bold=kind == "name"))
+        for kind, size, ink, words in rows
+    ]
+
+
+def _tall(stages: Sequence[Stage], rooms: Sequence[float]) -> float:
+    """How high the headings of stages are that stand side by side."""
+    return max(
+        sum(size * LINE * len(lines) for _, size, _, lines in _said(stage, room)) + PLAIN * LINE + 10
+        for stage, room in zip(stages, rooms)
+    )
+
+
+def _heading(stage: Stage, room: float) -> list[Element]:
+    """Name, phrase, formula and shape, and the legend below them."""
+    found, y = [], 0.0
+    for kind, size, ink, lines in _said(stage, room):
+        found += _lines(lines, kind, 0, y, size, ink)
+        y += size * LINE * len(lines)
+    return [*found, _legend(stage, y + 4 + PLAIN)]
+
+
+def _legend(stage: Stage, y: float) -> Element:
+    """The colour scale between the numbers at its ends, and what grey means; letters stand on y."""
+    shades, x = scale(stage), 0.0
+    found: list[Element] = []
+    swatches = [(GREY, GREY_OPACITY, translate(MASKED_WORD))] if stage.masked is not None and stage.masked.any() else []
+    if stage.kind == "allowed":
+        swatches = [(SHARE[2], "1", translate(ALLOWED)), (GREY, GREY_OPACITY, translate(FORBIDDEN))]
+    else:
+        signed = shades.colours is SIGNED
+        low, high = (end_of_scale(end, signed) for end in (shades.low, shades.high))
+        start = math.ceil(width(low, PLAIN)) + 6
+        found += [text(low, 0, y), _bar(start, y - LEGEND[1], LEGEND[0], "url(#signed)" if signed else "url(#share)")]
+        found.append(text(high, start + LEGEND[0] + 6, y))
+        x = start + LEGEND[0] + 6 + width(high, PLAIN) + 14
+    for fill, opacity, words in swatches:
+        found += [_bar(x, y - LEGEND[1], LEGEND[1], fill, opacity), text(words, x + LEGEND[1] + 5, y)]
+        x += LEGEND[1] + 5 + width(words, PLAIN) + 14
+    return group("legend", found, font_size=PLAIN, fill=QUIET)
+
+
+def _bar(x: float, y: float, long: float, fill: str, opacity: str = "1") -> Element:
+    size = {"x": shown(x), "y": shown(y), "width": shown(long), "height": str(LEGEND[1])}
+    return ET.Element("rect", {**size, "fill": fill, "fill-opacity": opacity})
+
+
+def _gradients() -> Element:
+    """Both colour scales, for the legends."""
+    found = ET.Element("defs")
+    for name, colours in (("signed", SIGNED), ("share", SHARE)):
+        gradient = ET.SubElement(found, "linearGradient", {"id": name})
+        for at, fill in enumerate(colours):
+            place = shown(at / (len(colours) - 1))
+            ET.SubElement(gradient, "stop", {"offset": place, "stop-color": fill})
+    return found

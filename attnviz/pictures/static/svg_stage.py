@@ -1,0 +1,280 @@
+"""One stage as elements of a drawing: its cells, the numbers in them, the words beside them, names and frames.
+
+The arrangement is that of the page, with as much room beside the cells as the words need in print.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import numpy as np
+
+from attnviz.pictures.figures import EDITED, Scale, Stage, _drawn, scale
+from attnviz.pictures.mosaic import GAP, LARGEST_CELL, TOP, Grid, Layout, Shape, arrange
+from attnviz.pictures.static.colour_scale import INK, colour, contrast
+from attnviz.pictures.static.text_metrics import fitted, width, word
+from attnviz.settings.language import translate
+
+Element = ET.Element
+
+GREY, GREY_OPACITY = "#808080", ".38"  # masked: there is no number
+ODD = "#f5c518"  # no finite number; on neither scale
+GAP_FROM = 14  # a cell of so many pixels has a gap around it
+LABEL, SMALL_LABEL, NAME = 12, 10, 12
+ROOM_LEFT, ROOM_BELOW = (24, 150), (22, 130)
+LEVEL_ROOM, LEVEL_FROM = 20, 26
+WORD_GAP = 6
+LONGEST_NUMBER, LARGEST_NUMBER, LEAST_NUMBER = "−0.000", 12.0, 6.0
+UPRIGHT = 0.35  # of a letter's size: how far its foot is below its middle
+NOTHING_MUCH, MUCH, LITTLE = "≈0", "…", 1e-3
+WIDE = " · {n} wide"
+
+
+def arranged(stages: Sequence[Stage], room: int) -> Layout:
+    """Where all heads of all stages go, in `room` pixels; side by side they take all of it: no screen has to hold them.
+
+    The picture does not become higher than it is wide.
+    """
+    layout = arrange(tuple(_shape(stage) for stage in stages), room)
+    if not layout.side_by_side:
+        return layout
+    start = layout.grids[0].cell_h
+    ways = (_enlarged(layout, cell / start) for cell in range(LARGEST_CELL, start, -1))
+    return next((way for way in ways if _taken(way) <= room and max(grid.height for grid in way.grids) <= room), layout)
+
+
+def _enlarged(layout: Layout, times: float) -> Layout:
+    """The same with larger cells, and no more cells of gutter than before."""
+    grids = [replace(grid, cell_w=grid.cell_w * times, cell_h=round(grid.cell_h * times)) for grid in layout.grids]
+    return replace(layout, grids=tuple(grids))
+
+
+def _taken(layout: Layout) -> int:
+    return sum(layout.shares) + GAP * (len(layout.grids) - 1)
+
+
+def number_in(number: float, room: float, size: float) -> str:
+    """As many digits, three at most, as fit into a cell; nothing where none fit.
+
+    >>> number_in(-0.12345, 40, 10), number_in(0.12345, 25, 10), number_in(12.0, 30, 10), number_in(-1e-9, 12, 10)
+    ('−0.123', '0.12', '12', '')
+    """
+    whole = number == int(number) and abs(number) < 1e4
+    ways = [f"{number:.0f}"] if whole else [f"{number:.{digits}g}" for digits in (3, 2, 1)]
+    ways = [way.replace("-", "−") for way in ways]
+    return next((way for way in ways if width(way, size) <= room), "")
+
+
+def tiles(stage: Stage, grid: Grid) -> list[Element]:
+    """Everything of a stage but its heading, from the upper left corner of the grid's own room."""
+    shades = scale(stage)
+    found = [_masked(stage, grid), _cells(stage, grid, shades), _outlines(grid), *_frames(stage, grid)]
+    found += [_names(stage, grid), _row_words(stage, grid), _column_words(stage, grid), _numbers(stage, grid, shades)]
+    return [element for element in found if len(element) or element.get("d")]
+
+
+def height(stage: Stage, grid: Grid) -> float:
+    """Pixels that the grid and its words take."""
+    below = LEVEL_ROOM if _level(stage, grid) else grid.bottom
+    return TOP + grid.cells_y * grid.cell_h + below
+
+
+def text(words: str, x: float, y: float, **more: object) -> Element:
+    """A piece of text whose letters stand on y."""
+    element = ET.Element("text", {"x": shown(x), "y": shown(y), **{name: str(value) for name, value in more.items()}})
+    element.text = words
+    return element
+
+
+def shown(length: float) -> str:
+    """A length in as few characters as a hundredth of a pixel takes."""
+    return f"{length:.2f}".rstrip("0").rstrip(".") if length else "0"
+
+
+def group(kind: str, children: Iterable[Element], **more: object) -> Element:
+    """Elements of one kind together."""
+    attributes = {name.replace("_", "-"): str(value) for name, value in more.items()}
+    element = ET.Element("g", {"class": kind, **attributes})
+    element.extend(children)
+    return element
+
+
+def _shape(stage: Stage) -> Shape:
+    left = _room([_row(stage, row) for row in range(len(stage.rows))], *ROOM_LEFT)
+    below = ROOM_BELOW[0] if stage.columns is None else _room([word(each) for each in stage.columns], *ROOM_BELOW)
+    return replace(stage.shape, left=left, bottom=below)
+
+
+def _row(stage: Stage, row: int) -> str:
+    """The word of a row; the one row of a vector has none, unlike an empty token."""
+    return word(stage.rows[row]) if stage.rows[row] or stage.axes[0] != "row" else ""
+
+
+def _room(words: Sequence[str], least: int, most: int) -> int:
+    longest = max((width(each, LABEL) for each in words), default=0.0)
+    return min(max(math.ceil(longest) + 2 * WORD_GAP, least), most)
+
+
+def _corner(grid: Grid, top: int, left: int) -> tuple[float, float]:
+    """The pixel at the upper left of a cell."""
+    return grid.left + left * grid.cell_w, TOP + top * grid.cell_h
+
+
+def _box(x: float, y: float, w: float, h: float) -> str:
+    return f"M{shown(x)} {shown(y)}h{shown(w)}v{shown(h)}h{shown(-w)}z"
+
+
+def _shown(stage: Stage, head: int) -> Iterator[tuple[int, int, float]]:
+    """Row, column and number of every cell of a head that has one to show."""
+    for row, column in np.argwhere(_drawn(stage)[head]).tolist():
+        yield row, column, float(stage.array[head, row, column])
+
+
+def _masked(stage: Stage, grid: Grid) -> Element:
+    """Masked cells of every head as one grey shape, a piece for each run of them in a row."""
+    hidden = np.zeros(stage.array.shape, bool) if stage.hidden is None else stage.hidden
+    pieces = []
+    for head, top, left in grid.corners():
+        for row in range(grid.rows):
+            line = np.flatnonzero(np.diff(np.pad(hidden[head, row, : grid.widths[head]].astype(np.int8), 1)))
+            for start, stop in line.reshape(-1, 2).tolist():
+                x, y = _corner(grid, top + row, left + start)
+                pieces.append(_box(x, y, (stop - start) * grid.cell_w, grid.cell_h))
+    return ET.Element("path", {"class": "masked", "fill": GREY, "fill-opacity": GREY_OPACITY, "d": "".join(pieces)})
+
+
+def _cells(stage: Stage, grid: Grid, shades: Scale) -> Element:
+    """The cells of every head, those of one colour as one shape."""
+    gap = 1 if min(grid.cell_w, grid.cell_h) >= GAP_FROM else 0
+    heads = []
+    for head, top, left in grid.corners():
+        boxes: dict[str, list[str]] = defaultdict(list)
+        for row, column, number in _shown(stage, head):
+            x, y = _corner(grid, top + row, left + column)
+            fill = colour(shades, number) if math.isfinite(number) else ODD
+            boxes[fill].append(_box(x + gap / 2, y + gap / 2, grid.cell_w - gap, grid.cell_h - gap))
+        shapes = [ET.Element("path", {"fill": fill, "d": "".join(each)}) for fill, each in boxes.items()]
+        heads.append(group("head", shapes))
+    return group("cells", heads, **({} if gap else {"shape-rendering": "crispEdges"}))
+
+
+def _outlines(grid: Grid) -> Element:
+    """A thin line around every head."""
+    boxes = []
+    for head, top, left in grid.corners():
+        x, y = _corner(grid, top, left)
+        boxes.append(_box(x, y, grid.widths[head] * grid.cell_w, grid.rows * grid.cell_h))
+    line = {"fill": "none", "stroke": GREY, "stroke-opacity": ".45"}
+    return ET.Element("path", {"class": "outlines", **line, "d": "".join(boxes)})
+
+
+def _frames(stage: Stage, grid: Grid) -> list[Element]:
+    """A frame around every number that was changed by hand."""
+    corners = {head: (top, left) for head, top, left in grid.corners()}
+    boxes = []
+    for head, row, column in stage.edited:
+        x, y = _corner(grid, corners[head][0] + row, corners[head][1] + column)
+        boxes.append(_box(x, y, grid.cell_w, grid.cell_h))
+    line = {"fill": "none", "stroke": EDITED, "stroke-width": "2"}
+    return [ET.Element("path", {"class": "edited", **line, "d": "".join(boxes)})]
+
+
+def _names(stage: Stage, grid: Grid) -> Element:
+    """The name of every head over it: whole, or what of it there is room for."""
+    room = (grid.columns + grid.gap_x) * grid.cell_w - 4
+    ragged = len(set(grid.widths)) > 1
+    found = []
+    for head, top, left in grid.corners():
+        name, (x, y) = word(stage.names[head]) if stage.names[head] else "", _corner(grid, top, left)
+        wide = translate(WIDE, n=grid.widths[head]) if ragged else ""
+        ways = [name + wide, name, name.split(" · ")[0], str(head + 1)]
+        said = next((way for way in ways if width(way, NAME, bold=True) <= room), "")
+        if name and said:
+            found.append(text(said, x, y - 5))
+    return group("names", found, font_size=NAME, font_weight=600)
+
+
+def _label(grid: Grid, cell: float) -> int:
+    return LABEL if min(cell, grid.cell_h) >= LABEL + 1 else SMALL_LABEL
+
+
+def _row_words(stage: Stage, grid: Grid) -> Element:
+    """Words left of every row of heads, as many as there is room for."""
+    size = _label(grid, grid.cell_h)
+    every = math.ceil((size + 1) / grid.cell_h)
+    found = []
+    for head, top, left in grid.corners():
+        for row in range(0, grid.rows if head % grid.across == 0 else 0, every):
+            x, y = _corner(grid, top + row, left)
+            said = fitted(_row(stage, row), size, x - WORD_GAP)
+            found.append(text(said, x - WORD_GAP, y + grid.cell_h / 2 + UPRIGHT * size))
+    return group("rows", [each for each in found if each.text], font_size=size, text_anchor="end")
+
+
+def _level(stage: Stage, grid: Grid) -> bool:
+    """Whether the words under the columns can stand level."""
+    if stage.columns is None:
+        return True
+    size = _label(grid, grid.cell_w)
+    return grid.cell_w >= LEVEL_FROM and all(width(word(each), size) <= grid.cell_w - 4 for each in stage.columns)
+
+
+def _column_words(stage: Stage, grid: Grid) -> Element:
+    """Words, or numbers, under the lowest head of every column of heads."""
+    size, level = _label(grid, grid.cell_w), _level(stage, grid)
+    said = [str(at + 1) if stage.columns is None else word(stage.columns[at]) for at in range(grid.columns)]
+    wide = width(str(grid.columns), size) + 5 if stage.columns is None else 0 if level else size + 1
+    every = max(math.ceil(wide / grid.cell_w), 1)
+    found = []
+    for head, top, left in grid.corners():
+        for column in range(0, grid.widths[head] if head + grid.across >= grid.heads else 0, every):
+            x, y = _corner(grid, top + grid.rows, left + column)
+            middle = x + grid.cell_w / 2
+            found.append(_under(said[column], middle, y, size, None if level else grid.bottom - WORD_GAP))
+    return group("columns", found, font_size=size, text_anchor="middle" if level else "end")
+
+
+def _under(said: str, x: float, y: float, size: int, room: float | None) -> Element:
+    """A word under a column: level, or upright where there is so much room below."""
+    if room is None:
+        return text(said, x, y + 4 + size)
+    across, down = x + UPRIGHT * size, y + WORD_GAP
+    turn = f"rotate(-90 {shown(across)} {shown(down)})"
+    return text(fitted(said, size, room - 2), across, down, transform=turn)
+
+
+def _numbers(stage: Stage, grid: Grid, shades: Scale) -> Element:
+    """The numbers, where cells are large enough for them, and always what is not a finite number."""
+    size = min((grid.cell_w - 4) / width(LONGEST_NUMBER, 1), LARGEST_NUMBER, grid.cell_h - 6)
+    if stage.kind == "allowed":
+        return group("numbers", ())
+    write = _written if size >= LEAST_NUMBER else _odd
+    size = max(size, LEAST_NUMBER)
+    found = []
+    for head, top, left in grid.corners():
+        for row, column, number in _shown(stage, head):
+            if said := write(number, grid.cell_w - 3, size, shades):
+                x, y = _corner(grid, top + row, left + column)
+                fill = contrast(colour(shades, number)) if math.isfinite(number) else INK
+                found.append(text(said, x + grid.cell_w / 2, y + grid.cell_h / 2 + UPRIGHT * size, fill=fill))
+    return group("numbers", found, font_size=shown(size), text_anchor="middle")
+
+
+Write = Callable[[float, float, float, Scale], str]
+
+
+def _written(number: float, room: float, size: float, shades: Scale) -> str:
+    if not math.isfinite(number):
+        return _odd(number, room, size, shades)
+    return number_in(number, room, size) or (MUCH if abs(number) >= LITTLE * shades.high else NOTHING_MUCH)
+
+
+def _odd(number: float, room: float, size: float, shades: Scale) -> str:
+    if math.isfinite(number):
+        return ""
+    said = "NaN" if math.isnan(number) else "∞" if number > 0 else "−∞"
+    return said if width(said, size) <= room else ""

@@ -1,0 +1,100 @@
+"""The way from the words to the output as a line of symbols: each step of it, and what happens between two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attnviz.engine.tables.normalisers import NORMALISERS
+from attnviz.engine.trace import Step, Trace
+from attnviz.pictures import pipeline_strip
+from attnviz.pictures.figures import Stage, scale
+from attnviz.pictures.thumbnails import thumbnail
+from attnviz.settings.language import Words
+from attnviz.text import step_names
+
+NODES = ("embedded", "embedded_kv", "queries", "keys", "scores", "weights", "values", "heads", "output")
+LATER = step_names.ORDER[step_names.ORDER.index("output") + 1 :]
+OPERATIONS = Words({"embed": "embed", "project": "project", "match": "match", "add": "add up", "join": "join heads"})
+BETWEEN = {
+    "": ("embed", "token_embeddings"),
+    "embedded": ("project", "w_q"),
+    "embedded_kv": ("project", "w_q"),
+    "keys": ("match", "queries"),
+    "scores": ("normalise", "masked"),
+    "values": ("add", "values"),
+    "heads": ("join", "w_o"),
+}
+"""What happens after a step, and the step that shows it; after the words first of all."""
+
+JOINED = {"queries": "·", "weights": "×"}
+
+
+@dataclass(frozen=True)
+class Node:
+    """A step on the way.
+
+    name    of the step;  symbol  its letter;  shape  7 × 4, of one head
+    meaning  of the step in words
+    before  what leads to it in a word or a sign, and the step that shows that; empty where nothing does
+    """
+
+    name: str
+    symbol: str
+    shape: str
+    meaning: str
+    before: tuple[str, str]
+    picture: np.ndarray
+    colours: tuple[str, ...]
+
+
+def way(trace: Trace, layer: int, head: int) -> tuple[Node, ...]:
+    """The steps of a layer that lead from the words to what it hands on, with small pictures of one head.
+
+    >>> from attnviz import Config, run
+    >>> [node.symbol for node in way(run(Config()), 0, 0)]
+    ['X', 'Q', 'K', 'S', 'A', 'V', 'Z', 'Y']
+    """
+    steps = step_names.steps(trace, layer)
+    later = [name for name in LATER if name in steps and name not in step_names.PARAMETERS]
+    found: list[Node] = []
+    for name in (*[name for name in NODES if name in steps], *later):
+        found.append(_node(trace, steps, name, head, found[-1].name if found else ""))
+    return tuple(found)
+
+
+def _node(trace: Trace, steps: dict[str, Step], name: str, head: int, before: str) -> Node:
+    step = _of_head(steps[name], head, trace.config.n_heads)
+    hidden = pipeline_strip.hidden(steps, steps[name])
+    if hidden is not None and hidden.ndim == 3:
+        hidden = hidden[head]
+    array = step.array[None] if step.array.ndim == 2 else step.array[None, None]
+    shades = scale(Stage(name, "", array, step.kind, rows=(), masked=None if hidden is None else hidden[None]))
+    picture = thumbnail(step, shades.low, shades.high, hidden)
+    shape = " × ".join(map(str, step.array.shape))
+    return Node(
+        name,
+        step_names.plain(steps[name].symbol),
+        shape,
+        steps[name].meaning,
+        _before(trace, before),
+        picture,
+        shades.colours,
+    )
+
+
+def _of_head(step: Step, head: int, heads: int) -> Step:
+    """A step of one head only; of what heads share, that of its group."""
+    if not step.axes[0].endswith("head"):
+        return step
+    return replace(step, array=step.head(head * step.shape[0] // heads), axes=step.axes[1:], true_widths={})
+
+
+def _before(trace: Trace, former: str) -> tuple[str, str]:
+    if former in JOINED:
+        return JOINED[former], ""
+    operation, step = BETWEEN.get(former, ("", ""))
+    if operation == "normalise":
+        return NORMALISERS[trace.config.normaliser].plain, step
+    return (OPERATIONS[operation] if operation else ""), step

@@ -1,0 +1,92 @@
+"""A step as a picture of a few hundred pixels: where its numbers are large, small, masked or missing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from attnviz.engine.trace import Step
+
+LARGEST = (48, 32)
+"""Pixels that a thumbnail may be wide and high."""
+
+NOTHING, MASKED, ODD, LOWEST, HIGHEST = 0, 1, 2, 3, 255
+"""What a pixel of a thumbnail may be: no cell, a masked one, not a finite number, or a place on the colour scale."""
+
+
+def thumbnail(step: Step, low: float, high: float, hidden: np.ndarray | None = None) -> np.ndarray:
+    """All heads of a step as one small picture of indices into the colour scale from `low` to `high`.
+
+    Heads stand side by side, wrapped into rows, with a pixel between them. A step that is too large is drawn in
+    blocks, each as the cell of it that stands out most.
+    """
+    tiles = _tiles(step, _indices(step.array, low, high, hidden))
+    rows, columns = (max(tile.shape[axis] for tile in tiles) for axis in (0, 1))
+    across, block = _arranged(len(tiles), rows, columns, square=step.axes[-2:] == ("query", "key"))
+    rows, columns = math.ceil(rows / block[0]), math.ceil(columns / block[1])
+    down = math.ceil(len(tiles) / across)
+    picture = np.full((down * (rows + 1) - 1, across * (columns + 1) - 1), NOTHING, np.uint8)
+    for number, tile in enumerate(tiles):
+        top, left = number // across * (rows + 1), number % across * (columns + 1)
+        small = _pooled(tile, block, signed=low < 0)
+        picture[top : top + small.shape[0], left : left + small.shape[1]] = small
+    return picture
+
+
+def _indices(array: np.ndarray, low: float, high: float, hidden: np.ndarray | None) -> np.ndarray:
+    finite = np.isfinite(array)
+    place = (np.where(finite, array, low).astype(float) - low) / (high - low)
+    indices = LOWEST + np.rint(np.clip(place, 0, 1) * (HIGHEST - LOWEST)).astype(np.uint8)
+    indices[~finite] = ODD
+    if hidden is not None:
+        indices[hidden] = MASKED
+    return indices
+
+
+def _tiles(step: Step, indices: np.ndarray) -> list[np.ndarray]:
+    """The picture of each head by itself, without padding."""
+    pictured = replace(step, array=indices)
+    heads = len(indices) if step.axes[0].endswith("head") else 1
+    return [np.atleast_2d(pictured.head(h)) for h in range(heads)]
+
+
+def _arranged(heads: int, rows: int, columns: int, *, square: bool) -> tuple[int, tuple[int, int]]:
+    """How many heads stand side by side, and how many cells (down, across) become one pixel.
+
+    Of all arrangements the one that keeps most cells, and of those the one that can be drawn largest.
+
+    >>> _arranged(4, 7, 7, square=True), _arranged(16, 64, 64, square=True), _arranged(1, 7, 512, square=False)
+    ((2, (1, 1)), (5, (10, 10)), (1, (1, 11)))
+    """
+
+    def drawn(across: int) -> tuple[int, float, int, tuple[int, int]]:
+        down = math.ceil(heads / across)
+        wide = math.ceil(columns / ((LARGEST[0] + 1) // across - 1))
+        high = math.ceil(rows / ((LARGEST[1] + 1) // down - 1))
+        if square:
+            wide = high = max(wide, high)
+        width = across * (math.ceil(columns / wide) + 1) - 1
+        height = down * (math.ceil(rows / high) + 1) - 1
+        return -wide * high, min(LARGEST[0] / width, LARGEST[1] / height), across, (high, wide)
+
+    most = min(heads, LARGEST[0] // 2)
+    least = math.ceil(heads / (LARGEST[1] // 2))
+    return max(drawn(across) for across in range(least, most + 1))[2:]
+
+
+def _pooled(tile: np.ndarray, block: tuple[int, int], *, signed: bool) -> np.ndarray:
+    """One pixel a block: what is not finite first, then what is furthest from zero, then what is masked."""
+    if block == (1, 1):
+        return tile
+    (rows, columns), (high, wide) = tile.shape, block
+    whole = np.full((math.ceil(rows / high) * high, math.ceil(columns / wide) * wide), NOTHING, np.uint8)
+    whole[:rows, :columns] = tile
+    apart = whole.reshape(whole.shape[0] // high, high, -1, wide).swapaxes(1, 2)
+    blocks = apart.reshape(*apart.shape[:2], high * wide)
+    first = np.arange(HIGHEST + 1)
+    if signed:
+        first[LOWEST:] = np.abs(first[LOWEST:] - (LOWEST + HIGHEST) // 2) + LOWEST
+    first[ODD] = HIGHEST + 1
+    return np.take_along_axis(blocks, first[blocks].argmax(axis=-1)[..., None], axis=-1)[..., 0]

@@ -1,0 +1,160 @@
+"""Why scores are divided by √d_k: charts over d_k, and what one width has to say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from attnviz.analysis.variance_and_sharing import DIVISORS, WIDTHS, Spread
+from attnviz.engine.tables.initialisers import INITIALISERS
+from attnviz.engine.tables.scores import SCORES
+from attnviz.engine.trace import Trace
+from attnviz.settings.language import Words, translate
+from attnviz.text.number_format import short
+
+COLOURS = {"one": "#cf6040", "root": "#4a8bcb", "width": "#8f8f8f"}
+SYMBOLS = {"one": "square", "root": "circle", "width": "diamond"}
+REFERENCE = "√d_k"
+PHRASE = "largest weight {largest} on average"
+HEIGHT = 300
+DIVIDED = "÷ {divisor}"
+GREY = "rgba(128,128,128,.7)"
+FAINT = "rgba(128,128,128,.22)"
+
+SAID = Words(
+    {
+        "scores": "At d_k = {d_k} the scores have standard deviation {one}; divided by √d_k = {root_of} it is {root}, "
+        "divided by d_k {width}.",
+        "largest": "The largest weight of a row is {one} on average without division, {root} with √d_k and {width} "
+        "with d_k; equal shares would make it {equal}.",
+        "one_wide": "At d_k = 1 all three divisors are 1.",
+        "one_key": "Every row may attend to one key only, which gets all the weight whatever its score is divided by.",
+        "hardmax": "Hardmax asks only which score is the largest, so the divisor makes no difference.",
+        "same": "In this setting the divisor makes no difference to the weights.",
+        "temperature": "The temperature of the setting, {temperature:g}, divides once more: with √d_k by {product} in "
+        "all.",
+        "softcap": "The soft cap of the setting, {softcap:g}, holds large scores back, also undivided ones.",
+        "bias": "The bias by distance is added after the division and is not divided.",
+        "product": "The trial takes dot products; your setting scores with: {score}.",
+        "entries": "The entries of these queries and keys have standard deviation {q_first} and {k_first} at d_k = "
+        "{first}, {q_last} and {k_last} at {last}, and they are not independent: √d_k is promised only for independent "
+        "entries of deviation 1.",
+        "by_hand": "Set by hand, they are solved for scores that are the same after √d_k at every d_k that is wide "
+        "enough.",
+        "over": "Weights are taken over the keys here, as they should be.",
+    }
+)
+
+
+def of_spread(trace: Trace, found: Spread) -> list[str]:
+    """What the dot products of one width come to, and what in the setting hides or bends the answer."""
+    if math.isnan(found.equal):
+        return []
+    scores, largest = ({name: short(value) for name, value in each.items()} for each in (found.scores, found.largest))
+    said = [SAID["scores"].format(d_k=found.d_k, root_of=short(math.sqrt(found.d_k)), **scores)]
+    said.append(SAID["largest"].format(equal=short(found.equal), **largest))
+    return [*said, *_hidden(trace, found), *_elsewhere(trace, found)]
+
+
+def of_entries(trace: Trace, found: Sequence[Spread]) -> list[str]:
+    """How far the queries and keys of the setting are from what the root is derived for, from the first to the last."""
+    (q_first, k_first), (q_last, k_last) = (tuple(map(short, found[at].entries)) for at in (0, -1))
+    ends = {"first": found[0].d_k, "last": found[-1].d_k}
+    said = SAID["entries"].format(q_first=q_first, k_first=k_first, q_last=q_last, k_last=k_last, **ends)
+    return [said, SAID["by_hand"]] if INITIALISERS[trace.config.initialiser].solved else [said]
+
+
+def phrase(found: Spread, divisor: str) -> str:
+    """The largest weight under one divisor; nothing where no row may attend to anything."""
+    largest = found.largest[divisor]
+    return "" if math.isnan(largest) else translate(PHRASE, largest=short(largest))
+
+
+def _hidden(trace: Trace, found: Spread) -> list[str]:
+    """Why the three divisors give the same weights, if they do."""
+    A = found.weights
+    if max(float(np.abs(A["root"] - A[name]).max()) for name in ("one", "width")) > 1e-9:
+        return []
+    if found.d_k == 1:
+        return [SAID["one_wide"]]
+    if found.equal == 1:
+        return [SAID["one_key"]]
+    return [SAID["hardmax" if trace.config.normaliser == "hardmax" else "same"]]
+
+
+def _elsewhere(trace: Trace, found: Spread) -> list[str]:
+    """What else of the setting has a part in the answer."""
+    config = trace.config
+    cases = {
+        "temperature": config.temperature != 1.0,
+        "softcap": config.softcap != 0.0,
+        "bias": config.bias != "none",
+        "product": config.score not in ("scaled_dot", "dot"),
+        "over": config.normalise_over == "queries",
+    }
+    words = {
+        "temperature": config.temperature,
+        "product": short(math.sqrt(found.d_k) * config.temperature),
+        "softcap": config.softcap,
+        "score": SCORES[config.score].label,
+    }
+    return [SAID[name].format(**words) for name, holds in cases.items() if holds]
+
+
+def spread_chart(found: Sequence[Spread], d_k: int, *, reference: bool) -> dict[str, Any]:
+    """Standard deviation of the scores over d_k, a line for each divisor; both axes are logarithmic.
+
+    d_k        marked by an upright line
+    reference  draw √d_k as well, which follows for independent entries of variance 1 and for no others
+    """
+    lines = [_line(found, name, [each.scores[name] for each in found]) for name in ("one", "root", "width")]
+    if reference:
+        x = [WIDTHS[0], WIDTHS[-1]]
+        dashes = {"color": GREY, "dash": "dash", "width": 1.5}
+        lines.append(
+            {"type": "scatter", "mode": "lines", "x": x, "y": [math.sqrt(each) for each in x], "line": dashes}
+            | {"name": REFERENCE, "hoverinfo": "skip"}
+        )
+    ticks = [10.0**power * digit for power in range(-4, 7) for digit in (1, 3)]
+    axis = {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:,.6g}" for tick in ticks]}
+    return {"data": lines, "layout": _layout(d_k, axis)}
+
+
+def largest_chart(found: Sequence[Spread], d_k: int) -> dict[str, Any]:
+    """The largest weight of a row over d_k, the mean over heads and rows, a line for each divisor."""
+    lines = [_line(found, name, [each.largest[name] for each in found]) for name in ("one", "root", "width")]
+    return {"data": lines, "layout": _layout(d_k, {"range": [0, 1.03], "dtick": 0.25})}
+
+
+def _line(found: Sequence[Spread], name: str, values: Sequence[float]) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": translate(DIVIDED, divisor=DIVISORS[name].label),
+        "x": [each.d_k for each in found],
+        "y": list(values),
+        "line": {"color": COLOURS[name], "width": 2},
+        "marker": {"color": COLOURS[name], "symbol": SYMBOLS[name], "size": 7},
+        "hovertemplate": "d_k = %{x}: %{y:.4~g}",
+    }
+
+
+def _layout(d_k: int, y: dict[str, Any]) -> dict[str, Any]:
+    axis = {"fixedrange": True, "zeroline": False, "gridcolor": FAINT}
+    mark = {"type": "line", "x0": d_k, "x1": d_k, "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
+    return {
+        "template": "none",
+        "height": HEIGHT,
+        "margin": {"l": 44, "r": 8, "t": 34, "b": 40},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "showlegend": True,
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+        "xaxis": axis
+        | {"type": "log", "tickvals": list(WIDTHS), "ticktext": list(map(str, WIDTHS)), "title": {"text": "d_k"}},
+        "yaxis": axis | y,
+        "shapes": [mark | {"line": {"color": GREY, "width": 1, "dash": "dot"}}],
+    }

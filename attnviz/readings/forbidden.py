@@ -1,0 +1,65 @@
+"""What the lines of a normaliser give where the score is -inf: scripts need a mask only where that is not harmless."""
+
+from __future__ import annotations
+
+from attnviz.formula.graph import Node
+
+MINUS, PLUS, ZERO = "-inf", "inf", "0"
+NEUTRAL = {"sum": ZERO, "max": MINUS, "min": PLUS, "norm": ZERO, "level": MINUS}
+"""The entry that changes nothing in each reduction."""
+
+_STAY_ZERO = ("tanh", "sqrt", "abs", "sin", "sign")
+
+
+def at_forbidden(node: Node) -> str:
+    """Return "0", "-inf" or "inf", or nothing where it is not known; what is the same along the row counts as finite.
+
+    >>> from attnviz.formula.reader import parse
+    >>> at_forbidden(parse("exp(x - max(x)) / sum(exp(x - max(x)))", "normaliser").root)
+    '0'
+    """
+    if node.op == "variable":
+        return MINUS if node.value == "x" else ""
+    if node.op == "number":
+        return ZERO if node.value == 0 else ""
+    args = [at_forbidden(arg) for arg in node.args]
+    if node.op == "call":
+        return _called(node.name, args[0])
+    if node.op == "neg":
+        return {ZERO: ZERO, MINUS: PLUS, PLUS: MINUS}.get(args[0], "")
+    if node.op in ("+", "-"):
+        return args[0] if args[0] in (MINUS, PLUS) and not _along(node.args[1]) else ""
+    if node.op in ("/", "ratio"):
+        return _divided(node, args[0])
+    if node.op == "*":
+        for known, by in zip(args, reversed(node.args)):
+            if known and by.op == "number" and by.number > 0:
+                return known
+        pairs = zip(args, reversed(node.args))
+        return ZERO if any(known == ZERO and not _along(other) for known, other in pairs) else ""
+    if node.op == "high":
+        return ZERO if sorted(args) == sorted([MINUS, ZERO]) else ""
+    positive = node.op == "**" and node.args[1].op == "number" and node.args[1].number > 0
+    return ZERO if positive and args[0] == ZERO else ""
+
+
+def _called(name: str, known: str) -> str:
+    if name in ("exp", "sigmoid") and known == MINUS:
+        return ZERO
+    return ZERO if name in _STAY_ZERO and known == ZERO else ""
+
+
+def _divided(node: Node, known: str) -> str:
+    if _along(node.args[1]):
+        return ""
+    if known == ZERO:
+        return ZERO
+    by = node.args[1]
+    return known if node.op == "/" and by.op == "number" and by.number > 0 else ""
+
+
+def _along(node: Node) -> bool:
+    """Whether a node has the scores of the row in it entry by entry, not only in sums over the row."""
+    if node.op == "variable":
+        return node.value == "x"
+    return not node.over and any(_along(arg) for arg in node.args)

@@ -1,0 +1,135 @@
+"""A formula as a function of one cell in JavaScript.
+
+The function takes `c`: q, k and the parameters of the head as lists, or x, the row of scores, with the places i and j,
+the sizes, and the lengths of the widths by their classes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from attnviz.formula.graph import REDUCTIONS, Formula, Node
+from attnviz.readings.steps import plain_number, steps
+
+PRELUDE = """\
+const sumOf = (n, f) => { let s = 0; for (let d = 0; d < n; d++) s += f(d); return s; };
+const listOf = (n, f) => Array.from({ length: n }, (_, d) => f(d));
+const mostOf = (n, f, sign) => sign * Math.max(...listOf(n, (d) => sign * f(d)));
+const normOf = (n, f) => {
+  const largest = mostOf(n, (d) => Math.abs(f(d)), 1), safe = largest > 0 && largest < Infinity ? largest : 1;
+  return safe * Math.sqrt(sumOf(n, (d) => (f(d) / safe) ** 2));
+};
+const levelOf = (n, f, p) => {
+  const x = listOf(n, f);
+  let t = Math.max(...x) - 1;
+  for (let digit = 1; digit < 54; digit++) {
+    const higher = t + 2 ** -digit;
+    if (sumOf(n, (d) => Math.max(x[d] - higher, 0) ** p) >= 1) t = higher;
+  }
+  return t;
+};
+const modOf = (a, b) => { const r = a % b; return r !== 0 && (r < 0) !== (b < 0) ? r + b : r; };
+"""
+"""What the functions call."""
+
+_SAME = ("+", "-", "*", "/", "<", "<=", ">", ">=")
+_OTHER = {"==": "===", "!=": "!==", "and": "&&", "or": "||"}
+_REDUCED = {
+    "sum": "sumOf({n}, ({d}) => {x})",
+    "max": "mostOf({n}, ({d}) => {x}, 1)",
+    "min": "mostOf({n}, ({d}) => {x}, -1)",
+    "norm": "normOf({n}, ({d}) => {x})",
+    "level": "levelOf({n}, ({d}) => {x}, {power})",
+}
+
+
+def javascript(formula: Formula) -> str:
+    """Return the source of a function `(c) => ({ lines, value })`: every line by its name, and the number.
+
+    >>> from attnviz.formula.reader import parse
+    >>> print(javascript(parse("sum(q*k)")))
+    (c) => {
+      const $t1 = listOf(c.sizes[1], (d) => (c.q[d] * c.k[d]));
+      const $score = sumOf(c.sizes[1], (d1) => $t1[d1]);
+      return { lines: [["t1", $t1]], value: $score };
+    }
+    """
+    return _Writer(formula).source()
+
+
+class _Writer:
+    def __init__(self, formula: Formula) -> None:
+        self._formula, self._over = formula, formula.kind.over
+        self._names: dict[int, tuple[str, bool]] = {}
+        self._depth = 0
+
+    def source(self) -> str:
+        """Return the whole function; every name of the visitor's has a $ before it, so none is a reserved word."""
+        lines, name, given = [], "", []
+        for own, node in steps(self._formula, every=True):
+            name = f"${own}"
+            given.append(own)
+            is_list = self._over in node.axes and node is not self._formula.root
+            code = self.text(node, "c.j" if self._over == "j" and not is_list else "d")
+            value = f"listOf({self._length(node)}, (d) => {code})" if is_list else code
+            lines.append(f"  const {name} = {value};")
+            self._names[id(node)] = (name, is_list)
+        named = ", ".join(f'["{own}", ${own}]' for own in given[:-1])
+        return "\n".join(["(c) => {", *lines, f"  return {{ lines: [{named}], value: {name} }};", "}"])
+
+    def _length(self, node: Node) -> str:
+        return "c.x.length" if self._over == "j" else f"c.sizes[{node.width}]"
+
+    def text(self, node: Node, d: str) -> str:
+        """Return the expression of a node, at the entry `d` of lists."""
+        if id(node) in self._names:
+            name, is_list = self._names[id(node)]
+            return f"{name}[{d}]" if is_list else name
+        if node.is_leaf:
+            return self._leaf(node, d)
+        if node.op in (*REDUCTIONS, "@"):
+            return self._reduced(node, d)
+        args = [self.text(arg, d) for arg in node.args]
+        if node.op in _SAME or node.op in _OTHER:
+            return f"({args[0]} {_OTHER.get(node.op, node.op)} {args[1]})"
+        return _WRITERS[node.op if node.op != "call" or node.value != "sigmoid" else "sigmoid"](args, node.name)
+
+    def _leaf(self, node: Node, d: str) -> str:
+        if node.op == "number":
+            return f"({plain_number(node.number)})"
+        if node.op == "text":
+            return json.dumps(node.value).replace("<", "\\u003c")
+        if node.op == "size":
+            return "c.n" if self._over == "j" else f"c.sizes[{node.width}]"
+        if node.value == "x":
+            return f"c.x[{d}]"
+        if node.value == "j" and self._over == "j":
+            return f"c.places[{d}]"
+        base = {"token[i]": "c.token_i", "token[j]": "c.token_j"}.get(node.name, f"c.{node.name}")
+        return f"{base}[{d}]" if "d" in node.axes else base
+
+    def _reduced(self, node: Node, d: str) -> str:
+        self._depth += 1
+        inner = f"d{self._depth}"
+        x = node.args[0]
+        if node.op == "@":
+            W = self._leaf(node.args[1], d)
+            return f"sumOf(c.sizes[{x.width}], ({inner}) => {self.text(x, inner)} * {W}[{inner}][{d}])"
+        return _REDUCED[node.op].format(n=self._length(x), d=inner, x=self.text(x, inner), power=node.value)
+
+
+_WRITERS: dict[str, Callable[[list[str], str], str]] = {
+    "**": lambda args, name: f"Math.pow({args[0]}, {args[1]})",
+    "//": lambda args, name: f"Math.floor({args[0]} / {args[1]})",
+    "%": lambda args, name: f"modOf({args[0]}, {args[1]})",
+    "not": lambda args, name: f"(!{args[0]})",
+    "neg": lambda args, name: f"(-{args[0]})",
+    "truth_as_number": lambda args, name: f"({args[0]} ? 1 : 0)",
+    "if": lambda args, name: f"({args[0]} ? {args[1]} : {args[2]})",
+    "high": lambda args, name: f"Math.max({args[0]}, {args[1]})",
+    "low": lambda args, name: f"Math.min({args[0]}, {args[1]})",
+    "ratio": lambda args, name: f"({args[1]} === 0 ? 0 : {args[0]} / {args[1]})",
+    "sigmoid": lambda args, name: f"(1 / (1 + Math.exp(-{args[0]})))",
+    "call": lambda args, name: f"Math.{name}({args[0]})",
+}

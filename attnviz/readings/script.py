@@ -1,0 +1,345 @@
+"""A formula as lines of NumPy or PyTorch, written as a teacher would: `Q @ W @ K.T`.
+
+The arrays of a script do not all have four axes. What a node really has as axes is its layout:
+
+    with heads      Q (h, i, d)   K (h, j, d)   W (h, d, d)   v (h, d)   i (i, 1)   b[j] (h, j)   d_k a number
+    one head        Q (i, d)      K (j, d)      W (d, d)      v (d)      i (i, 1)   b[j] (j)      d_k a number
+
+Where two layouts meet, each is brought to the axes of both by an index: Q[:, :, None, :] * K[:, None, :, :]. A sum of
+products in which query and key never meet before the sum is a product of matrices and needs none of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from attnviz.formula.graph import REDUCTIONS, Formula, Node
+from attnviz.formula.numbers import factors
+from attnviz.readings.forbidden import NEUTRAL, at_forbidden
+from attnviz.readings.steps import plain_number, steps
+from attnviz.readings.words import NUMPY, RESERVED, Words
+
+Text = tuple[str, float]
+"""Code, and how tightly its last operation binds: 10 needs no brackets anywhere."""
+
+ATOM, POWER, SIGN, TIMES, MATRIX, PLUS, JOIN, COMPARE = 10.0, 9.0, 8.0, 7.0, 6.5, 6.0, 5.0, 4.0
+_LEVELS = {"+": PLUS, "-": PLUS, "*": TIMES, "/": TIMES, "//": TIMES, "%": TIMES, "**": POWER}
+PAIRS = "  # for every pair"
+"""What stands behind a line with vectors for every query and key."""
+
+_CONSTANTS = ("d_q", "d_k", "n", "n_query", "n_key", "n_heads")
+_INTEGERS = (*_CONSTANTS, "i", "j", "h")
+
+
+class Script:
+    """Writes a formula line by line.
+
+    heads    whether arrays have an axis for the heads in front, as in an exported script, or it is one head
+    named    what variables, parameters and sizes are called where that is not their own name
+    allowed  the name of the mask, where a normaliser has to leave something out
+    zero     parameters that are zero: where one is merely added, it is left out
+    """
+
+    def __init__(
+        self,
+        formula: Formula,
+        words: Words = NUMPY,
+        *,
+        heads: bool = False,
+        named: Mapping[str, str] | None = None,
+        allowed: str = "",
+        zero: Collection[str] = (),
+    ) -> None:
+        self._zero = zero
+        self._formula, self._words, self._heads, self._allowed = formula, words, heads, allowed
+        self._named = {"q": "Q", "k": "K"} | dict(named or {})
+        self._axes = "hijd" if heads else "ijd"
+        self._frame = self._axes[:-1]
+        self._lines: dict[int, str] = {}
+        self._layouts: dict[int, str] = {}
+
+    def lines(self, result: str) -> list[str]:
+        """Return the lines; the last one gives `result`, with all of its axes, though some may be of length 1."""
+        made = []
+        reserved = RESERVED | set(self._named.values()) | set(self._formula.parameters)
+        for name, node in steps(self._formula, every=False, taken=reserved):
+            is_last = node is self._formula.root
+            code = self._fitted(node, self._frame) if is_last and self.layout(node) else self._text(node)[0]
+            of_pairs = PAIRS if node.is_big and not is_last else ""
+            made.append(f"{result if is_last else name} = {code}{of_pairs}")
+            self._lines[id(node)] = name
+        return made
+
+    def covers(self) -> bool:
+        """Whether the result has its full shape, or has to be spread over queries, keys and heads."""
+        root = self._formula.root
+        return set(self._frame) <= set(self.layout(root)) and "i" in root.axes and "j" in root.axes
+
+    def layout(self, node: Node) -> str:
+        """Return which of h, i, j and d the array of a node has as axes, in this order."""
+        if id(node) not in self._layouts:
+            self._layouts[id(node)] = self._laid_out(node)
+        return self._layouts[id(node)]
+
+    def _laid_out(self, node: Node) -> str:
+        if node.op in ("number", "text", "matrix"):
+            return ""
+        if node.op == "size":
+            return self._frame if self._allowed else ""
+        if node.op == "variable":
+            return self._variable_layout(node)
+        if node.op in ("==", "!=") and node.args[0].is_token:
+            return "".join(sorted({axis for arg in node.args for axis in arg.axes}))
+        kept = {axis for arg in node.args for axis in self.layout(arg)}
+        if node.over == "d":
+            kept.discard("d")
+        return "".join(axis for axis in self._axes if axis in kept)
+
+    def _variable_layout(self, node: Node) -> str:
+        if node.value == "x":
+            return self._frame
+        if node.name in ("i", "j"):
+            return "ij"
+        if node.name in _CONSTANTS:
+            return ""
+        return ("h" if self._heads else "") + node.axes
+
+    def _fitted(self, node: Node, frame: str, level: float = 0.0) -> str:
+        """Return the code of a node with the axes of `frame`, in brackets where its operation binds too loosely."""
+        code, have = self._text(node)
+        layout = self.layout(node)
+        if layout and not _broadcasts(layout, frame):
+            index = ", ".join(":" if axis in layout else "None" for axis in frame)
+            return f"{code if have >= ATOM else f'({code})'}[{index}]"
+        return code if have >= level else f"({code})"
+
+    def _text(self, node: Node) -> Text:
+        if id(node) in self._lines:
+            return self._lines[id(node)], ATOM
+        if node.op == "+" and self._zero:
+            node = self._without_zero(node)
+        if node.is_leaf:
+            return self._leaf(node)
+        if node.op in REDUCTIONS:
+            return self._reduced(node)
+        if node.op == "@":
+            return self._through(node)
+        if node.op in _LEVELS:
+            return self._arithmetic(node)
+        if node.truth:
+            return self._truth(node)
+        return self._called(node)
+
+    def _without_zero(self, node: Node) -> Node:
+        """Return what a parameter that is zero is added to, where that has all the axes of the sum."""
+        for one, other in (node.args, node.args[::-1]):
+            if other.op == "variable" and other.name in self._zero and self.layout(one) == self.layout(node):
+                return one
+        return node
+
+    def _leaf(self, node: Node) -> Text:
+        if node.op == "number":
+            return plain_number(node.number), ATOM if node.number >= 0 else SIGN
+        if node.op == "text":
+            return repr(node.value), ATOM
+        if node.op == "size":
+            return self._size(node)
+        code = self._named.get(node.name, node.name)
+        if self._role(node) == "columns":
+            code = self._words.turned.format(code) if self._heads else f"{code}.T"
+        return code, ATOM
+
+    def _role(self, node: Node) -> str:
+        parameter = self._formula.parameters.get(node.name) if node.op in ("variable", "matrix") else None
+        return parameter.role if parameter else ""
+
+    def _size(self, node: Node) -> Text:
+        if node.value == "j":
+            whole = f"{self._named.get('x', 'x')}.shape[-1]"
+            return (f"{self._allowed}.sum({self._words.over})" if self._allowed else whole), ATOM
+        name = self._formula.sizes[node.width] or "d_k"
+        return self._named.get(name, name), ATOM
+
+    def _arithmetic(self, node: Node) -> Text:
+        one, other = node.args
+        frame, op = self.layout(node), node.op
+        left = self._fitted(one, frame, {"+": PLUS, "-": PLUS, "**": ATOM}.get(op, MATRIX))
+        right = self._fitted(other, frame, {"+": PLUS, "**": SIGN}.get(op, _LEVELS[op] + 1))
+        is_plain = other.op == "number" and other.number > 0
+        if op in ("**", "//", "%") and _is_integral(node) and not is_plain:
+            left = f"{one.number!r}" if one.op == "number" and one.number >= 0 else f"(1.0 * {left})"
+        return f"{left} {op} {right}", _LEVELS[op]
+
+    def _truth(self, node: Node) -> Text:
+        frame = self.layout(node)
+        if node.op == "not":
+            return f"{'~' if frame else 'not '}{self._fitted(node.args[0], frame, POWER)}", SIGN if frame else 3.0
+        if node.op in ("and", "or"):
+            sign = "&" if node.op == "and" else "|"
+            return f" {sign} ".join(
+                self._fitted(arg, frame, POWER if arg.op != node.op else JOIN) for arg in node.args
+            ), JOIN
+        if node.args[0].is_token:
+            return self._token(node), ATOM
+        one, other = (self._fitted(arg, frame, PLUS) for arg in node.args)
+        return f"{one} {node.op} {other}", COMPARE
+
+    def _token(self, node: Node) -> str:
+        """Return a comparison of words: lists decide it, for arrays of words are not everywhere."""
+        sides, loops = [], []
+        for arg in node.args:
+            if arg.op == "text":
+                sides.append(repr(arg.value))
+            else:
+                sides.append("a" if arg.axes == "i" else "b")
+                words = self._named.get("tokens" if arg.axes == "i" else "tokens_kv", "tokens")
+                loops.append((sides[-1], words))
+        code = f" {node.op} ".join(sides)
+        for name, words in sorted(dict(loops).items(), reverse=True):
+            code = f"[{code} for {name} in {words}]"
+        return f"{self._words.array}({code})" if loops else f"({code})"
+
+    def _called(self, node: Node) -> Text:
+        frame, m = self.layout(node), self._words.module
+        args = [self._fitted(arg, frame) for arg in node.args]
+        if node.op == "neg":
+            return f"-{self._fitted(node.args[0], frame, SIGN)}", SIGN
+        if node.op == "truth_as_number":
+            return f"1.0 * {self._fitted(node.args[0], frame, POWER)}", TIMES
+        if node.op == "if":
+            if not self.layout(node.args[0]):
+                return f"({args[1]} if {args[0]} else {args[2]})", ATOM
+            return f"{m}.where({', '.join(args)})", ATOM
+        if node.op in ("high", "low"):
+            return self._larger(node, frame), ATOM
+        if node.op == "ratio":
+            one, other = node.args
+            if not frame:
+                return f"({args[0]} / {self._fitted(other, frame, SIGN)} if {args[1]} else 0.0)", ATOM
+            is_unit = other.op == "norm" and other.args[0] is one and self._formula.kind.over == "d"
+            return (f"unit({args[0]})" if is_unit else f"ratio({', '.join(self._arrays(node.args, args))})"), ATOM
+        return self._function(node, args[0], bool(frame))
+
+    def _arrays(self, nodes: tuple[Node, ...], args: list[str]) -> list[str]:
+        """Return what a library's function takes: plain numbers become arrays."""
+        return [arg if self.layout(node) else f"{self._words.array}({arg})" for node, arg in zip(nodes, args)]
+
+    def _function(self, node: Node, of: str, is_array: bool) -> Text:
+        if node.value == "abs":
+            return f"abs({of})", ATOM
+        if is_array:
+            return (
+                f"{self._words.sigmoid if node.value == 'sigmoid' else f'{self._words.module}.{node.value}'}({of})",
+                ATOM,
+            )
+        if node.value == "sigmoid":
+            return f"1 / (1 + math.exp(-({of})))", TIMES
+        if node.value == "sign":
+            return f"(({of}) > 0) - (({of}) < 0)", PLUS
+        return f"math.{node.value}({of})", ATOM
+
+    def _larger(self, node: Node, frame: str) -> str:
+        one, other = node.args
+        if not frame:
+            return f"{'max' if node.op == 'high' else 'min'}({self._fitted(one, frame)}, {self._fitted(other, frame)})"
+        if other.op == "number" and self.layout(one):
+            side = "min" if node.op == "high" else "max"
+            return f"{self._fitted(one, frame, ATOM)}.clip({side}={plain_number(other.number)})"
+        args = self._arrays(node.args, [self._fitted(arg, frame) for arg in node.args])
+        return f"{self._words.module}.{'maximum' if node.op == 'high' else 'minimum'}({', '.join(args)})"
+
+    def _through(self, node: Node) -> Text:
+        x, W = node.args
+        frame, name = self.layout(node), self._text(W)[0]
+        if frame == "hd":
+            return f"({self._fitted(x, frame, ATOM)}[:, None, :] @ {name})[:, 0, :]", ATOM
+        name = f"{name}[:, None]" if frame == "hijd" else name
+        return f"{self._fitted(x, frame, MATRIX if x.op == '@' else SIGN)} @ {name}", MATRIX
+
+    def _reduced(self, node: Node) -> Text:
+        (x,) = node.args
+        if node.over == "j":
+            return self._over_row(node, x)
+        if node.op == "sum" and id(x) not in self._lines:
+            product = self._product(x)
+            if product:
+                return product, MATRIX
+        code = self._closed(x)
+        if node.op == "norm":
+            return f"{self._words.module}.linalg.norm({self._text(x)[0]}, {self._words.axis}=-1)", ATOM
+        return f"{code}.{self._reduction(node.op)}({self._words.axis}=-1)", ATOM
+
+    def _reduction(self, op: str) -> str:
+        return {"max": self._words.largest, "min": self._words.smallest}.get(op, op)
+
+    def _closed(self, node: Node) -> str:
+        return _in(self._text(node), ATOM)
+
+    def _over_row(self, node: Node, x: Node) -> Text:
+        """Return a reduction along the row of scores; what is forbidden is taken out where it is not harmless."""
+        m = self._words.module
+        if x.op == "truth_as_number" and id(x) not in self._lines and not self._allowed:
+            x = x.args[0]
+        code = self._closed(x) if self.layout(x) == self._frame else f"({self._spread(x)})"
+        if self._allowed and at_forbidden(x) != NEUTRAL[node.op]:
+            other = {"max": f"-{m}.inf", "min": f"{m}.inf"}.get("max" if node.op == "level" else node.op, "0.0")
+            code = f"{m}.where({self._allowed}, {code}, {other})"
+        if node.op == "level":
+            return f"level({code}, {plain_number(node.number)})", ATOM
+        if node.op == "norm":
+            return f"{m}.linalg.norm({code}, {self._words.over})", ATOM
+        return f"{code}.{self._reduction(node.op)}({self._words.over})", ATOM
+
+    def _spread(self, node: Node) -> str:
+        """Return what does not have every place of the row yet, such as j, over all of them."""
+        return f"{self._fitted(node, self._frame, TIMES)} + 0.0 * {self._named.get('x', 'x')}"
+
+    def _product(self, x: Node) -> str:
+        """Return a sum of products as `Q @ K.T`; nothing where it is none."""
+        found = factors(x)
+        if not all("d" in f.axes for f in found):
+            return ""
+        left, right = [f for f in found if "j" not in f.axes], [f for f in found if "j" in f.axes]
+        is_pair = right and not any("i" in self.layout(f) for f in right) and any("i" in f.axes for f in left)
+        if is_pair and not any("j" in self.layout(f) for f in left):
+            return f"{_in(self._times(left), MATRIX)} @ {self._turned(right)}"
+        vectors, others = [f for f in found if f.axes == "d"], [f for f in found if f.axes != "d"]
+        if not self._heads and len(vectors) == 1 and others:
+            return f"{_in(self._times(others), SIGN)} @ {_in(self._text(vectors[0]), SIGN)}"
+        return ""
+
+    def _turned(self, nodes: list[Node]) -> str:
+        if len(nodes) == 1 and self._role(nodes[0]) == "columns":
+            return self._named.get(nodes[0].name, nodes[0].name)
+        code, level = self._times(nodes)
+        if self._heads:
+            is_call = self._words.turned.startswith("np")
+            return self._words.turned.format(code if is_call or level >= ATOM else f"({code})")
+        return f"{_in((code, level), ATOM)}.T"
+
+    def _times(self, nodes: list[Node]) -> Text:
+        if len(nodes) == 1:
+            return self._text(nodes[0])
+        frame = "".join(axis for axis in self._axes if any(axis in self.layout(node) for node in nodes))
+        return " * ".join(self._fitted(node, frame, SIGN) for node in nodes), TIMES
+
+
+def _in(text: Text, level: float) -> str:
+    code, have = text
+    return code if have >= level else f"({code})"
+
+
+def _broadcasts(layout: str, frame: str) -> bool:
+    """Whether an array of this layout lies right over one of that frame by NumPy's own rule."""
+    return frame.endswith(layout)
+
+
+def _is_integral(node: Node) -> bool:
+    """Whether a node is made of whole numbers only, with which powers and remainders are not those of fractions."""
+    if node.op == "number":
+        return node.number == int(node.number)
+    if node.op == "variable":
+        return node.name in _INTEGERS
+    if node.op == "size":
+        return True
+    return node.op in ("+", "-", "*", "//", "%", "**", "neg", "high", "low") and all(map(_is_integral, node.args))

@@ -1,0 +1,120 @@
+"""A formula in the cells of a spreadsheet.
+
+Whatever has cells of its own is referred to; `at` says where. Inside SUMPRODUCT all is done entry by entry, so nothing
+may stand there that swallows a whole array: MAX, AND, OR and IF are written as arithmetic. In a normaliser a forbidden
+cell holds a text, which SUM, MAX, MIN and COUNT pass over in a range and SUMPRODUCT does not: there every line that is
+added up has cells of its own, and no array is ever written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from attnviz.formula.graph import REDUCTIONS, Formula, Node
+from attnviz.readings.steps import Step, plain_number, steps
+
+At = Callable[[Node, bool], str]
+"""Where a node with cells of its own stands: the range of a whole vector or row (True), or one cell of it."""
+
+_CALLS = {
+    "tanh": "TANH({})",
+    "exp": "EXP({})",
+    "log": "LN({})",
+    "abs": "ABS({})",
+    "sqrt": "SQRT({})",
+    "sin": "SIN({})",
+    "cos": "COS({})",
+    "sign": "SIGN({})",
+    "sigmoid": "1/(1+EXP(0-({})))",
+}
+_RANGES = {"sum": "SUM({})", "max": "MAX({})", "min": "MIN({})", "norm": "SQRT(SUMSQ({}))"}
+_ARRAYS = {
+    "sum": "SUMPRODUCT({})",
+    "max": "SUMPRODUCT(MAX({}))",
+    "min": "SUMPRODUCT(MIN({}))",
+    "norm": "SQRT(SUMPRODUCT(({0})*({0})))",
+}
+_SIGNS = {"==": "=", "!=": "<>"}
+
+
+def blocks(formula: Formula) -> list[Step]:
+    """Return the lines that get cells of their own, the result last; nothing with an entry a query, key and column."""
+    return [(name, node) for name, node in steps(formula, every=True) if not node.is_big]
+
+
+class Spreadsheet:
+    """Writes nodes as the text of a cell, without the equals sign; `own` are the nodes that have cells of their own."""
+
+    def __init__(self, formula: Formula, own: Collection[Node], at: At) -> None:
+        self._formula, self._own, self._at = formula, {id(node) for node in own}, at
+
+    def cell(self, node: Node) -> str:
+        """Return what stands in a cell of a node; what is true or false is 1 or 0 there, so that it can be added."""
+        code = self._of(node, False)
+        return f"IF({code},1,0)" if node.truth else code
+
+    def _text(self, node: Node, array: bool) -> str:
+        if id(node) in self._own or node.op in ("variable", "matrix", "size"):
+            return self._at(node, array)
+        return self._of(node, array)
+
+    def _of(self, node: Node, array: bool) -> str:
+        if node.op == "number":
+            return plain_number(node.number) if node.number >= 0 else f"({plain_number(node.number)})"
+        if node.op == "text":
+            return '"' + str(node.value).replace('"', '""') + '"'
+        if node.op in ("variable", "matrix", "size"):
+            return self._at(node, array)
+        if node.op in REDUCTIONS:
+            is_range = self._formula.kind.over == "j"
+            table = _RANGES if is_range else _ARRAYS
+            return table[node.op].format(self._text(node.args[0], True))
+        if node.op == "@":
+            x, W = (self._text(node.args[0], True), self._at(node.args[1], array))
+            return f"MMULT({x},{W})" if array else f"SUMPRODUCT(MMULT({x},{W}))"
+        args = [self._text(arg, array) for arg in node.args]
+        if node.truth:
+            return self._truth(node, args)
+        return (_of_arrays if array else _of_cells).get(node.op, _plain)(node, args)
+
+    def _truth(self, node: Node, args: list[str]) -> str:
+        if node.op == "not":
+            return f"(({args[0]}*1)=0)"
+        if node.op in ("and", "or"):
+            return f"(({args[0]}{'*' if node.op == 'and' else '+'}{args[1]})>0)"
+        if node.args[0].is_token:
+            return f"{'' if node.op == '==' else 'NOT'}(EXACT({args[0]},{args[1]}))"
+        return f"({args[0]}{_SIGNS.get(node.op, node.op)}{args[1]})"
+
+
+def _plain(node: Node, args: list[str]) -> str:
+    """Return what is the same for a cell and for an array."""
+    if node.op == "call":
+        return _CALLS[node.name].format(args[0])
+    return {
+        "**": "POWER({0},{1})",
+        "//": "INT({0}/{1})",
+        "%": "MOD({0},{1})",
+        "neg": "(0-{0})",
+        "truth_as_number": "({0}*1)",
+    }.get(node.op, f"({{0}}{node.op}{{1}})").format(*args)
+
+
+def _chosen(node: Node, args: list[str]) -> str:
+    sign = ">" if node.op == "high" else "<"
+    other = "<=" if node.op == "high" else ">="
+    return f"(({args[0]}{sign}{args[1]})*{args[0]}+({args[0]}{other}{args[1]})*{args[1]})"
+
+
+_of_cells: dict[str, Callable[[Node, list[str]], str]] = {
+    "if": lambda node, args: f"IF({','.join(args)})",
+    "high": lambda node, args: f"MAX({','.join(args)})",
+    "low": lambda node, args: f"MIN({','.join(args)})",
+    "ratio": lambda node, args: f"IF({args[1]}=0,0,{args[0]}/{args[1]})",
+}
+_of_arrays: dict[str, Callable[[Node, list[str]], str]] = {
+    "if": lambda node, args: f"({args[0]}*{args[1]}+(1-{args[0]})*{args[2]})",
+    "high": _chosen,
+    "low": _chosen,
+    "ratio": lambda node, args: f"({args[0]}/({args[1]}+({args[1]}=0))*({args[1]}<>0))",
+}

@@ -1,0 +1,1 @@
+"""Settings records: their fields, their menus, their address and the language they are shown in."""

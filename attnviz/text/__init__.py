@@ -1,0 +1,1 @@
+"""Sentences, captions and headlines about a run."""

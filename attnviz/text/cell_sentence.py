@@ -1,0 +1,102 @@
+"""What a query takes from one key, in a plain sentence: "it takes 62 % from cat, more than from any other key." """
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.arithmetic.cell_position import CellPosition
+from attnviz.engine.config import Config
+from attnviz.engine.external import ONE, forbidden, is_external
+from attnviz.engine.trace import Trace
+from attnviz.settings.language import Plural, Words, translate
+from attnviz.text.sentences import Sentence, fill, name_token, rounded_number
+
+LOOKING = Words(
+    {
+        "share": "{query} takes {percent} from {key}{rank}.",
+        "weight": "{query} gives {key} the weight {weight}.",
+        "nothing": "{query} takes nothing from {key}.",
+        "forbidden": "{query} may not attend to {key}: {why}.",
+        "undefined": "{query} gives {key} a weight that is no number.",
+    }
+)
+
+RANK = Words(
+    {
+        "only": ", the only key with any weight",
+        "largest": ", more than from any other key",
+        "all_tied": ", as much as from every other key",
+        "behind": "",
+    }
+)
+TIED = Plural(
+    ", as much as from {n} other and more than from the rest",
+    ", as much as from {n} others and more than from the rest",
+)
+
+PERCENT, BELOW, ABOVE = "{n} %", "less than 1 %", "more than 99 %"
+
+
+def cell_sentence(trace: Trace, layer: int, head: int, query: int, key: int) -> Sentence:
+    """Return what one query takes from one key, and how that stands among the others.
+
+    Where it may not attend, return why.
+    """
+    place = CellPosition(trace, layer, head, query, key)
+    row, weight = trace.layers[layer]["weights"].array[head, query], float(place.at("weights"))
+    named = {"query": name_token(trace.query_tokens, query), "key": name_token(trace.key_tokens, key)}
+    if np.isnan(weight):
+        return fill(LOOKING["undefined"], **named)
+    if weight == 0:
+        if forbidden(place.steps)[head, query, key]:
+            return fill(LOOKING["forbidden"], **named, why=place.why)
+        return fill(LOOKING["nothing"], **named)
+    if _case(trace.config, row, ONE if is_external(trace) else 1e-9) in ("takes", "rest"):
+        return fill(LOOKING["share"], **named, percent=percent(weight), rank=_rank(row, key))
+    return fill(LOOKING["weight"], **named, weight=rounded_number(weight))
+
+
+def percent(share: float) -> str:
+    """Return a share in whole percent; what is not nothing never reads 0 %, what is not all never 100 %.
+
+    >>> percent(0.617), percent(0.004), percent(0.998), percent(1.0)
+    ('62 %', 'less than 1 %', 'more than 99 %', '100 %')
+    """
+    if 0 < share < 0.01:
+        return translate(BELOW)
+    if 0.99 < share < 1 - 1e-12:
+        return translate(ABOVE)
+    return translate(PERCENT, n=round(100 * share))
+
+
+def _case(config: Config, row: np.ndarray, near: float) -> str:
+    """Return whether the weights of a row are shares, shares that leave something, or what else they are.
+
+    near  how far the sum of shares may be from 1
+    """
+    total = row.sum()
+    if config.normalise_over == "queries":
+        return "wrong_way"
+    if config.normaliser == "sigmoid":
+        return "alone"
+    if abs(total - 1) <= near and row.min() >= 0:
+        return "takes"
+    return "rest" if config.normaliser == "quiet_softmax" and row.min() >= 0 and total < 1 else "not_shares"
+
+
+def _alike(left: float, right: float) -> bool:
+    """Equal but for rounding."""
+    return bool(abs(left - right) <= 1e-12 * max(abs(left), abs(right)))
+
+
+def _rank(row: np.ndarray, key: int) -> str:
+    """Return how the weight of a key stands among the others, where none is larger."""
+    others = np.delete(row, key)
+    tied = sum(_alike(other, row[key]) for other in others)
+    if not others.any():
+        return RANK["only"]
+    if any(other > row[key] and not _alike(other, row[key]) for other in others):
+        return RANK["behind"]
+    if tied == len(others):
+        return RANK["all_tied"]
+    return TIED.format(n=tied) if tied else RANK["largest"]

@@ -1,0 +1,41 @@
+"""What is said of each head in a few words: what it mostly does, and how sure it is of it."""
+
+from __future__ import annotations
+
+from attnviz.analysis.head_kinds import HeadKind
+from attnviz.settings.language import Words
+from attnviz.text.cell_sentence import percent
+
+WORDS = Words(
+    {
+        "previous": "previous token",
+        "self": "the word itself",
+        "next": "next token",
+        "first": "first token",
+        "word": "mostly {word}",
+        "spread": "spreads over {n:.1f} words",
+        "share": "{amount} of its weight on average",
+        "most": "most of all from {word}: {amount}",
+        "keys": "a row spreads over {n:.1f} of {all} words",
+    }
+)
+
+
+def title(found: HeadKind, word: str) -> str:
+    """Return what a head mostly does; `word` is the one that most is taken from.
+
+    >>> title(HeadKind(0, "word", 0.5, 2, 1.6), "sat"), title(HeadKind(0, "spread", 0.2, 2, 6.31), "sat")
+    ('mostly sat', 'spreads over 6.3 words')
+    """
+    return WORDS[found.kind].replace("{word}", word) if found.kind == "word" else WORDS[found.kind].format(n=found.keys)
+
+
+def lines(found: HeadKind, word: str, keys: int) -> tuple[str, str]:
+    """Return how much of a head's weight goes that way, and over how many of all words a row spreads.
+
+    >>> lines(HeadKind(0, "previous", 0.93, 2, 1.24), "sat", 7)
+    ('93 % of its weight on average', 'a row spreads over 1.2 of 7 words')
+    """
+    amount = percent(found.share)
+    first = WORDS["most" if found.kind == "spread" else "share"].replace("{amount}", amount).replace("{word}", word)
+    return first, WORDS["keys"].format(n=found.keys, all=keys)

@@ -1,0 +1,141 @@
+r"""Formulas and texts of ours as HTML that prints from any browser: letters, signs, sub- and superscripts, fractions.
+
+The formulas are those that `arithmetic.latex_numbers` and the lessons write, a small part of LaTeX. Libraries that read
+all of it write MathML, and would be a fifth package of the base install for these few signs.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from unicodedata import normalize
+
+from attnviz.settings.language import Words
+
+SIGNS = {
+    "cdot": "·", "times": "×", "infty": "∞", "sum": "∑", "odot": "⊙", "dots": "…", "cdots": "⋯", "vdots": "⋮",
+    "le": "≤", "ge": "≥", "in": "∈", "tau": "τ", "sigma": "σ", "Sigma": "Σ", "delta": "δ", "theta": "θ",
+    "partial": "∂", "top": "T",
+    "max": "max", "min": "min", "tanh": "tanh", "cos": "cos", "sin": "sin", "exp": "exp", "quad": "\u2003",
+    ",": "\u2009", ";": "\u2005", ":": "\u2005", " ": " ", "{": "{", "}": "}",
+}  # fmt: skip
+TYPESET = str.maketrans("-'", "−′")
+MARKS = {"tilde": "\u0303", "hat": "\u0302", "bar": "\u0304"}
+SILENT = {"left", "right", "bigl", "bigr", "Bigl", "Bigr", "textstyle", "displaystyle", "underbrace", "!"}
+UPRIGHT = {"mathrm", "text", "operatorname"}
+FRACTION = '<span class="over"><span>{top}</span><span>{bottom}</span></span>'
+ROOT = '√<span class="root">{inside}</span>'
+
+IN_FORMULAS = Words({word: word for word in (" where forbidden", " or ", "and", "your list")})
+"""The words that stand in a formula of a step, which otherwise is the same in every language."""
+
+_PART = re.compile(r"\\[a-zA-Z]+|\\.|[{}_^&]|[0-9.]+|\s+|.", re.DOTALL)
+_ROWS = re.compile(r"\\begin\{aligned\}(.*?)\\end\{aligned\}", re.DOTALL)
+_TEXT = re.compile(
+    r"\$(?P<formula>.+?)\$|\*\*(?P<bold>.+?)\*\*|(?<!\*)\*(?!\*)(?P<slanted>.+?)(?<!\*)\*(?!\*)|`(?P<code>.+?)`",
+    re.DOTALL,
+)
+
+
+def worded(latex: str) -> str:
+    r"""Return a formula with its words in the language that is spoken.
+
+    >>> worded(r"j \le i \;\text{ or }\; j < p") == r"j \le i \;\text{ or }\; j < p"
+    True
+    """
+    return re.sub(r"\\text\{([^{}]*)\}", lambda word: rf"\text{{{IN_FORMULAS.get(word[1], word[1])}}}", latex)
+
+
+def formula(latex: str) -> str:
+    r"""Return a formula as HTML; lines that stand below each other become a table, aligned where they say.
+
+    >>> formula(r"\frac{1}{\sqrt{4}} \cdot q_1")
+    '<span class="over"><span>1</span><span>√<span class="root">4</span></span></span> · <i>q</i><sub>1</sub>'
+    """
+    aligned = _ROWS.fullmatch(latex.strip())
+    if aligned is None:
+        return _set(latex)
+    rows = [row.partition("&") for row in re.split(r"\\\\\s*", aligned[1].strip()) if row.strip()]
+    cells = (f"<tr><td>{_set(left)}</td><td>{_set(right)}</td></tr>" for left, _, right in rows)
+    return f'<table class="formula">{"".join(cells)}</table>'
+
+
+def _set(latex: str) -> str:
+    return "".join(_atoms(iter(_PART.findall(latex.strip()))))
+
+
+def _atoms(parts: Iterator[str]) -> Iterator[str]:
+    """Yield each atom as HTML, until the group that it stands in ends."""
+    for part in parts:
+        if part == "}":
+            return
+        yield _atom(part, parts)
+
+
+def _atom(part: str, parts: Iterator[str]) -> str:
+    if part == "{":
+        return "".join(_atoms(parts))
+    if part in "_^":
+        tag = "sub" if part == "_" else "sup"
+        return f"<{tag}>{_argument(parts)}</{tag}>"
+    if part.startswith("\\") and len(part) > 1:
+        return _command(part[1:], parts)
+    if part.isalpha():
+        return f"<i>{html.escape(part)}</i>"
+    return " " if part.isspace() else "" if part == "&" else html.escape(part.translate(TYPESET))
+
+
+def _command(name: str, parts: Iterator[str]) -> str:
+    if name in ("frac", "tfrac"):
+        top = _argument(parts)
+        return FRACTION.format(top=top, bottom=_argument(parts))
+    if name == "sqrt":
+        return ROOT.format(inside=_argument(parts))
+    if name in MARKS:
+        return normalize("NFC", _argument(parts).replace("</i>", f"{MARKS[name]}</i>"))
+    if name in UPRIGHT:
+        return re.sub("</?i>", "", _argument(parts))
+    return "" if name in SILENT else SIGNS.get(name, html.escape(name))
+
+
+def _argument(parts: Iterator[str]) -> str:
+    """Return the next atom that is not a space; nothing at the end."""
+    part = next((part for part in parts if not part.isspace()), None)
+    return "" if part is None else _atom(part, parts)
+
+
+def prose(text: str) -> str:
+    """Return a text of a lesson as HTML: paragraphs and tables, bold, slanted and code, and its formulas.
+
+    >>> prose("A **row** of $Q$.")
+    '<p>A <b>row</b> of <i>Q</i>.</p>'
+    """
+    return "".join(map(_block, text.split("\n\n")))
+
+
+def _block(text: str) -> str:
+    if not text.startswith("|"):
+        return f"<p>{inline(text)}</p>"
+    rows = [[cell.strip() for cell in row.strip().strip("|").split("|")] for row in text.splitlines()]
+    head = "".join(f"<th>{inline(cell)}</th>" for cell in rows[0])
+    body = "".join(f"<tr>{''.join(f'<td>{inline(cell)}</td>' for cell in row)}</tr>" for row in rows[2:])
+    return f'<table class="told"><tr>{head}</tr>{body}</table>'
+
+
+def inline(text: str) -> str:
+    """Return one line of a text as HTML."""
+    parts, end = [], 0
+    for found in _TEXT.finditer(text):
+        parts += [html.escape(text[end : found.start()]), _marked(found)]
+        end = found.end()
+    return "".join([*parts, html.escape(text[end:])])
+
+
+def _marked(found: re.Match[str]) -> str:
+    if found["formula"] is not None:
+        return _set(found["formula"])
+    if found["code"] is not None:
+        return f"<code>{html.escape(found['code'])}</code>"
+    tag, inside = ("b", found["bold"]) if found["bold"] is not None else ("i", found["slanted"])
+    return f"<{tag}>{inline(inside)}</{tag}>"

@@ -1,0 +1,71 @@
+"""The sentence that opens the page: which word is most worth looking at, and what is said of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.engine.trace import Trace
+from attnviz.settings.language import Words
+from attnviz.text.provenance import origin
+from attnviz.text.sentences import within_sentence
+
+WORDS = Words(
+    {
+        "shows": "Each word decides how much to take from every other.",
+        "crossed": "Each word decides how much to take from every word of the other sentence.",
+        "takes": "{query} takes {amount} from {key}.",
+        "weighs": "{query} puts weight {amount} on {key}.",
+        "nothing": "{query} takes nothing from any word.",
+        "itself": "itself",
+        "head": "head {n}",
+        "random": "random numbers, no meaning yet",
+        "by_hand": "made by hand",
+        "sentence": "The sentence",
+        "masked": "may not be attended to",
+    }
+)
+SURE = 0.93  # a weight above this tells less: it is nearly all there is
+PLAIN = 0.3  # where no weight below that is larger than this, a sure one is better than none
+ALIKE = 0.02  # of weights that hardly differ, the last of the sentence
+FAR = 0.25  # what the distance over the whole sentence takes from a weight
+HALF = 0.5  # two words apart that take more than this from each other tell most, however sure they are
+
+
+def telling(trace: Trace, layer: int, head: int | None = None) -> tuple[int, int, int]:
+    """Head, query and key of the weight that tells most: large, and between two words.
+
+    It is not all there is, unless the two take most from each other and are not neighbours.
+
+    head  look in this head alone
+
+    >>> from attnviz import Config, run
+    >>> trace = run(Config(sentence="the cat sat", initialiser="by_hand"))
+    >>> head, query, key = telling(trace, 0)
+    >>> trace.query_tokens[query], trace.key_tokens[key]
+    ('sat', 'cat')
+    """
+    weights = np.nan_to_num(trace.layers[layer]["weights"].array, posinf=0.0, neginf=0.0)
+    _, n, m = weights.shape
+    places, others = np.arange(n)[:, None], np.arange(m)
+    far = FAR * np.abs(places / max(n, 1) - others / max(m, 1))
+    mutual = np.zeros_like(weights, bool)
+    if not trace.config.is_cross_attention:
+        mutual = np.minimum(weights, weights.swapaxes(-1, -2)) > HALF
+        mutual &= np.abs(places - others) > 1
+    worth = weights - far + mutual
+    same = np.array([[one == other for other in trace.key_tokens] for one in trace.query_tokens])
+    worth[np.broadcast_to(same & (not trace.config.is_cross_attention), worth.shape)] -= 2.0
+    if head is not None:
+        worth[np.arange(len(worth)) != head] -= 4.0
+    doubtful = np.where((weights < SURE) | mutual, worth, -9.0)
+    best = doubtful if doubtful.max() > PLAIN else worth
+    ties = np.argwhere(best >= best.max() - ALIKE)
+    head, query, key = (int(at) for at in ties[ties[:, 0] == ties[0, 0]][-1])
+    return head, query, key
+
+
+def made(trace: Trace) -> str:
+    """Return how the numbers came to be, in a few words."""
+    found = origin(trace)
+    name = {"random": "random", "random_own": "random", "mixed": "random", "hand": "by_hand", "solved": "by_hand"}
+    return within_sentence(found.label) if found.edited or found.name not in name else WORDS[name[found.name]]

@@ -1,0 +1,133 @@
+"""What the numbers of a run are: random, set by hand, learned, or one's own; the badge that keeps the page honest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from attnviz.engine import film
+from attnviz.engine.config import Config
+from attnviz.engine.external import is_external
+from attnviz.engine.learning.tasks import GAMES
+from attnviz.engine.pretrained import is_pretrained
+from attnviz.engine.tables.biases import BIASES
+from attnviz.engine.tables.embeddings import EMBEDDINGS
+from attnviz.engine.tables.initialisers import INITIALISERS, no_bias
+from attnviz.engine.tables.positions import POSITIONS
+from attnviz.engine.trace import Trace
+from attnviz.settings.language import Plural, Words, translate
+
+ORIGINS = Words(
+    {
+        "random": ("Random projections", "Random projections: the pattern means nothing yet."),
+        "random_own": (
+            "Random projections",
+            "Your own numbers, but through random projections: the pattern means nothing yet.",
+        ),
+        "mixed": (
+            "Partly random projections",
+            "Some projections are your own, others random: the pattern means nothing yet.",
+        ),
+        "mixed_learned": (
+            "Partly learned projections",
+            "Some projections are your own, others were learned together with others: the pattern means nothing.",
+        ),
+        "hand": (
+            "Set by hand",
+            "Projections set by hand: the pattern is what they were made for, nothing was learned.",
+        ),
+        "hand_random": (
+            "Set by hand",
+            "Projections set by hand, on random vectors: what is alike by chance counts as alike.",
+        ),
+        "hand_learned": (
+            "Set by hand",
+            "Projections set by hand, on vectors learned from text: words that mean something similar count "
+            "as similar.",
+        ),
+        "solved": ("Set by hand", "Q and K are made by hand for this sentence, V and W_O are random."),
+        "learned": (
+            "Learned projections",
+            "These projections were learned in {steps} steps on made-up sentences (task: {task}); they mean nothing "
+            "outside that task.",
+        ),
+        "own": ("Your own numbers", "Your own numbers, and none drawn at random: the pattern is as good as they are."),
+        "pretrained": (
+            "A trained model",
+            "Nothing here is random: a trained model computed these numbers, with the matrices in its own file.",
+        ),
+        "given": (
+            "Your own attention",
+            "Your own attention: these are the numbers that were given, and what follows from them.",
+        ),
+        "own_random": (
+            "Your own projections",
+            "Your own projections, on random vectors: what is alike by chance counts as alike.",
+        ),
+        "own_learned": ("Your own projections", "Your own projections, on vectors learned from text."),
+    }
+)
+"""For each case the words of the badge, and a sentence."""
+
+EDITED = "{label}, edited"
+BY_HAND = Plural(
+    "{sentence} {n} number was changed by hand, and all that follows uses it.",
+    "{sentence} {n} numbers were changed by hand, and all that follows uses them.",
+)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What the numbers of a run are: the row of ORIGINS, a few words for a badge, and a sentence or two."""
+
+    name: str
+    label: str
+    sentence: str
+    edited: bool = False
+
+
+def origin(trace: Trace) -> Origin:
+    """Return whether the numbers are random, set by hand or the visitor's own, and whether any was changed."""
+    name = _case(trace, set(trace.given))
+    label, sentence = ORIGINS[name]
+    if name == "learned":
+        sentence = sentence.format(steps=trace.config.learn_steps, task=GAMES[trace.config.task].label)
+    n = len(trace.edits)
+    if not n:
+        return Origin(name, label, sentence)
+    return Origin(name, translate(EDITED, label=label), BY_HAND.format(n=n, sentence=sentence), edited=True)
+
+
+def _case(trace: Trace, given: set[str]) -> str:
+    if is_pretrained(trace):
+        return "pretrained"
+    if is_external(trace):
+        return "given"
+    config = trace.config
+    row, is_own, by_chance = INITIALISERS[config.initialiser], config.embedding == "own", _by_chance(config)
+    learned = config.embedding == "meaning"
+    drawn = _parameters(trace) - given
+    if drawn and row.solved:
+        return "solved"
+    if drawn and film.learns(config):
+        return "mixed_learned" if given else "learned"
+    if drawn and row.origin != "set by hand":
+        return "mixed" if given else "random_own" if is_own else "random"
+    if drawn and not given:
+        return "hand_random" if by_chance else "hand_learned" if learned else "own" if is_own else "hand"
+    return "own_random" if by_chance else "own_learned" if learned else "own"
+
+
+def _parameters(trace: Trace) -> set[str]:
+    """Return the names of the run's parameters; biases only where they are not simply zero."""
+    starts = ("w_", "score_") if INITIALISERS[trace.config.initialiser].bias is no_bias else ("w_", "score_", "b_")
+    return {name for layer in trace.layers for name in layer if name.startswith(starts)}
+
+
+def _by_chance(config: Config) -> bool:
+    """Return whether vectors or distances get numbers from the seed: a row that draws at random says that it uses
+    it.
+    """
+    rows = [POSITIONS[config.position], BIASES[config.bias]]
+    if config.embedding != "meaning":  # which draws for words that it does not know, and says which they are
+        rows.append(EMBEDDINGS[config.embedding])
+    return any("seed" in row.uses for row in rows)

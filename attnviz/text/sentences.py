@@ -1,0 +1,98 @@
+"""Sentences in parts: our words and the visitor's tokens, kept apart.
+
+A part is ("text", ours) or ("token", the visitor's), so that a page can set the two apart and never has to put a token
+into markdown; `plain` joins them where plain text is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from attnviz.settings.language import WRITTEN, current_language, translate
+from attnviz.text.number_format import short
+
+Part = tuple[str, str]
+Sentence = tuple[Part, ...]
+
+TEXT, TOKEN = "text", "token"
+
+COMMA, AND = ", ", " and "
+PLACE = " ({n})"
+"""Which one is meant where a token stands more than once; counted from 1."""
+QUOTED = "“{token}”"
+
+
+def plain(sentence: Iterable[Part]) -> str:
+    """Return the sentence as plain text, its tokens between quotation marks.
+
+    >>> plain((("token", "it"), ("text", " takes 62 % from "), ("token", "cat"), ("text", ".")))
+    '“it” takes 62 % from “cat”.'
+    """
+    return "".join(translate(QUOTED, token=words) if kind == TOKEN else words for kind, words in sentence)
+
+
+def name_token(tokens: Sequence[str], place: int) -> Sentence:
+    """Return a token, with its position where it stands more than once.
+
+    >>> name_token(("the", "cat", "the"), 2)
+    (('token', 'the'), ('text', ' (3)'))
+    """
+    again = ((TEXT, PLACE.format(n=place + 1)),) if tokens.count(tokens[place]) > 1 else ()
+    return ((TOKEN, tokens[place]), *again)
+
+
+def fill(template: str, **values: str | Sentence) -> Sentence:
+    """Return a template of ours in which sentences, or words of ours, stand for the names in braces.
+
+    >>> fill("{who} takes {what}.", who=(("token", "{it}"),), what="nothing")
+    (('token', '{it}'), ('text', ' takes nothing.'))
+    """
+    parts: list[Part] = []
+    for place, piece in enumerate(template.replace("}", "{").split("{")):
+        value = values[piece] if place % 2 else piece
+        parts += [(TEXT, value)] if isinstance(value, str) else value
+    return merge_parts(parts)
+
+
+def join_sentences(sentences: Sequence[Sentence]) -> Sentence:
+    """a, b and c.
+
+    >>> plain(join_sentences([(("token", "a"),), (("token", "b"),), (("token", "c"),)]))
+    '“a”, “b” and “c”'
+    """
+    parts: list[Part] = []
+    for place, sentence in enumerate(sentences):
+        if place:
+            parts.append((TEXT, translate(AND) if place == len(sentences) - 1 else COMMA))
+        parts += sentence
+    return merge_parts(parts)
+
+
+def merge_parts(parts: Iterable[Part]) -> Sentence:
+    """Return the parts, empty ones left away and neighbouring words of ours made one."""
+    found: list[Part] = []
+    for kind, words in parts:
+        if kind == TEXT and found and found[-1][0] == TEXT:
+            found[-1] = (TEXT, found[-1][1] + words)
+        elif words:
+            found.append((kind, words))
+    return tuple(found)
+
+
+def within_sentence(label: str) -> str:
+    """Return a label as it stands inside a sentence: English writes it small there, German keeps the capitals of its
+    nouns.
+
+    >>> within_sentence("Attention scores")
+    'attention scores'
+    """
+    return label[:1].lower() + label[1:] if current_language() == WRITTEN else label
+
+
+def rounded_number(x: float) -> str:
+    """Return a number in a sentence.
+
+    >>> rounded_number(-0.045678), rounded_number(0.0), rounded_number(float("-inf"))
+    ('−0.04568', '0', '−∞')
+    """
+    return short(float(x))

@@ -1,0 +1,1 @@
+"""Parts of the page that run in the browser."""

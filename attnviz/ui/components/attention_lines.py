@@ -1,0 +1,105 @@
+"""One word and what it reads from: the sentence twice, lines between, and the same said in words.
+
+A small component draws the lines under the pointer by itself; only the choice of a word or of a head comes back here.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz.engine.trace import Trace
+from attnviz.pictures.figures import SHARE
+from attnviz.settings.language import Words
+from attnviz.text.query_sentences import Reading, reading, sentence
+from attnviz.text.sentences import TOKEN, Part
+from attnviz.ui.session.component import component
+
+WORDS = Words(
+    {
+        "asks": "Queries ask",
+        "read": "Keys are read",
+        "hint": "Choose a word above to see what it reads from.",
+        "head": "Head",
+        "mean": "average over heads",
+        "masked": "may not be attended to",
+    }
+)
+
+_component = component(__file__, is_isolated=False)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a person wants to see, counted from 0: the chosen query, None = none; the head, None = the mean."""
+
+    query: int | None
+    head: int | None
+
+
+def show(trace: Trace, layer: int, *, key: str, query: int | None = None, head: int | None = None) -> Asked | None:
+    """Draw what the words read from in one head, or in the mean over all, and return a new choice, None as a rule.
+
+    query  the chosen word, whose lines stay;  a choice made since the last run is drawn at once
+    """
+    asked = read(st.session_state.get(key), trace)
+    now = asked or Asked(query, head)
+    data = payload(reading(trace, layer, now.head), now.query)
+    _component(key=key, data=data, height="content", on_asked_change=_nothing)
+    return asked
+
+
+def _nothing() -> None:
+    """Streamlit passes on only values that have a callback."""
+
+
+def payload(found: Reading, chosen: int | None) -> dict[str, Any]:
+    """What the browser needs to answer every hover by itself: one head's weights, and the sentence of each query."""
+    return {
+        "queries": found.queries,
+        "keys": found.keys,
+        "weights": _base64(found.weights.astype("<f4")),
+        "masked": _base64(np.packbits(found.masked)),
+        "sentences": [[_part(part) for part in sentence(found, query)] for query in range(len(found.queries))],
+        "scale": list(SHARE),
+        "head": found.head,
+        "n_heads": found.n_heads,
+        "chosen": chosen,
+        "words": dict(WORDS),
+    }
+
+
+def _base64(array: np.ndarray) -> str:
+    """The bytes of an array, row by row; inside a record Streamlit carries none as they are."""
+    return base64.b64encode(array.tobytes()).decode()
+
+
+def _part(part: Part) -> str | list[str]:
+    """Our own words as they are, those of a visitor in a list of one."""
+    kind, words = part
+    return [words] if kind == TOKEN else words
+
+
+def read(answer: Any, trace: Trace) -> Asked | None:
+    """What the browser says was asked for, or None if there is no such word or head: browsers can say anything."""
+    asked = answer.get("asked") if isinstance(answer, Mapping) else None
+    if not isinstance(asked, Mapping):
+        return None
+    try:
+        query = _index(asked.get("query"), len(trace.query_tokens))
+        return Asked(query, _index(asked.get("head"), trace.config.n_heads))
+    except ValueError:
+        return None
+
+
+def _index(value: Any, size: int) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < size:
+        raise ValueError(value)
+    return value

@@ -1,0 +1,261 @@
+// The answer beside the maps: how the cell, row or output that was chosen came to be, in a few lines with bars.
+// All text enters through textContent.
+
+/** @import { Answer, AnswerData, AnswerLine, Component, Mark } from "../types" */
+/** @import { Setting } from "./drawer_pictures.js" */
+import { drawCells, drawColumns, drawNote, drawShares, drawTerms, put } from "./drawer_pictures.js";
+
+/** @typedef {{ close: boolean, all: boolean, key: number }} Told  what the page is told */
+/** @typedef {<Name extends keyof Told>(name: Name, value: Told[Name]) => void} Tell */
+
+const LIT = "attnviz:lit"; // detail: the cells that are pointed at in some view, or null
+const SHEET = matchMedia("(max-width: 1099px)");
+const NEAR = ".st-key-stage, .attn-drawer"; // where Escape is for the answer
+
+class Drawer {
+  /** @type {AnswerData | undefined} */
+  data;
+  /** @type {Tell} */
+  tell = () => {};
+  /** @type {Mark | null} */
+  lit = null;
+  shown = "";
+  stop = new AbortController();
+
+  /** @param {HTMLElement | ShadowRoot} root */
+  constructor(root) {
+    this.live = put(root, "div", "ad-live");
+    this.live.setAttribute("aria-live", "polite");
+    this.box = put(root, "aside", "attn-drawer");
+    this.listen();
+  }
+
+  listen() {
+    const { signal } = this.stop;
+    window.addEventListener("keydown", (event) => this.key(event), { signal, capture: true });
+    window.addEventListener(LIT, (event) => event instanceof CustomEvent && this.hear(event.detail), { signal });
+    SHEET.addEventListener("change", () => this.draw(), { signal });
+    this.theme = new MutationObserver(() => this.draw());
+    this.theme.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "style", "data-theme"] });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => setTimeout(() => this.draw(), 100), { signal });
+    this.box.addEventListener("pointerover", (event) => this.point(event.target));
+    this.box.addEventListener("pointerleave", () => this.light(null));
+    this.box.addEventListener("click", (event) => this.press(event.target));
+  }
+
+  /** @param {AnswerData} data @param {Tell} tell */
+  update(data, tell) {
+    this.tell = tell;
+    this.data = data;
+    this.draw();
+  }
+
+  /** Draw the answer, unless it is what stands there already; a new one is said to who cannot see it. */
+  draw() {
+    const answer = this.data?.answer;
+    const was = this.shown;
+    const shown = answer ? JSON.stringify([this.data, this.setting(answer)]) : "";
+    if (shown === was) return;
+    this.shown = shown;
+    if (!answer || !this.data) return this.empty();
+    const held = this.held();
+    const { words } = this.data;
+    this.box.replaceChildren();
+    delete this.box.dataset.down;
+    this.box.setAttribute("aria-label", words.answer);
+    this.drawTop(answer);
+    const setting = this.setting(answer);
+    answer.lines.forEach((line, at) => this.drawLine(line, at + 1, setting));
+    this.drawFoot();
+    this.box.dataset.open = "";
+    this.refocus(held);
+    const said = [answer.said, ...answer.lines.map(({ title, value }) => `${title}: ${value}`)].join(". ");
+    if (this.live.textContent !== said) this.live.textContent = said;
+  }
+
+  empty() {
+    const held = this.held();
+    delete this.box.dataset.open;
+    this.box.replaceChildren();
+    this.live.textContent = "";
+    if (held) this.leave();
+  }
+
+  /** The class of what has the focus in here. */
+  held() {
+    const active = document.activeElement;
+    return active instanceof HTMLElement && this.box.contains(active) ? active.className : "";
+  }
+
+  /** @param {string} name */
+  refocus(name) {
+    const again = name && this.box.querySelector(`.${name.split(" ")[0]}`);
+    if (again instanceof HTMLElement) again.focus();
+  }
+
+  /**
+   * Give the focus back to the maps. They may just be drawn anew, as there is more room for them: so it looks again at
+   * every frame for a while, unless the visitor has gone elsewhere.
+   *
+   * @param {number} frames
+   */
+  leave(frames = 120) {
+    const active = document.activeElement;
+    const free = active === document.body || this.box.contains(active);
+    if (!free && active?.className !== "attn-focus") return;
+    const map = document.querySelector(".st-key-explore-weights .attn-focus") ?? document.querySelector(".attn-host .attn-focus");
+    if (free && map instanceof HTMLElement) map.focus({ preventScroll: true });
+    if (frames) requestAnimationFrame(() => this.leave(frames - 1));
+  }
+
+  /** @param {Answer} answer @returns {Setting} */
+  setting({ query, key }) {
+    const pen = document.createElement("canvas").getContext("2d");
+    if (pen) pen.fillStyle = getComputedStyle(this.box).getPropertyValue("--st-background-color").trim() || "#fff";
+    const colour = pen ? String(pen.fillStyle) : "#ffffff";
+    const dark = [1, 3, 5].reduce((sum, at) => sum + parseInt(colour.slice(at, at + 2), 16), 0) < 384;
+    return { query, key, dark, sheet: SHEET.matches, scales: this.data?.scales ?? [] };
+  }
+
+  /** @param {Answer} answer */
+  drawTop({ title, said }) {
+    const top = put(this.box, "div", "ad-top");
+    const head = put(top, "h2", "");
+    for (const [name, text] of title) put(put(head, "span", `ad-${name}`), "bdi", "", text);
+    const close = this.button(top, "ad-close", "×", () => this.close());
+    close.setAttribute("aria-label", this.data?.words.close ?? "");
+    close.title = this.data?.words.close ?? "";
+    put(this.box, "p", "ad-said", said);
+  }
+
+  /**
+   * @param {Node} parent
+   * @param {string} name
+   * @param {string} text
+   * @param {() => void} pressed
+   */
+  button(parent, name, text, pressed) {
+    const button = put(parent, "button", name, text);
+    button.setAttribute("type", "button");
+    button.addEventListener("click", pressed);
+    return button;
+  }
+
+  /** @param {AnswerLine} line @param {number} number @param {Setting} setting */
+  drawLine(line, number, setting) {
+    const section = put(this.box, "section", `ad-${line.name}`);
+    const head = put(section, "h3", "");
+    put(head, "i", "", String(number)).setAttribute("aria-hidden", "true");
+    const title = put(head, "span", "", line.title);
+    title.title = line.title;
+    put(head, "b", "", line.value);
+    if (line.columns) drawColumns(section, line.columns, setting);
+    if (line.shares) drawShares(section, line.shares, setting);
+    if (line.terms) drawTerms(section, line.terms, setting);
+    if (line.note) drawNote(section, line.note);
+    if (line.cells) drawCells(section, line.cells, setting);
+  }
+
+  drawFoot() {
+    const foot = put(this.box, "div", "ad-foot");
+    this.button(foot, "ad-all", this.data?.words.all ?? "", () => this.open());
+  }
+
+  /** Show the full arithmetic, which stands below the maps; a sheet makes room for it. */
+  open() {
+    this.tell("all", true);
+    if (SHEET.matches) this.box.dataset.down = "";
+    let tries = 0;
+    const look = () => {
+      const sheet = document.querySelector(".st-key-all-lines");
+      if (sheet) sheet.scrollIntoView({ block: "start", behavior: "instant" });
+      if (tries++ < 20) setTimeout(look, sheet ? 150 : 50);
+    };
+    look();
+  }
+
+  close() {
+    this.light(null);
+    this.tell("close", true);
+    const held = this.held();
+    delete this.box.dataset.open; // at once: the page follows
+    if (held) this.leave();
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const { target } = event;
+    if (event.key !== "Escape" || this.box.dataset.open === undefined || !(target instanceof Element)) return;
+    if (target !== document.body && !target.closest(NEAR) && !target.matches("[data-testid=stMain]")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.close();
+  }
+
+  /** @param {EventTarget | null} target @returns {(Mark & { goes: boolean }) | null} */
+  markOf(target) {
+    const element = target instanceof Element ? target.closest("[data-mark]") : null;
+    if (!(element instanceof HTMLElement) || !element.dataset.mark) return null;
+    return { ...JSON.parse(element.dataset.mark), goes: element.dataset.goes !== undefined };
+  }
+
+  /** @param {EventTarget | null} target */
+  point(target) {
+    this.light(this.markOf(target));
+  }
+
+  /** Light the cells of the maps that something here stands for; null puts the light out. @param {Mark | null} mark */
+  light(mark) {
+    const answer = this.data?.answer;
+    if (!answer || (!mark && !this.lit)) return;
+    this.lit = mark;
+    const detail = mark && { ...mark, head: answer.head, from: "answer" };
+    window.dispatchEvent(new CustomEvent(LIT, { detail }));
+  }
+
+  /** Light what stands here for the cells that are pointed at in some view. @param {Mark | null} mark */
+  hear(mark) {
+    const answer = this.data?.answer;
+    if (!answer) return;
+    const elsewhere = mark && mark.head !== null && mark.head !== undefined && mark.head !== answer.head;
+    this.box.querySelectorAll("[data-mark]").forEach((element) => {
+      const own = this.markOf(element);
+      element.classList.toggle("ad-lit", Boolean(mark && own && !elsewhere && meets(own, mark)));
+    });
+  }
+
+  /** A press on what stands for another key chooses it. @param {EventTarget | null} target */
+  press(target) {
+    const mark = this.markOf(target);
+    if (mark?.goes && mark.key !== null && mark.key !== undefined) this.tell("key", mark.key);
+    else if (this.box.dataset.down !== undefined && !(target instanceof HTMLButtonElement)) delete this.box.dataset.down;
+  }
+
+  end() {
+    this.stop.abort();
+    this.theme?.disconnect();
+    this.box.remove();
+    this.live.remove();
+  }
+}
+
+/** Whether what is lit is what an element stands for. @param {Mark} own @param {Mark} mark */
+function meets(own, mark) {
+  const place = own[own.own];
+  const here = mark[own.own];
+  if (here === null || here === undefined || here !== place) return false;
+  return ["query", "key"].every((axis) => {
+    const [one, other] = axis === "query" ? [own.query, mark.query] : [own.key, mark.key];
+    return one === null || one === undefined || other === null || other === undefined || one === other;
+  });
+}
+
+/** @param {Component<Uint8Array, Told, { attnAnswer?: Drawer }>} component */
+export default function ({ parentElement, data, setTriggerValue }) {
+  const drawer = (parentElement.attnAnswer ??= new Drawer(parentElement));
+  drawer.update(JSON.parse(new TextDecoder().decode(data)), setTriggerValue);
+  return () => {
+    drawer.end();
+    delete parentElement.attnAnswer;
+  };
+}

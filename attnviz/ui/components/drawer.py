@@ -1,0 +1,67 @@
+"""The answer beside the maps: how the cell, the row or the output that was chosen came to be, in a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from attnviz.exports.javascript import joined
+from attnviz.pictures.figures import DARK, SIGNED
+from attnviz.settings.language import Words
+from attnviz.ui.session import transport
+from attnviz.ui.session.component import component
+
+WIDTH, HEIGHT = 320, 414  # pixels that it takes beside the maps, or on a narrow window from its foot
+WORDS = Words({"answer": "How this comes to be", "close": "Close (Escape)", "all": "All lines"})
+MODULES = ("drawer_pictures", "drawer")
+
+# Its styles are those of the page, which makes room for it.
+_component = component(__file__, js=joined(Path(__file__).parent, MODULES), is_isolated=False)
+
+
+def show(answer: Mapping[str, Any] | None, *, key: str) -> None:
+    """Draw an explanation, or nothing; it stays on the page, so that a screen reader hears of a new one."""
+    with st.container(key=key):
+        _component(
+            key=f"{key}-lines",
+            data=packed(answer),
+            height="content",
+            on_close_change=_nothing,
+            on_all_change=_nothing,
+            on_key_change=_nothing,
+        )
+
+
+def _nothing() -> None:
+    """Streamlit passes on only values that have a callback."""
+
+
+def packed(answer: Mapping[str, Any] | None) -> bytes:
+    """Return what the browser needs."""
+    return transport.packed({"answer": answer, "words": dict(WORDS), "scales": [list(SIGNED), list(DARK[SIGNED])]})
+
+
+def is_closed(key: str) -> bool:
+    """Whether it was closed since the last run."""
+    return _said(key).get("close") is True
+
+
+def wants_all(key: str) -> bool:
+    """Whether the full arithmetic was asked for since the last run."""
+    return _said(key).get("all") is True
+
+
+def chosen(key: str, n_keys: int) -> int | None:
+    """The key that was chosen in it since the last run, counted from 0; None as a rule."""
+    said = _said(key).get("key")
+    good = isinstance(said, int) and not isinstance(said, bool) and 0 <= said < n_keys
+    return said if good else None
+
+
+def _said(key: str) -> Mapping[str, Any]:
+    """What the browser has said: it may say anything."""
+    said = st.session_state.get(f"{key}-lines")
+    return said if isinstance(said, Mapping) else {}

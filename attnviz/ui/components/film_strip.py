@@ -1,0 +1,77 @@
+"""The film strip: the weights of all heads as small pictures, of which the one in focus is framed."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz.pictures.figures import DARK, MASKED, SHARE
+from attnviz.settings.language import Words
+from attnviz.ui.session import transport
+from attnviz.ui.session.component import component
+
+WIDTH, HEIGHT = 64, 64  # pixels that it takes beside the pictures, or below them
+MOST = 16  # pixels of a small picture, each way
+WORDS = Words({"heads": "Heads; Escape shows all of them", "head": "head {n}", "all": "all"})
+
+_component = component(__file__)
+
+
+@dataclass(frozen=True, eq=False)
+class Film:
+    """All heads, and the one in focus, counted from 0.
+
+    weights  (heads, queries, keys), NaN where nothing may be taken
+    """
+
+    weights: np.ndarray
+    head: int
+
+
+def show(film: Film, *, key: str, height: int) -> None:
+    """Draw the strip; which head was chosen in it is told by `chosen` at the beginning of the next run."""
+    _component(key=key, data=packed(film, height), height="content", on_head_change=lambda: None)
+
+
+def chosen(key: str, heads: int) -> tuple[int | None] | None:
+    """The head that was chosen in the strip since the last run, (None,) for all of them; None as a rule."""
+    said = st.session_state.get(key)
+    head = said.get("head") if isinstance(said, Mapping) else None
+    if isinstance(head, bool) or not isinstance(head, int) or not -1 <= head < heads:
+        return None
+    return (None,) if head < 0 else (head,)
+
+
+def packed(film: Film, height: int) -> bytes:
+    """What the browser needs: the pictures as bytes, 0 for what is masked and 1 to 255 for shares from 0 to 1."""
+    small = small_pictures(film.weights)
+    data: dict[str, Any] = {
+        "head": film.head,
+        "height": height,
+        "words": dict(WORDS),
+        "size": list(small.shape[1:]),
+        "pixels": base64.b64encode(small.tobytes()).decode(),
+        "scales": [list(SHARE), list(DARK[SHARE])],
+        "masked": MASKED,
+    }
+    return transport.packed(data)
+
+
+def small_pictures(weights: np.ndarray) -> np.ndarray:
+    """(heads, rows, columns) of bytes: the largest weight of each block, 0 where all of them are masked.
+
+    >>> small_pictures(np.array([[[0.0, 1.0], [np.nan, 0.5]]])).tolist()
+    [[[1, 255], [0, 128]]]
+    """
+    heads, rows, columns = weights.shape
+    block = -(-max(rows, columns) // MOST)
+    whole = np.full((heads, -(-rows // block) * block, -(-columns // block) * block), -1.0)
+    whole[:, :rows, :columns] = np.where(np.isfinite(weights), np.clip(weights, 0.0, 1.0), -1.0)
+    apart = whole.reshape(heads, whole.shape[1] // block, block, whole.shape[2] // block, block)
+    largest = apart.max(axis=(2, 4))
+    return np.where(largest < 0, 0, 1 + np.rint(254 * np.maximum(largest, 0))).astype(np.uint8)

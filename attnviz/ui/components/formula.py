@@ -1,0 +1,19 @@
+"""Formulas on the page: they break at the width that there is, and what cannot break scrolls and says so."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.text import line_breaks
+
+
+def show(latex: str, which: str = "") -> None:
+    """Draw one formula, each of its rows a line of its own; `which` tells it from others of the page."""
+    lines = (f"{left} {right}".strip() for left, right in line_breaks.rows(latex))
+    with st.container(key=f"formula-{which}" if which else "formula"):
+        st.markdown("\n\n".join(map(line_breaks.in_text, lines)))
+
+
+def sheet(latex: str) -> None:
+    """Draw the rows of an aligned formula below each other."""
+    st.markdown(line_breaks.table(latex))

@@ -1,0 +1,60 @@
+"""A card for each head, sorted by what it does; a press on one brings that head forward in the maps."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz.analysis.head_kinds import head_kinds, in_order
+from attnviz.engine.external import forbidden
+from attnviz.engine.trace import Trace
+from attnviz.pictures.figures import DARK, SHARE
+from attnviz.settings.language import Words
+from attnviz.text import head_sentences
+from attnviz.text.query_sentences import visible_token
+from attnviz.ui.components.film_strip import small_pictures
+from attnviz.ui.session import transport
+from attnviz.ui.session.component import component
+
+WORDS = Words({"cards": "Heads, sorted by what they do; a press shows one large", "head": "head {n}"})
+
+_component = component(__file__)
+
+
+def show(trace: Trace, layer: int, *, key: str, focus: int | None) -> None:
+    """Draw the cards; `focus` is the head that is shown large, counted from 0. `chosen` tells what was pressed."""
+    _component(key=key, data=packed(trace, layer, focus), height="content", on_head_change=lambda: None)
+
+
+def chosen(key: str, heads: int) -> int | None:
+    """Return the head that was pressed since the last run, None as a rule: browsers can say anything."""
+    said = st.session_state.get(key)
+    head = said.get("head") if isinstance(said, Mapping) else None
+    return head if isinstance(head, int) and not isinstance(head, bool) and 0 <= head < heads else None
+
+
+def packed(trace: Trace, layer: int, focus: int | None) -> bytes:
+    """Return what the browser needs: for each card its words and its picture, 0 for what is masked."""
+    steps = trace.layers[layer]
+    array = steps["weights"].array
+    hidden = np.broadcast_to(forbidden(steps), array.shape)
+    kinds = in_order(head_kinds(np.where(hidden, 0.0, array), is_self=not trace.config.is_cross_attention))
+    small = small_pictures(np.where(hidden, np.nan, array))
+    words = [visible_token(trace.key_tokens[found.key]) for found in kinds]
+    cards: list[dict[str, Any]] = [
+        {
+            "head": found.head,
+            "name": WORDS["head"].format(n=found.head + 1),
+            "title": head_sentences.title(found, word),
+            "lines": head_sentences.lines(found, word, array.shape[2]),
+            "pixels": base64.b64encode(small[found.head].tobytes()).decode(),
+        }
+        for found, word in zip(kinds, words, strict=True)
+    ]
+    scales = [list(SHARE), list(DARK[SHARE])]
+    data = {"cards": cards, "size": list(small.shape[1:]), "focus": focus, "label": WORDS["cards"], "scales": scales}
+    return transport.packed(data)

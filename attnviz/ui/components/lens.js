@@ -1,0 +1,182 @@
+// @ts-check
+// A few cells at the pointer, large and with their words and numbers, wherever cells are too small to be read. All text
+// is set as text.
+
+/** @typedef {{ head: number, row: number, column: number }} LensCell  counted from 0, in drawn cells */
+/**
+ * The heat map under the lens, as chart.js and lettering.js have it.
+ *
+ * @typedef {object} LensMap
+ * @property {number} w  pixels of a cell
+ * @property {number} h
+ * @property {number} rows
+ * @property {boolean} isShare
+ * @property {string} family
+ * @property {{ widths: number[], heads: string[], ends: number[] | null }} meta
+ * @property {{ zmin: number, zmax: number, colorscale: [number, string][] }} trace
+ * @property {(cell: LensCell) => number | null} value
+ * @property {(row: number) => string} rowWord
+ * @property {(column: number) => string} columnWord
+ */
+
+class Lens {
+  static BELOW = 11; // pixels of a cell
+  static CELLS = 7; // each way
+  static HIGH = 22; // pixels of a cell of the lens
+  static WIDE = 30;
+  static REST = 120; // milliseconds that the pointer stays over a map before there is a lens
+  static LEFT = 62; // pixels for the words beside the rows
+  static UNDER = 48; // and for those under the columns
+  static OVER = 20; // and for the head's name
+
+  /** @param {Element} parent */
+  constructor(parent) {
+    this.box = parent.appendChild(document.createElement("div"));
+    this.box.className = "attn-lens";
+    this.box.setAttribute("aria-hidden", "true"); // the cell is said by the tip and by the live region
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+    this.kept = false;
+  }
+
+  /**
+   * Show what is around a cell as soon as the pointer rests, at once if the lens is there already.
+   *
+   * @param {LensMap} map
+   * @param {{ head?: number, row?: number, column?: number }} cell
+   * @param {{ x: number, y: number, low: number }} place  where the pointer is, and how far down the tip reaches
+   */
+  ask(map, { head, row, column }, place) {
+    if (this.kept) return;
+    const small = Math.min(map.w, map.h) < Lens.BELOW;
+    if (!small || head === undefined || row === undefined || column === undefined) return this.leave();
+    const show = () => this.show(map, { head, row, column }, place);
+    clearTimeout(this.timer);
+    if (this.isOpen) show();
+    else this.timer = setTimeout(show, Lens.REST);
+  }
+
+  get isOpen() {
+    return this.box.style.display === "block";
+  }
+
+  /** @param {boolean} kept  whether it stays as it is wherever the pointer goes */
+  keep(kept) {
+    this.kept = kept && this.isOpen;
+  }
+
+  leave() {
+    if (this.kept) return;
+    clearTimeout(this.timer);
+    this.box.style.display = "none";
+  }
+
+  /**
+   * @param {LensMap} map
+   * @param {LensCell} cell
+   * @param {{ x: number, y: number, low: number }} place
+   */
+  show(map, cell, { x, y, low }) {
+    const rows = Lens.around(cell.row, map.rows);
+    const columns = Lens.around(cell.column, map.meta.widths[cell.head]);
+    const [width, height] = [Lens.LEFT + Lens.WIDE * columns.length + 6, Lens.OVER + Lens.HIGH * rows.length + Lens.UNDER];
+    this.draw(map, cell, rows, columns, width, height);
+    Object.assign(this.box.style, { display: "block", width: `${width}px`, height: `${height}px` });
+    const below = Math.max(low + 6, y + 16);
+    const fits = below + height < window.innerHeight;
+    this.box.style.top = `${Math.max(4, fits ? below : y - 14 - height)}px`;
+    this.box.style.left = `${Math.max(4, Math.min(x + 14, window.innerWidth - width - 8))}px`;
+  }
+
+  /**
+   * The places around one, as many as the lens has, all of them inside a length.
+   *
+   * @param {number} at
+   * @param {number} length
+   */
+  static around(at, length) {
+    const n = Math.min(Lens.CELLS, length);
+    const first = Math.max(0, Math.min(at - Math.floor(Lens.CELLS / 2), length - n));
+    return Array.from({ length: n }, (_, i) => first + i);
+  }
+
+  /**
+   * @param {LensMap} map
+   * @param {LensCell} cell
+   * @param {number[]} rows
+   * @param {number[]} columns
+   * @param {number} width
+   * @param {number} height
+   */
+  draw(map, cell, rows, columns, width, height) {
+    this.box.replaceChildren();
+    const picture = svg(this.box, "svg", { width, height, "font-family": map.family, "font-size": 12 });
+    pen.font = `400 12px ${map.family}`;
+    const name = { x: Lens.LEFT, y: 14, "font-weight": 600 };
+    if (map.meta.heads[cell.head]) svg(picture, "text", name, cut(map.meta.heads[cell.head], width - Lens.LEFT));
+    rows.forEach((row, i) => {
+      const at = { x: Lens.LEFT - 5, y: Lens.OVER + (i + 0.5) * Lens.HIGH, "text-anchor": "end", "dominant-baseline": "central" };
+      svg(picture, "text", { ...at, "font-weight": row === cell.row ? 700 : 400 }, cut(map.rowWord(row), Lens.LEFT - 8));
+    });
+    columns.forEach((column, i) => {
+      const [x, y] = [Lens.LEFT + (i + 0.5) * Lens.WIDE, Lens.OVER + rows.length * Lens.HIGH + 5];
+      const at = { transform: `translate(${x},${y})rotate(-90)`, "text-anchor": "end", "dominant-baseline": "central" };
+      svg(picture, "text", { ...at, "font-weight": column === cell.column ? 700 : 400 }, cut(map.columnWord(column), Lens.UNDER - 8));
+    });
+    this.drawCells(picture, map, cell, rows, columns);
+  }
+
+  /**
+   * @param {Element} picture
+   * @param {LensMap} map
+   * @param {LensCell} chosen
+   * @param {number[]} rows
+   * @param {number[]} columns
+   */
+  drawCells(picture, map, { head, row, column }, rows, columns) {
+    const found = rows.map((row) => columns.map((column) => map.value({ head, row, column })));
+    const finite = /** @type {number[]} */ (found.flat().filter(Number.isFinite));
+    const places = map.isShare ? 0 : Math.max(0, decimals(finite, Lens.WIDE - 3));
+    found.forEach((numbers, i) =>
+      numbers.forEach((number, j) => {
+        const [x, y] = [Lens.LEFT + j * Lens.WIDE, Lens.OVER + i * Lens.HIGH];
+        const [fill, ink] = Lens.colours(map, head, number);
+        svg(picture, "rect", { x, y, width: Lens.WIDE - 1, height: Lens.HIGH - 1, fill });
+        const text = Lens.text(map, number, places);
+        const at = { x: x + Lens.WIDE / 2, y: y + Lens.HIGH / 2, "text-anchor": "middle", "dominant-baseline": "central" };
+        if (text) svg(picture, "text", { ...at, style: `fill:${ink}`, "font-size": pen.measureText(text).width > Lens.WIDE - 2 ? 11 : 12 }, text);
+      }),
+    );
+    const [x, y] = [Lens.LEFT + columns.indexOf(column) * Lens.WIDE, Lens.OVER + rows.indexOf(row) * Lens.HIGH];
+    svg(picture, "rect", { x, y, width: Lens.WIDE - 1, height: Lens.HIGH - 1, fill: "none", stroke: "currentColor", "stroke-width": 2 });
+  }
+
+  /**
+   * @param {LensMap} map
+   * @param {number} head
+   * @param {number | null} number
+   * @returns {[ground: string, ink: string]}
+   */
+  static colours(map, head, number) {
+    if (number === null) return ["rgba(128,128,128,.3)", "currentColor"];
+    if (!Number.isFinite(number)) return [ODD.ground, ODD.ink];
+    const { zmin, zmax, colorscale } = map.trace;
+    const scale = colorscale.map(([, colour]) => colour);
+    const shown = map.meta.ends ? number / (map.meta.ends[head] || 1) : number;
+    const place = (shown - zmin) / (zmax - zmin);
+    return [mixed(scale, place), contrast(scale, place)];
+  }
+
+  /**
+   * @param {LensMap} map
+   * @param {number | null} number
+   * @param {number} places
+   */
+  static text(map, number, places) {
+    if (number === null) return "";
+    if (Number.isNaN(number)) return "NaN";
+    if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞";
+    if (map.isShare) return share(number, Lens.WIDE);
+    return Math.abs(number) < 1000 ? short(number, places) : minus(number.toExponential(0).replace("e+", "e"));
+  }
+}

@@ -1,0 +1,59 @@
+// Listens for pastes into the page's own fields, and shows a line for a while where one is too long.
+
+/** @import { Component, PasteData } from "../types" */
+
+const SHOWN = 12000; // milliseconds
+
+/** @param {Element} field @returns {string | undefined} the key of its widget */
+function keyOf(field) {
+  const holder = field.closest("[class*='st-key-']");
+  const name = [...(holder?.classList ?? [])].find((each) => each.startsWith("st-key-"));
+  return name?.slice("st-key-".length);
+}
+
+/** @param {EventTarget | null} field @returns {number} how many of its characters a paste would leave */
+function kept(field) {
+  if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)) return 0;
+  return field.value.length - ((field.selectionEnd ?? 0) - (field.selectionStart ?? 0));
+}
+
+/** @param {Component<Uint8Array>} component */
+export default function ({ data: bytes, parentElement }) {
+  /** @type {PasteData} */
+  const data = JSON.parse(new TextDecoder().decode(bytes));
+  document.documentElement.lang = data.language;
+  const line = document.createElement("p");
+  line.className = "attn-fault attn-toast";
+  line.setAttribute("role", "alert");
+  line.hidden = true;
+  parentElement.append(line);
+  let timer = 0;
+
+  const hide = () => { line.hidden = true; };
+  /** @param {string} words */
+  const show = (words) => {
+    line.textContent = words;
+    line.hidden = false;
+    clearTimeout(timer);
+    timer = setTimeout(hide, SHOWN);
+  };
+  /** @param {ClipboardEvent} event */
+  const pasted = (event) => {
+    const field = event.target;
+    const key = field instanceof Element ? keyOf(field) : undefined;
+    const most = key === undefined ? undefined : data.limits[key];
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (!most || kept(field) + text.length <= most) return hide();
+    event.preventDefault();
+    event.stopPropagation();
+    const grouped = { useGrouping: data.language === "en" }; // elsewhere the mark between groups is a decimal one
+    const [n, limit] = [text.length, most].map((number) => number.toLocaleString(data.language, grouped));
+    show(data.words.refused.replace("{n}", n).replace("{most}", limit));
+  };
+  document.addEventListener("paste", pasted, true);
+  return () => {
+    clearTimeout(timer);
+    document.removeEventListener("paste", pasted, true);
+    line.remove();
+  };
+}

@@ -1,0 +1,27 @@
+"""A paste that is too long for its field: Streamlit would drop it without a word, or the connection would break."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attnviz.settings.language import Words, current_language
+from attnviz.ui.session import transport
+from attnviz.ui.session.component import component
+
+WORDS = Words(
+    {
+        "refused": "What was pasted has {n} characters, and {most} fit in here: nothing was changed. Paste a part, or "
+        "bring it as a file where one is asked for.",
+    }
+)
+
+_component = component(__file__, is_isolated=False)
+
+
+def guard(limits: Mapping[str, int]) -> None:
+    """Say, and change nothing, where more is pasted into a field than fits; `limits` in characters, by widget key.
+
+    Also tells the browser the language of the page, for it to be read aloud and broken into lines.
+    """
+    data = transport.packed({"limits": dict(limits), "words": dict(WORDS), "language": current_language()})
+    _component(data=data, height="content")  # without a key: what has one is asked for its state by every widget

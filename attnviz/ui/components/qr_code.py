@@ -1,0 +1,30 @@
+"""A link as a QR code on the page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.exports import links
+from attnviz.settings.language import Words
+
+WORDS = Words(
+    {
+        "title": "For the room",
+        "note": "Point a camera at it to open this setting.",
+        "too_long": "The link is too long for a code that a camera can read; a shorter sentence helps.",
+        "missing": 'A QR code needs the package segno: pip install "attnviz[qr]".',
+    }
+)
+
+
+def qr_code(link: str) -> None:
+    """Draw a link as a QR code under its heading, or say why there is none."""
+    st.markdown(f"#### {WORDS['title']}")
+    try:
+        drawn = links.qr_svg(link)
+    except ImportError:
+        st.caption(WORDS["missing"])
+        return
+    st.caption(WORDS["note" if drawn else "too_long"])
+    if drawn:
+        st.image(drawn, width=260)

@@ -1,0 +1,59 @@
+"""The strip over the maps: the way from the words to the output, on which a press chooses what the columns show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from attnviz.pictures.figures import DARK, MASKED
+from attnviz.pictures.step_path import Node
+from attnviz.settings.language import Words
+from attnviz.ui.session import transport
+from attnviz.ui.session.component import component
+
+WORDS = Words({"strip": "From the sentence to the output", "words": "words", "token": ("1 word", "{n} words")})
+
+_component = component(__file__)
+
+
+def show(nodes: Sequence[Node], *, key: str, words: int, shown: Sequence[str]) -> None:
+    """Draw the way; `shown` are the steps that the columns show. `chosen` tells at the next run what was pressed."""
+    _component(key=key, data=packed(nodes, words, shown), height="content", on_shown_change=lambda: None)
+
+
+def chosen(key: str) -> str | None:
+    """The step that was pressed since the last run, None as a rule: browsers can say anything, so it may not exist."""
+    said = st.session_state.get(key)
+    step = said.get("shown") if isinstance(said, Mapping) else None
+    return step[:40] if isinstance(step, str) and step else None
+
+
+def packed(nodes: Sequence[Node], words: int, shown: Sequence[str]) -> bytes:
+    """What the browser needs: a line of JSON, a zero byte, and the pixels of all small pictures."""
+    scales = list(dict.fromkeys(node.colours for node in nodes))
+    one, many = WORDS["token"]
+    data = {
+        "strip": WORDS["strip"],
+        "words": WORDS["words"],
+        "count": one if words == 1 else many.format(n=words),
+        "masked": MASKED,
+        "scales": [[list(scale), list(DARK.get(scale, scale))] for scale in scales],
+        "nodes": [_described(node, scales.index(node.colours), node.name in shown) for node in nodes],
+    }
+    return transport.packed(data, b"".join(node.picture.tobytes() for node in nodes))
+
+
+def _described(node: Node, scale: int, shown: bool) -> dict[str, Any]:
+    height, width = node.picture.shape
+    return {
+        "name": node.name,
+        "symbol": node.symbol,
+        "shape": node.shape,
+        "meaning": node.meaning,
+        "before": node.before,
+        "scale": scale,
+        "size": [width, height],
+        "shown": shown,
+    }

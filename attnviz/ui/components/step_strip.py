@@ -1,0 +1,76 @@
+"""The strip: the way from the sentence to the output as a row of small pictures, one of which is chosen.
+
+A component that draws its own buttons; it knows steps, shapes and colours, and no word of a visitor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from attnviz.pictures.figures import MASKED
+from attnviz.pictures.pipeline_strip import Entry
+from attnviz.settings.language import Words
+from attnviz.ui.session import transport
+from attnviz.ui.session.component import component
+
+WORDS = Words(
+    {
+        "strip": "From the sentence to the output",
+        "all": "all {n} steps",
+        "fewer": "fewer steps",
+        "same": "nothing new here",
+    }
+)
+
+_component = component(__file__)
+
+
+def show(entries: Sequence[Entry], *, key: str, chosen: str | None = None) -> str | None:
+    """Draw the strip and return the name of the step that was chosen in it since the last run, None as a rule.
+
+    Steps that change nothing and what only goes into others are folded; a person can unfold them.
+    """
+    answer = _component(key=key, data=packed(entries, chosen), height="content", on_chosen_change=_nothing)
+    return read(answer.get("chosen"), entries)
+
+
+def _nothing() -> None:
+    """Streamlit passes on only values that have a callback."""
+
+
+def read(answer: Any, entries: Sequence[Entry]) -> str | None:
+    """The step that the browser says was chosen, or None if there is no such step: browsers can say anything."""
+    return next((entry.name for entry in entries if isinstance(answer, str) and entry.name == answer), None)
+
+
+def packed(entries: Sequence[Entry], chosen: str | None) -> bytes:
+    """What the browser needs: a line of JSON, a zero byte, and the pixels of all thumbnails one after the other."""
+    scales = list(dict.fromkeys(entry.colours for entry in entries))
+    described = {
+        "chosen": chosen,
+        "words": {**WORDS, "all": WORDS["all"].format(n=len(entries))},
+        "masked": MASKED,
+        "scales": scales,
+        "steps": [_described(entry, scales.index(entry.colours)) for entry in entries],
+    }
+    pixels = b"".join(entry.thumbnail.tobytes() for entry in entries)
+    return transport.packed(described, pixels)
+
+
+def _described(entry: Entry, scale: int) -> dict[str, Any]:
+    height, width = entry.thumbnail.shape
+    return {
+        "name": entry.name,
+        "label": entry.label,
+        "symbol": entry.text,
+        "shape": entry.shape,
+        "words": entry.words,
+        "formula": entry.plain_formula,
+        "meaning": entry.meaning,
+        "stage": entry.stage,
+        "folded": not (entry.on_path and entry.changes),
+        "changes": entry.changes,
+        "scale": scale,
+        "size": [width, height],
+    }

@@ -1,0 +1,163 @@
+"""The page as a whole: read the address, draw the controls, run, draw the pictures, write the address."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attnviz.classroom import submissions
+from attnviz.classroom.assignments import Assignment, open_assignment
+from attnviz.engine.config import Config
+from attnviz.engine.run import run
+from attnviz.engine.trace import Trace
+from attnviz.settings.fields import ConfigError
+from attnviz.settings.language import Words
+from attnviz.text.headline import headline
+from attnviz.ui.components import paste_guard
+from attnviz.ui.pages import assignments, registry, your_data
+from attnviz.ui.pages.registry import PAGES
+from attnviz.ui.panels import grading_desk, typed, what_if
+from attnviz.ui.session import admission, browser_history, locale, places, session_state, transport, unfinished, widgets
+from attnviz.ui.session.notices import notice, paragraph
+from attnviz.ui.session.selection import Selection, outside, outside_lesson, within
+
+WORDS = Words(
+    {
+        "title": "attnviz: see attention happen",
+        "too_long": "Too long for a link, so it travels without: {names}. Save the setting as a file instead, at the "
+        "left.",
+        "still_shown": "The pictures still show the last setting that worked.",
+        "nothing_drawn": "Nothing can be drawn until that is mended; what was typed is kept.",
+        "files": "Save and open",
+    }
+)
+
+OPENING = Config(
+    sentence="the king saw his queen while a dog chased our cat",
+    embedding="meaning",
+    d_model=64,
+    d_k=8,
+    initialiser="by_hand",
+    patterns=("alike", "previous", "next", "first"),
+    mask="no_self",
+)
+"""A first picture that can be read: one head finds what means something similar, the others have an obvious task.
+
+No word stands there twice, and none reads itself, for both would take all the colour.
+"""
+
+SIDEBAR = 280  # pixels
+
+LONGEST = {
+    **widgets.longest(Config),
+    **widgets.longest(Config, prefix="b_"),
+    **widgets.longest(Assignment),
+    "pasted_matrix": what_if.LONGEST,
+    grading_desk.PASTE: submissions.LARGEST,
+    **dict.fromkeys(your_data.pasted_into(), your_data.LONGEST),
+}
+"""Characters that can be pasted into the fields of the page, by their keys."""
+
+
+def page() -> None:
+    """Draw the page; a script for `streamlit run` calls it once."""
+    transport.send_at_once()
+    with admission.TURNS.turn():
+        _page()
+
+
+def _page() -> None:
+    locale.begin(session_state.requested("lang"))
+    st.set_page_config(page_title=WORDS["title"], layout="wide", initial_sidebar_state=SIDEBAR)
+    st.html(Path(__file__).with_name("page.css"))
+    browser_history.listen()
+    if unfinished.wants_default():
+        session_state.adopt(OPENING, Selection())
+    (saved, selection), problems = session_state.read(
+        Config, Selection, opening=(OPENING, Selection()), beside=("lang",)
+    )
+    locale.offer(partial(session_state.put, "lang"))
+
+    given_out, faults = open_assignment(selection.assigned, saved)
+    if not assignments.is_student(selection, given_out):
+        selection = places.choose(selection)
+    if selection.page == "assign":
+        selection = assignments.desk(selection, given_out)
+    name = registry.named(selection)
+    shown = PAGES[name]
+    draft, files, lines = (
+        _controls(saved, assignments.locked(selection, given_out)) if shown.has_controls else (saved, None, {})
+    )
+
+    # One place for all notes, so that what is below keeps its own when one comes or goes: a browser draws anew what
+    # moves, and a stroke that is just being painted there would be lost.
+    notes = st.container()
+    with notes:
+        notice(*problems, *(faults if selection.page == "assign" else ()))
+        config, trace = _run(name, draft, saved) if shown.of_setting else (draft, None)
+        typed.explain(lines, draft, trace)
+        if trace is not None:
+            if name not in ("explore", "class"):  # there it stands below the maps
+                paragraph(headline(trace))
+            notice(*trace.notes)
+            notice(*session_state.of_address(outside(selection, trace)))
+            selection = within(selection, trace)
+        elif selection.page == "lessons":
+            notice(*session_state.of_address(outside_lesson(selection)))
+
+    if trace is not None or not shown.of_setting:
+        about = {"given_out": given_out} if selection.page == "assign" else {}
+        selection = shown.page(config if trace is None else trace, selection, **about)
+    left_out = session_state.write(config, selection)
+    if left_out:
+        with notes:
+            notice(WORDS["too_long"].format(names=", ".join(left_out)))
+    if files is not None:
+        with files:
+            session_state.files(config, selection)
+    paste_guard.guard(LONGEST)
+    unfinished.ended()
+
+
+def _controls(
+    config: Config, locked: tuple[str, ...] = ()
+) -> tuple[Config, DeltaGenerator | None, dict[str, DeltaGenerator]]:
+    """The setting as the visitor leaves it, where to offer it as a file, if that is open, and where to explain what
+    was typed."""
+    with st.sidebar:
+        draft = widgets.draw(config, "sentence", "d_model", "n_heads", "mask", "score", skip=locked)
+        draft, lines = typed.fields(draft, locked)
+        draft = widgets.draw(draft, "seed", skip=locked)
+        skip = (*locked, *typed.FIELDS.values())
+        for group in widgets.groups(draft, skip=skip):
+            if group:
+                draft = widgets.fold(draft, group, skip=skip)
+        files = st.expander(WORDS["files"], key="files", on_change="rerun")
+        return widgets.fitting(draft), files if files.open else None, lines
+
+
+def _run(name: str, draft: Config, saved: Config) -> tuple[Config, Trace | None]:
+    """The setting that could be run, the visitor's or else the last one, and its run; says what is to be mended.
+
+    A setting that is too large for this host stays what it is, and has no run.
+    """
+    try:
+        config = widgets.checked(draft)
+        return config, _admitted(name, config)
+    except ConfigError as error:
+        fault = f"{str(error)[0].upper()}{str(error)[1:]}."
+    try:
+        trace = _admitted(name, saved)
+    except ConfigError:
+        notice(fault, WORDS["nothing_drawn"], kind="fault")
+        st.stop()
+    notice(fault, WORDS["still_shown"], kind="fault")
+    return saved, trace
+
+
+def _admitted(name: str, config: Config) -> Trace | None:
+    """The run of a setting, where there is room for the page of it; else says why there is none."""
+    return run(config) if admission.admitted(name, config) else None

@@ -1,0 +1,154 @@
+"""The Assignments page: a teacher composes and marks; a student who opens the link sees the assignment alone.
+
+What a student answers is kept in the session and nowhere else, until the code is handed in.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import streamlit as st
+
+from attnviz.classroom import assignments
+from attnviz.classroom.assignments import Assignment, Opened
+from attnviz.engine.config import Config
+from attnviz.engine.run import run
+from attnviz.engine.trace import Trace
+from attnviz.settings.language import Words
+from attnviz.ui.pages import explore
+from attnviz.ui.panels import answer_form, assignment_editor, cell, explore_panels, grading_desk
+from attnviz.ui.session import admission, session_state, widgets
+from attnviz.ui.session.notices import notice, paragraph
+from attnviz.ui.session.selection import DESK_NAMES, Selection
+
+WORDS = Words(
+    {
+        "desk": "Assignments",
+        "untitled": "Assignment",
+        "name": "Your name or number, as your teacher has it in the list",
+        "name_first": "Write your name or number first: your numbers and your code follow from it.",
+        "name_only": "Write your name or number first: your code follows from it.",
+        "yours": "These are your own numbers; another name has others.",
+        "changed": "The picture shows the setting as you changed it. The questions are about the setting as it was "
+        "given.",
+        "back": "Back to the setting as given",
+        "panel": "Below the pictures",
+        "private": "What you write stays in this window until you hand in the code; reloading the page clears it.",
+    }
+)
+TEACHER = ("compose", "mark")
+PANELS = {
+    "cell": cell.panel,
+    "word": explore_panels.sentence_panel,
+    "flow": explore_panels.steps_panel,
+    "statistics": explore_panels.statistics_panel,
+    "redeal": explore_panels.seed_average_panel,
+    "table": explore_panels.table,
+}
+LONGEST_NAME = 80
+_CSS = Path(__file__).with_name("assignments.css")
+
+
+def is_student(selection: Selection, given_out: Opened | None) -> bool:
+    """Return whether the page is an assignment alone, with no way to the other pages."""
+    return selection.page == "assign" and selection.desk == "student" and given_out is not None
+
+
+def locked(selection: Selection, given_out: Opened | None) -> tuple[str, ...]:
+    """Return the settings that are not offered: for a student those that are not free, while marking all of them."""
+    if selection.page != "assign" or selection.desk == "compose":
+        return ()
+    return (given_out.task if given_out and selection.desk == "student" else Assignment()).locked
+
+
+def page(trace: Trace, selection: Selection, given_out: Opened | None) -> Selection:
+    """Draw the page, where a student works or a teacher composes; return the selection as it is left."""
+    st.html(_CSS)
+    if given_out is None:
+        return assignment_editor.desk(trace, selection, Assignment())
+    notice(*given_out.problems)
+    if selection.desk == "student":
+        return _student(trace, selection, given_out)
+    return assignment_editor.desk(trace, selection, given_out.task)
+
+
+def marking(config: Config, selection: Selection, given_out: Opened | None) -> Selection:
+    """Draw the desk where a teacher marks; return the selection as it is left."""
+    st.html(_CSS)
+    notice(*(given_out.problems if given_out else ()))
+    return grading_desk.desk(config, selection, given_out.task if given_out else None)
+
+
+def desk(selection: Selection, given_out: Opened | None) -> Selection:
+    """Draw the choice between the desks of a teacher; return the selection with it, or as it is for a student."""
+    if is_student(selection, given_out):
+        return selection
+    return widgets.choose_available(
+        replace(selection, desk=selection.desk if selection.desk in TEACHER else "compose"),
+        "desk",
+        WORDS["desk"],
+        TEACHER,
+        words=lambda name: DESK_NAMES[name].label,
+        buttons=True,
+        label_visibility="collapsed",
+    )
+
+
+def _student(trace: Trace, selection: Selection, given_out: Opened) -> Selection:
+    """Draw the assignment: what to do, the pictures, the questions, the code."""
+    task = given_out.task
+    _heading(task)
+    name = st.text_input(WORDS["name"], key="task-name", max_chars=LONGEST_NAME, width=420) or ""
+    if not assignments.known_by(name):
+        paragraph([WORDS["name_first" if task.task_own else "name_only"]])
+        return selection
+    notice(*given_out.unread)
+    if not admission.admitted("assign/student", trace.config, given_out.given):
+        return selection
+    given = run(given_out.of_student(name))
+    paragraph([WORDS["yours"]] if task.task_own else [])
+    shown = given
+    if trace.config != given_out.given:
+        paragraph([WORDS["changed"]])
+        st.button(WORDS["back"], key="as-given", on_click=session_state.adopt, args=(given_out.given, selection))
+        shown = run(_own_numbers(trace.config, given.config, task))
+    selection = _pictures(shown, selection, task)
+    answer_form.questions(given, task, name, given_out.digest)
+    paragraph([WORDS["private"]])
+    return selection
+
+
+def _own_numbers(changed: Config, given: Config, task: Assignment) -> Config:
+    return replace(changed, seed=given.seed) if task.task_own else changed
+
+
+def _heading(task: Assignment) -> None:
+    """Title and instructions as plain text: they come out of a link."""
+    title = html.escape(task.task_title or WORDS["untitled"])
+    st.html(f'<h2 class="task-title">{title}</h2><p class="task-text">{html.escape(task.task_text)}</p>')
+
+
+def _pictures(trace: Trace, selection: Selection, task: Assignment) -> Selection:
+    """What is not hidden of the run."""
+    if task.pictures or task.panels:
+        selection = explore.pictures(trace, selection, key="task", names=task.pictures)
+    if task.panels:
+        selection = _panel(trace, selection, task.panels)
+    return selection
+
+
+def _panel(trace: Trace, selection: Selection, names: Sequence[str]) -> Selection:
+    selection = widgets.choose_available(
+        selection,
+        "panel",
+        WORDS["panel"],
+        names,
+        words=lambda name: assignments.PANELS[name].label,
+        buttons=True,
+        label_visibility="collapsed",
+    )
+    name = selection.panel if selection.panel in names else names[0]
+    return PANELS[name](trace, selection) if explore_panels.has_room(name, trace) else selection

@@ -1,0 +1,134 @@
+"""The Compare page: the setting at the left as A, and B, which is the same but for what the visitor changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from attnviz.engine.config import Config
+from attnviz.engine.run import run
+from attnviz.engine.trace import Trace
+from attnviz.pictures import comparison
+from attnviz.settings import language, url_codec
+from attnviz.settings.fields import ConfigError
+from attnviz.settings.language import Words
+from attnviz.text import step_names
+from attnviz.text.captions import NAMES
+from attnviz.text.sentences import plain
+from attnviz.ui.components import heatmap
+from attnviz.ui.panels import explore_panels
+from attnviz.ui.session import admission, session_state, widgets
+from attnviz.ui.session.notices import notice, paragraph
+from attnviz.ui.session.selection import Selection
+
+WORDS = Words(
+    {
+        "ask": "What would change if one thing were different? A is the setting at the left, B the same but for what "
+        "you choose here.",
+        "step": "Compared step",
+        "swap": "Swap A and B",
+        "adopt": "Make B the setting",
+        "stop": "Start again",
+        "fault": "B cannot be drawn: {error}.",
+        "furthest": "What moved furthest",
+        "in_b": "In B: {note}",
+    }
+)
+
+
+STARTERS: dict[str, tuple[str, Callable[[Config], dict[str, Any]]]] = {
+    "causal": ("A causal mask", lambda config: {"mask": "causal"}),
+    "no_mask": ("No mask", lambda config: {"mask": "none"}),
+    "score": ("Additive scores", lambda config: {"score": "additive"}),
+    "formula": ("A score that you type", lambda config: {"score": "formula"}),
+    "scale": ("No 1/√d_k", lambda config: {"scale": 1.0}),
+    "temperature": ("Half the temperature", lambda config: {"temperature": max(config.temperature / 2, 0.01)}),
+    "positions": ("No positions", lambda config: {"position": "none"}),
+    "kv": ("One key/value head", lambda config: {"n_kv_heads": 1}),
+    "seed": ("Another seed", lambda config: {"seed": (config.seed + 1) % 1_000_000}),
+}
+"""What a first comparison can be, by one press: the label, and what is otherwise in B."""
+
+
+def page(trace: Trace, selection: Selection) -> Selection:
+    """Draw the page; the selection as the visitor leaves it."""
+    config = trace.config
+    if not selection.changes:
+        _starters(config, selection)
+    _, unfit = url_codec.apply_changes(
+        config, selection.changes
+    )  # the widgets hold only what fits, and so does what they say
+    selection = widgets.edit_overrides(config, selection, "changes")
+    with st.columns([2, 3])[0]:
+        selection = _step(trace, selection)
+    other, problems = url_codec.apply_changes(config, selection.changes)
+    notice(*session_state.found(_in_b(dict.fromkeys([*unfit, *problems]))))
+    _turns(config, other, selection)
+    try:
+        if not admission.admitted("compare", config, other):
+            return selection
+        second = run(other)
+    except ConfigError as error:
+        notice(WORDS["fault"].format(error=error), kind="fault")
+        return selection
+    notice(*_in_b(note for note in second.notes if note not in trace.notes))
+    selection = explore_panels.choose_layer(trace, selection)
+    _beside(trace, second, selection)
+    return selection
+
+
+def _in_b(notes: Iterable[str]) -> list[str]:
+    """Notes that are about B alone."""
+    return [WORDS["in_b"].format(note=note) for note in notes]
+
+
+def _starters(config: Config, selection: Selection) -> None:
+    """A first change by one press; those that would change nothing are not offered."""
+    paragraph([WORDS["ask"]])
+    with st.container(horizontal=True, gap="small"):
+        for name, (label, change) in STARTERS.items():
+            other = replace(config, **change(config))
+            changes = url_codec.difference(config, other)
+            if changes:
+                begun = replace(selection, changes=changes)
+                st.button(
+                    language.translate(label), key=f"start-{name}", on_click=session_state.adopt, args=(config, begun)
+                )
+
+
+def _turns(config: Config, other: Config, selection: Selection) -> None:
+    """Swap the two, keep the second, or begin again."""
+    if not selection.changes:
+        return
+    names = [name for name, _ in selection.changes]
+    back = replace(selection, changes=url_codec.difference(other, config, names))
+    none = replace(selection, changes=())
+    with st.container(horizontal=True, gap="small"):
+        st.button(WORDS["swap"], key="swap", on_click=session_state.adopt, args=(other, back))
+        st.button(WORDS["adopt"], key="adopt", on_click=session_state.adopt, args=(other, none))
+        st.button(WORDS["stop"], key="stop", on_click=session_state.adopt, args=(config, none))
+
+
+def _step(trace: Trace, selection: Selection) -> Selection:
+    """The step that is compared."""
+    names = list(step_names.steps(trace, selection.layer - 1))
+    picked = widgets.choose_available(
+        selection, "step", WORDS["step"], names, words=NAMES.__getitem__, otherwise="weights"
+    )
+    return picked if picked.step in names else replace(picked, step="weights")
+
+
+def _beside(trace: Trace, second: Trace, selection: Selection) -> None:
+    """The step in both, the difference, and what moved furthest."""
+    layer, name = selection.layer - 1, selection.step
+    if layer < len(second.layers):
+        paragraph([comparison.first_difference(trace, second, layer)])
+    heatmap.show(comparison.pictures(trace, second, layer, name), key="compare")
+    notice(*comparison.change_summary(trace, second, layer, name))
+    moves = comparison.moves(trace, second, layer, name)
+    if moves:
+        paragraph([WORDS["furthest"]])
+        notice(*(plain(comparison.describe_move(trace, second, layer, name, move)) for move in moves))

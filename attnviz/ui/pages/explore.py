@@ -1,0 +1,222 @@
+"""The Explore page: the way, the sentence, the maps of all heads whole in the window, and one thing up close."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from attnviz.arithmetic.cell import Cell, derive
+from attnviz.engine.external import forbidden
+from attnviz.engine.trace import Trace
+from attnviz.pictures import columns
+from attnviz.pictures.explanation import explanation, most_telling
+from attnviz.pictures.figures import Stage
+from attnviz.pictures.step_path import way as steps_of
+from attnviz.text import opening_sentence as tales
+from attnviz.text.headline import headline
+from attnviz.ui.components import drawer, film_strip, head_cards, heatmap, opening_sentence, step_path
+from attnviz.ui.components.heatmap import Picked
+from attnviz.ui.panels import backward, explore_panels, mask_builder, what_if
+from attnviz.ui.panels import cell as cell_panel
+from attnviz.ui.session import places
+from attnviz.ui.session.notices import paragraph
+from attnviz.ui.session.selection import Selection
+
+KEY, WAY, SENTENCE, ANSWER = "explore", "way", "telling", "answer"
+TOOLS = 240  # pixels at the foot of the window for what changes something, so that both are seen
+PANELS = {
+    "cell": cell_panel.panel,
+    "word": explore_panels.sentence_panel,
+    "statistics": explore_panels.statistics_panel,
+    "redeal": explore_panels.seed_average_panel,
+    "table": explore_panels.table,
+    "what_if": what_if.panel,
+    "mask": mask_builder.panel,
+    "backward": backward.panel,
+}
+GONE = ("flow",)  # what was a tab once and is the strip over the maps now
+
+
+def page(trace: Trace, selection: Selection) -> Selection:
+    """Draw the page; the selection as the visitor leaves it."""
+    if selection.panel in GONE:
+        selection = replace(selection, panel="cell", shown=selection.step)
+    selection = _asked(trace, selection)
+    with st.container(key="stage", gap=None):
+        selection = explore_panels.choose_layer(trace, selection)
+        head, query = _told(trace, selection)
+        shown = _stages(trace, selection)
+        narrow = heatmap.narrow(KEY)
+        names = [heatmap.in_front(shown, selection.shown).name] if narrow else [stage.name for stage in shown]
+        nodes = steps_of(trace, selection.layer - 1, head)
+        step_path.show(nodes, key=WAY, words=len(trace.query_tokens), shown=names)
+        chosen = selection.query is not None
+        opening_sentence.show(trace, selection.layer - 1, key=SENTENCE, head=head, query=query, chosen=chosen)
+        picked = _picked(selection, shown)
+        heatmap.show(
+            shown,
+            key=KEY,
+            picked=picked,
+            fill=True,
+            focus=_film(trace, selection),
+            heads=trace.config.n_heads,
+            opening=None if picked or selection.focus else (head, query),
+            first=selection.shown,
+            leave=_tools(selection),
+            answered=selection.query is not None,
+        )
+    cell = _explain(trace, selection, head)
+    paragraph(headline(trace))
+    with st.container(key="all-lines"):
+        selection = places.choose_panel(selection)
+        if not explore_panels.has_room(selection.panel, trace):
+            return selection
+        if selection.panel == "cell":
+            return cell_panel.panel(trace, selection, cell)
+        return PANELS[selection.panel](trace, selection)
+
+
+def _tools(selection: Selection) -> int:
+    """Return the pixels below the maps that are for the panel."""
+    return 0 if heatmap.narrow(KEY) or selection.panel not in places.CHANGING else TOOLS
+
+
+def _explain(trace: Trace, selection: Selection, head: int) -> Cell | None:
+    """Draw how what was chosen came to be: a cell of `head`, an entry of its output, or the row of a word."""
+    if selection.query is None:
+        drawer.show(None, key=ANSWER)
+        return None
+    layer, query = selection.layer - 1, selection.query - 1
+    whole = selection.head is not None and selection.key is not None
+    if whole and selection.head is not None:
+        head = selection.head - 1
+    key = selection.key - 1 if whole and selection.key is not None else most_telling(trace, layer, head, query)
+    cell = derive(trace, layer, head, query, key, selection.digits)
+    dimension = None if selection.dimension is None else selection.dimension - 1
+    if dimension is not None and dimension >= cell.d_v:
+        dimension = None
+    drawer.show(explanation(trace, cell, key=whole, dimension=dimension), key=ANSWER)
+    return cell if whole else None
+
+
+def _asked(trace: Trace, selection: Selection) -> Selection:
+    """The selection with what was asked for in the strip, the sentence, the maps and the film since the last run."""
+    heads = trace.config.n_heads
+    picked = _chosen(trace, selection)
+    if picked is not None:
+        selection = _selected(selection, *picked)
+    elif drawer.is_closed(ANSWER):
+        selection = replace(selection, query=None, key=None, dimension=None)
+    if drawer.wants_all(ANSWER):
+        selection = replace(selection, panel="cell")
+    key = drawer.chosen(ANSWER, len(trace.key_tokens))
+    if key is not None and selection.query is not None:
+        told = _told(trace, selection)[0] if selection.key is None else (selection.head or 1) - 1
+        selection = replace(selection, head=told + 1, key=key + 1, dimension=None)
+    brought = heatmap.brought(KEY, heads) or film_strip.chosen(f"{KEY}-film", heads)
+    card = head_cards.chosen(explore_panels.CARDS, heads)
+    brought = brought if card is None else (card,)
+    if brought is not None:
+        head = None if brought[0] is None or heads < 2 else brought[0] + 1
+        selection = replace(selection, focus=head)
+    if heatmap.rescaled(KEY):
+        selection = replace(selection, colours="common" if selection.colours == "apart" else "apart")
+    shown = step_path.chosen(WAY) or heatmap.turned(KEY)
+    if shown is not None:
+        selection = replace(selection, shown=shown)
+    query = opening_sentence.asked(SENTENCE, len(trace.query_tokens))
+    if query is not None:
+        again = selection.query == query + 1 and selection.key is None
+        selection = replace(selection, query=None if again else query + 1, key=None, dimension=None)
+    return selection
+
+
+def _chosen(trace: Trace, selection: Selection) -> tuple[Picked, list[Stage]] | None:
+    """What was chosen in the maps since the last run, and these as they were drawn then."""
+    if not heatmap.has_chosen(KEY):
+        return None
+    shown = _stages(trace, selection)
+    picked = heatmap.chosen(
+        KEY,
+        shown,
+        focused=selection.focus is not None,
+        answered=selection.query is not None,
+        first=selection.shown,
+        leave=_tools(selection),
+    )
+    return None if picked is None else (picked, shown)
+
+
+def _told(trace: Trace, selection: Selection) -> tuple[int, int]:
+    """The head and the word of which the sentence tells: those that were chosen, or else the most telling ones."""
+    chosen = selection.focus or selection.head
+    head, query, _ = tales.telling(trace, selection.layer - 1, None if chosen is None else chosen - 1)
+    return head, query if selection.query is None else selection.query - 1
+
+
+def _stages(trace: Trace, selection: Selection) -> list[Stage]:
+    """What the columns show, of all heads or of the one in focus."""
+    layer = selection.layer - 1
+    found = columns.columns(trace, layer, selection.shown, apart=selection.colours == "apart")
+    if selection.focus is None:
+        return list(found)
+    return [columns.focused(stage, selection.focus - 1, trace.config.n_heads) for stage in found]
+
+
+def _film(trace: Trace, selection: Selection) -> film_strip.Film | None:
+    if selection.focus is None:
+        return None
+    steps = trace.layers[selection.layer - 1]
+    weights = steps["weights"].array
+    hidden = np.broadcast_to(forbidden(steps), weights.shape)
+    return film_strip.Film(np.where(hidden, np.nan, weights), selection.focus - 1)
+
+
+def pictures(trace: Trace, selection: Selection, *, key: str, names: Collection[str] = columns.OPENING) -> Selection:
+    """Draw the named stages of a layer side by side; the selection with what was picked in them."""
+    selection = explore_panels.choose_layer(trace, selection)
+    shown = [stage for stage in columns.opening(trace, selection.layer - 1) if stage.name in names]
+    everywhere = replace(selection, focus=None)
+    picked = heatmap.show(shown, key=key, picked=_picked(everywhere, shown)) if shown else None
+    return selection if picked is None else replace(_selected(everywhere, picked, shown), focus=selection.focus)
+
+
+def _picked(selection: Selection, stages: list[Stage]) -> Picked | None:
+    """The selected cell or row as the pictures know it."""
+    head, query, key = (
+        None if number is None else number - 1 for number in (selection.head, selection.query, selection.key)
+    )
+    if query is None:
+        return None
+    if selection.focus is not None:
+        head = 0 if head == selection.focus - 1 else None
+    leading = sorted(stages, key=lambda stage: (not stage.leads, stage.axes != ("query", "key")))
+    stage = next((stage for stage in leading if stage.axes[0] == "query"), None)
+    if stage is None:
+        return None
+    output = next((stage for stage in stages if stage.name == "heads"), None)
+    if output is not None and None not in (head, selection.dimension):
+        return Picked(output.name, head, query, (selection.dimension or 1) - 1)
+    whole = None not in (head, key) and stage.axes[1] == "key"
+    return Picked(stage.name, head, query, key) if whole else Picked(stage.name, None, query, None)
+
+
+def _selected(selection: Selection, picked: Picked, stages: list[Stage]) -> Selection:
+    """What was picked, counted from 1 as people count; a word alone lets go of head and key."""
+    axes = next(stage.axes for stage in stages if stage.name == picked.stage)
+    head = selection.focus if selection.focus and picked.head is not None else picked.head
+    if head is not None and not selection.focus:
+        head += 1
+    row, column = (None if number is None else number + 1 for number in (picked.row, picked.column))
+    if axes == ("query", "key"):
+        return replace(selection, head=head, query=row, key=column, dimension=None)
+    if picked.stage == "heads":
+        if row is None:  # the number of a column is no place of any word
+            return selection
+        return replace(selection, head=head or selection.head, query=row, key=None, dimension=column)
+    if axes[0] == "query":
+        return replace(selection, head=head or selection.head, query=row)
+    return replace(selection, key=row) if axes[0] == "key" else selection

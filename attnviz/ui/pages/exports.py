@@ -1,0 +1,167 @@
+"""The Export page: the present run as pictures, data and code, its link, and a frame for another page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from importlib.util import find_spec
+
+import streamlit as st
+
+from attnviz.engine.run import run
+from attnviz.engine.trace import Trace
+from attnviz.exports import links
+from attnviz.exports.formats import FORMATS, ExportTarget, export
+from attnviz.pictures.static import png
+from attnviz.settings import language, url_codec
+from attnviz.settings.fields import ConfigError
+from attnviz.settings.language import Words
+from attnviz.text.captions import NAMES
+from attnviz.text.step_names import steps
+from attnviz.ui.components import svg_to_png
+from attnviz.ui.components.qr_code import qr_code
+from attnviz.ui.panels import explore_panels
+from attnviz.ui.session import admission, widgets
+from attnviz.ui.session.notices import notice, paragraph
+from attnviz.ui.session.selection import Selection
+
+GROUPS = {
+    "Pictures": ("svg", "png", "step.svg", "step.png", "html", "tex"),
+    "Data": ("csv", "npz", "json", "xlsx"),
+    "Code": ("py", "torch.py", "ipynb"),
+}
+NEEDS = {"xlsx": "xlsxwriter"}
+"""The library that a kind of file cannot do without, where it is not among those of the page."""
+DRAWN = {"png": "svg", "step.png": "step.svg"}
+"""Kinds that the visitor's browser draws from another, where nothing is installed that could."""
+PREPARED = ("xlsx",)
+"""Kinds that may have to be refused, so they are made when they are asked for and before they are offered."""
+
+WORDS = Words(
+    {
+        "about": "What is on the screen leaves it exactly: the numbers of the present setting, with all their digits.",
+        "save": "Save .{name}",
+        "make": "Make .{name}",
+        "missing": 'Not installed here: pip install "attnviz[{extra}]"',
+        "step": "Step, for .step and .csv",
+        "head": "Head, for .csv and .tex",
+        "all_heads": "all",
+        "last_row": "the last",
+        "query": "Row, for .tex",
+        "link": "Link",
+        "link_note": "Whoever opens it sees the same numbers. The sentence is part of it.",
+        "too_long": "Too long for a link, so it travels without: {names}. Save and open, at the left, keeps "
+        "everything.",
+        "frame": "In another page",
+        "frame_note": "HTML for a web page or a learning platform. It has to be allowed to show this address in a "
+        "frame.",
+        "script": "The NumPy script",
+        "fault": "{error}.",
+    }
+)
+
+
+def page(trace: Trace, selection: Selection) -> Selection:
+    """Draw the page; the selection as the visitor leaves it."""
+    paragraph([WORDS["about"]])
+    selection = _place(trace, selection)
+    place = ExportTarget(
+        selection.layer, selection.step if _has(trace, selection) else "weights", selection.head, selection.query
+    )
+    for (title, names), column in zip(GROUPS.items(), st.columns(len(GROUPS), gap="medium")):
+        with column:
+            st.markdown(f"#### {language.translate(title)}")
+            for name in names:
+                offer(name, trace, place)
+    _links(trace, selection)
+    with st.expander(WORDS["script"], key="script"):
+        st.code(str(export("py", trace)), language="python", height=480)
+    return selection
+
+
+def _has(trace: Trace, selection: Selection) -> bool:
+    return selection.step in {**trace.around, **trace.layers[selection.layer - 1]}
+
+
+def _place(trace: Trace, selection: Selection) -> Selection:
+    """The part of the run that the tables and the worked solution are of."""
+    selection = explore_panels.choose_layer(trace, selection)
+    step, head, query, _ = st.columns([2, 1, 1, 1])
+    found = steps(trace, selection.layer - 1)
+    names = [name for name in found if name in {**trace.around, **trace.layers[selection.layer - 1]}]
+    with step:
+        selection = widgets.choose_available(
+            selection, "step", WORDS["step"], names, words=NAMES.__getitem__, otherwise="weights"
+        )
+    with head:
+        heads = range(1, trace.config.n_heads + 1)
+        selection = widgets.choose_available(selection, "head", WORDS["head"], heads, none=WORDS["all_heads"])
+    with query:
+        rows = range(1, len(trace.query_tokens) + 1)
+        selection = widgets.choose_available(selection, "query", WORDS["query"], rows, none=WORDS["last_row"])
+    return selection
+
+
+def offer(name: str, trace: Trace, place: ExportTarget, again: Callable[[], Trace] | None = None) -> None:
+    """One kind of file: a button that makes it when it is pressed, and what it is, or why it cannot be made.
+
+    again  makes the run anew, if the setting alone cannot
+    """
+    form = FORMATS[name]
+    button, note = st.columns([2, 3], vertical_alignment="center", gap="small")
+    missing = name in NEEDS and find_spec(NEEDS[name]) is None
+    label, refused = WORDS["save"].format(name=name), ""
+    if missing:
+        button.button(label, key=f"save-{name}", disabled=True)
+    elif name in PREPARED or (name in DRAWN and png.missing()):
+        with button:
+            _prepared(name, trace, place)
+    else:
+        again = again or partial(run, trace.config)
+        refused = admission.download(
+            button, label, name, trace, again, place, file_name=f"attnviz.{name}", key=f"save-{name}"
+        )
+    about = form.note[0].upper() + form.note[1:] + "."
+    note.caption(WORDS["missing"].format(extra=form.extra) if missing else refused or about)
+
+
+def _prepared(name: str, trace: Trace, place: ExportTarget) -> None:
+    """A button that makes the file, and then one that saves it; or why it cannot be made."""
+    if not st.button(WORDS["make"].format(name=name), key=f"make-{name}"):
+        return
+    if not admission.admitted(f"file/{DRAWN.get(name, name)}", trace):
+        return
+    try:
+        made = export(DRAWN.get(name, name), trace, place)
+    except ConfigError as error:
+        notice(WORDS["fault"].format(error=str(error)[0].upper() + str(error)[1:]), kind="fault")
+        return
+    if name in DRAWN:
+        svg_to_png.button(
+            str(made), key=f"draw-{name}", file_name=f"attnviz.{name}", label=WORDS["save"].format(name=name)
+        )
+    else:
+        label = WORDS["save"].format(name=name)
+        st.download_button(label, made, f"attnviz.{name}", key=f"save-{name}", on_click="ignore")
+
+
+def _links(trace: Trace, selection: Selection) -> None:
+    """The link of the setting, as text, as a frame, as a code."""
+    shared = replace(selection, page="explore")
+    _, left_out = url_codec.shorten_to_fit(url_codec.encode(trace.config, shared))
+    whole = links.link(st.context.url or "", url_codec.link(trace.config, shared))
+    link, frame, code = st.columns(3, gap="medium")
+    with link:
+        st.markdown(f"#### {WORDS['link']}")
+        st.caption(WORDS["link_note"])
+        st.code(whole, language=None, wrap_lines=True, height=160)
+        if left_out:
+            names = url_codec.labels(type(trace.config), Selection)
+            notice(WORDS["too_long"].format(names=", ".join(names[name] for name in left_out)))
+    with frame:
+        st.markdown(f"#### {WORDS['frame']}")
+        st.caption(WORDS["frame_note"])
+        st.code(links.frame(whole), language="html", wrap_lines=True, height=160)
+    with code:
+        qr_code(whole)

@@ -1,0 +1,301 @@
+"""The Learn page: a head while it learns, a frame at a time, and what it needs to be able to learn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from attnviz.engine import film as films
+from attnviz.engine.config import Config
+from attnviz.engine.film import Film
+from attnviz.engine.learn import TASKS, learn
+from attnviz.engine.learning.tasks import GAMES
+from attnviz.engine.run import run
+from attnviz.engine.tables.initialisers import INITIALISERS
+from attnviz.engine.trace import Trace
+from attnviz.pictures import figures, learning_curves, stages
+from attnviz.pictures.figures import Stage
+from attnviz.settings.language import Words
+from attnviz.ui.components import heatmap, number_tables
+from attnviz.ui.session import admission, locale, session_state, widgets
+from attnviz.ui.session.notices import notice, paragraph
+from attnviz.ui.session.selection import Selection
+
+WORDS = Words(
+    {
+        "choose": "Choose a task, and see a head learn it: from random numbers to a map that can be read.",
+        "frame": "Steps of learning",
+        "play": "Play",
+        "stop": "Stop",
+        "another": "Another example",
+        "wait": "Learning …",
+        "says": "After {steps} steps it says: {said}.",
+        "should": "Right would be: {words}.",
+        "all_right": "All of it is right.",
+        "outlines": "The outlines show where the head should look.",
+        "measured": "On 200 sentences that it did not learn from, {right:.0%} is right, and {crisp:.0%} of the weight "
+        "lies where it should.",
+        "overlap": "{n} words share vectors of {d_model} numbers, so that they overlap; a larger embedding size helps.",
+        "layer": "Weights, layer {n}",
+        "weights": "Weights",
+        "beside": "{label}: weights",
+        "needs": "What makes it learnable? Take something away, and let it learn again.",
+        "tries": "Take away",
+        "as_set": "as set",
+        "never": "never",
+        "loss": "Loss over the steps of learning",
+        "shares": "What is right and what lies where it should, over the steps of learning",
+    }
+)
+COLUMNS = Words(
+    {
+        "setting": "setting",
+        "right_at": "99 % right from step",
+        "crisp_at": "0.9 of the weight there from step",
+        "right": "right at the end",
+        "crisp": "weight where it should be",
+    }
+)
+RIGHT, CRISP = 0.99, 0.9
+
+CHIPS = Words(
+    {
+        "position": "No positions",
+        "heads": "One head",
+        "layers": "One layer",
+        "mask": "No mask",
+        "hardmax": "Hardmax",
+        "location": "Location-based score",
+    }
+)
+"""What can be taken away by one press."""
+
+WITHOUT: dict[str, dict[str, Any]] = {
+    "position": {"position": "none"},
+    "heads": {"n_heads": 1, "n_kv_heads": None},
+    "layers": {"n_layers": 1},
+    "mask": {"mask": "none"},
+    "hardmax": {"normaliser": "hardmax"},
+    "location": {"score": "location"},
+}
+"""What is otherwise then."""
+
+EXAMPLES = 20
+"""How many other sentences a task has to show."""
+
+MAPS = 560
+"""Pixels for the maps until the browser has told."""
+
+_PLAYED = "_learn_played"
+"""Of the session: the frame that is shown while the film is played."""
+
+
+def page(trace: Trace, selection: Selection) -> Selection:
+    """Draw the page; the selection as the visitor leaves it."""
+    config = trace.config
+    _tasks(config, selection)
+    if not INITIALISERS[config.initialiser].learned:
+        paragraph([WORDS["choose"]])
+        return selection
+    game = GAMES[config.task]
+    paragraph([game.note])
+    whole = replace(config, learn_steps=max(config.learn_steps, game.recipe["learn_steps"]))
+    if films.obstacle(config) or not (whole == config or _may_learn(whole)):
+        return selection
+    with st.spinner(WORDS["wait"]):
+        film = learn(whole)
+        _ = film.right  # which measures every frame
+    if config.d_model < len(game.vocabulary) // 2:
+        notice(WORDS["overlap"].format(n=len(game.vocabulary), d_model=config.d_model))
+    notice(*film.notes)
+    maps, beside = st.columns([3, 2], gap="large")
+    with beside:
+        others = _chips(config)
+        _curves(film, config.learn_steps)
+    with maps:
+        _controls(config, selection, film)
+        _show(config, film, others)
+    if others:
+        number_tables.show(_table(film, others), hide_index=True, key="tried")
+    return selection
+
+
+def _may_learn(config: Config) -> bool:
+    """Return whether a film is there or may be learned now; says why not."""
+    return films.is_kept(config) or admission.admitted("learn", config)
+
+
+def _tasks(config: Config, selection: Selection) -> None:
+    """Draw a button for each task, which opens the setting in which it is learned well."""
+    with st.container(horizontal=True, gap="small"):
+        for name, task in TASKS.items():
+            chosen = INITIALISERS[config.initialiser].learned and config.task == name
+            st.button(
+                task.label,
+                key=f"task-{name}",
+                type="primary" if chosen else "secondary",
+                on_click=_begin,
+                args=(task.config(seed=config.seed), selection),
+            )
+
+
+def _begin(config: Config, selection: Selection) -> None:
+    st.session_state.pop(_PLAYED, None)
+    session_state.adopt(config, replace(selection, layer=config.n_layers, head=None, query=None, key=None))
+
+
+def _controls(config: Config, selection: Selection, film: Film) -> None:
+    """Draw the slider over the frames, and the buttons that play them and show another sentence."""
+    frames = sorted({*film.steps, config.learn_steps})
+    st.session_state["frame"] = config.learn_steps
+    slider, buttons = st.columns([1, 1], gap="medium", vertical_alignment="bottom")
+    slider.select_slider(
+        WORDS["frame"], frames, config.learn_steps, key="frame", on_change=_to_frame, args=(config, selection)
+    )
+    with buttons, st.container(horizontal=True, gap="small"):
+        playing = _PLAYED in st.session_state
+        st.button(WORDS["stop" if playing else "play"], key="play", on_click=_stop if playing else _play)
+        sentence = _another(config)
+        st.button(WORDS["another"], key="another", on_click=_begin, args=(replace(config, **sentence), selection))
+
+
+def _to_frame(config: Config, selection: Selection) -> None:
+    st.session_state.pop(_PLAYED, None)
+    session_state.adopt(replace(config, learn_steps=st.session_state["frame"]), selection)
+
+
+def _play() -> None:
+    st.session_state[_PLAYED] = 0
+
+
+def _stop() -> None:
+    st.session_state.pop(_PLAYED, None)
+
+
+def _another(config: Config) -> dict[str, Any]:
+    """Return the sentences of the next example, after the one that is shown."""
+    game = GAMES[config.task]
+    queries, keys = game.examples(config.seed, "shown", EXAMPLES)
+    shown = [" ".join(game.vocabulary[place] for place in row) for row in queries]
+    read = [" ".join(game.vocabulary[place] for place in row) if game.is_cross else "" for row in keys]
+    pairs = list(zip(shown, read))
+    held = (config.sentence, config.second_sentence)
+    sentence, second = pairs[(pairs.index(held) + 1) % EXAMPLES if held in pairs else 0]
+    return {"sentence": sentence, "second_sentence": second}
+
+
+def _chips(config: Config) -> dict[str, Config]:
+    """Draw what can be taken away; return the settings without what was, by their labels."""
+    changed = {name: replace(config, **change) for name, change in WITHOUT.items()}
+    offered = [name for name, other in changed.items() if other != config]
+    widgets.reset_invalid_choice("tries", offered, [])
+    paragraph([WORDS["needs"]])
+    chosen = st.pills(
+        WORDS["tries"],
+        offered,
+        selection_mode="multi",
+        format_func=CHIPS.__getitem__,
+        key="tries",
+        label_visibility="collapsed",
+    )
+    end = max(config.learn_steps, GAMES[config.task].recipe["learn_steps"])
+    found = {}
+    for name in chosen:
+        other = replace(changed[name], learn_steps=end)
+        if not films.obstacle(other) and _may_learn(other):
+            found[CHIPS[name]] = other
+    return found
+
+
+def _curves(film: Film, at: int) -> None:
+    """Draw how the loss falls and what is right grows, with a line at the frame that is shown."""
+    charts = {
+        "shares": learning_curves.share_chart(film.steps, film.right, film.crisp, at),
+        "loss": learning_curves.loss_chart(film.steps, film.loss, at),
+    }
+    for name, chart in charts.items():
+        st.plotly_chart(
+            figures.without_template(chart), key=f"learn-{name}", config={"displayModeBar": False}, alt=WORDS[name]
+        )
+
+
+def _show(config: Config, film: Film, others: dict[str, Config]) -> None:
+    """Draw the frame, and go on to the next where the film is played: this part of the page alone is then run again."""
+    playing = _PLAYED in st.session_state
+    draw = locale.in_current_language(lambda: _frame(config, film, others))
+    st.fragment(draw, run_every=0.6 if playing else None)()
+
+
+def _frame(config: Config, film: Film, others: dict[str, Config]) -> None:
+    """Draw one frame: that of the slider, or the next of those that lead up to it."""
+    step = config.learn_steps
+    if _PLAYED in st.session_state:
+        place, before = st.session_state[_PLAYED], [each for each in film.steps if each < step]
+        if place >= len(before):
+            st.session_state.pop(_PLAYED)
+            st.rerun()
+        st.session_state[_PLAYED], step = place + 1, before[place]
+    trace = run(replace(config, learn_steps=step))
+    shown = _maps(trace, [WORDS["layer"].format(n=n + 1) for n in range(len(trace.layers))])
+    for label, other in others.items():
+        there = run(replace(other, learn_steps=step))
+        last = _maps(there, [WORDS["beside"].format(label=label)] * len(there.layers))[-1]
+        shown.append(replace(last, name=f"try{len(shown)}"))
+    heatmap.show(shown, key="learn", width=MAPS)
+    paragraph(_says(trace, step))
+    if step in film.steps:
+        at = film.steps.index(step)
+        paragraph([WORDS["measured"].format(right=film.right[at], crisp=film.crisp[at])])
+
+
+def _maps(trace: Trace, titles: Sequence[str]) -> list[Stage]:
+    """Return the weights of every layer as pictures, with outlines in the last where the task says where to look."""
+    titles = titles if len(trace.layers) > 1 or titles[0] != WORDS["layer"].format(n=1) else [WORDS["weights"]]
+    drawn = [
+        replace(stages.stage(trace, steps["weights"], title), name=f"layer{n}")
+        for n, (steps, title) in enumerate(zip(trace.layers, titles))
+    ]
+    answers = GAMES[trace.config.task].answers(trace.query_tokens, trace.key_tokens)
+    if answers is not None:
+        cells = (answers.where[0] & answers.counts[0][:, None]).nonzero()
+        wanted = tuple((h, int(i), int(j)) for h in range(trace.config.n_heads) for i, j in zip(*cells, strict=True))
+        drawn[-1] = replace(drawn[-1], wanted=wanted)
+    return drawn
+
+
+def _says(trace: Trace, step: int) -> list[str]:
+    """Return what the rows that count say, and what would be right."""
+    game = GAMES[trace.config.task]
+    said, answers = films.said(trace), game.answers(trace.query_tokens, trace.key_tokens)
+    if answers is None:
+        return [WORDS["says"].format(steps=step, said=" ".join(said))]
+    rows = answers.counts[0].nonzero()[0]
+    found = [said[row] for row in rows]
+    right = [game.vocabulary[answers.words[0, row]] for row in rows]
+    lines = [WORDS["says"].format(steps=step, said=" ".join(found))]
+    lines.append(WORDS["all_right"] if found == right else WORDS["should"].format(words=" ".join(right)))
+    return [*lines, WORDS["outlines"]]
+
+
+def _table(film: Film, others: dict[str, Config]) -> pd.DataFrame:
+    """Return the tries as a table: from which step on each does its task, and how well it does it at the end."""
+    tried = {WORDS["as_set"]: film, **{label: learn(other) for label, other in others.items()}}
+    rows = [
+        (
+            label,
+            _from_step(each.steps, each.right, RIGHT),
+            _from_step(each.steps, each.crisp, CRISP),
+            f"{each.right[-1]:.0%}",
+            f"{each.crisp[-1]:.2f}",
+        )
+        for label, each in tried.items()
+    ]
+    return pd.DataFrame(rows, columns=[COLUMNS[name] for name in ("setting", "right_at", "crisp_at", "right", "crisp")])
+
+
+def _from_step(steps: Sequence[int], values: Sequence[float], least: float) -> str:
+    return next((str(step) for step, value in zip(steps, values) if value >= least), WORDS["never"])

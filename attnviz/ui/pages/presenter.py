@@ -1,0 +1,94 @@
+"""The Class page: one step in large type that fills the window, and nothing else; previous and next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attnviz.engine.trace import Step, Trace
+from attnviz.pictures import pipeline_strip, stages
+from attnviz.settings.language import Words
+from attnviz.text import step_names
+from attnviz.text.cell_sentence import cell_sentence
+from attnviz.text.headline import headline
+from attnviz.text.sentences import plain, rounded_number
+from attnviz.ui.components import formula, heatmap
+from attnviz.ui.components.heatmap import Picked
+from attnviz.ui.panels import explore_panels
+from attnviz.ui.session.notices import paragraph
+from attnviz.ui.session.selection import Selection
+
+WORDS = Words(
+    {
+        "previous": "Previous",
+        "next": "Next",
+        "place": "{at} of {n}",
+        "choose": "Click a cell to have it explained here.",
+        "value": "Head {head}, {symbol}: {value}.",
+    }
+)
+OF_A_CELL = ("query", "key")
+
+
+def page(trace: Trace, selection: Selection) -> Selection:
+    """Draw one step; the selection as the buttons, the arrow keys or a click leave it."""
+    selection = explore_panels.choose_layer(trace, selection)
+    layer = selection.layer - 1
+    entries = [entry for entry in pipeline_strip.entries(trace, layer) if entry.on_path and entry.changes]
+    entry = entries[_turned([entry.name for entry in entries], selection.step)]
+    with st.container(key="lecture", horizontal=True, vertical_alignment="center"):
+        title = entry.label or entry.text
+        st.markdown(f"## {title[0].upper()}{title[1:]}: {entry.meaning}", width="content")
+        with st.container(width="content"):
+            formula.show(entry.formula)
+    step = step_names.steps(trace, layer)[entry.name]
+    with st.container(key="explained"):
+        place = st.empty()
+    shown = replace(stages.stage(trace, step, entry.text, "", entry.words), large=True)
+    answer = heatmap.show([shown], key="class", picked=_picked(selection, entry.name, step), fill=True)
+    if answer is not None and shown.axes == OF_A_CELL:
+        head, query, key = (None if at is None else at + 1 for at in (answer.head, answer.row, answer.column))
+        selection = replace(selection, head=head, query=query, key=key)
+    with place:
+        paragraph([_explained(trace, selection, step, entry.text)])
+    paragraph(headline(trace))
+    return replace(selection, step=entry.name)
+
+
+def _turned(names: list[str], step: str) -> int:
+    """Draw the buttons, and return the place of the step that they lead to."""
+    at = names.index(step) if step in names else 0
+    with st.container(key="class-bar", horizontal=True, vertical_alignment="center"):
+        previous = st.container(width="content")
+        place = st.container(width="content")
+        at += st.button(WORDS["next"], key="next", shortcut="Right")
+        at -= previous.button(WORDS["previous"], key="previous", shortcut="Left")
+        at = min(max(at, 0), len(names) - 1)
+        with place:
+            paragraph([WORDS["place"].format(at=at + 1, n=len(names))])
+    return at
+
+
+def _is_chosen(selection: Selection) -> bool:
+    return None not in (selection.head, selection.query, selection.key)
+
+
+def _picked(selection: Selection, name: str, step: Step) -> Picked | None:
+    """Return the chosen cell where the step has one for it."""
+    if not _is_chosen(selection) or step.axes[-2:] != OF_A_CELL:
+        return None
+    head, query, key = (number - 1 for number in (selection.head, selection.query, selection.key) if number)
+    return Picked(name, min(head, step.shape[0] - 1), query, key)
+
+
+def _explained(trace: Trace, selection: Selection, step: Step, symbol: str) -> str:
+    """Return what the chosen cell says, in words and with the number of this step."""
+    if not _is_chosen(selection):
+        return WORDS["choose"]
+    head, query, key = (number - 1 for number in (selection.head, selection.query, selection.key) if number)
+    said = plain(cell_sentence(trace, selection.layer - 1, head, query, key))
+    if step.axes[-2:] != OF_A_CELL or step.shape[0] != trace.config.n_heads:
+        return said
+    value = rounded_number(float(step.array[head, query, key]))
+    return f"{WORDS['value'].format(head=head + 1, symbol=symbol, value=value)} {said}"

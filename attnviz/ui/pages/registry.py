@@ -1,0 +1,45 @@
+"""The pages, by the names that stand in links, and one desk of a page that shows no run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from attnviz.ui.pages import assignments, compare, experiments, explore, exports, learn, lessons, presenter, your_data
+from attnviz.ui.session.selection import Selection
+
+
+@dataclass(frozen=True)
+class Page:
+    """`page(trace, selection)` draws it and says what is looked at afterwards.
+
+    It gets the setting in place of the trace where `of_setting` is False: nothing has been computed then. The desks of
+    assignments get the assignment, too, which is opened before anything is drawn.
+
+    has_controls  whether the setting is offered beside it
+    of_setting    whether it shows the run of that setting, so that what is said of the run is said above it
+    """
+
+    page: Callable[..., Selection]
+    has_controls: bool = True
+    of_setting: bool = True
+
+
+PAGES = {
+    "explore": Page(explore.page),
+    "learn": Page(learn.page),
+    "compare": Page(compare.page),
+    "experiments": Page(experiments.page),
+    "lessons": Page(lessons.page, has_controls=False, of_setting=False),
+    "assign/compose": Page(assignments.page),
+    "assign/student": Page(assignments.page),
+    "assign/mark": Page(assignments.marking, of_setting=False),
+    "data": Page(your_data.page, has_controls=False, of_setting=False),
+    "take": Page(exports.page),
+    "class": Page(presenter.page, has_controls=False),
+}
+
+
+def named(selection: Selection) -> str:
+    """Return the name of what is asked for, which is the page and on one page the desk."""
+    return f"assign/{selection.desk}" if selection.page == "assign" else selection.page

@@ -1,0 +1,295 @@
+"""The page of what people bring: weights, scores, or queries, keys and values, as a file or pasted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import streamlit as st
+
+from attnviz.engine.config import Config
+from attnviz.engine.tables.scores import SCORES
+from attnviz.engine.trace import Trace
+from attnviz.exports import archive
+from attnviz.exports.formats import ExportTarget
+from attnviz.settings.fields import ConfigError, settings
+from attnviz.settings.language import Words
+from attnviz.text.headline import headline
+from attnviz.ui.pages import explore, exports
+from attnviz.ui.panels import cell, explore_panels
+from attnviz.ui.session import admission, locale, session_state, widgets
+from attnviz.ui.session.notices import notice, paragraph
+from attnviz.ui.session.selection import PANEL_NAMES, Selection, outside, within
+from attnviz.uploads import parse_text, read_files, to_trace
+from attnviz.uploads.parse_text import Upload
+from attnviz.uploads.to_trace import PARTS
+
+KINDS = Words({"weights": "Weights", "scores": "Scores", "vectors": "Q, K, V"})
+PLURALS = Words({"layer": "layers", "head": "heads", "query": "queries", "key": "keys"})
+TEXTS = Words(
+    {
+        "kind": "What it is",
+        "file": "A file: .npz, .npy, .json or .csv, up to 5 MB",
+        "paste": "Or paste rows of numbers, or JSON",
+        "paste_part": "Or paste {part}",
+        "tokens": "Tokens, between spaces or as a JSON list",
+        "key_tokens": "Key tokens, if they are others",
+        "example": "Show an example",
+        "take": "Take it away",
+        "panel": "Below the pictures",
+        "private": "What you bring stays in this session: it is not in the link.",
+        "setting": "Masks, scale, soft cap, normaliser and temperature are those of the Explore page.",
+        "score": "The score function of the Explore page has matrices of its own, so the scaled dot product is used "
+        "here.",
+        "fault": "{fault}. {kept}",
+        "kept": "What was there before is still shown.",
+        "too_many": "there are {n} {what}; up to {most} can be shown on the page, so bring a part, or use attnviz.show",
+    }
+)
+EXAMPLES: dict[str, tuple[str, dict[str, str]]] = {
+    "weights": (
+        "the cat drank its milk",
+        {
+            "weights": "1.0\t0\t0\t0\t0\n0.3\t0.7\t0\t0\t0\n0.1\t0.6\t0.3\t0\t0\n"
+            "0.05\t0.8\t0.05\t0.1\t0\n0.02\t0.08\t0.4\t0.3\t0.2"
+        },
+    ),
+    "scores": (
+        "the cat drank its milk",
+        {"scores": "2 -inf -inf -inf -inf\n1 2 -inf -inf -inf\n0 2 1 -inf -inf\n0 3 0 1 -inf\n-1 0.5 2 1.5 1"},
+    ),
+    "vectors": (
+        "the cat sat",
+        {"q": "1 0\n0 2\n1 1", "k": "1 0\n0 1\n1 1", "v": "1 0 0\n0 1 0\n0 0 1"},
+    ),
+}
+"""Tokens and texts that show what can be pasted."""
+
+PANELS = {
+    "cell": cell.panel,
+    "word": explore_panels.sentence_panel,
+    "flow": explore_panels.steps_panel,
+    "statistics": explore_panels.statistics_panel,
+    "table": explore_panels.table,
+}
+LIMITS = {
+    item.name: int(item.metadata["kind"].high)
+    for item in settings(Selection)
+    if item.name in ("layer", "head", "query", "key")
+}
+"""How many layers, heads and tokens a place on the page can name."""
+
+LONGEST = 900_000
+"""Characters: a message with more than a million bytes would break the connection."""
+_SAID_AGAIN = 10_000  # characters of what was pasted that a browser is told in every run, although it holds them
+
+_HELD, _PROBLEM = "own_held", "own_problem"
+_KIND, _FILE, _TOKENS, _KEY_TOKENS = "own_kind", "own_file", "own_tokens", "own_key_tokens"
+_PASTE = "own_paste_{part}"
+
+
+@dataclass(frozen=True)
+class HeldUpload:
+    """What is shown: its kind, its arrays by part, tokens as they were typed; or a saved run, as its file."""
+
+    kind: str
+    parts: Mapping[str, Upload] = field(default_factory=dict)
+    tokens: str = ""
+    key_tokens: str = ""
+    saved: bytes = b""
+    is_example: bool = False
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+
+def page(config: Config, selection: Selection) -> Selection:
+    """Draw the page; the selection as the visitor leaves it. `config` is the present setting, which applies."""
+    if _HELD not in st.session_state:
+        _keep(_example_of("weights"))
+    _bring(config)
+    if st.session_state.get(_PROBLEM):
+        notice(st.session_state[_PROBLEM], kind="fault")
+    again = partial(_trace, st.session_state[_HELD], config)
+    own = again()
+    if not admission.admitted("data", own):
+        return selection
+    paragraph([*headline(own), *_about_setting(st.session_state[_HELD], config)])
+    notice(*own.notes, *session_state.of_address(outside(selection, own)))
+    selection = explore.pictures(own, within(selection, own), key="own")
+    selection = widgets.choose_available(
+        selection, "panel", TEXTS["panel"], [*PANELS], words=_panel_named, buttons=True, label_visibility="collapsed"
+    )
+    if selection.panel == "table":
+        selection = explore_panels.table(own, within(selection, own), again)
+    else:
+        selection = PANELS.get(selection.panel, cell.panel)(own, within(selection, own))
+    place = ExportTarget(selection.layer, head=selection.head, query=selection.query, key=selection.key)
+    with st.expander(TEXTS["take"], key="own-files"):
+        for title, column in zip(("Pictures", "Data"), st.columns(2, gap="medium")):
+            with column:
+                for name in exports.GROUPS[title]:
+                    exports.offer(name, own, place, again)
+    return selection
+
+
+def pasted_into() -> list[str]:
+    """The keys of the fields that rows of numbers are pasted into."""
+    return [_PASTE.format(part=part) for parts in PARTS.values() for part in parts]
+
+
+def _bring(config: Config) -> None:
+    """The widgets that take something in."""
+    held: HeldUpload = st.session_state[_HELD]
+    kind, example = st.columns([4, 1], vertical_alignment="bottom")
+    with kind:
+        chosen = (
+            st.segmented_control(
+                TEXTS["kind"],
+                KINDS,
+                format_func=KINDS.__getitem__,
+                key=_KIND,
+                default=widgets.start(_KIND, held.kind),
+                required=True,
+                on_change=_other_kind,
+                args=(config,),
+            )
+            or held.kind
+        )
+    example.button(TEXTS["example"], key="own_example", on_click=_example, args=(config, chosen), width="stretch")
+    file, *areas = st.columns([1] * (1 + len(PARTS[chosen])))
+    with file:
+        st.file_uploader(TEXTS["file"], key=_FILE, on_change=_uploaded, args=(config,), max_upload_size=5)
+    for area, part in zip(areas, PARTS[chosen]):
+        label = TEXTS["paste"] if len(areas) == 1 else TEXTS["paste_part"].format(part=part.upper())
+        key = _PASTE.format(part=part)
+        text = widgets.start(key, held.texts.get(part, ""))
+        start = "" if key in st.session_state and len(text) > _SAID_AGAIN else text
+        area.text_area(label, start, key=key, height=104, max_chars=LONGEST, on_change=_pasted, args=(config,))
+    queries, keys = st.columns(2)
+    typed = {_TOKENS: (queries, held.tokens), _KEY_TOKENS: (keys, held.key_tokens)}
+    for key, (place, words) in typed.items():
+        label = TEXTS[key.removeprefix("own_")]
+        place.text_input(label, widgets.start(key, words), key=key, on_change=_named, args=(config,))
+    paragraph([TEXTS["private"]])
+
+
+def _about_setting(held: HeldUpload, config: Config) -> Sequence[str]:
+    """What of the present setting applies to the numbers."""
+    if held.saved or held.kind == "weights":
+        return ()
+    other = (TEXTS["score"],) if held.kind == "vectors" and SCORES[config.score].parameters else ()
+    return (TEXTS["setting"], *other)
+
+
+def _panel_named(name: str) -> str:
+    return PANEL_NAMES[name].label
+
+
+@locale.in_session_language
+def _uploaded(config: Config) -> None:
+    """Take in the file; as a callback, so that what it says is drawn at once."""
+    file = st.session_state.get(_FILE)
+    if file is None:
+        return
+    held, data = HeldUpload(st.session_state[_KIND]), file.getvalue()
+    try:
+        if archive.is_archive(data):
+            archive.read(data, read_files.BUDGET)
+            held = replace(held, saved=data)
+        else:
+            held = replace(held, parts={"": read_files.read(file.name, data)})
+    except ConfigError as error:
+        _refuse(error)
+    else:
+        named = st.session_state[_HELD].is_example or any(each.query_tokens for each in held.parts.values())
+        if _take(held, config, typed=not named):
+            st.session_state.update(dict.fromkeys(pasted_into(), ""))
+
+
+@locale.in_session_language
+def _pasted(config: Config) -> None:
+    """Take in what was pasted, once there is a text for every part."""
+    kind = st.session_state[_KIND]
+    texts = {part: st.session_state.get(_PASTE.format(part=part), "") for part in PARTS[kind]}
+    if not all(text.strip() for text in texts.values()):
+        return
+    try:
+        parts = {part if len(texts) > 1 else "": parse_text.from_text(text) for part, text in texts.items()}
+    except ConfigError as error:
+        _refuse(error)
+    else:
+        _take(HeldUpload(kind, parts, texts=texts), config)
+
+
+@locale.in_session_language
+def _named(config: Config) -> None:
+    """Take in tokens for what is there."""
+    _take(st.session_state[_HELD], config, untyped=False)
+
+
+@locale.in_session_language
+def _other_kind(config: Config) -> None:
+    """See what is there as another kind; an example gives way to the example of that kind."""
+    held: HeldUpload = st.session_state[_HELD]
+    kind = st.session_state[_KIND]
+    if held.is_example or "" not in held.parts:
+        _example(config, kind)
+    else:
+        _take(replace(held, kind=kind), config)
+
+
+def _example(config: Config, kind: str) -> None:
+    """Put the example of a kind into the fields, and show it."""
+    held = _example_of(kind)
+    for part, text in held.texts.items():
+        st.session_state[_PASTE.format(part=part)] = text
+    st.session_state[_TOKENS], st.session_state[_KEY_TOKENS] = held.tokens, ""
+    _keep(held)
+
+
+def _example_of(kind: str) -> HeldUpload:
+    tokens, texts = EXAMPLES[kind]
+    parts = {part: parse_text.from_text(text) for part, text in texts.items()}
+    return HeldUpload(kind, parts, tokens, is_example=True, texts=texts)
+
+
+def _take(held: HeldUpload, config: Config, *, typed: bool = True, untyped: bool = True) -> bool:
+    """Show what was brought, with the typed tokens or else without, and say whether it can be shown."""
+    named = replace(held, tokens=st.session_state.get(_TOKENS, ""), key_tokens=st.session_state.get(_KEY_TOKENS, ""))
+    bare = replace(held, tokens="", key_tokens="")
+    for each in [named] * typed + [bare] * untyped:
+        try:
+            _trace(each, config)
+        except ConfigError as error:
+            _refuse(error)
+            continue
+        st.session_state[_TOKENS], st.session_state[_KEY_TOKENS] = each.tokens, each.key_tokens
+        _keep(each)
+        return True
+    return False
+
+
+def _keep(held: HeldUpload) -> None:
+    st.session_state[_HELD], st.session_state[_PROBLEM] = held, None
+
+
+def _refuse(error: ConfigError) -> None:
+    fault = f"{str(error)[0].upper()}{str(error)[1:]}"
+    st.session_state[_PROBLEM] = TEXTS["fault"].format(fault=fault, kept=TEXTS["kept"])
+
+
+def _trace(held: HeldUpload, config: Config) -> Trace:
+    """What is held as a trace. Raises ConfigError if it does not fit together, or not on the page."""
+    if held.saved:
+        return _on_page(archive.read(held.saved, read_files.BUDGET))
+    return _on_page(to_trace.trace(held.kind, held.parts, held.tokens, held.key_tokens, config))
+
+
+def _on_page(trace: Trace) -> Trace:
+    """The trace, if the page has room for it."""
+    sizes = {"layer": len(trace.layers), "head": trace.config.n_heads}
+    sizes |= {"query": len(trace.query_tokens), "key": len(trace.key_tokens)}
+    for what, n in sizes.items():
+        if n > LIMITS[what]:
+            raise ConfigError(TEXTS["too_many"].format(n=n, what=PLURALS[what], most=LIMITS[what]))
+    return trace

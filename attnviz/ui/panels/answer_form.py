@@ -1,0 +1,139 @@
+"""The questions of an assignment one below another, what is said of the answers, and the code they become."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from attnviz.classroom import assignments, grading
+from attnviz.classroom.assignments import Assignment
+from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.classroom.typed_numbers import read_number
+from attnviz.engine.trace import Trace
+from attnviz.settings.language import Words
+from attnviz.text.sentences import plain
+from attnviz.ui.session import session_state
+from attnviz.ui.session.notices import paragraph
+
+WORDS = Words(
+    {
+        "question": "{n}. {words}",
+        "unanswerable": "{n}. Your numbers have no answer to this question; it does not count.",
+        "number": "Your number",
+        "tolerance": "Within ±{tolerance:g} counts as right.",
+        "choose": "Your choice",
+        "some": "Select all that apply; possibly none does.",
+        "nothing": "None of them",
+        "option": "{number} {option}",
+        "unreadable": "That cannot be read as a number; try 0.25, 1/4, 25 % or e/(e+3), for example.",
+        "check": "Check",
+        "finish": "Make the code",
+        "kept": "{n} of {all} answered.",
+        "right": "{n} of {all} are right.",
+        "stale": "An answer was changed since; press the button again for a new code.",
+        "code": "Hand in this code. It holds your answers, so a changed answer needs a new code.",
+        "csv": "Save as CSV",
+        "json": "Save as JSON",
+    }
+)
+_CHECKED = "_task_checked"
+
+
+def questions(trace: Trace, task: Assignment, name: str, digest: int) -> None:
+    """Ask every question of the student's own run, and give the code of what was answered."""
+    found = assignments.asks(task, trace)
+    who = session_state.digest(digest, assignments.known_by(name))
+    keys = [f"answer-{who}-{n}" for n in range(len(found))]
+    checked: Sequence[int] = st.session_state.get(_CHECKED, {}).get(who, ())
+    for n, (ask, key) in enumerate(zip(found, keys), 1):
+        with st.container(key=f"question-{n}", gap="xsmall"):
+            _question(n, ask, key, checked[n - 1] if checked and task.task_feedback else None)
+    if not found:
+        return
+    label = WORDS["check" if task.task_feedback else "finish"]
+    st.button(label, key="check-task", type="primary", on_click=_check, args=(who, found, keys))
+    if checked:
+        if list(checked) != _numbers(found, keys):
+            paragraph([WORDS["stale"]])
+        _handed(task, name, grading.answer_code(digest, name, checked), found, checked)
+
+
+def _question(n: int, ask: ResolvedQuestion | str, key: str, checked: int | None) -> None:
+    """One question, where it is answered, and, once it may be said, whether the answer is right."""
+    if isinstance(ask, str):
+        paragraph([WORDS["unanswerable"].format(n=n)])
+        return
+    paragraph([WORDS["question"].format(n=n, words=plain(ask.words))])
+    numbered = any(kind == "token" for option in ask.options for kind, _ in option)
+    options = [plain(option) for option in ask.options]
+    if numbered:
+        said = (WORDS["option"].format(number=at, option=option) for at, option in enumerate(options, 1))
+        paragraph([" · ".join(said)])
+    _widget(ask, [str(at + 1) for at in range(len(options))] if numbered else options, key)
+    if ask.form == "number" and _is_unreadable(key):
+        paragraph([WORDS["unreadable"]])
+    elif checked and checked == _number(ask, key):
+        paragraph([grading.feedback(ask, checked)])
+
+
+def _widget(ask: ResolvedQuestion, labels: Sequence[str], key: str) -> None:
+    """Where the answer is given. Labels are markdown, so none of them holds a visitor's word."""
+    places = range(len(labels))
+    if ask.form == "number":
+        tolerance = WORDS["tolerance"].format(tolerance=ask.tolerance) if ask.tolerance else None
+        st.text_input(WORDS["number"], key=key, max_chars=40, help=tolerance, width=240)
+    elif ask.form == "one":
+        st.radio(WORDS["choose"], places, index=None, format_func=labels.__getitem__, horizontal=True, key=key)
+    else:
+        st.pills(WORDS["some"], places, selection_mode="multi", format_func=labels.__getitem__, key=key)
+        st.checkbox(WORDS["nothing"], key=f"{key}-nothing", disabled=bool(st.session_state.get(key)))
+
+
+def _is_unreadable(key: str) -> bool:
+    typed = st.session_state.get(key) or ""
+    return bool(typed.strip()) and read_number(typed) is None
+
+
+def _number(ask: ResolvedQuestion | str, key: str) -> int:
+    """What the widgets hold, as a code holds it; an empty choice of several counts once it is said to be meant."""
+    held: Any = st.session_state.get(key)
+    if isinstance(ask, str):
+        return 0
+    if ask.form == "number":
+        return grading.encode_answer(ask, read_number(held or ""))
+    if ask.form == "one":
+        return grading.encode_answer(ask, None if held is None else (held,))
+    none = st.session_state.get(f"{key}-nothing")
+    return grading.encode_answer(ask, tuple(held) if held else () if none else None)
+
+
+def _numbers(found: Sequence[ResolvedQuestion | str], keys: Sequence[str]) -> list[int]:
+    return [_number(ask, key) for ask, key in zip(found, keys)]
+
+
+def _check(who: str, found: Sequence[ResolvedQuestion | str], keys: Sequence[str]) -> None:
+    """Keep the answers as they are; a callback, so that what is said of them is drawn in the same run."""
+    st.session_state[_CHECKED] = {**st.session_state.get(_CHECKED, {}), who: tuple(_numbers(found, keys))}
+
+
+def _handed(
+    task: Assignment, name: str, code: str, found: Sequence[ResolvedQuestion | str], numbers: Sequence[int]
+) -> None:
+    """What a student hands in."""
+    asks = [ask for ask in found if isinstance(ask, ResolvedQuestion)]
+    said = [WORDS["kept"].format(n=sum(map(bool, numbers)), all=len(asks))]
+    if task.task_feedback:
+        right = sum(
+            grading.is_right(ask, held) for ask, held in zip(found, numbers) if isinstance(ask, ResolvedQuestion)
+        )
+        said.append(WORDS["right"].format(n=right, all=len(asks)))
+    paragraph(said)
+    paragraph([WORDS["code"]])
+    with st.container(key="task-code"):
+        st.code(code, language=None, wrap_lines=True)
+    files = grading.sheet_files(task, grading.sheet(task, name, code, found, numbers))
+    with st.container(horizontal=True, gap="small"):
+        for ending, text in files.items():
+            st.download_button(WORDS[ending], text, f"answers.{ending}", key=f"save-{ending}", on_click="ignore")

@@ -1,0 +1,248 @@
+"""Where a teacher composes an assignment from the present setting: its words, its locks, its questions, its link."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from attnviz.classroom import assignments, handout, question_codec
+from attnviz.classroom.assignments import Assignment
+from attnviz.classroom.question_codec import Item, Value
+from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.engine.config import Config
+from attnviz.engine.run import run
+from attnviz.engine.trace import Trace
+from attnviz.exports import links
+from attnviz.settings import language, url_codec
+from attnviz.settings.language import Words
+from attnviz.text import step_names
+from attnviz.text.captions import NAMES
+from attnviz.text.sentences import plain
+from attnviz.ui.components.qr_code import qr_code
+from attnviz.ui.session import admission, widgets
+from attnviz.ui.session.notices import notice, paragraph
+from attnviz.ui.session.selection import Selection
+
+WORDS = Words(
+    {
+        "about": "An assignment starts from the setting at the left and becomes a link: no account, nothing stored.",
+        "kind": "Question {n}",
+        "remove": "Remove",
+        "add": "Add a question",
+        "full": "At most {n} questions fit into a link.",
+        "asks": "{n}. {words}",
+        "fault": "{n}. This cannot be asked here: {why}.",
+        "away": "With what is shown, students can read off the answers to {questions}. "
+        "Hide a picture or a panel, unless you intend that.",
+        "same": "Nothing in this setting is drawn at random, so all students have the same numbers.",
+        "link": "Link for students",
+        "link_note": "It holds the setting, the questions and your words; no right answer is in it.",
+        "too_long": "The assignment is too long for a link. Shorten the sentence, the instructions or what was pasted.",
+        "no_questions": "There are no questions yet; students will see the setting and your words.",
+        "open": "Open as a student",
+        "blanks": "Sheet with blanks",
+        "solutions": "Sheet with solutions",
+        "sheets": "On paper",
+        "sheets_note": "One file, to be printed from any browser, with the numbers of the setting at the left.",
+        "honest": "What this cannot prevent: the setting is public, so the answers can be computed elsewhere; a lock "
+        "can be edited out of a link, though codes made there are refused as those of another assignment; and as no "
+        "server holds a secret, a programmer can forge a code. It is for homework and a room, not for an examination.",
+    }
+)
+PLACES = Words(
+    {
+        "step": "Step",
+        "summed": "Of",
+        "whole": "Step",
+        "change": "What changes",
+        "says": "Is it so",
+        "tolerance": "Within ±",
+        "layer": "Layer",
+        "head": "Head",
+        "query": "Query",
+        "key": "Key",
+        "column": "Column",
+    }
+)
+_EDIT = "_task_edit"
+_SHOWN, _TAKEN = "assigned", "\0"
+"""Where `state` leaves the field that was gone back to or opened, and what stands there once the widgets show it."""
+
+
+def desk(trace: Trace, selection: Selection, task: Assignment) -> Selection:
+    """Draw the desk; the selection with the assignment as the widgets now say it."""
+    task = _edited(task)
+    paragraph([WORDS["about"]])
+    words, questions = st.columns([2, 3], gap="large")
+    with words:
+        draft = widgets.draw(task, "task_title", "task_text", "task_free", "task_hidden", "task_own", "task_feedback")
+    with questions:
+        items = [_item(trace, n, item) for n, item in enumerate(task.task_questions)]
+        _add(len(items))
+    task = assignments.with_setting(replace(draft, task_questions=tuple(items)), trace.config)
+    field = assignments.encode(task)
+    selection = replace(selection, assigned=field) if len(field) <= assignments.LONGEST else selection
+    with st.container(key="task-remarks"):  # one place for all, so that what is below keeps its own
+        _remarks(trace, task)
+    _hand_out(trace.config, selection, task, field)
+    st.session_state.pop(_EDIT, None)  # only now: a run that a further move cut short has changed nothing
+    return selection
+
+
+def _edited(task: Assignment) -> Assignment:
+    """The assignment with a question put in or taken out, and the widgets told where they are behind it."""
+    kind, place = st.session_state.get(_EDIT, ("", 0))
+    is_other = st.session_state.get(_SHOWN, _TAKEN) != _TAKEN
+    items = list(task.task_questions)
+    if kind == "add" and len(items) < question_codec.MOST:
+        items.append(question_codec.item("weight", {}))
+    elif kind == "remove" and place < len(items):
+        del items[place]
+    if kind == "remove" or is_other:
+        for key in [str(key) for key in st.session_state if str(key).startswith("posed.")]:
+            del st.session_state[key]
+    if is_other:
+        widgets.show(task)
+        st.session_state[_SHOWN] = _TAKEN
+    return replace(task, task_questions=tuple(items))
+
+
+def _edit(kind: str, place: int) -> None:
+    st.session_state[_EDIT] = (kind, place)
+
+
+def _add(n: int) -> None:
+    st.button(WORDS["add"], key="add-question", on_click=_edit, args=("add", n), disabled=n >= question_codec.MOST)
+    if n >= question_codec.MOST:
+        paragraph([WORDS["full"].format(n=question_codec.MOST)])
+
+
+def _item(trace: Trace, n: int, item: Item) -> Item:
+    """One question as its lists now say it."""
+    with st.container(key=f"task-item-{n}", gap="xsmall"):
+        first, last = st.columns([4, 1], vertical_alignment="bottom")
+        with first:
+            kinds = {name: language.translate(kind.label) for name, kind in question_codec.KINDS.items()}
+            label = WORDS["kind"].format(n=n + 1)
+            kind = _pick(label, list(kinds), item[0], f"posed.{n}", words=kinds)
+        last.button(WORDS["remove"], key=f"remove-{n}", on_click=_edit, args=("remove", n), width="stretch")
+        chosen: dict[str, Value] = dict(item[1]) if kind == item[0] else {}
+        return _places(trace, kind, n, dict(question_codec.item(kind, chosen)[1]))
+
+
+def _places(trace: Trace, kind: str, n: int, held: dict[str, Value]) -> Item:
+    """The lists of one question; those that follow from a choice are drawn after it."""
+    names = [name for name in question_codec.places(kind, held) if _is_open(trace, name)]
+    first = [name for name in names if name == "step"]
+    for name, column in zip(first, st.columns(2) if first else ()):
+        with column:
+            held[name] = _place(trace, kind, n, name, held)
+    held = dict(question_codec.item(kind, held)[1])
+    rest = [name for name in question_codec.places(kind, held) if name not in first and _is_open(trace, name)]
+    for name, column in zip(rest, st.columns(max(len(rest), 1))):
+        with column:
+            held[name] = _place(trace, kind, n, name, held)
+    return question_codec.item(kind, held)
+
+
+def _is_open(trace: Trace, name: str) -> bool:
+    return name != "layer" or len(trace.layers) > 1
+
+
+def _place(trace: Trace, kind: str, n: int, name: str, held: dict[str, Value]) -> Value:
+    options = _offered(trace, name, held)
+    changes = {name: language.translate(label) for name, (label, _, _) in question_codec.CHANGES.items()}
+    words = {**changes, **question_codec.SAYS, **NAMES}
+    return _pick(PLACES[name], options, held[name], f"posed.{n}.{kind}.{name}", words=words)
+
+
+def _offered(trace: Trace, name: str, held: dict[str, Value]) -> list[Value]:
+    """What this run has of a list."""
+    steps = step_names.steps(trace, min(int(held.get("layer", 1)), len(trace.layers)) - 1)
+    sizes = {"layer": len(trace.layers), "head": trace.config.n_heads}
+    sizes |= {"query": len(trace.query_tokens), "key": len(trace.key_tokens)}
+    if held.get("step") in steps:
+        sizes["column"] = steps[str(held["step"])].shape[-1]
+    values = list(question_codec.LISTS[name])
+    if name in ("step", "whole", "summed"):
+        return [value for value in values if value in steps]
+    return values[: sizes[name]] if name in sizes else values
+
+
+def _pick(label: str, options: Sequence[Any], held: Any, key: str, *, words: dict[str, str]) -> Any:
+    """A list that shows what is held, or the first where this run does not have that."""
+    if st.session_state.get(key) not in options:
+        st.session_state[key] = held if held in options else options[0]
+    at = options.index(st.session_state[key])
+    chosen = st.selectbox(label, options, at, format_func=lambda value: words.get(value, str(value)), key=key)
+    return chosen if chosen in options else options[0]
+
+
+def _remarks(trace: Trace, task: Assignment) -> None:
+    """The questions as they will be asked, and what a teacher may not have meant."""
+    found = assignments.asks(task, trace)
+    for n, ask in enumerate(found, 1):
+        if isinstance(ask, ResolvedQuestion):
+            paragraph([WORDS["asks"].format(n=n, words=plain(ask.words))])
+        else:
+            notice(WORDS["fault"].format(n=n, why=ask), kind="fault")
+    away = assignments.given_away(task, found)
+    if away:
+        notice(WORDS["away"].format(questions=", ".join(map(str, away))))
+    if task.task_own and not _is_random(trace):
+        notice(WORDS["same"])
+    if not found:
+        notice(WORDS["no_questions"])
+
+
+def _is_random(trace: Trace) -> bool:
+    """Whether another seed gives other weights."""
+    other = run(replace(trace.config, seed=(trace.config.seed + 1) % assignments.N_SEEDS))
+    pairs = zip(trace.layers, other.layers)
+    return any((one["weights"].array != two["weights"].array).any() for one, two in pairs)
+
+
+def _hand_out(config: Config, selection: Selection, task: Assignment, field: str) -> None:
+    """The link, its code for a camera, the sheets, and what all this cannot prevent."""
+    student = Selection(page="assign", desk="student", assigned=selection.assigned, lang=selection.lang)
+    link, code, sheets = st.columns([3, 2, 2], gap="large")
+    if not field or field != selection.assigned or not url_codec.fits_in_link(url_codec.encode(config, student)):
+        link.markdown(f"#### {WORDS['link']}")
+        with link:
+            notice(WORDS["too_long"] if field else WORDS["no_questions"], kind="fault" if field else "note")
+    else:
+        whole = links.link(st.context.url or "", url_codec.link(config, student))
+        with link:
+            _link(whole)
+        with code:
+            qr_code(whole)
+    with sheets:
+        _sheets(config, task)
+    paragraph([WORDS["honest"]])
+
+
+def _link(whole: str) -> None:
+    st.markdown(f"#### {WORDS['link']}")
+    st.caption(WORDS["link_note"])
+    with st.container(key="task-link"):
+        st.code(whole, language=None, wrap_lines=True, height=160)
+    st.link_button(WORDS["open"], whole)
+
+
+def _sheets(config: Config, task: Assignment) -> None:
+    st.markdown(f"#### {WORDS['sheets']}")
+    st.caption(WORDS["sheets_note"])
+    about: dict[str, Any] = {"title": task.task_title, "text": task.task_text, "questions": task.task_questions}
+    for name, solved in (("blanks", False), ("solutions", True)):
+        st.download_button(
+            WORDS[name],
+            admission.later("file/handout", config, partial(handout.html, config, solutions=solved, **about)),
+            f"attention-{name}.html",
+            "text/html",
+            key=f"sheet-{name}",
+            on_click="ignore",
+        )

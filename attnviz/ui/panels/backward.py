@@ -1,0 +1,200 @@
+"""Backward: how fast a result moves with every number before it, as maps and as the arithmetic of one cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from attnviz.arithmetic.backward import SlopeLine, jacobian, slope_lines
+from attnviz.engine.backward.gradients import FORMULAS, Gradients, gradients
+from attnviz.engine.external import forbidden, is_external
+from attnviz.engine.pretrained import is_pretrained
+from attnviz.engine.trace import Trace
+from attnviz.engine.typed_rows import normaliser_of
+from attnviz.pictures import stages
+from attnviz.pictures.figures import Stage
+from attnviz.settings.language import Words
+from attnviz.text import step_names
+from attnviz.text.captions import NAMES
+from attnviz.text.number_format import short
+from attnviz.text.sentences import fill, name_token, plain
+from attnviz.ui.components import formula, heatmap, number_tables
+from attnviz.ui.session import widgets
+from attnviz.ui.session.notices import paragraph
+from attnviz.ui.session.selection import Selection
+
+WORDS = Words(
+    {
+        "what": "L is one number that the run computes. Each map below shows how fast L moves when one number of that "
+        "step is changed and all that follows is computed again, as in What if.",
+        "output": "L = the sum of the output of {word}.",
+        "points_at": "L = how far the output of {word} points at the vector of {other} (their product).",
+        "weight": "L = the weight that {word} gives {other} in head {head} of layer {layer}.",
+        "no_width": "The output is not as wide as the embedding, so it cannot point at a word; its sum is L instead.",
+        "no_cell": "No cell is chosen, so L is the sum of an output. Click a cell above.",
+        "title": "∂L/∂{step}",
+        "largest": "largest {size}",
+        "zero": "zero everywhere",
+        "nothing": "Nothing of this layer moves L.",
+        "sure": "From the weights to the scores the largest slope goes from {before} to {after}. Softmax passes on "
+        "a·(1 − a) of what a key would give more than the others: a head that is sure stops learning.",
+        "kink": "The slope of {normaliser} is 0 or a kink here: there is no slope at the scores, so Q and K of these "
+        "heads cannot learn.",
+        "sizes": "The largest slope at each step, from the end back",
+        "any": "Slopes of another step",
+        "step": "Step",
+        "size": "Largest slope",
+        "where": "Mean of all",
+        "invitation": "Click a cell of QKᵀ or of the weights: the arithmetic of its slope opens here.",
+        "forbidden": "This key is forbidden: nothing flows back through the mask, and the slope of the score is 0.",
+        "cell": "Head {head}: from the output of {word} back to its score for {other}",
+        "jacobian": "Jacobian of the row",
+        "jacobian_phrase": "how each weight (row) moves with each score (column)",
+    }
+)
+MAPS = ("scores", "weights", "heads")
+
+
+def panel(trace: Trace, selection: Selection) -> Selection:
+    """Draw the slopes of a layer, and those of the selected cell line by line."""
+    if is_external(trace) or is_pretrained(trace):
+        return selection
+    selection = widgets.draw(selection, "target")
+    of, said = target(trace, selection)
+    paragraph([WORDS["what"], *said])
+    layer = selection.layer - 1
+    found = gradients(trace, of)
+    heatmap.show([slope_map(trace, found, layer, name) for name in MAPS], key="backward")
+    paragraph(verdict(trace, found, layer))
+    with st.expander(WORDS["sizes"], key="slope-sizes"):
+        number_tables.show(sizes(found, layer), hide_index=True)
+    selection = _any_step(trace, found, selection)
+    return _cell(trace, found, selection)
+
+
+def _any_step(trace: Trace, found: Gradients, selection: Selection) -> Selection:
+    """The slopes of any step, such as a matrix, with what they are made of."""
+    layer = selection.layer - 1
+    names = [name for name in step_names.steps(found, layer) if name != "allowed" and name not in MAPS]
+    selection = widgets.choose_available(
+        selection, "step", WORDS["any"], names, words=NAMES.__getitem__, otherwise="w_q"
+    )
+    name = selection.step if selection.step in names else "w_q"
+    step = step_names.steps(found, layer)[name]
+    if name in FORMULAS:
+        formula.show(f"{step.symbol} = {step.formula}")
+    heatmap.show([slope_map(trace, found, layer, name)], key="slopes-of")
+    return selection
+
+
+def target(trace: Trace, selection: Selection) -> tuple[dict[tuple[int | None, str], np.ndarray], list[str]]:
+    """Return L as slopes of the steps it is made from, and what it is in words."""
+    layer, head, query, key = selection.layer, selection.head, selection.query or 1, selection.key
+    shape, said = trace["output"].shape, []
+    tokens = {"word": name_token(trace.query_tokens, query - 1)}
+    if key is not None:
+        tokens["other"] = name_token(trace.key_tokens, key - 1)
+    if selection.target == "weight" and head is not None and key is not None:
+        G = np.zeros(trace.layers[layer - 1]["weights"].shape)
+        G[head - 1, query - 1, key - 1] = 1.0
+        sentence = fill(WORDS["weight"], **tokens, head=str(head), layer=str(layer))
+        return {(layer - 1, "weights"): G}, [plain(sentence)]
+    G = np.zeros(shape)
+    suffix = "_kv" if trace.config.is_cross_attention else ""
+    vectors = trace.around[f"token_embeddings{suffix}"].array
+    if selection.target == "points_at" and key is not None and vectors.shape[1] == shape[1]:
+        G[query - 1] = vectors[key - 1]
+        return {(None, "output"): G}, [plain(fill(WORDS["points_at"], **tokens))]
+    if selection.target != "output":
+        said = [WORDS["no_cell" if key is None or head is None else "no_width"]]
+    G[query - 1] = 1.0
+    return {(None, "output"): G}, [plain(fill(WORDS["output"], word=tokens["word"])), *said]
+
+
+def slope_map(trace: Trace, found: Gradients, layer: int, name: str) -> Stage:
+    """Return the slopes of a step as a picture with a scale of its own; its largest number stands beside it."""
+    step = step_names.steps(found, layer)[name]
+    size = float(abs(step.array).max(initial=0.0))
+    phrase = WORDS["largest"].format(size=short(size)) if size else WORDS["zero"]
+    title = WORDS["title"].format(step={"scores": "S", "weights": "A", "heads": "Z"}.get(name, NAMES[name]))
+    drawn = stages.stage(trace, step, title, phrase)
+    masked = np.broadcast_to(forbidden(trace.layers[layer]), step.shape) if name == "scores" else None
+    return replace(drawn, name=f"slopes-{name}", masked=masked, alt=f"{title}: {phrase}")
+
+
+def verdict(trace: Trace, found: Gradients, layer: int) -> list[str]:
+    """Return what the sizes of the slopes of the weights and of the scores say."""
+    before, after = (float(abs(found.layers[layer][name].array).max(initial=0.0)) for name in ("weights", "masked"))
+    if not before:
+        return [WORDS["nothing"]]
+    row = normaliser_of(trace.config)
+    if not after:
+        return [WORDS["kink"].format(normaliser=row.label)]
+    if row.name in ("softmax", "quiet_softmax"):
+        return [WORDS["sure"].format(before=short(before), after=short(after))]
+    return []
+
+
+def sizes(found: Gradients, layer: int) -> pd.DataFrame:
+    """Return the largest slope of every step of a layer, the last step first."""
+    steps = step_names.steps(found, layer)
+    there = [(name, abs(step.array)) for name, step in reversed(steps.items()) if name != "allowed" and step.array.size]
+    return pd.DataFrame(
+        {
+            WORDS["step"]: [NAMES[name] for name, _ in there],
+            WORDS["size"]: [float(array.max()) for _, array in there],
+            WORDS["where"]: [float(array.mean()) for _, array in there],
+        }
+    )
+
+
+def _cell(trace: Trace, found: Gradients, selection: Selection) -> Selection:
+    """The arithmetic of the selected cell and the Jacobian of its row, or an invitation to select one."""
+    if selection.head is None or selection.query is None or selection.key is None:
+        paragraph([WORDS["invitation"]])
+        return selection
+    place = selection.layer - 1, selection.head - 1, selection.query - 1, selection.key - 1
+    tokens = {
+        "word": name_token(trace.query_tokens, place[2]),
+        "other": name_token(trace.key_tokens, place[3]),
+    }
+    paragraph([plain(fill(WORDS["cell"], head=str(selection.head), **tokens))])
+    if forbidden(trace.layers[place[0]])[place[1:]]:
+        paragraph([WORDS["forbidden"]])
+        return selection
+    selection = widgets.draw(selection, "digits")
+    _lines(slope_lines(trace, found, *place, digits=selection.digits))
+    heatmap.show([jacobian_map(trace, *place)], key="jacobian")
+    return selection
+
+
+def _lines(lines: Sequence[SlopeLine]) -> None:
+    for each in lines:
+        words, arithmetic = st.columns([1, 3], gap="medium")
+        words.markdown(f"**{each.title}**  \n{each.sentence}")
+        with arithmetic:
+            formula.sheet(each.latex)
+
+
+def jacobian_map(trace: Trace, layer: int, head: int, query: int, key: int) -> Stage:
+    """Return the Jacobian of the row of a cell as a picture."""
+    J = jacobian(trace, layer, head, query, key)
+    over_keys = trace.config.normalise_over == "keys"
+    tokens, axis = (trace.key_tokens, "key") if over_keys else (trace.query_tokens, "query")
+    title, phrase = WORDS["jacobian"], WORDS["jacobian_phrase"]
+    return Stage(
+        "jacobian",
+        title,
+        J[None],
+        "signed",
+        tokens,
+        tokens,
+        (axis, axis),
+        heads=("",),
+        phrase=phrase,
+        alt=f"{title}: {phrase}",
+    )

@@ -1,0 +1,79 @@
+"""One cell, all the way down: every line of arithmetic between the layer's input and the output of the head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from attnviz.arithmetic.cell import Cell, derive
+from attnviz.arithmetic.line import ArithmeticLine
+from attnviz.engine.trace import Trace
+from attnviz.pictures.bars import bars
+from attnviz.settings.language import Words
+from attnviz.text.cell_sentence import cell_sentence
+from attnviz.text.sentences import plain
+from attnviz.ui.components import formula
+from attnviz.ui.session import widgets
+from attnviz.ui.session.notices import paragraph
+from attnviz.ui.session.selection import Selection
+
+WORDS = Words(
+    {
+        "invitation": "Click a cell of QKᵀ or of the weights (or Tab, arrow keys, Enter): every number behind it "
+        "opens here.",
+        "title": "Head {head}: query {query}, “{query_token}”, attends to key {key}, “{key_token}”.",
+    }
+)
+PARTS = Words(
+    {
+        "vectors": "From the tokens to q and k",
+        "score": "From q and k to the score",
+        "weight": "From the scores to the weight",
+        "output": "From the weight to the output",
+    }
+)
+SHOWN_AS_BARS = {"products": False, "exponentials": True, "share": False}
+"""Lines that are also drawn, and whether their numbers are shares, which are never negative."""
+
+
+def panel(trace: Trace, selection: Selection, derived: Cell | None = None) -> Selection:
+    """The arithmetic of the selected cell, or an invitation to select one; `derived` if that has been done already."""
+    if selection.head is None or selection.query is None or selection.key is None:
+        paragraph([WORDS["invitation"]])
+        return selection
+    head, query, key = selection.head, selection.query, selection.key
+    words, digits = st.columns([4, 1], vertical_alignment="bottom")
+    digits_before = selection.digits
+    with digits:
+        selection = widgets.draw(selection, "digits")
+    cell = derived
+    if cell is None or digits_before != selection.digits:
+        cell = derive(trace, selection.layer - 1, head - 1, query - 1, key - 1, selection.digits)
+    tokens = {"query_token": cell.query_token, "key_token": cell.key_token}
+    with words:
+        said = plain(cell_sentence(trace, selection.layer - 1, head - 1, query - 1, key - 1))
+        paragraph([WORDS["title"].format(head=head, query=query, key=key, **tokens), said])
+    for part, title in PARTS.items():
+        if getattr(cell, part):
+            _part(part, title, getattr(cell, part), opened=part != "vectors")
+    return selection
+
+
+def _part(name: str, title: str, lines: Sequence[ArithmeticLine], *, opened: bool) -> None:
+    """A part of the way; lines that change nothing here are left out, unless a person has edited them."""
+    with st.expander(title, expanded=opened, key=f"part-{name}"):
+        for each in lines:
+            if each.active or each.edited:
+                _line(each)
+
+
+def _line(each: ArithmeticLine) -> None:
+    words, arithmetic = st.columns([1, 3], gap="medium")
+    words.markdown(f"**{each.title}**  \n{each.sentence}")
+    with arithmetic:
+        if each.name in SHOWN_AS_BARS and len(each.bars) > 1:
+            st.plotly_chart(
+                bars(each.bars), key=f"bars-{each.name}", config={"displayModeBar": False}, alt=each.sentence
+            )
+        formula.sheet(each.latex)

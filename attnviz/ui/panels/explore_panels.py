@@ -1,0 +1,175 @@
+"""What can be looked at below the pictures: a word, every step, statistics, the seed dealt again, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from attnviz.analysis.seed_average import is_random, mean_weights
+from attnviz.engine import cost, film
+from attnviz.engine.run import run
+from attnviz.engine.trace import Trace
+from attnviz.exports import tables
+from attnviz.exports.formats import ExportTarget
+from attnviz.pictures import pipeline_strip, stages
+from attnviz.settings.language import Words
+from attnviz.text import step_names
+from attnviz.text.captions import NAMES
+from attnviz.text.cost_ledger import ledger
+from attnviz.ui.components import attention_lines, formula, head_cards, heatmap, number_tables, step_strip
+from attnviz.ui.session import admission, widgets
+from attnviz.ui.session.notices import notice, paragraph
+from attnviz.ui.session.selection import Selection
+
+CARDS = "cards"
+SEEDS = 10
+FEWEST_SEEDS = 2
+BUTTONS_UP_TO = 12
+TEXTS = Words(
+    {
+        "flow": "Choose a step to see it large. Steps that change nothing here are folded.",
+        "ledger": "Shapes, parameters and multiply-adds",
+        "axes": "What the axes mean",
+        "heads": "Each head: the mean over its rows, and the largest weight of all of them",
+        "rows": "Each row of head {head}",
+        "columns": "How much is taken from each key in all",
+        "rollout": "Rollout: how much of each token of the sentence has reached each row after layer {layer}",
+        "one": "Weights, seed {seed}",
+        "one_phrase": "as above",
+        "mean": "Mean of {n} seeds",
+        "mean_phrase": "seeds {first} to {last}",
+        "random": "A random pattern fades as seeds are added; what stays comes from mask, positions and equal words.",
+        "fixed": "These weights do not depend on the seed: every seed gives the same picture.",
+        "fewer": "This setting takes long to compute, so the mean is of {n} seeds, not of {all}.",
+        "too_slow": "This setting takes too long to deal again: two seeds would keep the server busy for more than "
+        "{seconds} seconds. Fewer layers, fewer heads or a smaller embedding size would help.",
+        "save": "Save as CSV",
+        "layer": "Layer",
+        "step": "Step",
+        "head": "Head",
+    }
+)
+
+
+def choose_layer(trace: Trace, selection: Selection) -> Selection:
+    """Which layer is looked at, where there are several."""
+    n = len(trace.layers)
+    if n == 1:
+        return selection
+    return widgets.choose_available(selection, "layer", TEXTS["layer"], range(1, n + 1), buttons=n <= BUTTONS_UP_TO)
+
+
+def has_room(name: str, trace: Trace) -> bool:
+    """Whether a panel below the pictures can be computed here; says why, if not. Deal again decides for itself."""
+    return name == "redeal" or admission.admitted(f"explore/{name}", trace)
+
+
+def sentence_panel(trace: Trace, selection: Selection) -> Selection:
+    """What one word reads from, in one head or in the mean of all."""
+    query, head = (None if number is None else number - 1 for number in (selection.query, selection.head))
+    asked = attention_lines.show(trace, selection.layer - 1, key="word", query=query, head=head)
+    if asked is None:
+        return selection
+    query, head = (None if number is None else number + 1 for number in (asked.query, asked.head))
+    return replace(selection, query=query, head=head)
+
+
+def steps_panel(trace: Trace, selection: Selection) -> Selection:
+    """The way from the sentence to the output, one step of it large, and the shape of everything."""
+    paragraph([TEXTS["flow"]])
+    entries = pipeline_strip.entries(trace, selection.layer - 1)
+    names = [entry.name for entry in entries]
+    chosen = step_strip.show(entries, key="strip", chosen=selection.step if selection.step in names else "weights")
+    selection = replace(selection, step=chosen or (selection.step if selection.step in names else "weights"))
+    entry = entries[names.index(selection.step)]
+    step = step_names.steps(trace, selection.layer - 1)[entry.name]
+    formula.show(entry.formula)
+    heatmap.show([stages.stage(trace, step, entry.text)], key="large")
+    _shapes(trace, selection.layer - 1)
+    return selection
+
+
+def _shapes(trace: Trace, layer: int) -> None:
+    """Show the shape of every step, and what it takes to compute it."""
+    with st.expander(TEXTS["ledger"], key="ledger"):
+        found = ledger(trace, layer)
+        number_tables.show(tables.of_ledger(found), hide_index=True)
+        paragraph([TEXTS["axes"]])
+        number_tables.show(tables.axes(found), hide_index=True)
+
+
+def statistics_panel(trace: Trace, selection: Selection) -> Selection:
+    """Draw what can be said of heads and rows: a card a head, and all of it in numbers."""
+    layer = selection.layer - 1
+    heads = len(trace.layers[layer]["weights"].array)
+    pressed = head_cards.chosen(CARDS, heads)
+    if pressed is not None:
+        selection = replace(selection, head=pressed + 1)
+    head = min(selection.head or 1, heads)
+    head_cards.show(trace, layer, key=CARDS, focus=None if selection.head is None else head - 1)
+    _table(TEXTS["heads"], tables.head_statistics(trace, layer), "heads", index=False)
+    rows = tables.row_statistics(trace, layer)
+    _table(TEXTS["rows"].format(head=head), rows[rows["head"] == head].drop(columns="head"), "rows", index=False)
+    _table(TEXTS["columns"], tables.column_sums(trace, layer), "columns")
+    rolled = tables.rollout(trace, layer)
+    if rolled is not None and len(trace.layers) > 1:
+        _table(TEXTS["rollout"].format(layer=selection.layer), rolled, "rollout")
+    return selection
+
+
+def seed_average_panel(trace: Trace, selection: Selection) -> Selection:
+    """This seed's weights beside the mean over several seeds."""
+    config, layer = trace.config, selection.layer - 1
+    needed = config if film.learns(config) else replace(config, n_layers=layer + 1)
+    n_seeds = cost.times(needed, SEEDS)
+    if n_seeds < FEWEST_SEEDS:
+        notice(TEXTS["too_slow"].format(seconds=cost.SHORT), kind="fault")
+        return selection
+    if not admission.admitted("explore/redeal", config, needed):
+        return selection
+    seeds = range(config.seed, config.seed + n_seeds)
+    mean = mean_weights(config, seeds, layer)
+    step = trace.layers[layer]["weights"]
+    if n_seeds < SEEDS:
+        notice(TEXTS["fewer"].format(n=n_seeds, all=SEEDS))
+    paragraph([TEXTS["random" if is_random(step.array, mean) else "fixed"]])
+    one = stages.stage(trace, step, TEXTS["one"].format(seed=config.seed), TEXTS["one_phrase"])
+    title, phrase = TEXTS["mean"].format(n=n_seeds), TEXTS["mean_phrase"].format(first=seeds[0], last=seeds[-1])
+    many = replace(one, name="mean", title=title, array=mean, phrase=phrase, alt=f"{title}, {phrase}")
+    heatmap.show([one, many], key="redeal")
+    return selection
+
+
+def table(trace: Trace, selection: Selection, again: Callable[[], Trace] | None = None) -> Selection:
+    """The numbers of one step as a table; `again` makes the run anew for its file, if the setting alone cannot."""
+    steps = step_names.steps(trace, selection.layer - 1)
+    columns = st.columns([2, 1, 1], vertical_alignment="bottom")
+    with columns[0]:
+        usual = "weights" if "weights" in steps else None
+        shown = widgets.choose_available(
+            selection, "step", TEXTS["step"], list(steps), words=NAMES.__getitem__, otherwise=usual
+        )
+    name = shown.step if shown.step in steps else "weights"
+    step = steps[name]
+    n_heads = step.shape[0] if step.axes[0].endswith("head") else 1
+    if n_heads > 1:
+        with columns[1]:
+            selection = widgets.choose_available(selection, "head", TEXTS["head"], range(1, n_heads + 1))
+    head = min(selection.head or 1, n_heads)
+    frame = tables.matrix(step, trace.query_tokens, trace.key_tokens, head - 1)
+    place = ExportTarget(selection.layer, name)
+    admission.download(
+        columns[2], TEXTS["save"], "csv", trace, again or partial(run, trace.config), place, file_name=f"{name}.csv"
+    )
+    number_tables.show(frame)
+    _shapes(trace, selection.layer - 1)
+    return replace(selection, step=name)
+
+
+def _table(title: str, frame: pd.DataFrame, name: str, *, index: bool = True) -> None:
+    paragraph([title])
+    number_tables.show(frame, hide_index=not index, key=f"table-{name}")

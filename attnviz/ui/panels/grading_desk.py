@@ -1,0 +1,165 @@
+"""Where a teacher marks: the link of the assignment, the codes that were handed in, and the table they make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from attnviz.classroom import assignments, grading, results, submissions
+from attnviz.classroom.assignments import Assignment
+from attnviz.engine import cost
+from attnviz.engine.config import Config
+from attnviz.settings import url_codec
+from attnviz.settings.fields import ConfigError
+from attnviz.settings.language import Words, current_language
+from attnviz.ui.session import admission, locale, session_state
+from attnviz.ui.session.notices import notice, paragraph
+from attnviz.ui.session.selection import Selection
+
+WORDS = Words(
+    {
+        "link": "Link of the assignment",
+        "link_note": "Paste the link that students were given, and press Enter.",
+        "no_assignment": "No assignment is open: paste its link, or compose one.",
+        "not_one": "There is no assignment in that link.",
+        "open": "Marked against: {title} · {n} questions.",
+        "untitled": "an assignment without a title",
+        "paste": "Names and codes, a student a line",
+        "paste_note": "A name or number, a comma or a tab, and the code.",
+        "file": "Or a table as .csv, from a spreadsheet or a learning platform",
+        "file_note": "With headings such as name, ID number, first name and surname, and code, result or response. "
+        "What the result is saved as has the same columns, and those of the marks after them.",
+        "points": "Points, question by question",
+        "points_note": "{n} numbers with spaces between them; nothing stands for one point each.",
+        "fault": "{fault}.",
+        "summary": "Valid codes: {valid} of {n}. Mean score {mean:.1f} of {all}.",
+        "summary_points": "Valid codes: {valid} of {n}. Mean {mean:.1f} of {all:g} points.",
+        "again": "{n} rows are of students who handed in again further down; only the last of each counts.",
+        "invalid": "Valid codes: none of {n}.",
+        "save": "Save as CSV",
+        "working": "Marking",
+        "progress": "Marking: {n} of {all}",
+        "so_far": "{n} of {all} codes are marked so far.",
+        "next": "Mark the next {n}",
+        "honest": "A valid code was made for this assignment under this name. It cannot say who sat there, that "
+        "nothing was computed elsewhere, or that no programmer forged it: the setting is public and no server holds a "
+        "secret.",
+    }
+)
+_LINK, PASTE, _FILE, _HELD, _POINTS = "task-open", "task-codes", "task-file", "_task_marked", "task-points"
+_NEXT = "_task_next"
+PORTION = 20
+"""Seconds of processor after which marking waits for the teacher to go on."""
+
+
+def desk(config: Config, selection: Selection, task: Assignment | None) -> Selection:
+    """Draw the desk; the selection as it is left."""
+    st.text_input(WORDS["link"], key=_LINK, help=WORDS["link_note"], on_change=_open, args=(config, selection))
+    if task is None:
+        notice(WORDS["no_assignment"])
+        return selection
+    title = task.task_title or WORDS["untitled"]
+    paragraph([WORDS["open"].format(title=title, n=len(task.task_questions))])
+    paste, file = st.columns([3, 2], gap="large")
+    text = paste.text_area(WORDS["paste"], key=PASTE, height=140, help=WORDS["paste_note"]) or ""
+    with file:
+        uploaded = st.file_uploader(WORDS["file"], key=_FILE, help=WORDS["file_note"], max_upload_size=1)
+    n = len(task.task_questions)
+    listed = st.text_input(WORDS["points"], key=_POINTS, help=WORDS["points_note"].format(n=n), width=420) or ""
+    try:
+        points = results.read_points(listed, n)
+        brought = [submissions.from_file(uploaded.getvalue())] if uploaded is not None else []
+        tables = [table for table in (*brought, submissions.from_text(text)) if table.entries]
+    except ConfigError as error:
+        notice(WORDS["fault"].format(fault=f"{str(error)[0].upper()}{str(error)[1:]}"), kind="fault")
+        return selection
+    if tables:
+        _results(config, task, submissions.joined(tables), points)
+    paragraph([WORDS["honest"]])
+    return selection
+
+
+@locale.in_session_language
+def _open(config: Config, selection: Selection) -> None:
+    """Adopt the assignment of a link; a callback, before any widget is drawn."""
+    text = str(st.session_state.get(_LINK) or "")
+    (given, there), problems = url_codec.open_link(text, Config, Selection)
+    if assignments.decode(there.assigned)[0] is None:
+        problems = [WORDS["not_one"]] if text.strip() else []
+        session_state.adopt(config, selection, problems=problems)
+        return
+    session_state.adopt(given, replace(selection, assigned=there.assigned), problems=problems)
+
+
+def _results(config: Config, task: Assignment, table: submissions.Table, points: Sequence[float]) -> None:
+    """The marks as a table, and the table that came in with them to save."""
+    digest = assignments.digest(config, task)
+    pairs = [(grading.made_under(digest, entry.names, entry.code), entry.code) for entry in table.entries]
+    found = results.only_last(_marked(config, task, pairs))
+    if not found:
+        return
+    paragraph(_summary(task, found, points))
+    frame: pd.DataFrame = grading.table(task, found, points)
+    with st.container(key="task-results"):
+        st.dataframe(frame.astype(str), hide_index=True)
+    text = partial(results.csv_text, table, task, found, points)
+    st.download_button(WORDS["save"], text, "results.csv", "text/csv", key="save-results", on_click="ignore")
+
+
+def _summary(task: Assignment, found: Sequence[grading.GradedSubmission], points: Sequence[float]) -> list[str]:
+    """How many codes are valid, and the mean over the students, each of whom counts once."""
+    valid = results.counted(found)
+    if not valid:
+        return [WORDS["invalid"].format(n=len(found))]
+    said = {"n": len(found), "valid": sum(not each.problem for each in found)}
+    if set(points) - {1.0}:
+        mean = sum(each.points(points) for each in valid) / len(valid)
+        summary = WORDS["summary_points"].format(mean=mean, all=sum(points), **said)
+    else:
+        mean = sum(each.score for each in valid) / len(valid)
+        summary = WORDS["summary"].format(mean=mean, all=len(task.task_questions), **said)
+    again = sum(bool(each.note) for each in found)
+    return [summary, *([WORDS["again"].format(n=again)] if again else [])]
+
+
+def _marked(config: Config, task: Assignment, pairs: list[tuple[str, str]]) -> list[grading.GradedSubmission]:
+    """Return the codes that are marked so far; a first portion of new ones is marked at once, the next by a press."""
+    about = session_state.digest(config, task, pairs, current_language())
+    held, asked = st.session_state.get(_HELD, ("", [])), st.session_state.pop(_NEXT, None) == about
+    if held[0] != about:
+        held, asked = (about, []), True
+    st.session_state[_HELD] = held
+    found: list[grading.GradedSubmission] = held[1]
+    given = assignments.teacher_setting(config, task)[0]
+    if asked and admission.admitted("assign/mark", given):
+        _mark(config, task, pairs, found, len(found) + _portion(given, task, len(pairs) - len(found)))
+    rest = len(pairs) - len(found)
+    if rest:
+        notice(WORDS["so_far"].format(n=len(found), all=len(pairs)))
+        label = WORDS["next"].format(n=_portion(given, task, rest))
+        st.button(label, key="mark-next", on_click=_ask_next, args=(about,))
+    return found
+
+
+def _portion(config: Config, task: Assignment, n: int) -> int:
+    """Return how many of n codes are marked in one go; without numbers of their own all students share one run."""
+    return max(1, cost.times(config, n, PORTION)) if task.task_own and n else n
+
+
+def _mark(
+    config: Config, task: Assignment, pairs: list[tuple[str, str]], found: list[grading.GradedSubmission], to: int
+) -> None:
+    """Mark the codes up to a place into `found`, and show how far it is; drawing that ends it for one who has left."""
+    bar = st.progress(0.0, WORDS["working"])
+    for each in grading.grade_all(config, task, pairs[len(found) : to]):
+        found.append(each)
+        bar.progress(len(found) / len(pairs), WORDS["progress"].format(n=len(found), all=len(pairs)))
+    bar.empty()
+
+
+def _ask_next(about: str) -> None:
+    st.session_state[_NEXT] = about

@@ -1,0 +1,48 @@
+"""Is the weight the importance: weight, slopes and knock-out of one row side by side, and how they agree over many."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.analysis.importance import measure
+from attnviz.engine.trace import Trace
+from attnviz.experiments import importance
+from attnviz.settings.language import Words
+from attnviz.ui.components import number_tables
+from attnviz.ui.session import admission, widgets
+from attnviz.ui.session.notices import paragraph
+from attnviz.ui.session.selection import Selection
+
+TEXTS = Words(
+    {
+        "question": "Is the weight the importance?",
+        "ask": "A large weight is often read as: this word mattered. What it means to matter can be tried: forbid the "
+        "key, compute everything again, and see how much is lost. L is the length of the output rows, their "
+        "directions held fixed; the slopes say how fast L moves with a weight, and with a score.",
+        "head": "Head",
+        "query": "Query",
+        "wait": "Forbidding one key after another",
+    }
+)
+
+
+def panel(trace: Trace, selection: Selection) -> Selection:
+    """Four measures of one row, and their rank correlations over the rows of the layer."""
+    st.subheader(TEXTS["question"], anchor=False)
+    paragraph([TEXTS["ask"]])
+    if not admission.admitted("experiments/importance", trace.config):
+        return selection
+    left, right = st.columns(2)
+    with left:
+        heads = range(1, trace.config.n_heads + 1)
+        selection = widgets.choose_available(selection, "head", TEXTS["head"], heads, otherwise=1)
+    n = len(trace.query_tokens)
+    with right:
+        selection = widgets.choose_available(selection, "query", TEXTS["query"], range(1, n + 1), otherwise=n)
+    place = (selection.head or 1) - 1, (selection.query or n) - 1
+    with st.spinner(TEXTS["wait"]):
+        found = measure(trace, selection.layer - 1, place)
+    number_tables.show(importance.row_table(trace, found, place), hide_index=True, key="importance-row")
+    paragraph(importance.importance_sentences(found))
+    number_tables.show(importance.correlation_table(found), hide_index=True, key="importance-all")
+    return selection

@@ -1,0 +1,176 @@
+"""The mask builder: paint who may attend to what, start from any mask, and take the result away as code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Literal
+
+import numpy as np
+import streamlit as st
+
+from attnviz.analysis.mask_forms import FORMS, combined
+from attnviz.engine import inputs
+from attnviz.engine.config import Config
+from attnviz.engine.tables.mask_bits import compact
+from attnviz.engine.tables.masks import MASKS
+from attnviz.engine.tables.row_names import MaskName
+from attnviz.engine.trace import Trace
+from attnviz.exports.mask_code import code, expression
+from attnviz.settings.fields import ConfigError
+from attnviz.settings.language import Plural, Words
+from attnviz.ui.components import mask_painter
+from attnviz.ui.session import locale, session_state
+from attnviz.ui.session.notices import notice, paragraph
+from attnviz.ui.session.selection import Selection
+
+BESIDE_UP_TO = 24
+"""Keys up to which the controls stand beside the grid, not above it."""
+STARTS = tuple(name for name in MASKS if name not in ("none", "custom"))
+TEXTS = Words(
+    {
+        "counted": "{n:,} of {all:,} cells may be attended to.",
+        "more": "{rows} and {n} more",
+        "all": "Allow all",
+        "none": "Forbid all",
+        "invert": "Invert",
+        "from": "Start from",
+        "use": "Use these",
+        "placeholder": "Choose one or several masks",
+        "how": "Several masks",
+        "every": "All must allow",
+        "any": "Any may allow",
+        "forms": "The same mask as code. Libraries disagree on what True means.",
+        "refused": "This mask is too long to keep as a list of cells: {why}. The one before it stands.",
+    }
+)
+EMPTY = Plural(
+    "Nothing to attend to for row {rows}: weights and output are zeros there.",
+    "Nothing to attend to for rows {rows}: weights and output are zeros there.",
+)
+_REFUSED, _WHY = "_mask_refused", "_mask_refused_why"
+_MOST_ROWS = 12
+
+
+def panel(trace: Trace, selection: Selection) -> Selection:
+    """The present mask as a grid to paint, what it may start from, and the same mask as programs take it."""
+    allowed = np.asarray(trace.layers[selection.layer - 1]["allowed"].array, dtype=bool)
+    narrow = allowed.shape[1] <= BESIDE_UP_TO
+    place = st.container(key="mask-panel")  # by its key it stays the same, also where a note above comes or goes
+    grid, controls = place.columns(2, gap="medium") if narrow else (place.container(), place.container())[::-1]
+    with grid:
+        mask_painter.show(
+            allowed,
+            trace.query_tokens,
+            trace.key_tokens,
+            key="paint",
+            painted=partial(_adopt_cells, trace.config, selection),
+            refused=st.session_state.get(_REFUSED, 0),
+        )
+    with controls:
+        _said(allowed)
+        _buttons(trace, selection, allowed)
+        _starts(trace, selection)
+    paragraph([TEXTS["forms"]])
+    _forms(trace, allowed)
+    return selection
+
+
+def counted(allowed: np.ndarray) -> list[str]:
+    """How many cells are allowed, and which rows are empty.
+
+    >>> counted(np.array([[True, False, True], [False, False, False]]))
+    ['2 of 6 cells may be attended to.', 'Nothing to attend to for row 2: weights and output are zeros there.']
+    """
+    said = [TEXTS["counted"].format(n=allowed.sum(), all=allowed.size)]
+    empty = [str(i + 1) for i in np.flatnonzero(~allowed.any(axis=-1))]
+    if empty:
+        rows = ", ".join(empty[:_MOST_ROWS])
+        if len(empty) > _MOST_ROWS:
+            rows = TEXTS["more"].format(rows=rows, n=len(empty) - _MOST_ROWS)
+        said.append(EMPTY.format(n=len(empty), rows=rows))
+    return said
+
+
+def _said(allowed: np.ndarray) -> None:
+    paragraph(counted(allowed))
+    if _WHY in st.session_state:
+        notice(TEXTS["refused"].format(why=st.session_state.pop(_WHY)), kind="fault")
+
+
+def _buttons(trace: Trace, selection: Selection, allowed: np.ndarray) -> None:
+    """Masks that need no choice: all, none, and the other way round."""
+    with st.container(horizontal=True):
+        config = trace.config
+        st.button(TEXTS["all"], key="mask_all", on_click=_adopt, args=(config, selection, ("none",)))
+        st.button(TEXTS["none"], key="mask_none", on_click=_adopt_cells, args=(config, selection, allowed & False))
+        st.button(TEXTS["invert"], key="mask_invert", on_click=_adopt_cells, args=(config, selection, ~allowed))
+
+
+def _starts(trace: Trace, selection: Selection) -> None:
+    """Any masks of the table, of which all or any must allow a cell."""
+    names = st.multiselect(
+        TEXTS["from"],
+        STARTS,
+        format_func=lambda name: MASKS[name].label,
+        placeholder=TEXTS["placeholder"],
+        key="mask_starts",
+    )
+    how = "every"
+    if len(names) > 1:
+        how = st.radio(
+            TEXTS["how"],
+            ("every", "any"),
+            format_func=lambda name: TEXTS[name],
+            horizontal=True,
+            label_visibility="collapsed",
+            key="mask_how",
+        )
+    st.button(
+        TEXTS["use"],
+        key="mask_use",
+        disabled=not names,
+        on_click=_start,
+        args=(trace.config, selection, tuple(names), how == "every"),
+    )
+
+
+def _forms(trace: Trace, allowed: np.ndarray) -> None:
+    """Each form with what True means in it, and as code with a button that copies it."""
+    term = expression(trace.config, allowed, trace.key_tokens)
+    for names in (("allowed", "sdpa", "multi_head"), ("key_padding", "additive")):
+        for name, column in zip(names, st.columns(3, gap="small")):
+            with column:
+                st.markdown(f"`{FORMS[name].label}`  \n**{FORMS[name].note}**")
+                st.code(code(name, allowed, term), language="python", height=_height(allowed))
+
+
+def _height(allowed: np.ndarray) -> int | Literal["content"]:
+    """A picture of many rows is copied, not read: it need not be seen whole."""
+    return "content" if len(allowed) <= BESIDE_UP_TO else 260
+
+
+def _start(config: Config, selection: Selection, names: Sequence[MaskName], every: bool) -> None:
+    """Masks that all must allow stay what they are, with their settings; of those that any may allow, the cells."""
+    if every:
+        _adopt(config, selection, tuple(names))
+    else:
+        query_tokens, key_tokens, _ = inputs.tokens(config)
+        _adopt_cells(config, selection, combined(config, names, len(query_tokens), key_tokens, every=False))
+
+
+def _adopt(config: Config, selection: Selection, mask: tuple[MaskName, ...]) -> None:
+    session_state.adopt(replace(config, mask=mask), selection)
+
+
+@locale.in_session_language
+def _adopt_cells(config: Config, selection: Selection, allowed: np.ndarray) -> None:
+    """Make these cells the mask of the setting; a list that is too long leaves the mask as it was, and says so."""
+    try:
+        drawn = replace(config, mask=("custom",), custom_cells=compact(allowed))
+    except ConfigError as error:
+        st.session_state[_REFUSED] = st.session_state.get(_REFUSED, 0) + 1
+        st.session_state[_WHY] = str(error)
+        return
+    session_state.adopt(drawn, selection)

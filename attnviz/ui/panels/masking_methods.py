@@ -1,0 +1,77 @@
+"""The mask-value lab: what becomes of the weights when a forbidden score is hidden in one way or another."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pandas as pd
+import streamlit as st
+
+from attnviz.engine.trace import Trace
+from attnviz.experiments import masking_methods
+from attnviz.settings.language import Words
+from attnviz.text.cell_sentence import percent
+from attnviz.ui.components import heatmap, number_tables
+from attnviz.ui.session import widgets
+from attnviz.ui.session.notices import paragraph
+from attnviz.ui.session.selection import Selection
+
+TEXTS = Words(
+    {
+        "question": "What hides a score?",
+        "ask": "What a query may not see gets no weight if its score is −∞: exp(−∞) is 0, exactly. Programs also write "
+        "a large negative number, or a 0, or zero the weights afterwards. Here are the same scores, hidden in five "
+        "ways, and how much leaks to forbidden keys.",
+        "most": "Head {head} leaks most: with 0 as a score, up to {percent} of a row goes to forbidden keys.",
+        "head": "Head",
+        "leaks": "Leaked: the sum of each row's weights on forbidden keys",
+        "sums": "The sum of each row",
+        "libraries": "What libraries make of a row with nothing allowed",
+    }
+)
+WHOLE_UP_TO = 16
+SMALLEST = 0.01  # a share that is worth a sentence
+
+
+def panel(trace: Trace, selection: Selection) -> Selection:
+    """Five ways to hide a score side by side, what leaks through each, and what an emptied row becomes."""
+    st.subheader(TEXTS["question"], anchor=False)
+    paragraph([TEXTS["ask"]])
+    layer, (choice, number, switch) = selection.layer - 1, st.columns([1, 2, 1], vertical_alignment="bottom")
+    first, share = masking_methods.leakiest(trace, layer)
+    with choice:
+        heads = range(1, trace.config.n_heads + 1)
+        selection = widgets.choose_available(selection, "head", TEXTS["head"], heads, otherwise=first + 1)
+    with number:
+        selection = widgets.draw(selection, "large")
+    head, allowed = (selection.head or first + 1) - 1, trace.layers[layer]["allowed"].array
+    emptied = False
+    if allowed.any(axis=-1).all():
+        with switch:
+            selection = widgets.draw(selection, "empty_row")
+        emptied = selection.empty_row
+    found = masking_methods.masking_trial(trace, layer, head, large=selection.large, empty_a_row=emptied)
+    if len(heads) > 1 and share >= SMALLEST:
+        paragraph([TEXTS["most"].format(head=first + 1, percent=percent(share))])
+    for sentence in found.said:
+        paragraph([sentence])
+    heatmap.show([masking_methods.stage(found)], key="lab")
+    _table(masking_methods.ways(found), "ways")
+    for column, name, frame in zip(
+        st.columns(2), ("leaks", "sums"), (masking_methods.leaked_weights(found), masking_methods.sums(found))
+    ):
+        with column:
+            paragraph([TEXTS[name]])
+            _table(frame, name, index=True)
+    paragraph([TEXTS["libraries"]])
+    _table(masking_methods.libraries(), "libraries")
+    return selection
+
+
+def _table(frame: pd.DataFrame, name: str, *, index: bool = False) -> None:
+    number_tables.show(frame, hide_index=not index, height=_height(frame), key=f"lab-{name}")
+
+
+def _height(frame: pd.DataFrame) -> Literal["content", "auto"]:
+    """A short table is shown whole."""
+    return "content" if len(frame) <= WHOLE_UP_TO else "auto"

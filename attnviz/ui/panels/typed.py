@@ -1,0 +1,213 @@
+"""Your own formula: the field in which it is typed, and below it what was understood, or where it goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attnviz.engine.config import Config
+from attnviz.engine.tables.scores import BIAS, SCORES
+from attnviz.engine.trace import Trace
+from attnviz.formula import nonfinite
+from attnviz.formula.faults import FormulaError
+from attnviz.formula.graph import Formula
+from attnviz.formula.names import NUMBERS, STEPS
+from attnviz.formula.reader import parse
+from attnviz.formula.same import Relation, relation, same
+from attnviz.readings.latex import latex
+from attnviz.settings.language import Words
+from attnviz.text.cost_ledger import multiply_adds_of_score
+from attnviz.ui.components import formula as formula_picture
+from attnviz.ui.session import widgets
+
+FIELDS = {kind: f"{kind}_formula" for kind in ("score", "mask", "bias", "normaliser")}
+"""The field of a setting for each kind of formula."""
+
+WORDS = Words(
+    {
+        "examples": "Examples",
+        "matrix": "{name} is {shape}: it takes a vector of {rows} numbers and gives one of {columns}.",
+        "rows": "{name} is {shape}: one row of {columns} numbers for each key.",
+        "columns": "{name} is {shape}: one column of {rows} numbers for each key.",
+        "vector": "{name} has {rows} numbers, as many as the vector that it meets.",
+        "list": "{name} has {rows} numbers, one for each key.",
+        "number": "{name} is one number for each head, 1 unless you change it.",
+        "bias": "{name} is a bias: zeros until biases are switched on.",
+        "cost": "{n:,} multiply-adds for all heads.",
+        "general": "In general this is {relation}.",
+        "here": "On this sentence this is {relation}; on others it need not be.",
+    }
+)
+
+EXAMPLES = {
+    "score": {
+        "tanh": "sum(tanh(q*k)) / sqrt(d_k) - 0.1*abs(i-j)",
+        "manhattan": "-sum(abs(q - k))",
+        "temperature": "g * dot(unit(q), unit(k))",
+        "network": "sum(v * tanh(q@W + k@U))",
+        "largest": "max(q * k)",
+    },
+    "mask": {
+        "every_third": "j <= i and (i - j) % 3 == 0",
+        "not_the": 'token[j] != "the"',
+        "same_word": "token[i] == token[j]",
+        "near": "abs(i - j) <= 1",
+        "first_half": "j < n / 2",
+    },
+    "bias": {
+        "distance": "-abs(i - j) / 2",
+        "alibi": "-abs(i-j) * 2**(-8*h/n_heads)",
+        "logarithm": "-log(1 + abs(i - j))",
+        "wave": "sin(i - j)",
+        "first": "2 if j == 0 else 0",
+    },
+    "normaliser": {
+        "quiet": "exp(x - max(x)) / (1 + sum(exp(x - max(x))))",
+        "relu": "relu(x) / n",
+        "squares": "ratio(relu(x)**2, sum(relu(x)**2))",
+        "length": "ratio(x, norm(x))",
+        "mean": "1 / n",
+    },
+}
+"""Lines to begin with, for each kind."""
+
+LABELS = Words(
+    {
+        "tanh": "Each product squeezed, and distance",
+        "manhattan": "Minus the sum of differences",
+        "temperature": "Cosine with a temperature a head",
+        "network": "A small network",
+        "largest": "The largest product",
+        "every_third": "Every third key before",
+        "not_the": "All but the word “the”",
+        "same_word": "The same word",
+        "near": "Direct neighbours",
+        "first_half": "The first half",
+        "distance": "Half a point a step",
+        "alibi": "A slope for each head",
+        "logarithm": "The logarithm of the distance",
+        "wave": "A wave",
+        "first": "More for the first token",
+        "quiet": "Softmax with a 1 below",
+        "relu": "Positive scores over n",
+        "squares": "Squares over their sum",
+        "length": "Scores over their length",
+        "mean": "The same for every key",
+    }
+)
+
+
+def fields(draft: Config, locked: tuple[str, ...]) -> tuple[Config, dict[str, DeltaGenerator]]:
+    """Draw a field for each formula that is chosen; the draft, and a place below each field to explain it in."""
+    places = {}
+    live = widgets.live(draft)
+    for kind, name in FIELDS.items():
+        if name in live and name not in locked:
+            draft = widgets.draw(draft, name)
+            st.pills(
+                WORDS["examples"],
+                list(EXAMPLES[kind]),
+                format_func=LABELS.__getitem__,
+                key=f"example-{kind}",
+                on_change=_take,
+                args=(kind,),
+            )
+            places[kind] = st.container()
+    return draft, places
+
+
+def _take(kind: str) -> None:
+    """Put the example that was pressed into the field."""
+    chosen = st.session_state.get(f"example-{kind}")
+    if chosen in EXAMPLES[kind]:
+        st.session_state[FIELDS[kind]] = EXAMPLES[kind][chosen]
+    st.session_state[f"example-{kind}"] = None
+
+
+def explain(places: Mapping[str, DeltaGenerator], draft: Config, trace: Trace | None) -> None:
+    """Say below each field what its formula means, what it needs, costs and equals, or where it goes wrong."""
+    for kind, place in places.items():
+        with place:
+            text = getattr(draft, FIELDS[kind])
+            try:
+                formula = parse(text, kind)
+            except FormulaError as fault:
+                st.code(fault.pointed(text), language=None, wrap_lines=False)
+                st.caption(f"{str(fault)[0].upper()}{str(fault)[1:]}.".replace("*", r"\*"))
+                continue
+            formula_picture.show(latex(formula), kind)
+            if trace is not None and trace.config == draft:
+                _facts(kind, formula, trace)
+
+
+def _facts(kind: str, formula: Formula, trace: Trace) -> None:
+    said = []
+    if kind == "score":
+        said = [*_shapes(formula, trace), _cost(formula, trace), _likeness(formula, trace)]
+    trouble = _trouble(kind, formula, trace)
+    if trouble and trouble.words:
+        st.code(FormulaError(trouble.words, *trouble.span).pointed(formula.text), language=None)
+        said.append(f"{trouble.words}.")
+    for sentence in filter(None, said):
+        st.caption(sentence.replace("*", r"\*"))
+
+
+def _shapes(formula: Formula, trace: Trace) -> list[str]:
+    """The shape of every parameter, and why it is so."""
+    steps, found = trace.layers[0], []
+    for name, parameter in formula.parameters.items():
+        if STEPS[name] not in steps:
+            found.append(WORDS["bias"].format(name=name))
+            continue
+        shape = steps[STEPS[name]].head(0).shape
+        facts = {"rows": shape[0] if shape else 1, "columns": shape[-1] if shape else 1}
+        found.append(WORDS[parameter.role].format(name=name, shape=" × ".join(map(str, shape)), **facts))
+        if name == BIAS and parameter.role == "vector":
+            found[-1] = f"{found[-1]} {WORDS['bias'].format(name=name)}"
+    return found
+
+
+def _cost(formula: Formula, trace: Trace) -> str:
+    return WORDS["cost"].format(n=multiply_adds_of_score(trace, 0))
+
+
+@lru_cache(maxsize=64)
+def _general(formula: Formula) -> Relation | None:
+    rows = {name: row.typed or parse(row.line) for name, row in SCORES.items() if row.line}
+    return same(formula, rows)
+
+
+def _likeness(formula: Formula, trace: Trace) -> str:
+    """Which row the formula is in general, or else on this sentence alone."""
+    found = _general(formula)
+    if found:
+        return WORDS["general"].format(relation=found.said(SCORES[found.row].label))
+    steps, group = trace.layers[0], trace.config.group_size
+    Q, K = steps["queries"].array, np.repeat(steps["keys"].array, group, axis=0)
+    if len(set(trace.config.key_widths())) > 1:
+        return ""
+    for name, row in SCORES.items():
+        if row.line and not row.parameters:
+            S = row.fn(Q, K) * row.scale(Q.shape[-1])
+            here = relation(steps["scores"].array, S, name)
+            if here:
+                return WORDS["here"].format(relation=here.said(row.label))
+    return ""
+
+
+def _trouble(kind: str, formula: Formula, trace: Trace) -> nonfinite.Trouble | None:
+    """The first number that is none, in the first layer."""
+    steps, config = trace.layers[0], trace.config
+    if kind == "score" and not np.isfinite(steps["scores"].array).all() and len(set(config.key_widths())) == 1:
+        own = {name: steps[STEPS[name]].array for name in formula.parameters if STEPS[name] in steps}
+        own = {name: array[:, 0] if name in NUMBERS else array for name, array in own.items()}
+        if own.keys() == formula.parameters.keys():
+            K = np.repeat(steps["keys"].array, config.group_size, axis=0)
+            return nonfinite.of_scores(formula, steps["queries"].array, K, own)
+    if kind == "normaliser" and not np.isfinite(steps["weights"].array).all() and config.normalise_over == "keys":
+        return nonfinite.of_weights(formula, steps["masked"].array / config.temperature)
+    return None

@@ -1,0 +1,1 @@
+"""Settings and selection of one visitor, and the widgets that show them."""

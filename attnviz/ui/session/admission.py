@@ -1,0 +1,106 @@
+"""Room for a computation: refused beyond what the host allows, and one at a time where it is large.
+
+Every page, panel, experiment, comparison and file asks here before anything is computed. The host sets the memory that
+one computation may take with the environment variable ATTNVIZ_MAX_MB.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TypeVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from attnviz.engine import cost
+from attnviz.engine.config import Config
+from attnviz.engine.cost import Cost
+from attnviz.engine.run import run
+from attnviz.engine.trace import Trace
+from attnviz.exports.formats import ExportTarget, export
+from attnviz.settings.language import Words
+from attnviz.ui.session import locale, unfinished
+from attnviz.ui.session.notices import notice
+from attnviz.ui.session.run_queue import RunQueue
+
+LARGE = Cost(24 * cost.MB, 0.4)
+"""A computation that takes more of either waits for others that do."""
+
+WORDS = Words({"waiting": "Another large setting is being computed; this one comes next."})
+
+Made = TypeVar("Made")
+TURNS = RunQueue()
+
+
+def refusal(what: str, of: Config | Trace, *beside: Config) -> str:
+    """Return why something cannot be made here and what would help, or an empty text."""
+    return cost.refusal(what, of, *beside, most=cost.most_bytes(os.environ.get(cost.VARIABLE, "")))
+
+
+def admitted(what: str, of: Config | Trace, *beside: Config) -> bool:
+    """Say why something cannot be made here, if so; else wait for other large ones if it is large, and return True.
+
+    what    a name in `cost.NEEDS`;  beside  settings whose runs are in memory at the same time
+    """
+    refused = refusal(what, of, *beside)
+    if refused:
+        notice(refused, kind="fault")
+        return False
+    if is_large(cost.estimate(what, of, *beside)):
+        if not unfinished.may_begin(unfinished.name(what, of if isinstance(of, Config) else of.config, beside)):
+            return False
+        place = st.empty()
+        TURNS.enter_large(lambda: place.caption(WORDS["waiting"]))  # drawing ends a run that nobody waits for any more
+        place.empty()
+    return True
+
+
+def computed(config: Config) -> Trace:
+    """Return the run of a setting that the page shows, for a callback: it comes before the page takes its turn."""
+    with TURNS.turn():
+        if is_large(cost.estimate("explore", config)):
+            TURNS.enter_large()
+        return run(config)
+
+
+def is_large(found: Cost) -> bool:
+    """Return whether a computation should not be made at the same time as others like it."""
+    return found.n_bytes > LARGE.n_bytes or found.seconds > LARGE.seconds
+
+
+def download(
+    where: DeltaGenerator,
+    label: str,
+    form: str,
+    of: Trace,
+    again: Callable[[], Trace],
+    place: ExportTarget,
+    *,
+    file_name: str,
+    key: str | None = None,
+) -> str:
+    """Draw a button that makes a file of a run when it is pressed; return why it cannot be made here, if so.
+
+    again  makes the run anew: one that waited to be saved would stay in memory as long as its page
+    """
+    what = f"file/{form}"
+    refused = refusal(what, of)
+    if refused:
+        where.button(label, key=key, disabled=True, help=refused)
+        return refused
+    make = later(what, of, lambda: export(form, again(), place))
+    where.download_button(label, make, file_name, key=key, on_click="ignore")
+    return ""
+
+
+def later(what: str, of: Config | Trace, make: Callable[[], Made]) -> Callable[[], Made]:
+    """Return what makes a file when it is asked for, alone if it is large, in the present language."""
+    if not is_large(cost.estimate(what, of)):
+        return locale.in_current_language(make)
+
+    def made() -> Made:
+        with TURNS.alone():
+            return make()
+
+    return locale.in_current_language(made)

@@ -1,0 +1,45 @@
+"""Back and Forward, as the browser tells of them.
+
+Streamlit says of a run whether the browser's history asked for it, and forgets that if another request joins this one
+before the run has begun: pictures send one when they find how much room there is. So the browser says itself where it
+went, and that is kept until a run shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import parse_qs
+
+import streamlit as st
+
+from attnviz.ui.session.component import component
+
+KEY = "history"
+_GONE = "_gone_to"
+_LONGEST = 2**16  # characters; no link is nearly as long
+_STREAMLITS = ("embed", "embed_options")  # in the address, but not in `st.query_params`
+
+_component = component(__file__, is_isolated=False)
+
+
+def listen() -> None:
+    """Have the browser tell where it goes; call it once in a run, always at the same place."""
+    _component(key=KEY, height="content", on_gone_change=_remember)
+
+
+def _remember() -> None:
+    st.session_state[_GONE] = st.session_state[KEY].get("gone")
+
+
+def leads_to(asked: Mapping[str, list[str]]) -> bool:
+    """Whether this address is where the browser went, and no run has shown that yet."""
+    gone = st.session_state.get(_GONE)
+    if not isinstance(gone, str) or len(gone) > _LONGEST:  # browsers can say anything
+        return False
+    parts = parse_qs(gone, keep_blank_values=True)
+    return {name: values for name, values in parts.items() if name.lower() not in _STREAMLITS} == asked
+
+
+def arrived() -> None:
+    """The run shows where the browser went."""
+    st.session_state.pop(_GONE, None)

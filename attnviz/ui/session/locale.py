@@ -1,0 +1,67 @@
+"""Which language the page speaks: the one that was chosen, or else the nearest to the browser's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+import streamlit as st
+
+from attnviz.settings.language import LANGUAGES, WRITTEN, current_language, nearest_language, set_language
+
+_SPOKEN, _BUTTON = "_language", "speak-"
+
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
+
+
+def begin(chosen: str) -> None:
+    """Speak the chosen language, or the browser's where none was chosen; call it in a run before anything is said."""
+    before = st.session_state.get(_SPOKEN)
+    set_language(chosen if chosen in LANGUAGES else nearest_language(st.context.locale))
+    st.session_state[_SPOKEN] = current_language()
+    if before not in (None, current_language()):
+        _tell_widgets()
+
+
+def _tell_widgets() -> None:
+    """Tell the widgets what they hold, as their words are others now.
+
+    A browser knows options by their labels alone, and a group by its heading, so it would take them for new ones.
+    Buttons, files and pictures cannot be told, and need not: a switch that is off, as a button is, stays off.
+    """
+    for key in [*st.session_state]:
+        value = st.session_state[key]
+        if isinstance(value, str | int | float | list | tuple) and value is not False and not key.startswith(_BUTTON):
+            st.session_state[key] = value
+
+
+def in_session_language(callback: Callable[Given, None]) -> Callable[Given, None]:
+    """A callback that says something: it runs before the page does, and in a thread that may be new."""
+
+    @wraps(callback)
+    def spoken_callback(*args: Given.args, **kwargs: Given.kwargs) -> None:
+        set_language(st.session_state.get(_SPOKEN, WRITTEN))
+        callback(*args, **kwargs)
+
+    return spoken_callback
+
+
+def in_current_language(make: Callable[[], Made]) -> Callable[[], Made]:
+    """What makes a file when it is asked for, in a thread of its own: in the language that is spoken now."""
+    language = current_language()
+
+    def made() -> Made:
+        set_language(language)
+        return make()
+
+    return made
+
+
+def offer(choose: Callable[[str], None]) -> None:
+    """A small button for every other language, above the page; `choose` is called with its code, as a callback."""
+    with st.container(key="languages", horizontal=True, gap="small"):
+        for code, name in LANGUAGES.items():
+            if code != current_language():
+                st.button(name, key=f"{_BUTTON}{code}", type="tertiary", on_click=choose, args=(code,))

@@ -1,0 +1,21 @@
+"""Sentences for the visitor that may hold the visitor's own words: always as plain text, never as markdown."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+
+import streamlit as st
+
+
+def notice(*sentences: str, kind: str = "note") -> None:
+    """One line for each sentence; `kind` is "note" (something to know) or "fault" (something to mend)."""
+    if sentences:
+        lines = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences)
+        role = "alert" if kind == "fault" else "status"
+        st.html(f'<div class="attn-{kind}" role="{role}">{lines}</div>')
+
+
+def paragraph(words: Iterable[str]) -> None:
+    """One quiet line."""
+    st.html(f'<p class="attn-line">{html.escape(" ".join(words))}</p>')

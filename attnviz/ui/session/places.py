@@ -1,0 +1,133 @@
+"""The places of the page, few and named for what a person wants, and the pages and panels that stand in each.
+
+A link names pages and panels, as it always has; the place follows from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from attnviz.settings.language import Words
+from attnviz.ui.session import widgets
+from attnviz.ui.session.selection import PAGE_NAMES, PANEL_NAMES, Selection
+
+WORDS = Words(
+    {
+        "places": "Places",
+        "parts": "In this place",
+        "panels": "Below the pictures",
+        "ways": "Of which runs",
+        "directions": "Forward or backward",
+        "explore": "Explore",
+        "change": "Change",
+        "compare": "Compare",
+        "learn": "Learn",
+        "teach": "Teach",
+        "export": "Export",
+        "two": "Two settings",
+        "this_run": "This seed",
+    }
+)
+PLACES: Mapping[str, tuple[str, ...]] = {
+    "explore": ("explore",),
+    "change": ("what_if", "mask", "data"),
+    "compare": ("compare", "experiments"),
+    "learn": ("lessons", "learn"),
+    "teach": ("assign", "class"),
+    "export": ("take",),
+}
+"""The parts of each place: pages, and panels of the Explore page that change something."""
+
+CHANGING = ("what_if", "mask")
+PANELS: Mapping[str, tuple[str, ...]] = {
+    "cell": ("cell", "backward"),
+    "word": ("word",),
+    "statistics": ("statistics", "redeal"),
+    "table": ("table",),
+}
+"""What can be looked at below the maps of the Explore page; some are two in one, with a choice inside."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a visitor is, as the buttons hold it."""
+
+    place: str
+    part: str
+    group: str = ""
+    way: str = ""
+
+
+def part(selection: Selection) -> str:
+    """Return the part of a place that a selection is in.
+
+    >>> part(Selection()), part(Selection(panel="mask")), part(Selection(page="take", panel="mask"))
+    ('explore', 'mask', 'take')
+    """
+    return selection.panel if selection.page == "explore" and selection.panel in CHANGING else selection.page
+
+
+def place(selection: Selection) -> str:
+    """Return the place that a selection is in.
+
+    >>> place(Selection(page="class")), place(Selection(panel="what_if"))
+    ('teach', 'change')
+    """
+    return next(name for name, parts in PLACES.items() if part(selection) in parts)
+
+
+def led_to(selection: Selection, part: str) -> Selection:
+    """Return the selection in another part; what is looked at there is as it was left.
+
+    >>> led_to(Selection(panel="mask"), "explore").panel, led_to(Selection(page="take"), "mask").page
+    ('cell', 'explore')
+    """
+    if part in CHANGING:
+        return replace(selection, page="explore", panel=part)
+    if part == "explore" and selection.panel in CHANGING:
+        return replace(selection, page=part, panel="cell")
+    if part == "class":  # a lecture begins at the beginning
+        return replace(selection, page=part, step="token_embeddings")
+    return replace(selection, page=part)
+
+
+def choose(selection: Selection) -> Selection:
+    """Draw the places, and beside them the parts of the present one; the selection as the visitor leaves it."""
+    with st.container(key="places", horizontal=True, gap="medium"):
+        held = _Place(place(selection), part(selection))
+        chosen = _choose(held, "place", WORDS["places"], tuple(PLACES), WORDS).place
+        parts = PLACES[chosen]
+        now = held.part if held.part in parts else parts[0]
+        if len(parts) > 1:
+            now = _choose(replace(held, part=now), "part", WORDS["parts"], parts, _part_names()).part
+    return selection if now == held.part else led_to(selection, now)
+
+
+def choose_panel(selection: Selection) -> Selection:
+    """Draw the choice of what is looked at below the maps; in a place that has one thing there, nothing."""
+    if selection.panel in CHANGING:
+        return selection
+    group = next((name for name, panels in PANELS.items() if selection.panel in panels), "cell")
+    names = {name: PANEL_NAMES[name].label for name in PANEL_NAMES}
+    chosen = _choose(_Place("", "", group), "group", WORDS["panels"], tuple(PANELS), names).group
+    panels = PANELS[chosen]
+    now = selection.panel if selection.panel in panels else panels[0]
+    if len(panels) > 1:
+        seeds = chosen == "statistics"
+        labels = names | ({panels[0]: WORDS["this_run"]} if seeds else {})
+        now = _choose(_Place("", "", way=now), "way", WORDS["ways" if seeds else "directions"], panels, labels).way
+    return replace(selection, panel=now)
+
+
+def _part_names() -> Mapping[str, str]:
+    pages = {name: PAGE_NAMES[name].label for name in PAGE_NAMES}
+    return pages | {name: PANEL_NAMES[name].label for name in CHANGING} | {"compare": WORDS["two"]}
+
+
+def _choose(held: _Place, field: str, label: str, options: tuple[str, ...], words: Mapping[str, str]) -> _Place:
+    return widgets.choose_available(
+        held, field, label, options, words=words.__getitem__, buttons=True, label_visibility="collapsed"
+    )

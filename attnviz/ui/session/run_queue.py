@@ -1,0 +1,82 @@
+"""Runs of the page take turns.
+
+Python computes on one processor at a time. If thirty visitors move at once and all runs share it, every one of them
+waits until nearly the end; one after the other, half of them wait half as long, and changing between threads costs
+nothing. A run that takes long is passed by. Of those that need much memory there is one at a time, however long it
+takes, as together they would not fit into the memory of a small host; whoever waits for that has no turn meanwhile.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+LONG = 0.25  # seconds for which a run has the processor to itself while others wait
+ASKED_AGAIN = 0.5  # seconds after which one that waits for a large run looks whether it is still wanted
+
+
+def _nothing() -> None:
+    pass
+
+
+class RunQueue:
+    """Whose turn it is: one at a time, unless that one takes long.
+
+    >>> turns = RunQueue()
+    >>> with turns.turn():
+    ...     "mine"
+    'mine'
+    """
+
+    def __init__(self, long: float = LONG, asked_again: float = ASKED_AGAIN) -> None:
+        self._long, self._asked_again = long, asked_again
+        self._door = threading.Lock()  # behind it all wait but the next
+        self._changed = threading.Condition()
+        self._owner: object | None = None
+        self._here = threading.local()  # of the run in this thread: its turn, and whether it is the large one
+        self.large_run_lock = threading.Lock()
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait for a turn, and give it back at the end of the block, however that ends."""
+        self._take()
+        try:
+            yield
+        finally:
+            if getattr(self._here, "is_large", False):
+                self._here.is_large = False
+                self.large_run_lock.release()
+            self._give_back()
+
+    def enter_large(self, waiting: Callable[[], object] = _nothing) -> None:
+        """Wait until no other large run is left, and be the large one until the turn ends; once is enough.
+
+        The turn is given back while waiting, and taken again. `waiting` is called now and then; what it raises ends it.
+        """
+        if getattr(self._here, "is_large", False):
+            return
+        if not self.large_run_lock.acquire(blocking=False):
+            self._give_back()
+            while not self.large_run_lock.acquire(timeout=self._asked_again):
+                waiting()
+            self._here.is_large = True
+            self._take()
+        self._here.is_large = True
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Be the only large computation, outside of any turn: for a file that is made while no page is run."""
+        with self.large_run_lock:
+            yield
+
+    def _take(self) -> None:
+        with self._door, self._changed:
+            self._changed.wait_for(lambda: self._owner is None, self._long)
+            self._here.turn = self._owner = object()
+
+    def _give_back(self) -> None:
+        with self._changed:
+            if self._owner is self._here.turn:  # nobody has passed by
+                self._owner = None
+                self._changed.notify()

@@ -1,0 +1,160 @@
+"""What is looked at, which changes no number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from attnviz.analysis.permutations import ORDERS
+from attnviz.analysis.variance_and_sharing import VECTORS
+from attnviz.classroom.assignments import LONGEST
+from attnviz.engine.config import MOST_HEADS, Config
+from attnviz.engine.trace import Trace
+from attnviz.lessons.catalogue import LESSONS
+from attnviz.settings import fields
+from attnviz.settings.fields import changes, number, option, settings, shorten, switch, text
+from attnviz.settings.language import LANGUAGES, Words, translate
+from attnviz.settings.rows import Entry, table
+
+PAGE_NAMES = table(
+    Entry("explore", "Explore", "All heads side by side, and every number behind them."),
+    Entry("compare", "Compare", "The setting, and the same with one thing changed."),
+    Entry("experiments", "Experiments", "One question at a time, answered with the present setting."),
+    Entry("lessons", "Lessons", "Worked examples and questions, slide by slide."),
+    Entry("assign", "Assignments", "A task as a link, and the codes that come back."),
+    Entry("data", "Your data", "Attention that you bring: weights, scores, or queries, keys and values."),
+    Entry("take", "Export", "Pictures, data, code and links of the present setting."),
+    Entry("class", "Class", "One step at a time in large type, for a room."),
+    Entry("learn", "A head learns", "A head while it learns a task, step by step."),
+)
+PANEL_NAMES = table(
+    Entry("cell", "This cell", "One cell, all the way down to its products."),
+    Entry("word", "This word", "What one word reads from, in every head."),
+    Entry("flow", "Every step", "From the sentence to the output, and the shape of everything."),
+    Entry("statistics", "Statistics", "Sums, effective number of keys, distances, shares."),
+    Entry("redeal", "Deal again", "The mean over ten seeds: what is left of a random pattern."),
+    Entry("table", "Table", "The numbers of any step, to read and to save."),
+    Entry("what_if", "What if", "Change any number, and see what follows from it."),
+    Entry("mask", "Mask", "Who may attend to what: paint it, and copy it as code."),
+    Entry("backward", "Backward", "How fast a result moves with every number before it."),
+)
+EXPERIMENT_NAMES = table(
+    Entry("mask_values", "What hides a score", "Minus infinity, a large number, zero: what leaks through."),
+    Entry("axis", "Which axis sums to one", "Softmax over the keys, or the wrong way, over the queries."),
+    Entry("scale", "Why divide by √d_k", "The spread of the scores and the largest weight, as d_k grows."),
+    Entry("sharing", "Sharing keys and values", "Every head its own, groups, or one for all."),
+    Entry("shuffle", "Does order matter", "The same words in another order, with positions and without."),
+    Entry("importance", "Is the weight the importance", "Weight, slopes and knock-out of each key side by side."),
+)
+TARGET_NAMES = table(
+    Entry("output", "The word's output", "The sum of the output of the selected word."),
+    Entry("points_at", "Output towards a word", "How far the output of the selected word points at the selected key."),
+    Entry("weight", "The cell's weight", "The weight of the selected cell."),
+)
+DESK_NAMES = table(
+    Entry("compose", "Compose", "Choose what is locked and hidden, and the questions."),
+    Entry("mark", "Check results", "Codes that were handed in, marked offline."),
+    Entry("student", "Student", "The assignment alone, as its link opens it."),
+)
+COLOUR_NAMES = table(
+    Entry("apart", "Each head its own", "The colours of a head reach from its own smallest to its own largest score."),
+    Entry("common", "One over all heads", "The same colour is the same score in every head."),
+)
+LANGUAGE_NAMES = table(
+    Entry("auto", "As the browser", "The language that the browser asks for, where the page speaks it."),
+    *(Entry(code, name, "") for code, name in LANGUAGES.items()),
+)
+LESSON_NAMES = table(*(Entry(lesson.name, lesson.title, lesson.about) for lesson in LESSONS.values()))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The place that a visitor looks at; places are counted from 1, and the whole travels in the link."""
+
+    page: str = option(PAGE_NAMES, "explore", label="Page")
+    panel: str = option(PANEL_NAMES, "cell", label="Below the pictures")
+    experiment: str = option(EXPERIMENT_NAMES, "mask_values", label="Experiment")
+    changes: tuple[tuple[str, str], ...] = changes(
+        Config, prefix="b_", label="B differs from A in", help="Everything else is as in A."
+    )
+    target: str = option(TARGET_NAMES, "output", label="L, the result")
+    step: str = text("weights", label="Step", longest=40)
+    shown: str = text("weights", label="Shown", longest=40)
+    focus: int | None = number(None, 1, 128, none="none", label="Head in focus")
+    colours: str = option(COLOUR_NAMES, "apart", label="Colours of the scores")
+    layer: int = number(1, 1, 128, label="Layer")
+    head: int | None = number(None, 1, 128, none="none", label="Head")
+    query: int | None = number(None, 1, 128, none="none", label="Query")
+    key: int | None = number(None, 1, 128, none="none", label="Key")
+    dimension: int | None = number(None, 1, 128, none="none", label="Dimension")
+    large: float = number(
+        -1e9,
+        -1e9,
+        -1.0,
+        integer=False,
+        stops=(-1e9, -1e4, -100.0, -10.0, -1.0),
+        label="The large number",
+        help="What stands for −∞ in the second picture. float16 ends at −65,504: −1e9 does not fit.",
+    )
+    empty_row: bool = switch(False, label="Empty a row", help="The first query may attend to nothing.")
+    trial_vectors: str = option(VECTORS, "unit", label="Queries and keys")
+    trial_kv: int | None = number(None, 1, MOST_HEADS, none="the middle", label="Key/value heads, in between")
+    trial_order: str = option(ORDERS, "reverse", label="Order")
+    swap_one: int = number(1, 1, 128, label="One place that is swapped")
+    swap_other: int | None = number(None, 1, 128, none="the last", label="The other place")
+    trial_d_k: int = number(16, 1, 64, label="d_k of the experiment", help="The setting keeps its own.")
+    lesson: str = option(LESSON_NAMES, next(iter(LESSON_NAMES)), label="Lesson")
+    slide: int = number(1, 1, 40, label="Slide")
+    desk: str = option(DESK_NAMES, "compose", label="Assignments")
+    assigned: str = text("", label="Assignment", longest=LONGEST)
+    presenter: bool = switch(False, label="Large type", help="One slide for a room; arrow keys and Space go on.")
+    lang: str = option(LANGUAGE_NAMES, "auto", label="Language")
+    digits: int = number(4, 2, 17, label="Digits", help="How many are shown; the arithmetic is done with all of them.")
+
+    def __post_init__(self) -> None:
+        fields.check(self)
+
+
+OUTSIDE = Words(
+    {
+        "gone": "{label} was {given}; there are {n}, so none is chosen.",
+        "gone_of_one": "{label} was {given}; there is only one, so none is chosen.",
+        "last": "{label} was {given}; there are {n}, so the last is shown.",
+        "last_of_one": "{label} was {given}; there is only one.",
+        "step": "Step was {given}, which this setting does not have; another one is shown.",
+    }
+)
+
+
+def outside(selection: Selection, trace: Trace) -> list[str]:
+    """What is looked at and is not there in this run, a sentence for each."""
+    lengths = {"layer": len(trace.layers)} | _lengths(trace)
+    said = [_outside(selection, name, n) for name, n in lengths.items() if (getattr(selection, name) or 0) > n]
+    if not any(selection.step in steps for steps in (trace.around, trace.layers[0], trace.layers[-1])):
+        said.append(OUTSIDE["step"].format(given=shorten(selection.step)))
+    return said
+
+
+def outside_lesson(selection: Selection) -> list[str]:
+    """What is said of a slide that the lesson does not have."""
+    n = len(LESSONS[selection.lesson].slides)
+    return [_outside(selection, "slide", n)] if selection.slide > n else []
+
+
+def _outside(selection: Selection, name: str, n: int) -> str:
+    label = next(item.metadata["label"] for item in settings(selection) if item.name == name)
+    which = ("last" if name in ("layer", "slide") else "gone") + ("_of_one" if n == 1 else "")
+    return OUTSIDE[which].format(label=translate(label), given=getattr(selection, name), n=n)
+
+
+def _lengths(trace: Trace) -> dict[str, int]:
+    """How many there are of each place that may be chosen or not."""
+    heads = trace.config.n_heads
+    words = {"query": len(trace.query_tokens), "key": len(trace.key_tokens)}
+    return {"head": heads, "focus": heads, **words, "dimension": max(trace.config.value_widths())}
+
+
+def within(selection: Selection, trace: Trace) -> Selection:
+    """The selection, without what this run does not have."""
+    gone: dict[str, Any] = {name: None for name, n in _lengths(trace).items() if (getattr(selection, name) or 0) > n}
+    return replace(selection, layer=min(selection.layer, len(trace.layers)), **gone)

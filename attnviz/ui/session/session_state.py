@@ -1,0 +1,239 @@
+"""The address and the session: the only reader of the query parameters and of what is saved between two runs.
+
+Every run sends the address that the browser showed when the run was asked for, and that address lags: after a move of
+a slider the new one is still on its way when a button is pressed. So an address that differs from ours is either
+behind, or gone back to with Back or Forward, and the two look alike. No clock can tell them apart on a slow line, but
+the browser says when its history asked for a run, so the address is read in such a run and in a session's first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from attnviz.settings import url_codec
+from attnviz.settings.language import Words
+from attnviz.ui.session import browser_history, locale, widgets
+
+_SAVED = "_address"
+_PROBLEMS = "_problems"
+_UPLOAD = "_upload"
+_UNHEARD = "_unheard"
+_WRITTEN = "_written"
+_WENT = "_went"
+_SENT = "_sent"
+_READ = "_read"
+_FOUND = "_found"
+_ON_ITS_WAY = 5.0  # seconds after which what was sent to the browser has arrived
+
+
+def read(
+    *classes: type[Any], opening: tuple[object, ...] = (), beside: tuple[str, ...] = ()
+) -> tuple[tuple[Any, ...], list[str]]:
+    """The records of this run, and what could not be read in the address; call it before any widget is drawn.
+
+    An address that says nothing, or only something of the fields `beside`, stands for the `opening` records, or the
+    defaults. The problems are repeated until the records change, as a run that nobody asked for may follow at once.
+    """
+    first = _SAVED not in st.session_state
+    navigated = st.session_state[_WENT] = _navigated()
+    st.session_state[_READ], st.session_state[_FOUND] = first or navigated, []
+    _acknowledge(navigated)
+    if not first and not navigated:
+        _reconcile_widgets()
+        return url_codec.decode(st.session_state[_SAVED], *classes)[0], st.session_state[_PROBLEMS]
+    asked: dict[str, Any] = {**_asked()}
+    ours = {*url_codec.labels(*classes), *url_codec.RESERVED} - {*beside}
+    if opening and not any(name in asked for name in ours):
+        asked = {**url_codec.encode(*opening), **asked}
+    records, problems = url_codec.decode(url_codec.restore_dropped(asked, st.session_state.get(_SAVED, {})), *classes)
+    if navigated:
+        browser_history.arrived()
+        _push_to_widgets(widgets.show(*records))
+        _save(records, problems)
+    else:  # widgets start from the records; after a restart of the server, those of the browser hold newer values
+        _save(records, problems)
+    return records, problems
+
+
+def requested(name: str) -> str:
+    """What one parameter says, as `read` will find it; for what has to be known before anything is read."""
+    if _SAVED in st.session_state and not _navigated():
+        return str(st.session_state[_SAVED].get(name, ""))
+    return str(st.query_params.get(name, ""))
+
+
+def has_read() -> bool:
+    """Whether the records of this run come from the address, and not from the session."""
+    return bool(st.session_state.get(_READ))
+
+
+def found(problems: Iterable[str]) -> list[str]:
+    """Those problems that are not said yet; from the next run on they stand with those of the address.
+
+    They are repeated with these until the records change.
+    """
+    new = [problem for problem in problems if problem not in st.session_state.get(_PROBLEMS, ())]
+    st.session_state[_FOUND] = [*st.session_state.get(_FOUND, []), *new]
+    return new
+
+
+def of_address(problems: Iterable[str]) -> list[str]:
+    """What a run shows to be wrong in the address that it has read; nothing where a visitor's own move led there."""
+    return found(problems) if has_read() else []
+
+
+def put(name: str, text: str) -> None:
+    """Change a field that no widget is drawn for, as a callback."""
+    st.session_state[_SAVED] = {**st.session_state[_SAVED], name: text}
+    st.session_state[_PROBLEMS] = []
+
+
+def adopt(*records: object, problems: Iterable[str] = ()) -> None:
+    """Make the records those of the session and show them in the widgets: for a button, a lesson, an opened file.
+
+    Call it in a callback, or before any widget is drawn. Only what differs from the session's records is shown, so
+    that a slider that was moved in the same moment keeps what it says.
+    """
+    before, _ = url_codec.decode(st.session_state.get(_SAVED, {}), *map(type, records))
+    _push_to_widgets(widgets.show(*records, unlike=before))
+    _save(records, problems)
+
+
+def _push_to_widgets(held: Mapping[str, Any]) -> None:
+    """Remember what was sent to the widgets, and when."""
+    st.session_state[_UNHEARD] = time.monotonic(), held
+
+
+def _reconcile_widgets() -> None:
+    """Send back what a widget says, if it moved while what it should show was still on its way to it.
+
+    The move counts here, and the browser then shows what was sent: without this they would differ from then on.
+    """
+    sent, shown = st.session_state.get(_UNHEARD, (0.0, {}))
+    drawn = {name: st.session_state[name] for name in shown if name in st.session_state}
+    moved = {name: value for name, value in drawn.items() if value != shown[name]}
+    if moved and time.monotonic() - sent < _ON_ITS_WAY:
+        st.session_state.update(moved)
+        st.session_state[_UNHEARD] = time.monotonic(), shown | moved
+    else:
+        st.session_state.pop(_UNHEARD, None)
+
+
+def write(*records: object) -> tuple[str, ...]:
+    """Save the records and put them in the address if it says something else; call it once, at the page's end.
+
+    What was wrong is said until the records change. In a run that has read the address only the page itself changes
+    them, to what it can show, so there it is kept.
+
+    Each change of the address is a step of the Back button, so where that has led the address stays as it is. What is
+    not ours in it stays. Gives the labels of the fields that are too long for a link, if any.
+    """
+    whole = url_codec.encode(*records)
+    if whole != st.session_state.get(_SAVED) or st.session_state.get(_FOUND):
+        is_same = whole == st.session_state.get(_SAVED)
+        before = st.session_state.get(_PROBLEMS, []) if is_same or has_read() else []
+        _save(records, dict.fromkeys([*before, *st.session_state.get(_FOUND, [])]))
+    short, left_out = url_codec.shorten_to_fit(whole)
+    labels = url_codec.labels(*map(type, records))
+    asked = _asked()
+    ours = {name: asked[name][-1] for name in (*labels, *url_codec.RESERVED) if name in asked}
+    if st.session_state.get(_WENT):  # what is written now may count as a step, and there is no way forward from that
+        if st.session_state.get(_SENT):
+            _send(asked)
+    elif not _same(ours, short, *map(type, records)):
+        others = {name: asked[name] for name in asked if name not in ours}
+        _send({**others, **{name: [text] for name, text in short.items()}})
+    st.session_state[_WRITTEN] = short
+    return tuple(labels[name] for name in left_out)
+
+
+def _send(query: dict[str, list[str]]) -> None:
+    """Put an address into the browser, and remember it until it has arrived."""
+    st.session_state[_SENT] = query, _asked()
+    st.query_params.from_dict(query)
+
+
+def _acknowledge(navigated: bool) -> None:
+    """Forget what was sent if the browser shows it, or went back to what it showed before.
+
+    What is still on its way when Back is pressed arrives after that, and the address then has to be sent once more.
+    """
+    sent, before = st.session_state.get(_SENT) or (None, None)
+    if _asked() == sent or (navigated and _asked() == before):
+        st.session_state[_SENT] = None
+
+
+def _same(asked: dict[str, str], ours: dict[str, str], *classes: type[Any]) -> bool:
+    """Whether two addresses mean the same, however the first is spelled."""
+    if asked in (ours, st.session_state.get(_WRITTEN)):  # what we wrote is spelled as we do, and need not be read
+        return asked == ours
+    return url_codec.encode(*url_codec.decode(asked, *classes)[0]) == ours
+
+
+def _save(records: tuple[object, ...], problems: Iterable[str]) -> None:
+    """Keep the records as an address: it outlives a reload of the code that defines them."""
+    st.session_state[_SAVED] = url_codec.encode(*records)
+    st.session_state[_PROBLEMS] = list(problems)
+
+
+def _asked() -> dict[str, list[str]]:
+    """The address that the browser showed when it asked for this run."""
+    return {name: st.query_params.get_all(name) for name in st.query_params}
+
+
+def _navigated() -> bool:
+    """Whether Back or Forward asked for this run, or for one before it that came to nothing.
+
+    What Streamlit says of it is private, so the tests hold every version to it.
+    """
+    return bool(getattr(get_script_run_ctx(), "is_history_navigation", False)) or browser_history.leads_to(_asked())
+
+
+def digest(*things: object) -> str:
+    """A short name for things that are equal when they look alike: a widget named so begins anew when they change."""
+    return hashlib.blake2b(repr(things).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+FILE_LABELS = Words(
+    {
+        "save": "Save this setting",
+        "open": "Open a saved setting",
+        "unreadable": "The file is no text in UTF-8, so nothing was opened.",
+    }
+)
+
+
+def files(*records: object) -> None:
+    """Offer the records as a file to save, and a place to open one; for what is too long to travel in a link."""
+    saved = url_codec.to_file(*records)
+    st.download_button(
+        FILE_LABELS["save"], saved, "attnviz.json", "application/json", on_click="ignore", width="stretch"
+    )
+    st.file_uploader(
+        FILE_LABELS["open"],
+        type="json",
+        key=_UPLOAD,
+        on_change=_open,
+        args=tuple(map(type, records)),
+        max_upload_size=1,
+    )
+
+
+@locale.in_session_language
+def _open(*classes: type[Any]) -> None:
+    """Adopt what the uploaded file holds, as a callback: before the next run draws a widget."""
+    uploaded = st.session_state.get(_UPLOAD)
+    if uploaded is None:
+        return
+    try:
+        records, problems = url_codec.from_file(uploaded.getvalue().decode("utf-8"), *classes)
+    except UnicodeDecodeError:
+        st.session_state[_PROBLEMS] = [FILE_LABELS["unreadable"]]
+        return
+    adopt(*records, problems=problems)

@@ -1,0 +1,128 @@
+// What Streamlit hands to a component, and what Python sends to each of ours.
+
+/**
+ * The argument of a component's function, which Streamlit calls whenever there is something new to show; what the
+ * function returns is called when the component is taken off the page.
+ *
+ * `Data` is what Python gave as `data`: bytes arrive as a Uint8Array, a mapping as an object.
+ * `Values` are the names and types of what the component tells Python.
+ * `Kept` is what the component itself keeps at its place between two calls.
+ */
+export interface Component<Data = unknown, Values extends object = {}, Kept extends object = {}> {
+  name: string;
+  key: string;
+  data: Data;
+  /** A ShadowRoot, unless the component was registered with `isolate_styles=False`. */
+  parentElement: (HTMLElement | ShadowRoot) & Kept;
+  /** Tells Python a value that stays until another is told. */
+  setStateValue<Name extends keyof Values>(name: Name, value: Values[Name]): void;
+  /** Tells Python a value for one run only. */
+  setTriggerValue<Name extends keyof Values>(name: Name, value: Values[Name]): void;
+}
+
+/** A mask as `paint.packed` sends it; its cells as lines of 0 and 1, a line for each query. */
+export interface PaintData {
+  queries: string[];
+  keys: string[];
+  cells: string;
+  /** How often a painted mask was not taken. */
+  refused: number;
+  colours: { may: string; may_not: string };
+  words: Record<"grid" | "row" | "column" | "may" | "may_not" | "empty" | "hint", string>;
+}
+
+/** How much may be pasted into each field, by its widget key, as `paste.guard` sends it. */
+export interface PasteData {
+  limits: Partial<Record<string, number>>;
+  words: Record<"refused", string>;
+  language: string;
+}
+
+/** A picture to be saved, as `snapshot.button` sends it. */
+export interface SnapshotData {
+  svg: string;
+  /** Of the file. */
+  name: string;
+  dpi: number;
+  label: string;
+  failed: string;
+}
+
+/** What is being computed, as `unfinished.py` sends it; nothing is where `key` is empty. */
+export interface UnfinishedData {
+  /** The name of the note. */
+  cookie: string;
+  key: string;
+  /** How often something was sent, so that each time differs from the one before. */
+  n: number;
+}
+
+/** Cells of the maps that something stands for: a place along each axis, counted from 0; `own` is its own axis. */
+export interface Mark {
+  own: "query" | "key" | "d_k" | "d_v";
+  head?: number | null;
+  query?: number | null;
+  key?: number | null;
+  d_k?: number | null;
+  d_v?: number | null;
+}
+
+/** Scores or weights that stand together; null is one that is no finite number. */
+export interface AnswerRow {
+  values: (number | null)[];
+  /** The one that is explained. */
+  at: number | null;
+  axis: "key" | "query";
+  names: string[];
+  whole?: string;
+}
+
+/** What is added up: of each entry its name, its two parts, what it comes to, and the same as text. */
+export interface AnswerTerms {
+  axis: "d_k" | "d_v" | "key";
+  rows: [name: string, left: string, right: string, value: number | null, text: string][];
+  /** What is shown of many entries: beside the maps, and on a sheet. */
+  folds: { shown: number[]; more: string; value: number | null; rest: string }[];
+  /** What stands between the two parts, if not ×. */
+  sign?: string;
+  /** Numbers of which those of the rows are parts. */
+  whole?: (number | null)[];
+}
+
+export interface AnswerCells {
+  values: (number | null)[];
+  texts: string[];
+  label: string;
+  at: number | null;
+  /** Where the colour scale ends. */
+  end: number;
+}
+
+export interface AnswerLine {
+  name: string;
+  title: string;
+  value: string;
+  note: string;
+  terms?: AnswerTerms;
+  columns?: AnswerRow;
+  shares?: AnswerRow;
+  cells?: AnswerCells;
+}
+
+/** How what was chosen came to be, as `explanation.py` says it. */
+export interface Answer {
+  title: [name: string, text: string][];
+  said: string;
+  head: number;
+  query: number;
+  key: number | null;
+  lines: AnswerLine[];
+}
+
+/** The answer beside the maps, as `drawer.packed` sends it; none while nothing is chosen. */
+export interface AnswerData {
+  answer: Answer | null;
+  words: Record<"answer" | "close" | "all", string>;
+  /** The colours of signed numbers, on a light page and on a dark one. */
+  scales: string[][];
+}

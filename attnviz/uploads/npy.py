@@ -1,0 +1,169 @@
+"""Arrays out of files of NumPy, none of which can run code, fill the memory or lie about its size.
+
+NumPy's own reader parses the header; what it says is checked before anything is allocated, which `numpy.load` does not
+do, and a number is only ever looked at in place.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+import zipfile
+import zlib
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.language import Words, translate
+
+Array = np.ndarray
+
+MAGIC, ZIP = np.lib.format.MAGIC_PREFIX, (b"PK\x03\x04", b"PK\x05\x06")
+LONGEST_AXIS = 4096
+MOST_AXES = 5
+LONGEST_HEADER = 10_000
+LONGEST_TEXT = 4_000_000
+LAST_CHARACTER = 0x10FFFF
+
+_READERS = {(1, 0): np.lib.format.read_array_header_1_0} | dict.fromkeys(
+    [(2, 0), (3, 0)], np.lib.format.read_array_header_2_0
+)
+"""By the version of the format; the third differs from the second in the names of records only, which are refused."""
+
+KINDS = {"f": (2, 4, 8), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "b": (1,)}
+"""The kinds of number that are read, and the bytes that one may have; U is text, of any length."""
+
+REFUSED = Words(
+    {
+        "O": "Python objects, which would have to be run to be read",
+        "c": "complex numbers",
+        "V": "records",
+        "S": "bytes",
+        "M": "dates",
+        "m": "times",
+    }
+)
+"""What an array may hold that is no number, in words."""
+
+FAULTS = Words(
+    {
+        "kind": "{name} holds {what}; save real numbers",
+        "header": "{name} has no header that can be read; save it with numpy.save or numpy.savez",
+        "axes": "{name} says it has shape {shape}; at most {most} axes of 1 to {longest:,} can be read",
+        "length": "{name} says it holds {said:,} bytes of numbers and holds {held:,}; it is damaged, so save it again",
+        "text": "{name} holds characters that are none; save its tokens again",
+        "zip": "the file is no archive of NumPy that can be read; save it with numpy.savez",
+        "members": "the file holds {n:,} arrays; at most {most:,} can be read",
+        "member": "the file holds {name}, which is no array; save arrays alone, with numpy.savez",
+        "twice": "the file holds {name} twice; save it once",
+        "encrypted": "{name} is encrypted; save it without a password",
+        "packed": "{name} is packed in a way that is not read here; save it with numpy.savez or numpy.savez_compressed",
+        "large": "{name} would unpack to {said:,} bytes; {most:,} are left of what can be read, so bring less",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much a file may hold: the bytes of all arrays together, and how many arrays."""
+
+    n_bytes: int
+    n_arrays: int
+
+
+def npy(data: bytes, name: str = "") -> Array:
+    """Return the array of an .npy file: float64 for numbers, `U` for text, bool for truth values.
+
+    Raises ConfigError for whatever is no array of real numbers or text, before any memory is taken for it.
+    """
+    name = name or translate("the array")
+    start, shape, fortran, dtype = _header(data, name)
+    said, held = prod(shape) * dtype.itemsize, len(data) - start
+    if said != held:
+        raise _fault("length", name, said=said, held=held)
+    flat = np.frombuffer(data, dtype, offset=start)
+    if dtype.kind == "U":
+        if (flat.view(np.dtype(f"{dtype.byteorder}u4")) > LAST_CHARACTER).any():
+            raise _fault("text", name)
+        array = flat.astype("U")
+    else:
+        array = flat.view(np.uint8) != 0 if dtype.kind == "b" else flat.astype(np.float64)
+    return array.reshape(shape, order="F" if fortran else "C")
+
+
+def _header(data: bytes, name: str) -> tuple[int, tuple[int, ...], bool, np.dtype]:
+    """Return where the numbers begin, and what NumPy's own reader finds in the header before them.
+
+    Raises ConfigError for a header that says more than may be read, or that cannot be read.
+    """
+    file = io.BytesIO(data)
+    try:
+        version = np.lib.format.read_magic(file)
+        shape, fortran, dtype = _READERS[version](file, max_header_size=LONGEST_HEADER)
+    except Exception:  # whatever the parser makes of a hostile header: it also goes through ast and tokenize
+        raise _fault("header", name) from None
+    if dtype.kind in REFUSED:
+        raise _fault("kind", name, what=REFUSED[dtype.kind])
+    width = dtype.itemsize // (4 if dtype.kind == "U" else 1)
+    if not (width in KINDS.get(dtype.kind, ()) or (dtype.kind == "U" and width <= LONGEST_TEXT)):
+        raise _fault("kind", name, what=translate("numbers of the kind {kind}", kind=f"{dtype.kind}{width}"))
+    if len(shape) > MOST_AXES or not all(1 <= size <= LONGEST_AXIS for size in shape):
+        raise _fault("axes", name, shape=shorten(str(shape)), most=MOST_AXES, longest=LONGEST_AXIS)
+    return file.tell(), shape, fortran, dtype
+
+
+def npz(data: bytes, budget: Budget) -> dict[str, Array]:
+    """Return the arrays of an .npz file by their names.
+
+    Raises ConfigError for whatever is no plain archive of arrays, and for more than the budget allows: what a member
+    says of its size is checked first, and no more than that is ever unpacked.
+    """
+    n = data.count(b"PK\x01\x02")  # so many entries at the most, counted before a list of them is made
+    if n > 2 * budget.n_arrays:
+        raise _fault("members", n=n, most=budget.n_arrays)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return _members(archive, budget)
+    except ConfigError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, RuntimeError, ValueError):
+        raise _fault("zip") from None
+
+
+def _members(archive: zipfile.ZipFile, budget: Budget) -> dict[str, Array]:
+    members, left = archive.infolist(), budget.n_bytes
+    if len(members) > budget.n_arrays:
+        raise _fault("members", n=len(members), most=budget.n_arrays)
+    arrays: dict[str, Array] = {}
+    for member in members:
+        name = member.filename.removesuffix(".npy")
+        _check(member, name, name in arrays, left)
+        left -= member.file_size
+        with archive.open(member) as file:
+            data = file.read(member.file_size)
+            if len(data) != member.file_size or file.read(1):
+                raise _fault("zip")
+        arrays[name] = npy(data, shorten(name))
+    return arrays
+
+
+def _check(member: zipfile.ZipInfo, name: str, twice: bool, left: int) -> None:
+    """Raises ConfigError for a member that is not to be unpacked."""
+    said = shorten(name)
+    if name == member.filename or not re.fullmatch(r"[\w. -]{1,100}", name) or name.startswith("."):
+        raise _fault("member", shorten(member.filename))
+    if twice:
+        raise _fault("twice", said)
+    if member.flag_bits & 0x1:
+        raise _fault("encrypted", said)
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise _fault("packed", said)
+    if member.file_size > left:
+        raise _fault("large", said, said=member.file_size, most=left)
+
+
+def _fault(which: str, name: str = "", **facts: object) -> ConfigError:
+    return ConfigError(FAULTS[which].format(name=name, **facts))

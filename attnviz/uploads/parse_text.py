@@ -1,0 +1,200 @@
+"""Numbers and tokens out of text: JSON, comma-separated rows, and what is pasted from a spreadsheet.
+
+Nothing is guessed that could be read in two ways. A fault is said with its place, counted from 1.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from attnviz.settings.fields import shorten
+from attnviz.settings.language import translate
+from attnviz.settings.plain_text import clean
+from attnviz.uploads import npy
+from attnviz.uploads import parse_tables as tables
+
+Array = np.ndarray
+
+MOST_TOKENS = npy.LONGEST_AXIS
+LONGEST_TOKEN = 200
+EXAMPLES = {"object": '{"weights": [[0.5, 0.5], ...], "tokens": ["a", "b"]}', "tokens": '["the", "cat"]'}
+
+TOKENS = {"tokens": ("query", "key"), "query_tokens": ("query",), "key_tokens": ("key",)}
+"""Names under which a file may hold tokens, and whose they are."""
+
+
+@dataclass(frozen=True)
+class Upload:
+    """What a file holds: arrays by their names, the only one of a nameless kind as "", and tokens if there are any."""
+
+    arrays: Mapping[str, Array]
+    query_tokens: tuple[str, ...] | None = None
+    key_tokens: tuple[str, ...] | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+
+def from_text(text: str) -> Upload:
+    """Return what is in a text: JSON if it begins so, rows of numbers otherwise.
+
+    Raises ConfigError in one sentence, with the place of the fault.
+    """
+    return _of_json(text) if text.lstrip()[:1] in ("{", "[") else _of_table(text)
+
+
+def matrix(text: str, *, minus_infinity: bool = False, head: int | None = None) -> Array:
+    """Return rows of numbers as a matrix: a line a row, with tabs, semicolons, commas or spaces between, one kind
+    throughout.
+
+    A heading row and column may stand around it. Of a table of ours, with a row for every number, the numbers of one
+    head are taken; `head` counts from 0.
+
+    Raises ConfigError with row and column of the first thing that is no finite number; `minus_infinity` lets -inf by.
+
+    >>> matrix("1, 2.5\\n-3, 4e-1")
+    array([[ 1. ,  2.5],
+           [-3. ,  0.4]])
+    >>> matrix("sep=;\\n;a;b\\nx;1;2,5")
+    array([[1. , 2.5]])
+    """
+    return tables.read(text, "or_minus_infinity" if minus_infinity else "finite", head=head, one=True).numbers
+
+
+def tokens(text: str) -> tuple[str, ...] | None:
+    """Return tokens out of a line: separated by spaces, or a JSON list of texts; None if there are none.
+
+    >>> tokens("the cat"), tokens('["New York", "!"]'), tokens(" ")
+    (('the', 'cat'), ('New York', '!'), None)
+    """
+    if not text.lstrip().startswith("["):
+        return clean_tokens(text.split()) if text.split() else None
+    return clean_tokens(_loaded(text))
+
+
+def clean_tokens(given: Any) -> tuple[str, ...]:
+    """Return a list of tokens as it can be shown; raises ConfigError if it is none."""
+    if not isinstance(given, list) or not all(isinstance(token, str) for token in given):
+        raise tables.fault("tokens", example=EXAMPLES["tokens"])
+    if len(given) > MOST_TOKENS:
+        raise tables.fault("long", n=len(given), most=MOST_TOKENS)
+    return tuple(clean(token)[:LONGEST_TOKEN] for token in given)
+
+
+def sort_parts(found: Mapping[str, Any], extra: Mapping[str, Any] | None = None) -> Upload:
+    """Return numbers, tokens and texts apart."""
+    numbers = {name: array for name, array in found.items() if array.dtype.kind != "U"}
+    texts = {name: str(array) for name, array in found.items() if array.dtype.kind == "U" and not array.ndim}
+    lists = {name: array.tolist() for name, array in found.items() if array.dtype.kind == "U" and array.ndim == 1}
+    whose: dict[str, tuple[str, ...]] = {}
+    for name, given in (lists | dict(extra or {})).items():
+        for axis in TOKENS.get(name, ()):
+            whose[axis] = clean_tokens(given)
+    return Upload(numbers, whose.get("query"), whose.get("key"), texts)
+
+
+def _of_json(text: str) -> Upload:
+    """Lists of numbers, or an object that names them."""
+    held = _loaded(text)
+    if isinstance(held, list):
+        return Upload({"": listed(held)})
+    if not isinstance(held, dict) or not any(isinstance(value, list) for value in held.values()):
+        raise tables.fault("object", example=EXAMPLES["object"])
+    named = {name: value for name, value in held.items() if isinstance(value, list)}
+    numbers = {clean(name): listed(value) for name, value in named.items() if name not in TOKENS}
+    return sort_parts(numbers, {name: value for name, value in named.items() if name in TOKENS})
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise tables.fault("json", line=error.lineno, column=error.colno) from None
+    except (RecursionError, ValueError):
+        raise tables.fault("deep") from None
+
+
+MINUS_INFINITY = {"-inf": -math.inf}
+"""A number that JSON has no form for, as a text."""
+
+
+def listed(held: list[Any], odd: Mapping[str, float] = MINUS_INFINITY) -> Array:
+    """Nested lists of numbers as an array; `odd` are texts that stand for numbers which JSON has no form for.
+
+    Raises ConfigError with the place of what is no number, and of a list that is shorter or longer than others.
+    """
+    shape: list[int] = []
+    level: Any = held
+    while isinstance(level, list) and level and len(shape) <= npy.MOST_AXES:
+        shape.append(len(level))
+        level = level[0]
+    if not shape:
+        raise tables.fault("empty")
+    if len(shape) > npy.MOST_AXES:
+        raise tables.fault("deep")
+    if max(shape, default=0) > npy.LONGEST_AXIS:
+        raise tables.fault("wide", n=max(shape), what=translate("numbers in a list"), most=npy.LONGEST_AXIS)
+    tables.check_count(math.prod(shape))
+    flat: list[float] = []
+    _collect(held, tuple(shape), (), flat, odd)
+    return np.array(flat).reshape(shape)
+
+
+def _collect(
+    held: Any, shape: tuple[int, ...], at: tuple[int, ...], flat: list[float], odd: Mapping[str, float]
+) -> None:
+    """Collect the numbers of a list in order; every list at one depth has to be as long as the first."""
+    if not isinstance(held, list) or len(held) != shape[0]:
+        found = translate("no list")
+        if isinstance(held, list):
+            found = translate("{n:,} entries, not {first:,},", n=len(held), first=shape[0])
+        raise tables.fault("lists", found=found, place=_place(at))
+    for i, each in enumerate(held):
+        if len(shape) > 1:
+            _collect(each, shape[1:], (*at, i), flat, odd)
+        else:
+            flat.append(_value(each, (*at, i), odd))
+
+
+def _value(given: Any, at: tuple[int, ...], odd: Mapping[str, float]) -> float:
+    """Return a number out of JSON."""
+    if isinstance(given, (bool, int, float)):
+        try:
+            value = float(given)
+        except OverflowError:
+            value = math.inf
+        if math.isfinite(value) or value == -math.inf:
+            return value
+    if isinstance(given, str) and given in odd:
+        return odd[given]
+    raise tables.fault(
+        "value", cell=shorten(clean(str(given))), place=_place(at), allowed=tables.ALLOWED["or_minus_infinity"]
+    )
+
+
+def _place(at: Sequence[int]) -> str:
+    """Return a place in nested lists, counted from 1."""
+    return translate("place {place}", place=", ".join(str(i + 1) for i in at)) if at else translate("the top")
+
+
+def _of_table(text: str) -> Upload:
+    """Return rows of numbers, in which the first row and the first column may be labels.
+
+    A table of ours with a number a row is read as well.
+    """
+    found = tables.read(text, "or_minus_infinity")
+    queries, keys = (
+        None if labels is None else clean_tokens(_unlabelled(labels)) for labels in (found.queries, found.keys)
+    )
+    return Upload({"": found.numbers}, queries, keys)
+
+
+def _unlabelled(labels: list[str]) -> list[str]:
+    """Labels as tokens, without the places that a table of ours puts before them."""
+    if all(label.startswith(f"{number} ") for number, label in enumerate(labels, 1)):
+        return [label.partition(" ")[2] for label in labels]
+    return labels

@@ -1,0 +1,107 @@
+"""What a person brings as a file: arrays and tokens out of NPY, NPZ, JSON and CSV.
+
+The content says what a file is, and its name has to agree.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.language import Words
+from attnviz.settings.plain_text import clean
+from attnviz.uploads import npy, parse_text
+from attnviz.uploads.parse_text import Upload
+
+LARGEST = 5_000_000
+LOOKED_AT = 4096  # bytes in which a file that is no table of numbers shows it
+BUDGET = npy.Budget(n_bytes=16_000_000, n_arrays=512)
+
+FORMATS = {"npz": ("npz",), "npy": ("npy",), "json": ("json",), "csv": ("csv", "tsv", "txt")}
+"""What can be read, and the endings that a name of such a file has."""
+
+CALLED = Words(
+    {
+        "npz": "an archive of NumPy (.npz)",
+        "npy": "an array of NumPy (.npy)",
+        "json": "JSON",
+        "csv": "a table of numbers (.csv)",
+    }
+)
+
+FAULTS = Words(
+    {
+        "empty": "the file is empty; bring one that holds numbers",
+        "large": "the file has {n:,} bytes; at most {most:,} are read, so bring a part of it",
+        "ending": "{name} has an ending that is not known here; bring a file that ends in {endings}",
+        "content": "{name} holds {what}, which its ending does not say; give it the ending that fits",
+        "unknown": "{name} holds neither text nor arrays of NumPy; a pickle is never opened; bring .npz, "
+        ".npy, .json or .csv",
+        "encoding": "the file is no text that can be read, from byte {at:,} on; save it as UTF-8, or as .npy or .npz",
+    }
+)
+
+
+def read(name: str, data: bytes) -> Upload:
+    """Return what is in a file of this name.
+
+    Raises ConfigError in one sentence, with the place of the fault, for all that cannot be read.
+    """
+    if not data:
+        raise _fault("empty")
+    if len(data) > LARGEST:
+        raise _fault("large", n=len(data), most=LARGEST)
+    ending, found = name.rpartition(".")[2].lower(), form(data)
+    if not any(ending in endings for endings in FORMATS.values()):
+        endings = ", ".join(f".{each[0]}" for each in FORMATS.values())
+        raise _fault("ending", name=shorten(clean(name)), endings=endings)
+    if ending in ("npz", "npy") and found == "csv" and not data[:LOOKED_AT].isascii():
+        raise _fault("unknown", name=shorten(clean(name)))
+    if ending not in FORMATS[found]:
+        raise _fault("content", name=shorten(clean(name)), what=CALLED[found])
+    if found == "npz":
+        return parse_text.sort_parts(npy.npz(data, BUDGET))
+    if found == "npy":
+        return parse_text.sort_parts({"": npy.npy(data)})
+    return parse_text.from_text(decoded(data))
+
+
+def form(data: bytes) -> str:
+    """Return the format of a file, by what is in it."""
+    if data.startswith(npy.ZIP):
+        return "npz"
+    if data.startswith(npy.MAGIC):
+        return "npy"
+    start = data.decode("utf-16", "replace") if data.startswith(UTF_16) else data.decode("utf-8-sig", "replace")
+    return "json" if start.lstrip()[:1] in ("{", "[") else "csv"
+
+
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""The marks at the start of a text in UTF-16, as spreadsheets save "Unicode text"."""
+
+
+def decoded(data: bytes) -> str:
+    """Return the text of a file: in UTF-8, in UTF-16 if it is marked so, or else in Windows-1252, as old
+    spreadsheets save.
+
+    Raises ConfigError with the first byte that no text has.
+    """
+    try:
+        if data.startswith(UTF_16):
+            return data.decode("utf-16")
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if data.startswith(UTF_16) or _NO_TEXT.search(data):
+            raise _fault("encoding", at=error.start + 1) from None
+    try:
+        return data.decode("cp1252")
+    except UnicodeDecodeError as error:
+        raise _fault("encoding", at=error.start + 1) from None
+
+
+_NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
+
+
+def _fault(which: str, **facts: object) -> ConfigError:
+    return ConfigError(FAULTS[which].format(**facts))

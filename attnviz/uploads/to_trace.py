@@ -1,0 +1,87 @@
+"""What people bring as a Trace: which array of a file is which, and the tokens along them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from attnviz.engine.config import Config
+from attnviz.engine.external import of_scores, of_vectors, of_weights
+from attnviz.engine.tables.scores import SCORES
+from attnviz.engine.trace import Trace
+from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.language import Words, translate
+from attnviz.uploads import parse_text
+from attnviz.uploads.npy import Array
+from attnviz.uploads.parse_text import Upload
+
+PARTS = {"weights": ("weights",), "scores": ("scores",), "vectors": ("q", "k", "v")}
+"""The arrays of each kind, by the names that they have in a file and on the page."""
+
+OTHER_NAMES = {
+    "weights": ("weights", "attention", "attentions", "attn", "a"),
+    "scores": ("scores", "logits", "s"),
+    "q": ("q", "query", "queries"),
+    "k": ("k", "key", "keys"),
+    "v": ("v", "value", "values"),
+}
+"""What an array may be called in a file, in small or capital letters."""
+
+FAULTS = Words(
+    {
+        "which": "the file holds {names}; give {wanted} as the names of the arrays",
+        "none": "the file holds no numbers; give {wanted}",
+    }
+)
+NAMELESS = "one array without a name"
+
+
+def trace(kind: str, parts: Mapping[str, Upload], tokens: str, key_tokens: str, config: Config) -> Trace:
+    """Return what was brought as a Trace of a kind, a key of PARTS.
+
+    parts   what was read for each array of the kind, or all of it out of one file, as ""
+    tokens  as they were typed; without any, those of the file
+    config  whose masks, scale, soft cap, normaliser and temperature apply to scores and to queries, keys and values
+
+    Raises ConfigError for arrays that are not there, and for what does not fit together.
+    """
+    arrays = _arrays(kind, parts)
+    queries, keys = parse_text.tokens(tokens), parse_text.tokens(key_tokens)
+    if queries is None and keys is None:
+        first = next(iter(parts.values()))
+        queries, keys = first.query_tokens, first.key_tokens
+    if kind == "weights":
+        return of_weights(arrays[0], queries, keys)
+    if kind == "scores":
+        return of_scores(arrays[0], queries, keys, config=config)
+    if SCORES[config.score].parameters:
+        config = replace(config, score="scaled_dot")
+    q, k, v = arrays
+    return of_vectors(q, k, v, queries, keys, config=config)
+
+
+def _arrays(kind: str, parts: Mapping[str, Upload]) -> tuple[Array, ...]:
+    """Return the arrays of the kind: each pasted by itself, or all out of one file, by their names or as the only
+    one.
+    """
+    if "" not in parts:
+        return tuple(_only(parts[part], part) for part in PARTS[kind])
+    found = parts[""].arrays
+    if len(PARTS[kind]) == 1 and len(found) == 1:
+        return tuple(found.values())
+    named = {name.lower(): array for name, array in found.items()}
+    called = [next((name for name in OTHER_NAMES[part] if name in named), None) for part in PARTS[kind]]
+    if None in called:
+        raise _fault("which" if found else "none", found, PARTS[kind])
+    return tuple(named[name] for name in called if name)
+
+
+def _only(brought: Upload, part: str) -> Array:
+    if len(brought.arrays) != 1:
+        raise _fault("which", brought.arrays, (part,))
+    return next(iter(brought.arrays.values()))
+
+
+def _fault(which: str, found: Mapping[str, Array], wanted: tuple[str, ...]) -> ConfigError:
+    names = ", ".join(shorten(name) if name else translate(NAMELESS) for name in list(found)[:6])
+    return ConfigError(FAULTS[which].format(names=names, wanted=", ".join(wanted)))

@@ -1,0 +1,51 @@
+"""What a head mostly does, against matrices whose answer can be seen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attnviz.analysis.head_kinds import FEWEST_KEYS, KINDS, HeadKind, head_kinds, in_order
+
+N = 6
+EYE = np.eye(N)
+PREVIOUS, NEXT = np.eye(N, k=-1), np.eye(N, k=1)
+PREVIOUS[0, 0] = NEXT[-1, -1] = 1.0
+FIRST, FOURTH = np.zeros((N, N)), np.zeros((N, N))
+FIRST[:, 0] = FOURTH[:, 3] = 1.0
+SPREAD = np.full((N, N), 1 / N)
+HEADS = {"spread": SPREAD, "word": FOURTH, "first": FIRST, "next": NEXT, "self": EYE, "previous": PREVIOUS}
+
+
+@pytest.mark.parametrize("kind", HEADS)
+def test_a_head_that_does_one_thing_is_of_that_kind(kind: str) -> None:
+    (found,) = head_kinds(HEADS[kind][None])
+    assert found.kind == kind
+    assert found.share == pytest.approx(1 / N if kind == "spread" else 1.0)
+    assert found.keys == pytest.approx(N if kind == "spread" else 1.0)
+
+
+def test_a_mixture_is_of_the_kind_that_has_most_and_the_word_is_found() -> None:
+    (found,) = head_kinds((0.6 * PREVIOUS + 0.4 * SPREAD)[None])
+    assert (found.kind, found.share) == ("previous", pytest.approx(0.6 + 0.4 / N))
+    (found,) = head_kinds((0.3 * FOURTH + 0.7 * SPREAD)[None])
+    assert (found.kind, found.key, found.share) == ("word", 3, pytest.approx(0.3 + 0.7 / N))
+
+
+def test_over_another_sentence_there_is_no_previous_token() -> None:
+    assert head_kinds(PREVIOUS[None], is_self=False)[0].kind in ("word", "spread")
+    assert head_kinds(np.ones((1, 2, FEWEST_KEYS - 1)))[0].kind == "spread"
+
+
+def test_rows_with_nothing_and_odd_numbers_do_no_harm() -> None:
+    weights = PREVIOUS.copy()
+    weights[0] = 0.0
+    weights[1, 4] = np.nan
+    assert head_kinds(weights[None])[0].kind == "previous"
+    assert head_kinds(np.zeros((1, N, N)))[0] == HeadKind(0, "spread", 0.0, 0, 0.0)
+
+
+def test_heads_are_sorted_by_kind_the_clearest_first() -> None:
+    found = in_order(head_kinds(np.stack([*HEADS.values(), 0.7 * PREVIOUS + 0.3 * SPREAD])))
+    assert [each.kind for each in found] == ["previous", *KINDS]
+    assert [each.head for each in found][:2] == [5, 6]

@@ -1,0 +1,26 @@
+"""The whole page on a server that never comes back from a setting with seven heads, as if it used up all memory."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from attnviz import Config
+from attnviz.engine import run as layers
+from attnviz.engine.trace import Trace
+from attnviz.ui import main
+
+
+def run(config: Config, *more: Any) -> Trace:
+    """Note for the test that such a run has begun, and stay in it."""
+    if config.n_heads == 7:
+        with Path(os.environ["ATTNVIZ_TEST_NOTES"]).open("a", encoding="utf-8") as notes:
+            notes.write("begun\n")
+        time.sleep(600)
+    return layers.run(config, *more)
+
+
+main.run = run
+main.page()

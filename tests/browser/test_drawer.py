@@ -1,0 +1,138 @@
+"""The answer to a click stands beside the maps, whole in the window, and both light each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.browser.test_stage import DESK, LARGE_DESK, PHONE, Page, check
+from tests.browser.test_stage import MEASURED as MAPS
+from tests.quiet import QUIET
+
+pytestmark = pytest.mark.browser
+
+OPEN = ".attn-drawer[data-open]"
+MEASURED = """() => {
+    const drawer = document.querySelector('.attn-drawer[data-open]');
+    const box = (element) => {
+        const { left, top, right, bottom } = element.getBoundingClientRect();
+        return [left, top, right, bottom];
+    };
+    const foot = drawer.querySelector('.ad-foot').getBoundingClientRect().top;
+    return {
+        drawer: box(drawer),
+        foot,
+        lines: [...drawer.querySelectorAll('section')].map(box),
+        scrolled: document.querySelector('[data-testid=stMain]').scrollTop,
+    };
+}"""
+
+
+@pytest.fixture(scope="module")
+def app(server: Callable[..., Any]) -> Any:
+    return server("app.py")
+
+
+def clicked(page: Page, stage: str = "weights", at: tuple[float, float] = (0.08, 0.08)) -> dict[str, Any]:
+    """Click a cell of a map, at a part of it, and measure the answer."""
+    image = page.page.locator(f".st-key-explore-{stage} .heatmaplayer image").bounding_box()
+    page.page.mouse.click(image["x"] + at[0] * image["width"], image["y"] + at[1] * image["height"])
+    page.page.wait_for_selector(OPEN)
+    page.page.evaluate(QUIET)
+    return dict(page.page.evaluate(MEASURED))
+
+
+def check_answer(found: dict[str, Any], size: tuple[int, int], lines: int) -> None:
+    """All lines within the window and over the foot of the drawer, without any scrolling."""
+    assert found["scrolled"] == 0
+    assert len(found["lines"]) == lines
+    left, top, right, bottom = found["drawer"]
+    assert (right, bottom) == pytest.approx(size, abs=1)
+    for line in found["lines"]:
+        assert left <= line[0] <= line[2] <= right
+        assert top <= line[1] <= line[3] <= found["foot"] + 1 <= size[1]
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(DESK, "light"), (LARGE_DESK, "dark"), (PHONE, "light")])
+def test_a_click_is_answered_in_the_window_and_the_maps_stay_whole(
+    new_page: Callable[..., Any], app: Any, size: tuple[int, int], scheme: str
+) -> None:
+    page = Page(new_page, app, size, scheme)
+    page.measured(4, 7, 4)
+    check_answer(clicked(page), size, 4)
+    maps = page.page.evaluate(MAPS)
+    left, top, *_ = page.page.evaluate(MEASURED)["drawer"]
+    beside = (round(left), size[1]) if left > 0 else (size[0], round(top))
+    for each in maps["found"].values():
+        assert each["chart"][2] <= beside[0] + 1
+        assert each["chart"][3] <= beside[1] + 1
+    check(maps, size, "beside an answer")
+    assert "its share of the row" in page.page.locator(".ad-live").inner_text()
+    page.page.keyboard.press("Escape")
+    page.page.wait_for_selector(OPEN, state="detached")
+    page.page.wait_for_function("!/query=/.test(location.search)")
+
+
+def test_an_output_a_word_and_an_old_link_are_answered(new_page: Callable[..., Any], app: Any) -> None:
+    page = Page(new_page, app, DESK)
+    page.measured(4, 7, 4)
+    check_answer(clicked(page, "heads", (0.05, 0.08)), DESK, 3)
+    assert page.page.locator(".attn-drawer h2").inner_text().endswith("entry 1 of z")
+    page.page.locator(".attn-telling button").nth(5).click()
+    page.page.wait_for_function("document.querySelector('.attn-drawer h2')?.textContent === 'warm'")
+    page.page.locator(".ad-close").click()
+    page.page.wait_for_selector(OPEN, state="detached")
+    page.measured(4, 7, 4, panel="cell", head="2", query="4", key="3")
+    page.page.wait_for_selector(OPEN)
+    check_answer(page.page.evaluate(MEASURED), DESK, 4)
+    page.page.locator(".ad-all").click()
+    page.page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 300")
+    assert page.page.locator(".st-key-part-score").is_visible()
+
+
+def test_the_keyboard_stays_where_it_was(new_page: Callable[..., Any], app: Any) -> None:
+    page = Page(new_page, app, DESK)
+    page.measured(4, 7, 4)
+    focused = "document.activeElement.className === 'attn-focus'"
+    page.page.locator(".st-key-explore-weights .attn-focus").focus()
+    page.page.keyboard.press("ArrowRight")
+    page.page.keyboard.press("Enter")
+    page.page.wait_for_selector(OPEN)
+    page.page.evaluate(QUIET)
+    page.page.wait_for_function(focused)
+    page.page.locator(".ad-close").focus()
+    page.page.keyboard.press("Enter")
+    page.page.wait_for_selector(OPEN, state="detached")
+    page.page.evaluate(QUIET)
+    page.page.wait_for_function(focused)
+
+
+def test_what_is_pointed_at_lights_its_cells_and_back(new_page: Callable[..., Any], app: Any) -> None:
+    page = Page(new_page, app, DESK)
+    page.measured(4, 7, 4, head="2", query="4", key="3", shown="queries")
+    page.page.wait_for_selector(OPEN)
+
+    def lit(stage: str) -> list[float]:
+        """The middle of the ring in a map, over its width and height of a head."""
+        light = page.page.locator(f".st-key-explore-{stage} .attn-layer svg >> nth=1").locator("path.attn-ring, path")
+        box = light.last.bounding_box()
+        return [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
+
+    page.page.locator(".ad-match .ad-term").nth(2).hover()
+    assert page.page.locator(".ad-match .ad-term").nth(2).evaluate("(e) => e.classList.contains('ad-lit')")
+    way = page.page.locator(".st-key-explore-way, nav.way").first
+    assert {*way.locator(".lit").evaluate_all("(all) => all.map((e) => e.parentNode.dataset.step)")} >= {
+        "queries",
+        "keys",
+        "scores",
+        "weights",
+    }
+    x, y = lit("queries")
+    page.page.mouse.move(x, y)
+    assert "value" in page.page.locator(".attn-tip").inner_html()
+    assert page.page.locator(".ad-match .ad-lit").count() == 1
+    assert page.page.locator(".ad-match .ad-term").nth(2).evaluate("(e) => e.classList.contains('ad-lit')")
+    page.page.mouse.move(640, 20)
+    assert page.page.locator(".ad-lit").count() == 0

@@ -1,0 +1,87 @@
+"""Formulas in a real browser: none is cut at the edge of the page so that what is left looks whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from tests.quiet import QUIET
+
+pytestmark = pytest.mark.browser
+
+CUT = """() => [...document.querySelectorAll(".stMain .base, .stSidebar .base")].filter(part => {
+    const room = part.closest("td, p").getBoundingClientRect(), seen = part.getBoundingClientRect();
+    const edge = Math.min(room.right, document.documentElement.clientWidth);
+    return seen.right > edge + 1 && !fades(part.closest("td, p"));
+    function fades(scroller) {
+        const style = getComputedStyle(scroller);
+        return style.overflowX === "auto" && style.maskSize.startsWith("100%") && style.maskImage.includes("gradient");
+    }
+}).map(part => part.textContent)"""
+"""Parts of formulas beyond the edge of their room, unless it scrolls and fades there."""
+
+
+@pytest.fixture(scope="module")
+def app(server: Callable[..., Any]) -> Any:
+    return server("app.py")
+
+
+def cell(new_page: Callable[..., Any], app: Any, width: int, query: str) -> Any:
+    """The page of one cell with all its formulas opened."""
+    page = new_page(viewport={"width": width, "height": 844})
+    page.goto(f"{app.url}/?v=1&head=2&query=3&key=3&{query}")
+    page.wait_for_selector(".st-key-part-output .katex")
+    page.locator(".st-key-part-vectors summary").click()
+    page.locator(".st-key-part-vectors .katex").first.wait_for(state="visible")
+    page.evaluate(QUIET)
+    return page
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "initialiser=by_hand",
+        "score=cosine&normaliser=entmax15&d_k=20&position=rope&mask=causal&bias=alibi&softcap=3",
+        "score=additive&normaliser=quiet_softmax&temperature=0.5&digits=17",
+    ],
+)
+def test_no_formula_is_cut_at_the_edge(new_page: Callable[..., Any], app: Any, width: int, query: str) -> None:
+    page = cell(new_page, app, width, query)
+    assert page.locator(".stMain .katex-html .base").count() > 100
+    assert page.evaluate(CUT) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_what_cannot_be_broken_scrolls_and_fades_until_its_end(new_page: Callable[..., Any], app: Any) -> None:
+    page = cell(new_page, app, 390, "initialiser=by_hand")
+    room = page.locator(".st-key-part-score td + td").first
+    assert room.evaluate("td => getComputedStyle(td).maskSize") != "100%"
+    room.evaluate("td => td.querySelector('.base').style.width = '40rem'")
+    assert room.evaluate("td => getComputedStyle(td).maskSize.split(' ')[0]") == "100%"
+    room.evaluate("td => td.scrollLeft = td.scrollWidth")
+    page.wait_for_function("td => getComputedStyle(td).maskSize.includes('+')", arg=room.element_handle())
+
+
+@pytest.mark.parametrize("step", ["masked", "weights", "added"])
+def test_the_formula_of_a_step_is_not_cut(new_page: Callable[..., Any], app: Any, step: str) -> None:
+    page = new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{app.url}/?v=1&page=class&step={step}&residual=yes&mask=causal&bias=t5&score=additive")
+    page.wait_for_selector(".st-key-formula .katex")
+    page.evaluate(QUIET)
+    assert page.evaluate(CUT) == []
+
+
+def test_a_typed_formula_breaks_in_the_room_of_the_settings(new_page: Callable[..., Any], app: Any) -> None:
+    page = new_page(viewport={"width": 390, "height": 844})
+    long = "t = tanh(q @ W_q + b + k @ W_k); sum(t * v) / sqrt(d_k) + exp(-norm(q - k)) - 3 * sum(q * k) / sqrt(d_k)"
+    page.goto(f"{app.url}/?v=1&score=formula&score_formula={quote(long)}")
+    page.locator("[data-testid=stExpandSidebarButton]").click()
+    room = page.locator(".st-key-formula-score p")
+    room.locator(".base").first.wait_for()
+    page.evaluate(QUIET)
+    assert room.evaluate("p => p.scrollWidth - p.clientWidth") <= 0
+    assert page.evaluate(CUT) == []

@@ -1,0 +1,432 @@
+"""Where everything on the Explore page stands, measured in the browser: whole in the window whatever is set."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.quiet import QUIET
+
+pytestmark = pytest.mark.browser
+
+WORDS = ("the", "cat", "sat", "on", "the", "warm", "mat", "while", "a", "dog", "slept", "under") * 6
+DESK, LARGE_DESK, PHONE = (1280, 720), (1920, 1080), (390, 844)
+FEW = [(4, 7, 4), (8, 12, 4), (16, 64, 4), (1, 3, 16), (1, 1, 1), (3, 33, 64)]
+MANY = list(itertools.product((1, 2, 3, 5, 8, 12, 16), (1, 2, 7, 12, 23, 40, 64), (1, 4, 33, 64)))
+
+MEASURED = """() => {
+    const box = (element) => {
+        const { left, top, right, bottom } = element.getBoundingClientRect();
+        return [left, top, right, bottom];
+    };
+    const measure = (chart, image) => {
+        const meta = JSON.parse(chart.data[0].meta);
+        const { x, y } = chart.data[0];
+        const [columns, rows] = [Math.max(...meta.widths), Math.ceil(meta.rows.length / meta.block[0])];
+        const texts = [...chart.querySelectorAll('.attn-layer text')];
+        const read = (text) => [text.textContent, parseFloat(getComputedStyle(text).fontSize), ...box(text)];
+        const cell = [x[columns] / columns, y[rows] / rows];
+        const where = { chart: box(chart), image: box(image), texts: texts.map(read) };
+        return { ...where, cell, rows: [...y], block: meta.block[0] };
+    };
+    const found = {};
+    for (const chart of document.querySelectorAll('.st-key-explore-row .js-plotly-plot')) {
+        const image = chart.querySelector('.heatmaplayer image');
+        const place = chart.closest('.stElementContainer').className;
+        if (image) found[place.match(/st-key-explore-(\\w+)/)[1]] = measure(chart, image);
+    }
+    const main = document.querySelector('[data-testid=stMain]');
+    return { found, over: main.scrollWidth - main.clientWidth };
+}"""
+
+
+@pytest.fixture(scope="module")
+def app(server: Callable[..., Any]) -> Any:
+    return server("app.py")
+
+
+class Page:
+    """The Explore page in a window of a size, in the light or the dark."""
+
+    def __init__(self, new_page: Callable[..., Any], app: Any, size: tuple[int, int], scheme: str = "light") -> None:
+        self.size, self.app = size, app
+        self.page = new_page(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)
+
+    def measured(self, heads: int, words: int, wide: int, **more: str) -> dict[str, Any]:
+        setting = {
+            "sentence": "+".join(WORDS[:words]),
+            "n_heads": str(heads),
+            "d_v": str(wide),
+            "d_model": "64",
+            **more,
+        }
+        self.page.goto(f"{self.app.url}/?" + "&".join(f"{name}={value}" for name, value in setting.items()))
+        self.page.wait_for_function("document.querySelectorAll('.st-key-explore-row .attn-layer svg path').length > 1")
+        self.page.evaluate(QUIET)
+        return dict(self.page.evaluate(MEASURED))
+
+
+def check(measured: dict[str, Any], size: tuple[int, int], where: str) -> None:
+    """Everything whole in the window, rows at the same heights, the weights the widest, no type too small."""
+    found = measured["found"]
+    assert measured["over"] <= 0, where
+    assert {*found} == ({"weights"} if size == PHONE else {"scores", "weights", "heads"}), where
+    for name, each in found.items():
+        for left, top, right, bottom in (each["chart"], each["image"]):
+            assert left >= -0.6, (where, name)
+            assert top >= 0, (where, name)
+            assert right <= size[0] + 0.6, (where, name)
+            assert bottom <= size[1] + 0.6, (where, name)
+        assert each["rows"] == found["weights"]["rows"], (where, name)
+        assert each["image"][1] == pytest.approx(found["weights"]["image"][1], abs=0.6), (where, name)
+        assert each["cell"][0] <= found["weights"]["cell"][0] + 0.6, (where, name)
+        small = [text for text in each["texts"] if text[1] < 11]
+        assert small == [], (where, name)
+        out = [text for text in each["texts"] if text[4] > size[0] + 1 or text[5] > size[1] + 1 or text[2] < -1]
+        assert out == [], (where, name)
+    places = sorted(each["chart"] for each in found.values())
+    for (_, _, right, _), (left, *_) in itertools.pairwise(places):
+        assert right <= left + 0.6, where
+    assert min(found["weights"]["cell"]) >= 4, where
+
+
+def checked(page: Page, settings: list[tuple[int, int, int]]) -> None:
+    boxes = set()
+    for heads, words, wide in settings:
+        where = f"{heads} heads, {words} words, d_v {wide} in {page.size}"
+        measured = page.measured(heads, words, wide)
+        check(measured, page.size, where)
+        boxes.add(tuple(round(at) for at in measured["found"]["weights"]["chart"])[1::2])
+    assert len(boxes) == 1, "the box depends on the window alone"
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(DESK, "light"), (LARGE_DESK, "dark"), (PHONE, "light")])
+def test_the_maps_are_whole_in_the_window(
+    new_page: Callable[..., Any], app: Any, size: tuple[int, int], scheme: str
+) -> None:
+    checked(Page(new_page, app, size, scheme), FEW)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESK, LARGE_DESK, PHONE])
+def test_the_maps_are_whole_in_the_window_in_two_hundred_settings(
+    new_page: Callable[..., Any], app: Any, size: tuple[int, int], scheme: str
+) -> None:
+    checked(Page(new_page, app, size, scheme), MANY)
+
+
+@pytest.mark.parametrize("size", [DESK, LARGE_DESK])
+def test_a_head_in_focus_has_cells_that_can_be_hit(
+    new_page: Callable[..., Any], app: Any, size: tuple[int, int]
+) -> None:
+    page = Page(new_page, app, size)
+    for words in (12, 64):
+        measured = page.measured(16, words, 4, focus="11")
+        check(measured, size, f"{words} words in focus")
+        weights = measured["found"]["weights"]
+        assert min(weights["cell"]) >= 7
+        assert weights["block"] == 1
+        film = page.page.locator(".st-key-explore-film button[role=radio]")
+        assert film.count() == 16
+        last = film.nth(15).bounding_box()
+        assert last["y"] + last["height"] <= size[1]
+
+
+def test_focus_by_a_name_by_keys_and_by_the_film_strip(new_page: Callable[..., Any], app: Any) -> None:
+    page = Page(new_page, app, DESK).page
+    page.goto(f"{app.url}/?n_heads=4&v=1")
+    name = page.locator(".st-key-explore-weights .attn-layer text[data-head='2']")
+    name.wait_for()
+    page.evaluate(QUIET)
+
+    def focused(head: int | None) -> None:
+        said = f"/[?&]focus={head}(&|$)/.test(location.search)" if head else "!/focus=/.test(location.search)"
+        page.wait_for_function(said)
+        page.evaluate(QUIET)
+        heads = page.locator(".st-key-explore-weights .js-plotly-plot").evaluate(
+            "(c) => JSON.parse(c.data[0].meta).heads"
+        )
+        assert heads == ([f"head {head}"] if head else [f"head {n + 1}" for n in range(4)])
+
+    box = name.bounding_box()
+    page.mouse.click(box["x"] + 8, box["y"] + box["height"] / 2)
+    focused(3)
+    page.keyboard.press("ArrowRight")
+    focused(4)
+    page.keyboard.press("Escape")
+    focused(None)
+    page.keyboard.press("f")
+    page.wait_for_function("/focus=/.test(location.search)")
+    page.evaluate(QUIET)
+    page.locator(".st-key-explore-film button[role=radio]").nth(1).click()
+    focused(2)
+    page.go_back()
+    page.wait_for_function("!/focus=2/.test(location.search)")
+
+
+def test_a_click_on_a_cell_too_small_to_hit_brings_its_head_forward(new_page: Callable[..., Any], app: Any) -> None:
+    page = Page(new_page, app, DESK)
+    image = page.measured(16, 24, 4)["found"]["weights"]["image"]
+    page.page.mouse.click(image[0] + 20, image[1] + 20)
+    page.page.wait_for_function("/focus=1(&|$)/.test(location.search) && /query=/.test(location.search)")
+
+
+def test_pointing_at_a_word_draws_what_it_takes_and_lights_its_row_everywhere(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    page = Page(new_page, app, DESK)
+    page.measured(4, 7, 4)
+    said = page.page.locator(".attn-telling .at-said p")
+    before = said.inner_text()
+    page.page.locator(".attn-telling button").nth(2).hover()
+    assert said.inner_text().startswith("sat takes")
+    assert page.page.locator(".attn-telling path").count() >= 1
+    for name in ("scores", "weights", "heads"):
+        light = page.page.locator(f".st-key-explore-{name} .attn-layer svg >> nth=1").locator("path").first
+        assert light.get_attribute("d").count("M") == 4
+    page.page.mouse.move(700, 5)
+    assert said.inner_text() == before
+
+
+def test_a_cell_of_a_map_is_told_by_the_sentence_in_its_own_head(new_page: Callable[..., Any], app: Any) -> None:
+    page = Page(new_page, app, DESK)
+    image = page.measured(4, 7, 4)["found"]["weights"]["image"]
+    page.page.mouse.move(image[2] - 40, image[3] - 10)
+    page.page.locator(".attn-telling small", has_text="head 4").wait_for()
+    assert page.page.locator(".attn-telling .at-said p").inner_text().startswith("mat takes")
+
+
+def test_every_picture_has_a_name_of_its_own_and_the_page_has_headings(new_page: Callable[..., Any], app: Any) -> None:
+    page = Page(new_page, app, DESK)
+    page.measured(4, 7, 4)
+    names = page.page.locator(".st-key-explore-row .attn-focus").evaluate_all("(all) => all.map((e) => e.ariaLabel)")
+    assert len({*names}) == len(names) == 3
+    assert page.page.locator("h1").count() == 1
+    assert page.page.locator(".attn-head h3").count() == 3
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_zero_is_as_the_ground_and_what_is_large_stands_out(
+    new_page: Callable[..., Any], app: Any, scheme: str
+) -> None:
+    page = Page(new_page, app, DESK, scheme)
+    page.measured(4, 7, 4)
+    low, high, ground = page.page.evaluate("""() => {
+        const { colorscale } = document.querySelector('.st-key-explore-weights .js-plotly-plot').data[0];
+        const pen = document.createElement('canvas').getContext('2d');
+        const light = (colour) => {
+            pen.fillStyle = colour;
+            return [1, 3, 5].reduce((sum, at) => sum + parseInt(pen.fillStyle.slice(at, at + 2), 16), 0) / 765;
+        };
+        const ground = getComputedStyle(document.querySelector('.stApp')).backgroundColor;
+        return [colorscale[0][1], colorscale.at(-1)[1], ground].map(light);
+    }""")
+    assert abs(low - ground) < 0.1
+    assert abs(high - ground) > 0.6
+
+
+CUT = """() => {
+    const shown = [...document.querySelectorAll('.attn-phrase, .attn-formula, .attn-name, .attn-telling .at-said > *')];
+    const inside = (each) => {
+        const box = (each.closest('.attn-said') ?? each.parentElement).getBoundingClientRect();
+        return each.getBoundingClientRect().top < box.bottom - 2;
+    };
+    return shown.filter(inside).filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => each.innerText);
+}"""
+
+
+@pytest.mark.parametrize("lang", ["en", "de"])
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_nothing_that_is_said_over_the_maps_is_cut(
+    new_page: Callable[..., Any], app: Any, size: tuple[int, int], lang: str
+) -> None:
+    page = Page(new_page, app, size)
+    for heads, words, wide in ((4, 7, 4), (8, 12, 4), (16, 64, 16)):
+        page.measured(heads, words, wide, lang=lang)
+        assert page.page.evaluate(CUT) == [], (heads, words)
+        assert page.page.locator(".attn-head .attn-phrase").count() >= 1
+
+
+def swipe(page: Any, by: int) -> None:
+    """Move a finger sideways over the middle of the picture that is there."""
+    box = page.locator(".st-key-explore-row .js-plotly-plot").first.bounding_box()
+    x, y = box["x"] + box["width"] / 2 - by / 2, box["y"] + 120
+    finger = page.context.new_cdp_session(page)
+    finger.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    for part in (0.3, 0.6, 1):
+        finger.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x + by * part, "y": y}]})
+        page.wait_for_timeout(80)  # a quick one ends in a fling, and what is tapped during that is no click
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def test_a_phone_turns_over_from_stage_to_stage_and_from_head_to_head(new_page: Callable[..., Any], app: Any) -> None:
+    page = new_page(viewport={"width": PHONE[0], "height": PHONE[1]}, has_touch=True)
+    page.goto(f"{app.url}/?n_heads=4&v=1&sentence=the+cat+sat")
+    page.locator(".st-key-explore-weights .attn-layer svg path").first.wait_for(state="attached")
+    page.evaluate(QUIET)
+
+    def showing(name: str) -> None:
+        page.locator(f".st-key-explore-{name} .attn-layer svg path").first.wait_for(state="attached")
+        page.evaluate(QUIET)
+        assert page.locator(".st-key-explore-row .js-plotly-plot").count() == 1
+
+    page.locator(".attn-turn", has_text="Scores").tap()
+    showing("scores")
+    swipe(page, -160)
+    showing("weights")
+    swipe(page, -160)
+    showing("heads")
+    assert "shown=heads" in page.url
+    swipe(page, 160)
+    showing("weights")
+    page.wait_for_timeout(500)
+    name = page.locator(".st-key-explore-weights .attn-layer text[data-head='1']").bounding_box()
+    page.touchscreen.tap(name["x"] + 8, name["y"] + name["height"] / 2)
+    page.wait_for_function("/focus=2(&|$)/.test(location.search)")
+    page.evaluate(QUIET)
+    film = page.locator(".st-key-explore-film button[role=radio]").last.bounding_box()
+    assert film["y"] + film["height"] <= PHONE[1]
+    swipe(page, -160)
+    page.wait_for_function("/focus=3(&|$)/.test(location.search)")
+
+
+def test_escape_brings_all_heads_back_also_while_a_cell_is_pointed_at(new_page: Callable[..., Any], app: Any) -> None:
+    page = Page(new_page, app, DESK)
+    image = page.measured(4, 7, 4, focus="2")["found"]["weights"]["image"]
+    page.page.mouse.move(image[0] + 30, image[1] + 30)
+    page.page.locator(".attn-tip .attn-value").wait_for()
+    page.page.keyboard.press("Escape")
+    page.page.wait_for_function("!/focus=/.test(location.search)")
+
+
+LENS = """() => [...document.querySelectorAll('.attn-lens')].map((lens) => {
+    const texts = [...lens.querySelectorAll('text')];
+    const { left, top, right, bottom } = lens.getBoundingClientRect();
+    const sizes = texts.map((text) => parseFloat(getComputedStyle(text).fontSize));
+    const cells = [...lens.querySelectorAll('rect[fill^=rgb]')].length;
+    const words = texts.map((text) => text.textContent);
+    return { cells, smallest: Math.min(...sizes), words, box: [left, top, right, bottom] };
+}).find(({ box }) => box[2] > box[0])"""
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(DESK, "light"), (LARGE_DESK, "dark")])
+def test_a_lens_shows_words_and_numbers_where_cells_are_too_small_for_them(
+    new_page: Callable[..., Any], app: Any, size: tuple[int, int], scheme: str
+) -> None:
+    page = Page(new_page, app, size, scheme)
+    weights = page.measured(16, 40, 4, focus="2")["found"]["weights"]
+    assert min(weights["cell"]) < (11 if size == DESK else 24)
+    small = min(weights["cell"]) < 11
+    for place in (0.5, 0.98):
+        x, y = (weights["image"][at] + (weights["image"][at + 2] - weights["image"][at]) * place for at in (0, 1))
+        page.page.mouse.move(x, y)
+        if not small:
+            page.page.locator(".attn-tip .attn-value").wait_for()
+            page.page.wait_for_timeout(200)
+            assert page.page.evaluate(LENS) is None
+            continue
+        page.page.wait_for_function(f"({LENS})()")
+        lens = page.page.evaluate(LENS)
+        assert lens["cells"] == 49
+        assert lens["smallest"] >= 11
+        assert "head 2" in lens["words"]
+        assert sum(word in WORDS for word in lens["words"]) == 14
+        assert any(word.startswith(".") for word in lens["words"])
+        assert lens["box"][0] >= 0
+        assert lens["box"][1] >= 0
+        assert lens["box"][2] <= size[0]
+        assert lens["box"][3] <= size[1]
+
+
+def test_shift_keeps_the_lens_and_a_finger_brings_it(new_page: Callable[..., Any], app: Any) -> None:
+    page = Page(new_page, app, DESK)
+    image = page.measured(1, 64, 4)["found"]["weights"]["image"]
+    page.page.mouse.move(image[0] + 100, image[1] + 100)
+    page.page.wait_for_function(f"({LENS})()")
+    shown = page.page.evaluate(LENS)
+    page.page.keyboard.down("Shift")
+    page.page.mouse.move(image[0] + 200, image[1] + 200)
+    page.page.mouse.move(700, 5)
+    assert page.page.evaluate(LENS) == shown
+    page.page.keyboard.up("Shift")
+    page.page.wait_for_function(f"!({LENS})()")
+
+    phone = new_page(viewport={"width": PHONE[0], "height": PHONE[1]}, has_touch=True)
+    phone.goto(f"{app.url}/?n_heads=1&v=1&sentence={'+'.join(WORDS[:40])}")
+    phone.locator(".st-key-explore-weights .attn-layer svg path").first.wait_for(state="attached")
+    phone.evaluate(QUIET)
+    box = phone.locator(".st-key-explore-weights .heatmaplayer image").bounding_box()
+    finger = phone.context.new_cdp_session(phone)
+    point = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+    finger.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [point]})
+    phone.wait_for_function(f"({LENS})()")
+    assert phone.evaluate(LENS)["cells"] == 49
+
+
+@pytest.mark.parametrize(("size", "lang"), [(DESK, "en"), (DESK, "de"), (PHONE, "en")])
+def test_the_places_are_few_and_in_one_line_and_what_changes_something_stands_under_the_maps(
+    new_page: Callable[..., Any], app: Any, size: tuple[int, int], lang: str
+) -> None:
+    page = Page(new_page, app, size)
+    whole = page.measured(4, 7, 4, lang=lang)["found"]["weights"]["chart"]
+    places = page.page.locator(".st-key-pick-place button")
+    assert places.count() == 6
+    assert page.page.locator(".st-key-places").bounding_box()["height"] == 42
+    assert len({round(place["y"]) for place in (places.nth(at).bounding_box() for at in range(6))}) == 1
+    places.nth(1).click()
+    page.page.wait_for_function("location.search.includes('panel=what_if')")
+    page.page.evaluate(QUIET)
+    assert page.page.locator(".st-key-pick-part button").count() == 3
+    if size == DESK:
+        check(page.page.evaluate(MEASURED), size, "beside what changes something")
+        less = page.page.evaluate(MEASURED)["found"]["weights"]["chart"]
+        assert (less[1], less[3]) == (pytest.approx(whole[1], abs=1), pytest.approx(whole[3] - 240, abs=1))
+        assert page.page.get_by_test_id("stDataFrame").first.bounding_box()["y"] < size[1] - 100
+
+
+def test_a_card_says_what_a_head_does_and_shows_it_large(new_page: Callable[..., Any], app: Any) -> None:
+    page = new_page(viewport={"width": DESK[0], "height": DESK[1]})
+    page.goto(f"{app.url}/?v=1&initialiser=by_hand&panel=statistics")
+    cards = page.locator(".st-key-cards button")
+    cards.nth(3).wait_for()
+    page.evaluate(QUIET)
+    assert cards.nth(0).inner_text().split("\n")[:2] == ["head 1", "previous token"]
+    cards.nth(2).click()
+    page.wait_for_function("/focus=3(&|$)/.test(location.search)")
+    page.evaluate(QUIET)
+    assert page.locator(".st-key-explore-weights").first.bounding_box()["y"] < DESK[1] - 200
+    assert page.locator(".st-key-cards button[aria-pressed=true]").inner_text().startswith("head 3")
+
+
+@pytest.mark.parametrize("size", [DESK, LARGE_DESK])
+def test_the_class_page_fills_the_window_begins_at_the_first_step_and_explains_a_cell(
+    new_page: Callable[..., Any], app: Any, size: tuple[int, int]
+) -> None:
+    page = new_page(viewport={"width": size[0], "height": size[1]})
+    page.goto(f"{app.url}/?v=1&page=class&step=weights")
+    page.locator(".st-key-class-weights .attn-layer text").first.wait_for()
+    page.evaluate(QUIET)
+    image = page.locator(".st-key-class-weights .heatmaplayer image").bounding_box()
+    assert image["y"] + image["height"] <= size[1]
+    assert max(image["width"] / size[0], image["height"] / size[1]) > 0.55
+    small = page.locator(".st-key-class-weights .attn-layer text").evaluate_all(
+        "(all) => Math.min(...all.map((text) => parseFloat(getComputedStyle(text).fontSize)))"
+    )
+    assert small >= 11
+    opacity = page.locator(".st-key-places").evaluate("(places) => getComputedStyle(places).opacity")
+    assert float(opacity) == 0
+    page.mouse.click(image["x"] + 12, image["y"] + 12)
+    page.locator(".st-key-explained", has_text="takes 49 %").wait_for()
+    page.locator(".st-key-places").hover(position={"x": 20, "y": 20})
+    page.wait_for_function("getComputedStyle(document.querySelector('.st-key-places')).opacity === '1'")
+
+
+def test_a_lecture_begins_at_the_beginning(new_page: Callable[..., Any], app: Any) -> None:
+    page = new_page(viewport={"width": DESK[0], "height": DESK[1]})
+    page.goto(f"{app.url}/?v=1&page=assign")
+    page.locator(".st-key-pick-part button").nth(1).click()
+    page.get_by_text("1 of 11").wait_for()

@@ -1,0 +1,184 @@
+"""Handouts: numbers of the run, blanks that are nowhere given away, and one file that needs nothing else."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from attnviz import Config, run
+from attnviz.classroom import blanks, handout, question_codec
+from attnviz.lessons.catalogue import LESSONS
+from attnviz.lessons.lesson import Question
+
+CONFIG = Config(sentence="one two three four five", n_heads=3, d_k=4, d_v=2, mask="causal", seed=5)
+ITEMS = (
+    question_codec.item("weight", {"head": 2, "query": 5, "key": 3}),
+    question_codec.item("number", {"step": "scores", "head": 2, "query": 4, "key": 2}),
+    question_codec.item("highest_key", {"head": 2, "query": 3}),
+    question_codec.item("rows_changed", {"whole": "weights", "change": "no_mask"}),
+)
+QUESTIONS = tuple(map(question_codec.to_question, ITEMS))
+HOSTILE = "<script>alert(1)</script> & “x”"
+
+
+class Tables(HTMLParser):
+    """The matrices of a sheet by their captions: rows of (class, text)."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: dict[str, list[list[tuple[str, str]]]] = {}
+        self.caption, self.inside, self.tags = "", "", []  # type: str, str, list[tuple[str, dict[str, str | None]]]
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self.inside = tag if tag in ("caption", "td") else self.inside
+        if tag == "caption":
+            self.caption = ""
+        elif tag == "tr" and self.caption:
+            self.found[self.caption].append([])
+        elif tag == "td" and self.caption:
+            self.found[self.caption][-1].append((dict(attrs).get("class") or "", ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "caption":
+            self.found[self.caption] = []
+        if tag in ("caption", "td"):
+            self.inside = ""
+        if tag == "table":
+            self.caption = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.inside == "caption":
+            self.caption += data
+        elif self.inside == "td" and self.caption:
+            row = self.found[self.caption][-1]
+            row[-1] = (row[-1][0], row[-1][1] + data)
+
+
+def sheet(solutions: bool, **options: object) -> str:
+    return handout.html(CONFIG, solutions=solutions, questions=ITEMS, title=HOSTILE, text="a\nb", **options)  # type: ignore[arg-type]
+
+
+def matrices(html: str) -> dict[str, list[list[tuple[str, str]]]]:
+    return {name.split()[0]: [row for row in rows if row] for name, rows in Tables(html).found.items()}
+
+
+def test_the_matrices_are_those_of_the_run_and_solutions_fill_the_blanks() -> None:
+    trace, empty, full = run(CONFIG), matrices(sheet(False)), matrices(sheet(True))
+    assert list(empty) == list(full) == ["Q", "K", "V", "S", "S′", "Ŝ", "A", "Z"]
+    names = {"Q": "queries", "K": "keys", "V": "values", "S": "scores", "A": "weights", "Z": "heads"}
+    for symbol, name in names.items():
+        step = trace[name]
+        assert np.shape([[text for _, text in row] for row in full[symbol]]) == step.head(1).shape
+        holes = (blanks.chosen(trace, 0, step, 0) | blanks.asked_for(trace, 0, step, QUESTIONS))[1]
+        for row, cells in enumerate(full[symbol]):
+            for column, (kind, text) in enumerate(cells):
+                assert float(text.replace("−", "-")) == float(f"{step.head(1)[row, column]:.4g}")
+                assert kind == ("filled" if holes[row, column] else "")
+                hole = ("blank", "") if holes[row, column] else ("", text)
+                assert empty[symbol][row][column] == hole
+
+
+def test_what_is_asked_for_stands_nowhere_on_the_sheet_with_blanks() -> None:
+    trace = run(CONFIG)
+    asked = [trace["weights"].array[1, 4, 2], trace["scores"].array[1, 3, 1], *trace["weights"].array[1, 2, :3]]
+    asked += [trace["scaled"].array[1, 3, 1]]
+    words, solved = sheet(False), sheet(True)
+    for number in (f"{value:.4g}".replace("-", "−") for value in asked):
+        assert number in solved
+        assert number not in words
+    assert "☒" not in re.sub("<style>.*?</style>", "", words, flags=re.DOTALL)
+    assert 'class="right"' in solved
+    assert 'class="right"' not in words
+
+
+def test_the_seed_chooses_the_blanks_and_is_stated() -> None:
+    assert sheet(False) == sheet(False)
+    assert "chosen by seed 8" in sheet(False, seed=8)
+    assert matrices(sheet(False, seed=8)) != matrices(sheet(False))
+
+
+def test_blanks_are_allowed_cells_in_every_head_and_the_same_along_the_chain() -> None:
+    trace = run(CONFIG)
+    holes = {name: blanks.chosen(trace, 0, trace[name], 3) for name in (*blanks.CHAIN, "weights", "heads")}
+    assert all(hole.any(axis=(1, 2)).all() for hole in holes.values())
+    assert not holes["weights"][:, ~np.tri(5, dtype=bool)].any()
+    for name in blanks.CHAIN:
+        np.testing.assert_array_equal(holes[name], holes["scores"])
+    assert not blanks.chosen(trace, 0, trace["queries"], 3).any()
+    longer = run(Config(sentence="one two three four five six", n_heads=3, d_k=4, d_v=2, mask="causal", seed=5))
+    np.testing.assert_array_equal(blanks.chosen(longer, 0, longer["heads"], 3)[:, :5] & ~holes["heads"], False)
+
+
+def test_a_key_that_heads_share_is_asked_for_in_its_group() -> None:
+    trace = run(Config(sentence="a b c", n_heads=4, n_kv_heads=2, d_k=3))
+    asked = Question("number", at={"step": "keys", "head": 3, "key": 2, "column": 3})
+    assert np.argwhere(blanks.asked_for(trace, 0, trace["keys"], [asked])).tolist() == [[1, 1, 2]]
+    assert not blanks.asked_for(trace, 1, trace["keys"], [asked]).any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solutions", [True, False])
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_lesson_prints(name: str, solutions: bool) -> None:
+    html = handout.html(LESSONS[name], solutions=solutions)
+    safe(html)
+    n = sum(slide.question is not None for slide in LESSONS[name].slides)
+    assert html.count('<div class="question">') == n
+    assert "[[" not in html
+    assert ('class="right"' in html) <= solutions
+
+
+def asked_in(name: str) -> list[Question]:
+    return [slide.question for slide in LESSONS[name].slides if slide.question]
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_what_is_to_be_worked_out_follows_from_what_is_on_the_sheet(name: str) -> None:
+    needs = {"scores": {"queries", "keys"}, "heads": {"weights", "values"}}
+    symbols = {"S": "scores", "S′": "scaled", "Ŝ": "masked", "A": "weights", "Z": "heads"}
+    symbols |= {"Q": "queries", "K": "keys", "V": "values"}
+    for n, part in enumerate(handout.html(LESSONS[name], solutions=False).split("<h2>")[1:]):
+        asked = {q.at.get("step", "weights") for q in asked_in(name)} | {"scaled", "masked"}
+        found = {symbols.get(each): rows for each, rows in matrices(part).items()}
+        for step in set(found) & {"scores", "weights", "heads"}:
+            if any(kind == "blank" for row in found[step] for kind, _ in row) and step not in asked:
+                chain = {"scores", "scaled", "masked"} & found.keys()
+                assert needs.get(str(step), set()) <= found.keys(), (n + 1, step)
+                assert step != "weights" or chain, (n + 1, step)
+
+
+def test_of_several_heads_a_table_says_which_it_is() -> None:
+    captions = Tables(handout.html(LESSONS["softmax_axis"], solutions=True)).found
+    assert any(caption.endswith(", head 1") for caption in captions)
+    assert not any("head" in caption for caption in Tables(handout.html(LESSONS["tied"], solutions=True)).found)
+
+
+def safe(html: str) -> None:
+    """No script, nothing from elsewhere, and every tag closed that has to be."""
+    tags = Tables(html).tags
+    assert not {tag for tag, _ in tags} & {"script", "iframe", "img", "link", "object", "a"}
+    values = [(name, value or "") for _, attrs in tags for name, value in attrs.items()]
+    assert not [each for each in values if each[0].startswith("on") or each[0] in ("src", "href")]
+    assert not re.search(r"https?://(?!www\.w3\.org)|@import|url\((?!#)", html)
+    assert html.count("<table") == html.count("</table>")
+
+
+def test_the_sheet_needs_nothing_else_and_holds_a_visitors_words_as_text() -> None:
+    config = Config(sentence="<b>x</b> <script> & \"'", tokeniser="whitespace", n_heads=1)
+    for solutions in (True, False):
+        html = handout.html(config, solutions=solutions, title=HOSTILE, text=HOSTILE, questions=(ITEMS[0],))
+        safe(html)
+        assert "&lt;script&gt;" in html
+
+
+def test_too_many_words_for_paper_are_said_and_digits_are_checked() -> None:
+    html = handout.html(Config(sentence=" ".join("abcdefghijklm"), n_heads=1), solutions=False)
+    assert "too large for paper" in html
+    assert matrices(html) == {}
+    with pytest.raises(ValueError, match="choose 2 to 17"):
+        handout.html(CONFIG, solutions=False, digits=1)

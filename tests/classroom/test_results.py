@@ -1,0 +1,156 @@
+"""What a teacher takes back: the table that came in, with marks, points and notes, safe for a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from attnviz import Config, run
+from attnviz.classroom import assignments, grading, question_codec, results, submissions
+from attnviz.classroom.assignments import Assignment
+from attnviz.classroom.grading import GradedSubmission
+from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.classroom.submissions import Table
+from attnviz.exports.tables import FORMULA_STARTS
+from attnviz.settings.fields import ConfigError
+from attnviz.settings.language import set_language
+
+CONFIG = Config(sentence="one two three four", n_heads=2, d_k=3, d_v=2)
+ITEMS = (
+    question_codec.item("weight", {"head": 2, "query": 4, "key": 3}),
+    question_codec.item("size", {"whole": "scores"}),
+    question_codec.item("highest_key", {"head": 1, "query": 3}),
+)
+TASK = Assignment(task_questions=ITEMS)
+DIGEST = assignments.digest(CONFIG, TASK)
+
+
+@pytest.fixture(autouse=True)
+def _english_again() -> Iterator[None]:
+    yield
+    set_language("en")
+
+
+def code(name: str, right: Sequence[bool] = (True, True, True)) -> str:
+    found = assignments.asks(TASK, run(assignments.of_student(CONFIG, TASK, name)))
+    numbers = []
+    for ask, good in zip(found, right):
+        assert isinstance(ask, ResolvedQuestion)
+        other = tuple({*range(len(ask.options))} - ask.right)[:1] if ask.options else ask.value + 1
+        numbers.append(grading.encode_answer(ask, (tuple(ask.right) if ask.options else ask.value) if good else other))
+    return grading.answer_code(DIGEST, name, numbers)
+
+
+def marked(table: Table) -> list[GradedSubmission]:
+    pairs = [(grading.made_under(DIGEST, entry.names, entry.code), entry.code) for entry in table.entries]
+    return list(grading.grade_all(CONFIG, TASK, pairs))
+
+
+def rows(text: str, separator: str) -> list[dict[str, str]]:
+    assert text.startswith("\ufeff")
+    return list(csv.DictReader(io.StringIO(text[1:]), delimiter=separator))
+
+
+def test_every_row_has_its_own_verdict_under_any_name_that_the_table_gives() -> None:
+    lines = [
+        "First name,Surname,ID number,Response 1",
+        f"Zoë,Müller,42,{code('0042')}",  # the zeros were taken away by a spreadsheet
+        f"Ada,Lovelace,7,{code('Lovelace, Ada')}",
+        "Cleo",
+        f"Bob,Ross,9,{code('Eve')}",
+        f"Max,Born,8,{code('max BORN', (True, False, True))}",
+    ]
+    found = marked(submissions.from_text("\n".join(lines)))
+    assert [each.problem == "" for each in found] == [True, True, False, False, True]
+    assert [each.score for each in found] == [3, 3, 0, 0, 2]
+    assert "another name" in found[3].problem
+    assert found[2].problem
+
+
+def test_the_table_comes_back_with_its_columns_and_the_marks_after_them() -> None:
+    text = f"Matrikelnummer;Nachname;Vorname;Ergebniscode\n0012345;Müller;Zoë;{code('Zoë Müller')}\n007;Bond;James;x\n"
+    table = submissions.from_text(text)
+    back = results.csv_text(table, TASK, marked(table), (2.0, 1.0, 0.5))
+    first, second = rows(back, ";")
+    assert (first["Matrikelnummer"], first["Nachname"], first["Vorname"]) == ("0012345", "Müller", "Zoë")
+    assert (first["valid"], first["score"], first["of"]) == ("yes", "3", "3")
+    assert (first["points"], first["of points"]) == ("3,5", "3,5")
+    value = assignments.asks(TASK, run(assignments.of_student(CONFIG, TASK, "Zoë Müller")))[0].value  # type: ignore[union-attr]
+    assert float(first["1"].replace(",", ".")) == pytest.approx(value, abs=0.0001)
+    assert "," in first["1"]
+    assert (second["Matrikelnummer"], second["points"]) == ("007", "")
+    assert second["valid"] not in ("", "yes")
+    again = submissions.from_file(back.encode())
+    assert [each.problem == "" for each in marked(again)] == [True, False]
+
+
+def test_a_table_with_commas_has_points_in_its_numbers() -> None:
+    table = submissions.from_text(f"name,code\nAda,{code('Ada')}")
+    (row,) = rows(results.csv_text(table, TASK, marked(table), (1.0, 1.0, 1.0)), ",")
+    assert "." in row["1"]
+    assert "points" not in row
+
+
+def test_pasted_lines_come_back_as_the_language_writes_tables() -> None:
+    table = submissions.from_text(f"Ada {code('Ada')}")
+    assert rows(results.csv_text(table, TASK, marked(table), ()), ",")[0]["code handed in"] == code("Ada")
+    set_language("de")
+    text = results.csv_text(table, TASK, marked(table), ())
+    assert text.splitlines()[0].count(";") > 5
+    assert "," in next(csv.reader(io.StringIO(text.splitlines()[1]), delimiter=";"))[5]
+
+
+def test_who_hands_in_twice_is_flagged_and_counts_once() -> None:
+    table = submissions.from_text(
+        f"name,code\nAda,{code('Ada', (False, False, True))}\nBob,{code('Bob')}\nADA,{code('ada')}"
+    )
+    found = results.only_last(marked(table))
+    assert [bool(each.note) for each in found] == [True, False, False]
+    assert [each.score for each in results.counted(found)] == [3, 3]
+    assert rows(results.csv_text(table, TASK, found, ()), ",")[0]["note"] == results.WORDS["again"]
+
+
+def test_no_cell_that_goes_back_is_a_formula() -> None:
+    table = submissions.from_text(f'name,=note,code\n"=cmd|x",+1,{code("=cmd|x")}\n@SUM,-2,z\n')
+    text = results.csv_text(table, TASK, marked(table), ())
+    cells = [cell for row in csv.reader(io.StringIO(text[1:])) for cell in row]
+    assert [cell for cell in cells if cell.startswith(FORMULA_STARTS)] == []
+    assert [each.problem == "" for each in marked(submissions.from_text(text))] == [True, False]
+
+
+@pytest.mark.parametrize("text", ["1 2", "a b c", "1 1 -1", "1 1 101", "1 1 nan", "1,2,3,4 1"])
+def test_points_that_do_not_fit_are_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="write 3 numbers from 0 to 100, such as 1 1 1"):
+        results.read_points(text, 3)
+
+
+def test_points_are_read_as_people_write_them() -> None:
+    assert results.read_points("2; 1; 0,5", 3) == results.read_points("2, 1, 0.5", 3) == (2.0, 1.0, 0.5)
+
+
+def test_five_hundred_forged_codes_of_one_student_are_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[Config] = []
+
+    def counted(config: Config) -> object:
+        runs.append(config)
+        return run(config)
+
+    monkeypatch.setattr(grading, "run", counted)
+    handed = [("Ada", grading.answer_code(DIGEST, "Ada", [1, n + 1, 1])) for n in range(500)]
+    found = list(grading.grade_all(CONFIG, TASK, handed))
+    assert [each.problem for each in found].count("") == 500
+    assert len(runs) == 1
+
+
+def test_marking_writes_no_arithmetic_and_finds_the_same() -> None:
+    trace = run(CONFIG)
+    worked, bare = assignments.asks(TASK, trace), assignments.asks(TASK, trace, worked=False)
+    for one, other in zip(worked, bare):
+        assert isinstance(one, ResolvedQuestion)
+        assert isinstance(other, ResolvedQuestion)
+        assert (one.value, one.right, one.options) == (other.value, other.right, other.options)
+        assert other.lines == ()
+    assert any(one.lines for one in worked if isinstance(one, ResolvedQuestion))

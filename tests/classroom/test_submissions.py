@@ -1,0 +1,138 @@
+"""Names and codes out of tables and pasted lines, whatever program wrote them; no row stops the others."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.classroom import answer_codes, submissions
+from attnviz.classroom.submissions import Table
+from attnviz.settings.fields import ConfigError
+
+PAIRS = [("Ada L", "34-67"), ("Bob", "99A")]
+ONE, TWO = (answer_codes.with_checksum((0, *range(n, n + 11))) for n in (1, 5))
+UMLAUTS = [("Zoë Müller", ONE), ("Jörg Weiß", TWO)]
+
+
+def pairs(table: Table) -> list[tuple[str, str]]:
+    return [(entry.names[0] if entry.names else "", entry.code) for entry in table.entries]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ada L,34-67\nBob,99A",
+        "Ada L\t34-67\r\nBob\t99A\r\n",
+        "Ada L;34-67\n\n;\nBob;99A",
+        "Ada L 34-67\nBob 99A",
+        "Ada L,34-67\nBob\t99A",
+        "\ufeffName,Code\nAda L,34-67\nBob,99A",
+        'code,mark,student\n34-67,1,"Ada L"\n99A,2,Bob',
+        "sep=;\nName;Code\nAda L;34-67\nBob;99A",
+        '"sep=,"\nName,Code\nAda L,34-67\nBob,99A',
+        "sep=;\nAda L;34-67\nBob;99A",
+    ],
+)
+def test_names_and_codes_are_found(text: str) -> None:
+    assert pairs(submissions.from_text(text)) == PAIRS
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_class_list_is_read_in_the_encodings_of_spreadsheets(encoding: str, separator: str) -> None:
+    lines = [["Name", "Ergebniscode"], *map(list, UMLAUTS)]
+    text = "\r\n".join(separator.join(line) for line in lines) + "\r\n"
+    data = ("\ufeff" if encoding == "utf-16-le" else "").encode(encoding) + text.encode(encoding)
+    assert pairs(submissions.from_file(data)) == UMLAUTS
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "names"),
+    [
+        ("First name,Surname,ID number,Email address,Response 1", "Zoë,Müller,0042,z@x.org,{}", ["Zoë Müller", "0042"]),
+        ("Vorname;Nachname;Matrikelnummer;Antwort 1", "Zoë;Müller;0042;{}", ["Müller, Zoë", "z"]),
+        ("Nachname;Vorname;Ergebniscode", "Müller;Zoë;{}", ["Zoë Müller", "Müller Zoë", "Müller, Zoë"]),
+        ("Name;Vorname;Abgabe", "Müller;Zoë;{}", ["Zoë Müller"]),
+        (
+            "Student,ID,SIS User ID,SIS Login ID,Section,Code",
+            '"Müller, Zoë",7,0042,zm,A,{}',
+            ["Müller, Zoë", "zm", "7"],
+        ),
+        ("Vollständiger Name\tE-Mail-Adresse\tTexteingabe online", "Zoë Müller\tz@x\t<p>{}</p>", ["Zoë Müller", "z@x"]),
+        ("Matrikelnr.;Code", "42;{}", ["42", "0042", "0000000042"]),
+        ("Name;Mark;Remark", "Zoë;1;{}", ["Zoë"]),
+    ],
+)
+def test_headings_of_learning_platforms_say_which_column_is_which(head: str, row: str, names: list[str]) -> None:
+    (entry,) = submissions.from_text(f"{head}\n{row.format(ONE)}").entries
+    assert entry.code == ONE
+    assert set(names) - {"z"} <= set(entry.names)
+
+
+def test_a_row_of_a_gradebook_that_is_no_student_is_left_out() -> None:
+    text = f'Student,ID,Code\n    Points Possible,,\n"Müller, Zoë",7,{ONE}\n'
+    assert pairs(submissions.from_text(text)) == [("Müller, Zoë", ONE)]
+
+
+def test_one_bad_row_stops_no_other() -> None:
+    text = f'name,code\nAda,{ONE}\nCleo\n"Mac; Donald",{TWO}\n,{ONE}\nEve,\n'
+    found = submissions.from_text(text).entries
+    assert [entry.code for entry in found] == [ONE, "", TWO, ONE, ""]
+    assert [entry.names[:1] for entry in found] == [("Ada",), ("Cleo",), ("Mac; Donald",), (), ("Eve",)]
+
+
+def test_the_cells_stay_as_they_came_with_their_headings_and_zeros() -> None:
+    table = submissions.from_text(f"Matrikelnummer;Name;Code\n0012345;Zoë;{ONE}")
+    assert (table.head, table.separator) == (("Matrikelnummer", "Name", "Code"), ";")
+    assert table.entries[0].cells == ("0012345", "Zoë", ONE)
+
+
+def test_a_quotation_mark_that_is_never_closed_spoils_no_more_than_its_row() -> None:
+    assert pairs(submissions.from_text(f'Ada "L,{ONE}\nBob,{TWO}')) == [("Ada L", ONE), ("Bob", TWO)] or [
+        code for _, code in pairs(submissions.from_text(f'Ada "L,{ONE}\nBob,{TWO}'))
+    ] == [ONE, TWO]
+
+
+def test_a_file_may_begin_with_a_mark_and_holds_what_spreadsheets_guard() -> None:
+    found = submissions.from_file("\ufeffname,code\n'=1+1,34\n'tis,67\n".encode()).entries
+    assert [(entry.names[0], entry.code) for entry in found] == [("=1+1", "34"), ("'tis", "67")]
+    assert "'=1+1" in found[0].names
+
+
+def test_a_name_may_be_of_any_length() -> None:
+    (entry,) = submissions.from_text(f"{'a' * 300},{ONE}").entries
+    assert {"a" * 300, "a" * 80} <= set(entry.names)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"PK\x03\x04zip", "archive of NumPy"),
+        (b'{"a": 1}', "the file is JSON"),
+        (b"name\x00\xff,code", "no text that can be read"),
+        (b"a,b\n" * 501, "501 rows"),
+        (b"a" * 500_001, "500,001 bytes"),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused_in_a_sentence(data: bytes, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        submissions.from_file(data)
+
+
+@given(st.binary(max_size=300) | st.text(max_size=300).map(lambda text: text.encode("utf-8", "replace")))
+def test_any_file_is_read_or_refused(data: bytes) -> None:
+    with suppress(ConfigError):
+        found = submissions.from_file(data)
+        assert all(isinstance(part, str) for entry in found.entries for part in (*entry.names, entry.code))
+
+
+@given(st.text("\"';,\tab=\n\r", max_size=60))
+def test_any_lines_are_read(text: str) -> None:
+    assert len(submissions.from_text(text).entries) <= text.count("\n") + text.count("\r") + 1
+
+
+def test_nothing_is_nothing() -> None:
+    assert submissions.from_text(" \n\t\n").entries == ()

@@ -1,0 +1,87 @@
+"""Randomness that can be addressed: the same for ever, and nothing moves what is already there."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from attnviz.engine.numerics.noise import Address, normal, uniform
+
+HERE = Address(7, "somewhere", (2,))
+DRAWS = pytest.mark.parametrize("draw", [uniform, normal])
+
+
+def plain_uniform(seed: int, name: str, *index: int) -> float:
+    """The same rule in plain Python integers: blake2b, then SplitMix64 over each index."""
+    state = int.from_bytes(hashlib.blake2b(f"{seed}/{name}".encode(), digest_size=8).digest(), "little")
+    whole = 2**64 - 1
+    for i in index:
+        z = (state + (i + 1) * 0x9E3779B97F4A7C15) & whole
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & whole
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & whole
+        state = z ^ (z >> 31)
+    return (state >> 11) / 2**53
+
+
+def test_every_uniform_is_a_function_of_its_address() -> None:
+    drawn = uniform(HERE, (3, 5))
+    assert [[plain_uniform(7, "somewhere", 2, i, j) for j in range(5)] for i in range(3)] == drawn.tolist()
+
+
+def test_links_of_today_keep_their_numbers() -> None:
+    """These hashes may never change: a link would show other numbers than the person saw who shared it."""
+    assert hashlib.sha256(uniform(Address(0, "golden"), (64, 64)).tobytes()).hexdigest()[:16] == "64070cf7723f2b84"
+    assert hashlib.sha256(normal(Address(0, "golden"), (64, 64)).tobytes()).hexdigest()[:16] == "e4ccde2dd4ef7125"
+
+
+@DRAWS
+def test_a_larger_array_holds_the_smaller_one(draw: object) -> None:
+    assert (draw(HERE, (6, 9))[:4, :5] == draw(HERE, (4, 5))).all()  # type: ignore[operator]
+
+
+@DRAWS
+def test_leading_indices_may_stand_in_the_address_or_in_the_shape(draw: object) -> None:
+    whole = draw(Address(7, "somewhere"), (4, 3))  # type: ignore[operator]
+    assert (whole[2] == draw(HERE, (3,))).all()  # type: ignore[operator]
+
+
+@DRAWS
+def test_seed_name_and_index_each_matter(draw: object) -> None:
+    places = [HERE, Address(8, "somewhere", (2,)), Address(7, "elsewhere", (2,)), Address(7, "somewhere", (3,))]
+    drawn = [tuple(draw(place, (4,))) for place in places]  # type: ignore[operator]
+    assert len(set(drawn)) == len(places)
+
+
+def test_no_two_indices_share_a_number() -> None:
+    assert np.unique(uniform(HERE, (200, 200))).size == 40_000
+
+
+def test_uniforms_fill_the_unit_interval() -> None:
+    drawn = uniform(Address(1, "spread"), (300, 300))
+    assert drawn.min() >= 0
+    assert drawn.max() < 1
+    counts, _ = np.histogram(drawn, bins=20, range=(0, 1))
+    expected = drawn.size / 20
+    assert ((counts - expected) ** 2 / expected).sum() < 43.8  # chi-squared, 19 degrees of freedom, one in a thousand
+
+
+def test_normals_have_the_moments_of_the_bell_curve() -> None:
+    drawn = normal(Address(1, "spread"), (300, 300))
+    n = drawn.size
+    assert abs(drawn.mean()) < 3.3 / np.sqrt(n)
+    assert abs(drawn.var() - 1) < 3.3 * np.sqrt(2 / n)
+    assert abs((drawn**3).mean()) < 3.3 * np.sqrt(15 / n)
+    assert abs((drawn**4).mean() - 3) < 3.3 * np.sqrt(96 / n)
+    assert abs((drawn[:, :-1] * drawn[:, 1:]).mean()) < 3.3 / np.sqrt(n)
+
+
+def test_normals_lie_on_a_grid_that_no_processor_disputes() -> None:
+    steps = normal(HERE, (50, 50)) * 2.0**32
+    assert (steps == np.round(steps)).all()
+
+
+def test_an_empty_shape_is_fine() -> None:
+    assert uniform(HERE, (0, 3)).shape == (0, 3)
+    assert normal(HERE, ()).shape == ()

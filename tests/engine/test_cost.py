@@ -1,0 +1,144 @@
+"""What a run takes, before it is made: held to the runs themselves, and to every name that can be asked for."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from attnviz import BIASES, INITIALISERS, NORMALISERS, SCORES, Config, ConfigError, run
+from attnviz.engine import cost
+from attnviz.engine.external import of_weights
+from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
+from attnviz.engine.trace import Trace
+from attnviz.exports.formats import FORMATS
+from attnviz.ui.pages.experiments import EXPERIMENTS
+from attnviz.ui.pages.registry import PAGES
+from attnviz.ui.session.selection import PANEL_NAMES
+
+WORDS = " ".join(f"w{i}" for i in range(11))
+LARGEST: dict[str, Any] = {"sentence": " ".join(f"w{i}" for i in range(128)), "max_tokens": 128, "d_model": 512}
+LARGEST |= {"n_heads": 16, "n_layers": 6, "d_k": 64, "d_v": 64, "feed_forward": "gelu", "d_ff": 1024}
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    *({"score": name, "projection_bias": True} for name in SCORES),
+    *({"bias": name} for name in BIASES),
+    *({"normaliser": name} for name in NORMALISERS),
+    *({"initialiser": name, "d_model": 48} for name in INITIALISERS),
+    *({"feed_forward": name, "d_ff": 200} for name in FEED_FORWARDS),
+    *({"norm": name, "residual": True, "feed_forward": "gelu", "n_layers": 3} for name in NORMS),
+    {"position": "rope", "d_k": 32},
+    {"second_sentence": "one two three", "embedding": "one_hot"},
+    {"second_sentence": WORDS * 2, "sentence": "a"},
+    {"n_heads": 6, "n_kv_heads": 2, "d_k": (1, 9), "d_v": (17, 2)},
+    {"pad_to": 128, "n_heads": 1},
+    {"output_projection": False, "d_v": 40},
+    {"softcap": 5.0, "mask": ("causal", "window"), "d_model": 1},
+    {"score": "formula", "score_formula": "sum((q@W + q@U + q@A) * k)", "d_k": 16},
+]
+MANY_PARTS = "+".join("(" + "+".join(f"a*{5 * i + j + 2}" for j in range(5)) + ")" for i in range(6))
+TYPED: list[dict[str, Any]] = [
+    {"score": "formula", "score_formula": f"a=sum(q*k);{MANY_PARTS}"},
+    {"bias": "formula", "bias_formula": f"a=h*i-j;{MANY_PARTS}"},
+    {"normaliser": "formula", "normaliser_formula": f"a=relu(x)/n;{MANY_PARTS}"},
+]
+
+
+def numbers(trace: Trace) -> int:
+    return sum(step.array.size for steps in (trace.around, *trace.layers) for step in steps.values())
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_sizes_are_never_below_those_of_the_run_and_little_above(setting: dict[str, Any]) -> None:
+    config = Config(**{"sentence": WORDS, "max_tokens": 128, **setting})
+    found, trace = cost.sizes(config), run(config)
+    assert numbers(trace) <= found.numbers <= 1.6 * numbers(trace)
+    largest = max(step.array.size for steps in (trace.around, *trace.layers) for step in steps.values())
+    assert largest <= found.largest <= 3 * largest
+    drawn = max(sum(layer[name].array.size for name in ("scores", "weights", "heads")) for layer in trace.layers)
+    assert 0.5 * drawn <= found.drawn <= 1.1 * drawn
+
+
+def test_everything_that_can_be_asked_for_has_a_need() -> None:
+    names = set(PAGES) | {f"explore/{name}" for name in PANEL_NAMES}
+    names |= {f"experiments/{name}" for name in EXPERIMENTS} | {"experiments/scale/setting"}
+    names |= {f"file/{name}" for name in FORMATS} | {"file/handout"}
+    assert names == {*cost.NEEDS}
+
+
+@pytest.mark.parametrize("what", cost.NEEDS)
+def test_more_of_anything_never_costs_less(what: str) -> None:
+    small = Config(sentence=WORDS, n_layers=2, feed_forward="relu", score="additive")
+    before = cost.estimate(what, small)
+    for name, value in {"n_layers": 4, "n_heads": 8, "d_model": 64, "d_k": 16, "d_ff": 99, "d_a": 30}.items():
+        after = cost.estimate(what, replace(small, **{name: value}))
+        assert after.n_bytes >= before.n_bytes
+        assert after.seconds >= before.seconds
+
+
+def test_what_once_ended_a_server_is_refused_with_what_would_help() -> None:
+    largest = Config(**LARGEST)
+    for what in ("experiments/shuffle", "file/json", "file/npz", "file/html"):
+        said = cost.refusal(what, largest, most=cost.most_bytes())
+        assert "the server allows 500 MB" in said
+        assert "fewer layers" in said
+    base = Config(d_model=512, n_heads=8, d_k=64, d_v=64, n_layers=6, feed_forward="relu", d_ff=1024)
+    assert "What would help most" in cost.refusal("file/json", base, most=cost.most_bytes())
+    assert "500 MB" in cost.refusal("compare", largest, largest, most=cost.most_bytes())
+
+
+def test_what_takes_too_long_is_refused_though_there_is_memory() -> None:
+    said = cost.refusal("experiments/shuffle", Config(**LARGEST), most=1e12)
+    assert "busy" in said
+    assert "fewer layers" in said
+
+
+def test_the_advice_names_what_helps_most() -> None:
+    many_words = Config(sentence=LARGEST["sentence"], max_tokens=128, n_heads=16)
+    assert "fewer tokens" in cost.refusal("file/json", many_words, most=1e6)
+    assert "a narrower feed-forward block" in cost.refusal(
+        "explore", Config(d_model=64, feed_forward="relu", d_ff=1024), most=1e6
+    )
+    for what in cost.NEEDS:  # also where heads share keys and values, or differ in width
+        odd = Config(n_heads=6, n_kv_heads=3, d_k=(1, 2, 3), sentence="a", n_layers=1)
+        assert "What would help most" in cost.refusal(what, odd, most=1.0)
+
+
+@pytest.mark.parametrize("what", cost.NEEDS)
+def test_an_ordinary_setting_is_admitted_everywhere(what: str) -> None:
+    ordinary = Config(sentence=WORDS, d_model=64, n_heads=8, d_k=8, d_v=8, n_layers=2)
+    assert cost.refusal(what, ordinary, ordinary, most=cost.most_bytes()) == ""
+
+
+def test_what_was_brought_is_measured() -> None:
+    trace = of_weights([[1.0, 0.0], [0.5, 0.5]])
+    assert cost.sizes(trace).numbers == numbers(trace)
+    assert cost.refusal("data", trace, most=1.0).endswith("Bring a part of it.")
+
+
+def test_a_host_writes_what_one_computation_may_take() -> None:
+    assert cost.most_bytes("2000") == 2e9
+    assert [cost.most_bytes(text) for text in ("", "much", "nan", "inf")] == [5e8] * 4
+    assert cost.most_bytes("-3") == cost.most_bytes("0") == 64e6
+
+
+@pytest.mark.parametrize("setting", TYPED, ids=lambda setting: next(iter(setting)))
+def test_the_parts_that_a_typed_formula_keeps_are_counted(setting: dict[str, Any]) -> None:
+    config = Config(**{**LARGEST, "d_model": 8, "d_k": 4, "d_v": 4, "n_layers": 1, "feed_forward": "none"} | setting)
+    tracemalloc.start()
+    run(config)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert taken <= cost.estimate("explore", config).n_bytes <= 4 * taken
+
+
+def test_a_formula_that_cannot_be_read_costs_nothing_and_is_no_error() -> None:
+    for faulty in ("sum(q*k", "tahn(q)"):
+        assert cost.sizes(Config(score="formula", score_formula=faulty, d_k=3)).working == 0
+
+
+def test_a_sentence_without_tokens_has_no_cost() -> None:
+    with pytest.raises(ConfigError):
+        cost.sizes(Config(sentence=" "))

@@ -1,0 +1,69 @@
+"""Slopes of every step against PyTorch's automatic derivatives of a run that is written there once more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz import Trace, gradients, run
+from tests import slopes
+from tests.torch_attention import TorchRun
+
+NEAR = 1e-9
+
+
+def by_torch(torch: Any, trace: Trace, of: Any) -> dict[Any, np.ndarray]:
+    """dL/d(step) of every step that PyTorch has; of heads that share one matrix it is their sum, for each of them."""
+    theirs = TorchRun(torch, trace)
+    for at, step in theirs.steps.items():
+        mine = (trace.around if at[0] is None else trace.layers[at[0]])[at[1]].array
+        assert np.allclose(mine, step.detach().numpy(), rtol=1e-8, atol=1e-8), at
+    loss = sum((torch.tensor(G) * theirs.steps[at]).sum() for at, G in of.items())
+    loss.backward()
+    found = {}
+    for at, step in theirs.steps.items():
+        G = np.zeros(step.shape) if step.grad is None else step.grad.numpy()
+        group = trace.config.group_size
+        if trace.config.tied and at[1] in ("w_q", "b_q"):
+            G = np.repeat(G.reshape(-1, group, *G.shape[1:]).sum(axis=1), group, axis=0)
+        found[at] = G
+    return found
+
+
+def off(torch: Any, number: int) -> tuple[float, str]:
+    trace = run(slopes.anything(number))
+    of = slopes.output_slopes(trace)
+    mine, theirs, worst, seen = gradients(trace, of), by_torch(torch, trace, of), (0.0, ""), set()
+    rounding = 1e-6 * max(abs(G).max() for G in theirs.values())  # what cancels in one step was as large in another
+    for at, G in theirs.items():
+        seen.add(at)
+        far = abs(slopes.slope_of(mine, *at) - G).max() / max(1.0, abs(G).max(), rounding)
+        worst = max(worst, (far, f"{at} of {number}: {trace.config}"))
+    unread = {(None, "embedded_kv")} - seen
+    assert seen | unread == {(layer, name) for layer, name, _ in slopes.steps_of(trace)}
+    return worst
+
+
+def agree(torch: Any, number: int) -> None:
+    """Hold a setting to NEAR, but where its numbers have grown so far that rounding is no longer small."""
+    trace = run(slopes.anything(number))
+    if not slopes.has_grown(trace):
+        far, where = off(torch, number)
+        assert far <= NEAR or slopes.kink(trace), where
+
+
+def test_few_settings_have_grown_beyond_measure() -> None:
+    assert sum(slopes.has_grown(run(slopes.anything(number))) for number in range(100)) <= 5
+
+
+@pytest.mark.parametrize("number", range(40))
+def test_slopes_are_those_of_torch(number: int, torch: Any) -> None:
+    agree(torch, number)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(40, 300))
+def test_slopes_are_those_of_torch_in_many_settings(number: int, torch: Any) -> None:
+    agree(torch, number)

@@ -1,0 +1,63 @@
+"""What a step says of itself is true of this run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attnviz import NORMALISERS, Config, ConfigError, attend, run
+
+
+@pytest.mark.parametrize(
+    ("settings", "step", "holds", "lacks"),
+    [
+        ({}, "scores", r"Q_h K_{h}^\top", "g(h)"),
+        ({"n_kv_heads": 2}, "scores", r"K_{g(h)}", "K_{h}"),
+        ({"n_kv_heads": 2}, "heads", r"V_{g(h)}", "V_{h}"),
+        ({"score": "additive"}, "scores", "tanh", "+ b"),
+        ({"score": "additive", "projection_bias": True}, "scores", "+ b", "g(h)"),
+        ({}, "weights", r"z = \hat S", "/ "),
+        ({"temperature": 0.5}, "weights", r"z = \hat S / 0.5", "cdot"),
+        ({"normalise_over": "queries"}, "weights", r"a_{\cdot j}", r"\sum_l"),
+    ],
+)
+def test_formulas_are_those_of_the_setting(settings: dict[str, object], step: str, holds: str, lacks: str) -> None:
+    formula = run(Config(**settings))[step].formula  # type: ignore[arg-type]
+    assert holds in formula
+    assert lacks not in formula
+
+
+@pytest.mark.parametrize(
+    "edit", [(0, "scores", (0, 0, 0), "x"), ("a", "scores", (0, 0, 0), 1.0), (0, "scores", 3, 1.0), 7]
+)
+def test_an_edit_that_is_none_is_refused_with_its_form(edit: object) -> None:
+    with pytest.raises(ConfigError, match="give \\(layer, step, index, value\\)"):
+        run(Config(), edits=[edit])  # type: ignore[list-item]
+
+
+def test_linear_weights_of_huge_scores_still_add_to_one() -> None:
+    weights = NORMALISERS["linear"].fn(np.array([1e308, 1e308, -1e308]))
+    np.testing.assert_array_equal(weights, [0.5, 0.5, 0.0])
+
+
+@pytest.mark.parametrize("wrong", [{"params": 3}, {"temperature": "warm"}, {"softcap": "tight"}])
+def test_an_argument_of_the_wrong_kind_is_refused_in_words(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="give a"):
+        attend(np.ones((2, 2)), np.ones((2, 2)), np.ones((2, 2)), **wrong)  # type: ignore[arg-type]
+
+
+def test_a_step_that_is_not_there_is_said_and_a_trace_is_shown_in_one_line() -> None:
+    trace = run(Config(sentence="the cat", n_heads=2))
+    with pytest.raises(KeyError, match=r"there is no step 'foo'; choose one of: .*weights"):
+        trace["foo"]
+    assert repr(trace).startswith("<Trace: 2 queries, 2 keys, 2 heads in each of 1 layers; ")
+    assert len(repr(trace)) < 400
+
+
+def test_a_setting_in_the_wrong_type_is_said() -> None:
+    with pytest.raises(ConfigError, match=r"run takes a Config, not 'the cat'; call run\(Config\(sentence="):
+        run("the cat")
+    with pytest.raises(ConfigError, match="n_heads is '4', a text; give the number 4"):
+        Config(n_heads="4")
+    with pytest.raises(ConfigError, match="n_heads is 'many'; choose 1 to 16"):
+        Config(n_heads="many")

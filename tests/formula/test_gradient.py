@@ -1,0 +1,126 @@
+"""The derivative of a formula: against central differences, and against PyTorch's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from attnviz import SCORES
+from attnviz.formula import arrays
+from attnviz.formula.arrays import Arrays
+from attnviz.formula.gradient import gradients
+from attnviz.formula.graph import Formula
+from attnviz.formula.numbers import scores
+from attnviz.formula.reader import parse
+from attnviz.readings.script import Script
+from attnviz.readings.words import TORCH, helpers
+
+STEP = 1e-6
+LINES = [
+    *(row.line for row in SCORES.values() if row.line),
+    "sum(tanh(q*k)) / sqrt(d_k) - 0.1*abs(i-j)",
+    "max(q*k) * min(q + k)",
+    "norm(q - k)**3",
+    "sum(exp(-abs(q - k)) * v) * g",
+    "sum((q@W)@U * k)",
+    "sum(tanh((q*k)@W) * v)",
+    "mean(sigmoid(q) * log(1 + k**2)) + b[j]",
+    "sum(q if q > k else sin(k)) * cos(sum(q))",
+    "sum(max(q, k) * relu(k)) + sum(q % 2)",
+    "sum(abs(q)**(1 + k**2))",
+    "ratio(sum(q*k), norm(q) * norm(k)) + sum(sqrt(1 + q**2) / (2 + k**2))",
+    "t = tanh(q*k); sum(t) * sum(t*t) + sum(k * W[j])",
+    "sum(q * k) * h if j <= i else -dot(q, q)",
+]
+NORMALISERS = [
+    "e = exp(x - max(x)); e / sum(e)",
+    "sigmoid(x)",
+    "relu(x) / n",
+    "relu(x - level(x, 1))",
+    "relu(x / 2 - level(x / 2, 2.5))**2.5",
+    "p = x**2; p / (1 + sum(p))",
+    "unit(x)",
+]
+
+
+def given(formula: Formula) -> Arrays:
+    draws = np.random.default_rng(5)
+    sizes = {"d_q": 3, "d_k": 3, "key": 5}
+    own = {
+        name: draws.normal(size=(2, *(sizes.get(axis, 4) for axis in formula.axes_of(name))))
+        for name in formula.parameters
+    }
+    return arrays.of_score(formula, draws.normal(size=(2, 4, 3)), draws.normal(size=(2, 5, 3)), own)
+
+
+def slope(formula: Formula, at: Arrays, G: np.ndarray, name: str, place: tuple[int, ...]) -> float:
+    losses = []
+    for sign in (1.0, -1.0):
+        values = {each: array.copy() for each, array in at.values.items()}
+        values[name][place] += sign * STEP
+        losses.append(float((G * scores(formula, replace(at, values=values))).sum()))
+    return (losses[0] - losses[1]) / (2 * STEP)
+
+
+@pytest.mark.parametrize("text", LINES)
+def test_the_gradient_of_a_score_is_its_slope(text: str) -> None:
+    formula = parse(text)
+    at = given(formula)
+    G = np.random.default_rng(6).normal(size=(2, 4, 5))
+    found = gradients(formula, at, G)
+    assert set(found) == (formula.variables() & {"q", "k"}) | set(formula.parameters)
+    for name, gradient in found.items():
+        for place in list(np.ndindex(gradient.shape))[::3]:
+            wanted = slope(formula, at, G, name, place)
+            assert gradient[place] == pytest.approx(wanted, rel=1e-6, abs=1e-7), (name, place)
+
+
+NORMALISERS += ["relu(x - level(x, 1))", "relu(x / 2 - level(x / 2, 2.5))**2.5"]
+
+
+@pytest.mark.parametrize("text", NORMALISERS)
+def test_the_gradient_of_a_normaliser_is_its_slope(text: str) -> None:
+    formula = parse(text, "normaliser")
+    draws = np.random.default_rng(7)
+    at = arrays.of_normaliser(draws.normal(size=(2, 4, 5)))
+    G = draws.normal(size=(2, 4, 5))
+    gradient = gradients(formula, at, G)["x"]
+    for place in list(np.ndindex(gradient.shape))[::3]:
+        assert gradient[place] == pytest.approx(slope(formula, at, G, "x", place), rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
+@pytest.mark.parametrize("text", ["q @ W @ k", "sum(tanh(q@W_q + k@W_k) * v)", "dot(unit(q), unit(k)) * g"])
+def test_pytorch_finds_the_same_gradient(text: str) -> None:
+    import torch
+
+    formula = parse(text)
+    at = given(formula)
+    G = np.random.default_rng(8).normal(size=(2, 4, 5))
+    own = {name: at.values[name].reshape(_own(at.values[name])) for name in formula.parameters}
+    space = {"Q": at.values["q"][:, :, 0], "K": at.values["k"][:, 0], **own}
+    tensors = {name: torch.tensor(np.array(array), requires_grad=True) for name, array in space.items()}
+    code = "\n".join(Script(formula, TORCH, heads=True).lines("S"))
+    scope = {**tensors, "torch": torch}
+    exec("\n".join([*helpers(code, TORCH).values(), code]), scope)  # noqa: S102
+    (scope["S"] * torch.tensor(G)).sum().backward()
+    found = gradients(formula, at, G)
+    for name, tensor in {"q": "Q", "k": "K", **{name: name for name in own}}.items():
+        wanted = tensors[tensor].grad.numpy()
+        np.testing.assert_allclose(found[name].reshape(wanted.shape), wanted, rtol=1e-12, atol=1e-12)
+
+
+def _own(array: np.ndarray) -> tuple[int, ...]:
+    """The shape of a parameter without the axes that it does not have."""
+    return (array.shape[0], *(n for n in array.shape[1:] if n > 1))
+
+
+def test_there_is_no_slope_where_two_are_equal() -> None:
+    formula = parse("sum(relu(q)) + sum(max(q, k))")
+    at = arrays.of_score(formula, np.zeros((1, 1, 2)), np.zeros((1, 1, 2)), {})
+    found = gradients(formula, at, np.ones((1, 1, 1)))
+    assert not found["q"].any()
+    assert not found["k"].any()

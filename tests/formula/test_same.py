@@ -1,0 +1,118 @@
+"""Is this the same as ...?, functions that are traced, and the first number that is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import attnviz
+from attnviz import BIASES, MASKS, NORMALISERS, SCORES, FormulaError
+from attnviz.formula import nonfinite
+from attnviz.formula.reader import parse
+from attnviz.formula.same import same
+from attnviz.formula.traced import traced
+
+ROWS = {name: parse(row.line) for name, row in SCORES.items() if row.line}
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "row"),
+    [
+        ("q @ k", "same", "dot"),
+        ("sum(k * q) / sqrt(d_k)", "same", "scaled_dot"),
+        ("2 * q @ k", "times", "dot"),
+        ("q @ U @ k", "same", "general"),
+        ("q @ k - norm(k)**2 / 2", "shifted", "gaussian"),
+        ("-norm(q - k)**2", "times", "gaussian"),
+        ("sum(u * tanh(k@A + q@U + c))", "same", "additive"),
+        ("sum(q * W[:, j])", "same", "location"),
+        ("3 * (q @ k - norm(k)**2 / 2)", "tempered", "gaussian"),
+    ],
+)
+def test_what_is_the_same_is_found(line: str, name: str, row: str) -> None:
+    found = same(parse(line), ROWS)
+    assert found is not None
+    assert (found.name, found.row) == (name, row)
+    assert "row" in found.said("row")
+
+
+@pytest.mark.parametrize("line", ["sum(tanh(q*k))", "max(q*k)", "sum(abs(q - k))", "q @ k / 2 + j", "log(q @ k)"])
+def test_what_is_not_the_same_is_not(line: str) -> None:
+    assert same(parse(line), ROWS) is None
+
+
+def test_half_a_dot_product_is_no_scaled_one() -> None:
+    found = same(parse("q @ k / 2"), ROWS)
+    assert found is not None
+    assert (found.name, found.row, found.factor) == ("times", "dot", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("function", "line"),
+    [
+        (lambda q, k: np.tanh(q * k).sum(), "sum(tanh(q * k))"),
+        (lambda q, k, W: q @ W @ k, "(q @ W) @ k"),
+        (lambda q, k, d_k, i, j: (q @ k) / np.sqrt(d_k) - 0.5 * np.abs(i - j), None),
+        (lambda q, k: -np.linalg.norm(q - k), None),
+        (lambda q, k, g: g * np.maximum(q, k).mean(), None),
+        (lambda q, k: np.sum((q - k) ** 2, axis=-1) / -2, None),
+    ],
+)
+def test_a_function_becomes_a_line(function: Callable[..., Any], line: str | None) -> None:
+    formula = traced(function)
+    assert line in (None, formula.text)
+    assert attnviz.score("mine", function).plain == formula.text
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda q, k: np.fft.fft(q) @ k,
+        lambda q, k: q if q > k else k,
+        lambda q, k: 1.0,
+        lambda q, k: np.sum(q * k, axis=0),
+        lambda q, other: q @ other,
+        lambda q, k: q * k,
+    ],
+)
+def test_what_no_line_can_say_is_refused(function: Callable[..., Any]) -> None:
+    with pytest.raises(FormulaError):
+        traced(function)
+
+
+def test_the_first_number_that_is_none_and_the_term_that_made_it() -> None:
+    draws = np.random.default_rng(0)
+    Q, K = draws.normal(size=(2, 4, 3)), draws.normal(size=(2, 5, 3))
+    Q[1, 2] = 0.0
+    formula = parse("dot(q, k) / (norm(q) * norm(k))")
+    found = nonfinite.of_scores(formula, Q, K, {})
+    assert found is not None
+    assert (found.head, found.query, found.key) == (1, 2, 0)
+    assert formula.text[slice(*found.span)] == formula.text
+    assert "is nan, made from 0, 0, at query 3 and key 1 of head 2; 5 of 40 numbers" in found.words
+    assert nonfinite.of_scores(parse("q @ k"), Q, K, {}) is None
+    X = np.array([[[0.0, 1000.0, -np.inf]]])
+    trouble = nonfinite.of_weights(parse("exp(x) / sum(exp(x))", "normaliser"), X)
+    assert trouble is not None
+    assert "exp(x) is inf, made from 1000" not in trouble.words or trouble.key == 1
+    assert nonfinite.of_weights(parse("e = exp(x - max(x)); e / sum(e)", "normaliser"), X) is None
+
+
+def test_no_reading_knows_a_row_by_name() -> None:
+    rows = {*SCORES, *NORMALISERS, *MASKS, *BIASES} - {
+        "formula",
+        "none",
+        "dot",
+        "block",
+        "window",
+        "sigmoid",
+        "padding",
+    }
+    root = Path(attnviz.__file__).parent
+    for path in [*(root / "formula").glob("*.py"), *(root / "readings").glob("*.py")]:
+        text = path.read_text("utf-8")
+        assert [name for name in rows if f'"{name}"' in text] == [], path.name

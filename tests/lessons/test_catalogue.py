@@ -1,0 +1,126 @@
+"""The form of a lesson, and the table of all lessons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from attnviz import Config, ConfigError
+from attnviz.engine.trace import STEPS
+from attnviz.lessons.catalogue import LESSONS, LONGEST, read_lesson
+from attnviz.lessons.lesson import Lesson, Question, Slide
+
+LESSON = Lesson(
+    "one", "One", "What?", {"n_heads": 3, "seed": 5}, (Slide("a"), Slide("b", change={"mask": "causal"})), "-"
+)
+
+
+def test_a_slide_changes_the_setting_of_its_lesson_and_a_seed_the_numbers() -> None:
+    plain, masked = LESSON.slides
+    assert LESSON.on(plain) == LESSON.config
+    assert (LESSON.on(masked).mask, LESSON.on(masked).n_heads) == (("causal",), 3)
+    assert (LESSON.on(masked, 7).seed, LESSON.on(masked, 7).mask) == (7, ("causal",))
+    assert LESSON.on(masked, 0).seed == 0
+
+
+def test_there_are_twenty_two_lessons_by_the_names_that_stand_in_links() -> None:
+    assert len(LESSONS) == 22
+    assert all(name == lesson.name and name.isidentifier() and name == name.lower() for name, lesson in LESSONS.items())
+    assert len({lesson.title for lesson in LESSONS.values()}) == 22
+
+
+@pytest.mark.parametrize("lesson", LESSONS.values(), ids=list(LESSONS))
+def test_slides_are_few_name_steps_and_hold_no_shouting(lesson: Lesson) -> None:
+    assert 2 <= len(lesson.slides) <= 40
+    for slide in lesson.slides:
+        assert slide.steps
+        assert set(slide.steps) <= set(STEPS)
+        assert "!" not in slide.text
+        assert slide.change or slide.fault or not slide.beside
+
+
+WRITTEN = (
+    """
+title = "One"
+about = "What is
+the answer?"
+source = "-"
+
+[setting]
+sentence = "a b"
+d_k = [3, 2]
+scale = "default"
+
+[setting.edits]
+"embedded.1.2" = 4
+"w_q.1.1" = """
+    + "'''\n1 2\n3 4'''"
+    + """
+
+[[slides]]
+text = """
+    + "'''\nTwo lines,\none paragraph.\n\n| a |\n|---|'''"
+    + """
+steps = ["scores"]
+beside = true
+
+[slides.change]
+mask = ["causal", "no_self"]
+
+[slides.question]
+kind = "rows_changed"
+at = {step = "weights", change = {mask = "none"}}
+"""
+)
+WRITTEN = WRITTEN.replace("What is\nthe", "What is the")
+
+
+def test_a_file_is_read_into_the_lesson_that_it_writes() -> None:
+    lesson = read_lesson("one", WRITTEN)
+    assert (lesson.name, lesson.title, lesson.about) == ("one", "One", "What is the answer?")
+    cells = [((0, 0, 0), 1.0), ((0, 0, 1), 2.0), ((0, 1, 0), 3.0), ((0, 1, 1), 4.0)]
+    edits = ((None, "embedded", (0, 1), 4.0), *((0, "w_q", where, number) for where, number in cells))
+    assert lesson.config == Config(sentence="a b", d_k=(3, 2), edits=edits)
+    question = Question("rows_changed", at={"step": "weights", "change": {"mask": "none"}})
+    assert lesson.slides == (
+        Slide(
+            "Two lines, one paragraph.\n\n| a |\n|---|",
+            ("scores",),
+            {"mask": ("causal", "no_self")},
+            beside=True,
+            question=question,
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("[[slides]]", "[slides", "not written in TOML"),
+        ('title = "One"\n', "", "the lesson one has no title"),
+        ('source = "-"', 'source = "-"\nminutes = 3', "the lesson one has a 'minutes'; there are title, about"),
+        ('title = "One"', "title = 1", "title of the lesson one is 1, and has to be a TOML str"),
+        ("d_k", "width", "the setting of the lesson one sets 'width', which is no setting"),
+        ("d_k = [3, 2]", "d_k = [300, 2]", "slide 1 of the lesson one: d_k"),
+        ('"embedded.1.2" = 4', '"embedded.x" = 4', "an edit embedded.x = 4; give a place such as"),
+        ("3 4", "3 four", "an edit w_q.1.1.2.2 = four"),
+        ("beside = true", "besides = true", "slide 1 of the lesson one has a 'besides'"),
+        ("beside = true", 'beside = "yes"', "beside of slide 1 of the lesson one is 'yes'"),
+        ('kind = "rows_changed"\n', "", "the question on slide 1 of the lesson one has no kind"),
+        ('change = {mask = "none"}', 'change = "none"', "has 'none' for a setting; write a table"),
+        ('title = "One"', f'title = "{"a" * LONGEST}"', "characters; at most 100,000 fit"),
+        ("d_k = [3, 2]", "d_k = " + "[" * 20_000, "not written in TOML"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said_with_its_place(old: str, new: str, says: str) -> None:
+    assert old in WRITTEN
+    with pytest.raises(ConfigError) as caught:
+        read_lesson("one", WRITTEN.replace(old, new))
+    assert says in str(caught.value)
+
+
+def test_the_guide_shows_a_lesson_that_can_be_read() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "writing-a-lesson.md").read_text("utf-8")
+    lesson = read_lesson("first_word", guide.split("```toml\n")[1].split("```")[0])
+    assert [slide.question.kind for slide in lesson.slides if slide.question] == ["weight"]

@@ -1,0 +1,208 @@
+"""Small random models of every family, written as Hugging Face Transformers writes them, with what it computes.
+
+    python tests/models/make_fixtures.py [FAMILY ...] [minilm=FOLDER]
+
+writes a folder a model: config.json, model.safetensors, the tokeniser, and expected.npz with the hidden states and
+weights of a few sentences, computed in float64. It needs torch, transformers, tokenizers and safetensors; the tests
+need none of them. Norms and biases are moved off 1 and 0 and matrices are large, so that attention is not flat.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+HERE = Path(__file__).resolve().parent
+SENTENCES = ("the king and the queen saw a dog", "It's 2, isn't it?", "a")
+CORPUS = (HERE.parent.parent / "README.md", HERE.parent.parent / "GLOSSARY.md")
+LLAMA_3 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+QWEN = LLAMA_3.replace("{1,3}", "")
+
+SMALL: dict[str, Any] = {
+    "vocab_size": 288, "hidden_size": 16, "intermediate_size": 20, "num_hidden_layers": 2, "num_attention_heads": 4,
+    "max_position_embeddings": 40,
+}  # fmt: skip
+GROUPED = SMALL | {"num_key_value_heads": 2, "tie_word_embeddings": True}
+SCALED = {
+    "rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 16,
+}  # fmt: skip
+MODELS: dict[str, tuple[str, str, dict[str, Any], str]] = {
+    "bert": ("BertConfig", "BertModel", SMALL, "wordpiece"),
+    "distilbert": (
+        "DistilBertConfig",
+        "DistilBertModel",
+        {"vocab_size": 288, "dim": 16, "hidden_dim": 20, "n_layers": 2, "n_heads": 4, "max_position_embeddings": 40},
+        "wordpiece",
+    ),
+    "roberta": ("RobertaConfig", "RobertaModel", SMALL, "roberta"),
+    "gpt2": (
+        "GPT2Config",
+        "GPT2LMHeadModel",
+        {"vocab_size": 288, "n_embd": 16, "n_layer": 2, "n_head": 4, "n_positions": 40},
+        "bytes",
+    ),
+    "gpt_neo": (
+        "GPTNeoConfig",
+        "GPTNeoForCausalLM",
+        {
+            "vocab_size": 288, "hidden_size": 16, "num_layers": 2, "num_heads": 4, "intermediate_size": 20,
+            "attention_types": [[["global", "local"], 1]], "max_position_embeddings": 40, "window_size": 3,
+        },
+        "bytes",
+    ),
+    "gpt_neox": (
+        "GPTNeoXConfig",
+        "GPTNeoXForCausalLM",
+        SMALL | {"num_attention_heads": 2, "rotary_pct": 0.25, "tie_word_embeddings": True},
+        "nfc",
+    ),
+    "llama": ("LlamaConfig", "LlamaForCausalLM", GROUPED, "llama"),
+    "llama3_bf16": ("LlamaConfig", "LlamaForCausalLM", GROUPED | {"rope_parameters": SCALED}, "llama"),
+    "mistral": ("MistralConfig", "MistralForCausalLM", GROUPED | {"sliding_window": 4}, "bytes"),
+    "qwen2": ("Qwen2Config", "Qwen2ForCausalLM", GROUPED, "qwen"),
+    "qwen3": ("Qwen3Config", "Qwen3ForCausalLM", GROUPED | {"head_dim": 6}, "qwen"),
+    "gemma2": (
+        "Gemma2Config",
+        "Gemma2ForCausalLM",
+        GROUPED | {"head_dim": 6, "query_pre_attn_scalar": 9, "sliding_window": 4, "attn_logit_softcapping": 5.0},
+        "bytes",
+    ),
+}  # fmt: skip
+
+
+DOUBLE = ("bert", "distilbert", "roberta", "gpt2")
+"""The families that Transformers computes in float64 from end to end if it is asked to."""
+
+
+def lines() -> Iterator[str]:
+    for path in CORPUS:
+        yield from path.read_text(encoding="utf-8").splitlines()
+
+
+def wordpiece() -> Tokenizer:
+    """BERT's tokeniser with a vocabulary of its own."""
+    made = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    made.normalizer = normalizers.BertNormalizer(lowercase=True)
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    made.train_from_iterator(lines(), trainers.WordPieceTrainer(vocab_size=288, special_tokens=special))
+    made.decoder = decoders.WordPiece()
+    ids = [(name, made.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
+    made.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=ids)
+    return made
+
+
+def byte_pairs(kind: str) -> Tokenizer:
+    """A tokeniser of bytes as GPT-2, RoBERTa, GPT-NeoX, Llama 3 and Qwen set it up."""
+    made = Tokenizer(models.BPE(unk_token=None, ignore_merges=kind == "llama"))
+    whole = pre_tokenizers.ByteLevel(add_prefix_space=kind == "roberta")
+    if kind in ("llama", "qwen"):
+        pattern = pre_tokenizers.Split(Regex(LLAMA_3 if kind == "llama" else QWEN), "isolated")
+        whole = pre_tokenizers.Sequence([pattern, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+    made.pre_tokenizer = whole
+    if kind in ("nfc", "qwen"):
+        made.normalizer = normalizers.NFC()
+    special = (
+        ["<s>", "<pad>", "</s>"]
+        if kind == "roberta"
+        else ["<|begin_of_text|>"]
+        if kind == "llama"
+        else ["<|endoftext|>"]
+    )
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    made.train_from_iterator(
+        lines(), trainers.BpeTrainer(vocab_size=288, initial_alphabet=alphabet, special_tokens=special)
+    )
+    made.decoder = decoders.ByteLevel()
+    if kind == "roberta":
+        made.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=True)
+    if kind == "llama":
+        made.post_processor = processors.Sequence(
+            [
+                processors.ByteLevel(trim_offsets=False),
+                processors.TemplateProcessing("<|begin_of_text|> $A", special_tokens=[("<|begin_of_text|>", 0)]),
+            ]
+        )
+    return made
+
+
+def stirred(model: Any) -> Any:
+    """The model with norms and biases off 1 and 0 and large matrices."""
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if parameter.dim() == 1:
+                parameter.add_(torch.randn_like(parameter) * 0.1)
+            elif "position" not in name and "wpe" not in name:
+                parameter.mul_(14.0)
+    return model.eval()
+
+
+def write(name: str) -> None:
+    """One folder, from nothing."""
+    config, kind, sizes, tokens = MODELS[name]
+    folder = HERE / name
+    shutil.rmtree(folder, ignore_errors=True)
+    torch.manual_seed(sorted(MODELS).index(name))
+    made = stirred(getattr(transformers, kind)(getattr(transformers, config)(**sizes, attn_implementation="eager")))
+    if name.endswith("bf16"):
+        made = made.to(torch.bfloat16)
+    made.save_pretrained(folder)
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    tokeniser = wordpiece() if tokens == "wordpiece" else byte_pairs(tokens)
+    whole = json.loads(tokeniser.to_str())
+    (folder / "tokenizer.json").write_text(json.dumps(whole, ensure_ascii=False, separators=(",", ":")), "utf-8")
+    # Read back: what the file holds is the model, and RoPE's own numbers stay as they are made.
+    made = type(made).from_pretrained(folder, attn_implementation="eager", dtype=torch.float64).eval()
+    found = expected(made, tokeniser)
+    if name not in DOUBLE:  # they turn queries and norm rows in float32, whatever the model's own numbers are
+        found = {key: x.astype(np.float32) if x.dtype == np.float64 else x for key, x in found.items()}
+    np.savez_compressed(folder / "expected.npz", **found)
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    print(name, sorted(path.name for path in folder.iterdir()), size)
+
+
+def expected(model: Any, tokeniser: Tokenizer) -> dict[str, Any]:
+    """Tokens, hidden states, weights and, where there are any, logits of each sentence."""
+    found: dict[str, Any] = {"sentences": np.array(SENTENCES)}
+    for at, sentence in enumerate(SENTENCES):
+        ids = tokeniser.encode(sentence)
+        with torch.no_grad():
+            out = model(torch.tensor([ids.ids]), output_hidden_states=True, output_attentions=True)
+        found[f"tokens{at}"] = np.array(ids.tokens)
+        found[f"hidden{at}"] = np.stack([state[0].numpy() for state in out.hidden_states])
+        found[f"weights{at}"] = np.stack([weights[0].numpy() for weights in out.attentions])
+        print("   largest weight of a row, mean:", round(float(found[f"weights{at}"].max(-1).mean()), 2))
+    return found
+
+
+def write_minilm(folder: Path) -> None:
+    """What Transformers computes of all-MiniLM-L6-v2: every 48th column of the states, one head of each layer."""
+    tokeniser = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokeniser.no_padding()
+    model = transformers.BertModel.from_pretrained(folder, attn_implementation="eager", dtype=torch.float64).eval()
+    found = expected(model, tokeniser)
+    for name in found:
+        found[name] = found[name][..., ::48] if name.startswith("hidden") else found[name]
+        found[name] = found[name][:, 2] if name.startswith("weights") else found[name]
+    np.savez_compressed(HERE / "minilm.npz", **found)
+
+
+if __name__ == "__main__":
+    for each in sys.argv[1:] or MODELS:
+        if each.startswith("minilm="):
+            write_minilm(Path(each.removeprefix("minilm=")))
+        else:
+            write(each)

@@ -1,0 +1,190 @@
+"""Every family of models against what Hugging Face Transformers computes of the same files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz import ConfigError, load
+from attnviz.engine.edits import Edit
+from attnviz.engine.trace import Trace
+from attnviz.models.families import FAMILIES
+from tests.small_models import FOLDER, NAMES, model
+
+DOUBLE = ("bert", "distilbert", "roberta", "gpt2")
+"""The models whose expected numbers were computed in float64 from end to end; of the others RoPE or RMS was not."""
+
+EVERY = pytest.mark.parametrize("name", NAMES)
+
+
+def expected(name: str) -> dict[str, Any]:
+    with np.load(FOLDER / name / "expected.npz") as file:
+        return dict(file)
+
+
+def states(trace: Trace) -> list[np.ndarray]:
+    """What each layer hands on."""
+    return [list(layer.values())[-1].array for layer in trace.layers]
+
+
+def test_every_family_has_a_model_here() -> None:
+    assert {model(name).family for name in NAMES} == set(FAMILIES)
+
+
+@EVERY
+def test_hidden_states_and_weights_are_the_library_s(name: str) -> None:
+    found, close = expected(name), 1e-12 if name in DOUBLE else 1e-5
+    for at, sentence in enumerate(found["sentences"]):
+        trace = model(name)(str(sentence))
+        assert list(trace.query_tokens) == found[f"tokens{at}"].tolist()
+        np.testing.assert_allclose(trace["embedded"].array, found[f"hidden{at}"][0], rtol=0, atol=close)
+        for i, layer in enumerate(trace.layers):
+            np.testing.assert_allclose(layer["weights"].array, found[f"weights{at}"][i], rtol=0, atol=close)
+        for state, other in zip(states(trace), found[f"hidden{at}"][1:], strict=True):
+            np.testing.assert_allclose(state, other, rtol=0, atol=close)
+        assert trace.result is list(trace.layers[-1].values())[-1]
+
+
+@EVERY
+def test_the_expected_weights_are_not_flat(name: str) -> None:
+    weights = expected(name)["weights0"]
+    flat = 1 / np.maximum((weights > 0).sum(axis=-1), 1)
+    assert np.mean(weights.max(axis=-1) - flat) > 0.05
+
+
+@EVERY
+def test_a_layer_says_what_it_is_made_of(name: str) -> None:
+    layer, shape = model(name)("a cat").layers[0], model(name).shape
+    assert {"w_q", "w_k", "w_v", "queries", "scores", "weights", "heads", "w_o", "w_1", "w_2", "ff_hidden"} <= set(
+        layer
+    )
+    assert ("ff_gate" in layer) == ("w_3" in layer) == (shape.norm == "rms")
+    assert ("projected_queries" in layer) == (shape.frequencies is not None)
+    assert ("normed_queries" in layer) == (name == "qwen3")
+    assert ("output_normed" in layer) == (name == "gemma2")
+    assert ("added_normed" in layer) == (shape.place == "after")
+    np.testing.assert_allclose(layer["ff_output"].array, layer["ff_hidden"].array @ layer["w_2"].array
+                               + (layer["b_2"].array if "b_2" in layer else 0), atol=1e-12)  # fmt: skip
+
+
+@EVERY
+def test_a_trace_holds_the_weights_where_they_lie_and_no_copies(name: str) -> None:
+    trace = model(name)("a cat")
+    for layer, weights in zip(trace.layers, model(name)._layers, strict=True):
+        for step in layer.values():
+            assert not step.array.flags.writeable
+            if step.name.startswith(("w_", "b_")):
+                assert np.shares_memory(step.array, weights[step.name])
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "llama"])
+def test_what_stays_free_changes_what_follows_and_nothing_before(name: str) -> None:
+    plain, changed = model(name)("the cat saw a dog"), model(name)("the cat saw a dog", mask="no_self", temperature=2.0)
+    assert (
+        changed.config.mask == (*plain.config.mask, "no_self")
+        if name != "bert"
+        else changed.config.mask == ("no_self",)
+    )
+    np.testing.assert_array_equal(plain.layers[0]["capped"].array, changed.layers[0]["capped"].array)
+    assert not np.diagonal(changed.layers[0]["weights"].array, axis1=1, axis2=2).any()
+    assert np.abs(plain.result.array - changed.result.array).max() > 0.01
+
+
+def test_a_changed_weight_changes_all_that_follows() -> None:
+    edit: Edit = (1, "w_q", (0, 0, 0), 5.0)
+    plain, changed = model("bert")("a cat"), model("bert")("a cat", edits=[edit])
+    np.testing.assert_array_equal(states(plain)[0], states(changed)[0])
+    assert changed.layers[1]["w_q"].array[0, 0, 0] == 5.0
+    assert np.abs(states(plain)[1] - states(changed)[1]).max() > 1e-6
+    assert model("bert")("a cat").layers[1]["w_q"].array[0, 0, 0] != 5.0  # the model itself stays as it was
+    with pytest.raises(ConfigError, match="lies outside its shape"):
+        model("bert")("a cat", edits=[(1, "w_q", (9, 0, 0), 5.0)])
+
+
+def test_what_the_model_decides_cannot_be_set() -> None:
+    with pytest.raises(ConfigError, match="n_heads is the model's own; what can be changed is max_tokens, mask"):
+        model("bert")("a cat", n_heads=2)
+
+
+def test_a_long_sentence_is_cut_and_that_is_said() -> None:
+    long = model("bert")("a " * 60)
+    assert long.notes == ("The sentence has 62 tokens; 40 are used.",)
+    assert (len(long.query_tokens), long.query_tokens[0], long.query_tokens[-1]) == (40, "[CLS]", "[SEP]")
+    assert len(model("gpt2")("a cat", max_tokens=3).query_tokens) == 3
+    assert len(model("roberta")("a " * 60).query_tokens) == 38  # two rows of its table stand for no position
+
+
+def test_an_empty_sentence_is_refused_where_nothing_frames_it() -> None:
+    assert model("bert")("").query_tokens == ("[CLS]", "[SEP]")
+    with pytest.raises(ConfigError, match="the sentence has no tokens"):
+        model("gpt2")("")
+
+
+# What cannot be read -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(FOLDER / "llama", tmp_path / "model"))
+
+
+def rewrite(folder: Path, **changes: Any) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"model_type": "t5"}, "model_type 't5' is not read here; the families that are: bert, roberta"),
+        ({"model_type": ["llama"]}, "model_type .* is not read here"),
+        ({"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4}}, "rope_type is 'yarn'; what is read"),
+        ({"hidden_act": "selu"}, "hidden_act is 'selu'; what is read here: silu"),
+        ({"hidden_size": 0}, "hidden_size is 0; a model has 1 to 65536"),
+        ({"hidden_size": 17, "head_dim": 4}, r"has shape \(288, 16\)|rows 17 wide|makes it"),
+        ({"num_hidden_layers": 10**9}, "num_hidden_layers is 1000000000; a model has 1 to 256"),
+        ({"num_hidden_layers": 3}, r"no array 'model\.layers\.2\.self_attn\.q_proj\.weight'"),
+        ({"num_key_value_heads": 3}, "num_key_value_heads is 3; what is read here: a divisor of 4"),
+        ({"intermediate_size": None}, "does not say intermediate_size, which a llama model needs"),
+        ({"rms_norm_eps": "1e-5"}, "rms_norm_eps is '1e-5'; what is read here: a number above 0"),
+        ({"intermediate_size": 21}, r"has shape \(20, 16\); this model's config.json makes it \(21, 16\)"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_config_that_is_not_read_here_says_so_when_the_model_is_loaded(
+    changes: dict[str, Any], said: str, copy: Path
+) -> None:
+    rewrite(copy, **changes)
+    with pytest.raises(ConfigError, match=said):
+        load(copy)
+
+
+def test_a_folder_that_is_none_is_said_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"is no folder; give the one that holds config\.json"):
+        load(tmp_path / "nowhere")
+    with pytest.raises(ConfigError, match=r"holds no config\.json"):
+        load(tmp_path)
+    (tmp_path / "config.json").write_text("[1]", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"config\.json is broken, or is something else|no object"):
+        load(tmp_path)
+
+
+def test_numbers_beyond_all_bounds_are_said_when_they_come(copy: Path) -> None:
+    whole = bytearray((copy / "model.safetensors").read_bytes())
+    whole[-20_000:] = b"\x00\x00\xc0\x7f" * 5_000
+    (copy / "model.safetensors").write_bytes(whole)
+    with pytest.raises(ConfigError, match="go beyond what can be computed in layer"):
+        load(copy)("the cat saw a dog, isn't it")
+
+
+def test_the_digest_is_of_the_weights(copy: Path) -> None:
+    before = load(copy).digest
+    assert len(before) == 8
+    assert before == load(FOLDER / "llama").digest != load(FOLDER / "qwen2").digest
+    assert hashlib.sha256((copy / "model.safetensors").read_bytes()).hexdigest().startswith(before)

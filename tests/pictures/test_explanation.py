@@ -1,0 +1,117 @@
+"""What stands beside the maps says the run's numbers in words, for every score and normaliser, and can be sent."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz import Config, run
+from attnviz.arithmetic.cell import derive
+from attnviz.engine.external import of_weights
+from attnviz.engine.tables.normalisers import NORMALISERS
+from attnviz.engine.tables.scores import SCORES
+from attnviz.engine.trace import Trace
+from attnviz.pictures.explanation import explanation, most_telling
+
+
+def made(trace: Trace, head: int = 0, query: int = 3, at: int = 2, **what: Any) -> dict[str, Any]:
+    found = explanation(trace, derive(trace, 0, head, query, at), **{"key": True, **what})
+    return dict(json.loads(json.dumps(found, allow_nan=False)))
+
+
+@pytest.mark.parametrize(("score", "normaliser"), list(itertools.product(SCORES, NORMALISERS)))
+def test_a_cell_has_its_four_lines_whatever_the_score_and_the_normaliser(score: str, normaliser: str) -> None:
+    trace = run(Config(score=score, normaliser=normaliser, mask="causal", softcap=3.0))
+    match, scored, share, value = made(trace)["lines"]
+    assert [line["name"] for line in (match, scored, share, value)] == ["match", "score", "share", "value"]
+    assert scored["columns"]["values"][2] == pytest.approx(trace["masked"].array[0, 3, 2], rel=1e-5)
+    assert scored["columns"]["values"][4:] == [None] * 3, "what is masked has no bar"
+    assert share["shares"]["values"] == pytest.approx(trace["weights"].array[0, 3].tolist(), rel=1e-5)
+    assert share["note"]
+    assert "capped at ±3.00" in scored["note"]
+    added = trace["weights"].array[0, 3, 2] * trace["values"].array[0, 2]
+    assert [row[3] for row in value["terms"]["rows"]] == pytest.approx(added.tolist(), rel=1e-5)
+    assert value["cells"]["values"] == pytest.approx(trace["heads"].array[0, 3].tolist(), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "e^{"),
+        ({"temperature": 2.0}, ") ÷ 2.00} = "),
+        ({"normaliser": "sigmoid"}, "1 ÷ (1 + e^{−("),
+        ({"normaliser": "linear"}, "below 0 counts as 0"),
+        ({"normaliser": "quiet_softmax"}, "with the 1"),
+        ({"normaliser": "entmax15"}, "(u − τ)² = "),
+        ({"normaliser": "sparsemax"}, "u − τ = "),
+        ({"normaliser": "formula", "normaliser_formula": "exp(x) / sum(exp(x))"}, "exp(x) / sum(exp(x))"),
+        ({"mask": "no_self"}, "may not attend"),
+    ],
+)
+def test_the_share_is_explained_by_its_normaliser(settings: dict[str, Any], said: str) -> None:
+    trace = run(Config(**settings))
+    assert (
+        said in made(trace)["lines"][2]["note"]
+        or said in (explanation(trace, derive(trace, 0, 0, 3, 3), key=True)["lines"][2]["note"])
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "title", "note"),
+    [
+        ({}, "÷ √4 = the score", ""),
+        ({"score": "dot"}, "the score", ""),
+        ({"score": "cosine"}, "the score", "both lengths"),
+        ({"score": "gaussian"}, "the score", "× −½"),
+        ({"score": "negative_distance"}, "the score", "− its root"),
+        ({"scale": 3.0}, "the score", "× 3.00 = "),
+        ({"bias": "alibi"}, "the score", "÷ √4 = "),
+        ({"score": "formula", "score_formula": "2 * (q @ k)"}, "the score", "2 * (q @ k) = "),
+    ],
+)
+def test_what_is_done_to_a_score_stands_beside_it(settings: dict[str, Any], title: str, note: str) -> None:
+    line = made(run(Config(**settings)))["lines"][1]
+    assert (line["title"], note in line["note"]) == (title, True)
+
+
+def test_a_row_is_explained_by_its_scores_and_shares() -> None:
+    trace = run(Config(n_heads=2))
+    found = made(trace, 1, 4, key=False)
+    assert found["key"] is None
+    assert [line["name"] for line in found["lines"]] == ["score", "share", "value"]
+    taken = found["lines"][1]
+    assert taken["value"] == "100 %"
+    assert [row[0] for row in taken["terms"]["rows"]] == list(trace.key_tokens)
+    assert found["lines"][2]["cells"]["values"] == pytest.approx(trace["heads"].array[1, 4].tolist(), rel=1e-5)
+
+
+def test_an_entry_of_an_output_is_explained_from_the_weights_side() -> None:
+    trace = run(Config())
+    taken, entries, total = made(trace, 1, 4, key=False, dimension=2)["lines"]
+    assert "shares" in taken
+    puts = trace["weights"].array[1, 4] * trace["values"].array[1, :, 2]
+    assert [row[3] for row in entries["terms"]["rows"]] == pytest.approx(puts.tolist(), rel=1e-5)
+    assert total["cells"]["at"] == 2
+    assert total["value"] == f"{trace['heads'].array[1, 4, 2]:.2f}".replace("-", "−")
+
+
+def test_of_sixty_four_words_little_is_sent() -> None:
+    trace = run(Config(sentence="a b c d e f g h " * 8, d_k=64, d_v=64, d_model=64))
+    found = explanation(trace, derive(trace, 0, 0, 5, 9), key=True)
+    assert [len(each["shown"]) for each in found["lines"][0]["terms"]["folds"]] == [5, 3]
+    assert len(json.dumps(found, ensure_ascii=False)) < 16_000
+
+
+def test_weights_that_were_given_have_one_line() -> None:
+    trace = of_weights([[0.25, 0.75], [1.0, 0.0]], ["a", "b"])
+    assert [line["name"] for line in made(trace, 0, 0, 1)["lines"]] == ["share"]
+    assert [line["name"] for line in made(trace, 0, 0, 1, key=False)["lines"]] == ["share"]
+
+
+def test_a_row_is_derived_through_the_key_that_it_takes_most_from() -> None:
+    trace = run(Config())
+    assert most_telling(trace, 0, 2, 3) == int(np.argmax(trace["weights"].array[2, 3]))

@@ -1,0 +1,135 @@
+"""Every setting in every window: the box is kept, rows lie at the same heights, cells are as large as they can be."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from attnviz.pictures.placement import BLOCKS_BELOW, NARROWEST_STAGE, STAGE_GAP, Placement, Shape, place
+
+DESK, LARGE_DESK, PHONE = (960, 522), (1600, 882), (366, 600)
+"""What is left of windows of 1280 x 720, 1920 x 1080 and 390 x 844 beside the sidebar and below the sentence."""
+WIDTHS = (1, 3, 4, 7, 16, 33, 64)
+
+
+def three(heads: int, words: int, wide: int, keys: int | None = None) -> tuple[Shape, Shape, Shape]:
+    """Scores, weights and outputs."""
+    square = (keys or words,) * heads
+    return (
+        Shape(square, words, 52),
+        Shape(square, words, 52, leads=True, sums=True),
+        Shape((wide,) * heads, words, 8, worded=False),
+    )
+
+
+def whole(placed: Placement, box: tuple[int, int]) -> bool:
+    """Whether nothing leaves the box and no stage lies on another."""
+    width, height = box
+    between = STAGE_GAP * (len(placed.spans) - 1) if placed.side_by_side else 0
+    taken = sum(placed.spans) + between if placed.side_by_side else max(placed.spans)
+    inside = all(tiling.width <= span for tiling, span in zip(placed.tilings, placed.spans, strict=True))
+    return inside and taken <= width and max(tiling.height for tiling in placed.tilings) <= height
+
+
+@pytest.mark.parametrize("box", [DESK, LARGE_DESK])
+def test_all_stages_are_whole_within_the_box_in_rows_of_the_same_heights(box: tuple[int, int]) -> None:
+    for heads, words in itertools.product(range(1, 17), range(1, 65)):
+        wide = WIDTHS[(heads + words) % len(WIDTHS)]
+        placed = place(three(heads, words, wide), *box)
+        where = f"{heads} heads, {words} words, d {wide}: {placed}"
+        assert whole(placed, box), where
+        scores, weights, outputs = placed.tilings
+        assert scores.y == weights.y == outputs.y, where
+        assert weights.cell_w >= scores.cell_w, where
+        assert weights.cell_w >= outputs.cell_w or wide == 1, where
+        assert min(weights.cell_w, weights.cell_h) >= BLOCKS_BELOW, where
+        assert weights.block == scores.block == outputs.block, where
+
+
+def test_a_phone_shows_the_weights_by_themselves_over_its_whole_width() -> None:
+    for heads, words in itertools.product(range(1, 17), range(1, 65)):
+        placed = place(three(heads, words, 4)[1:2], *PHONE)
+        assert whole(placed, PHONE), (heads, words, placed)
+        (weights,) = placed.tilings
+        assert min(weights.cell_w, weights.cell_h) >= BLOCKS_BELOW, (heads, words)
+
+
+def test_on_a_narrow_page_stages_stand_one_below_the_other() -> None:
+    placed = place(three(4, 7, 4), 366, 600)
+    assert not placed.side_by_side
+    assert placed.spans == (366,) * 3
+
+
+@pytest.mark.parametrize("box", [(DESK[0] - 64, DESK[1]), (LARGE_DESK[0] - 64, LARGE_DESK[1])])
+def test_one_head_in_focus_has_cells_that_can_be_hit(box: tuple[int, int]) -> None:
+    for words, wide in itertools.product(range(1, 65), (1, 4, 16)):
+        placed = place(three(1, words, wide), *box, focused=True)
+        assert whole(placed, box)
+        assert min(placed.tilings[1].cell_w, placed.tilings[1].cell_h) >= 7, (words, wide)
+        assert placed.tilings[1].block == 1
+
+
+@pytest.mark.parametrize(("words", "keys"), [(3, 40), (40, 3), (64, 1), (1, 64), (12, 17)])
+def test_a_second_sentence_may_have_another_length(words: int, keys: int) -> None:
+    for heads in (1, 5, 16):
+        assert whole(place(three(heads, words, 4, keys), *DESK), DESK)
+
+
+def test_the_usual_settings_have_cells_of_these_sizes() -> None:
+    """Those of the drawn targets, or larger; where numbers are printed at 18 by 14, the opening has them."""
+
+    def weights(heads: int, words: int, box: tuple[int, int]) -> tuple[float, float]:
+        tiling = place(three(heads, words, 4), *box).tilings[1]
+        return tiling.cell_w, tiling.cell_h
+
+    assert weights(4, 7, DESK) >= (25, 30)
+    assert weights(8, 12, DESK) >= (10, 11)
+    assert weights(4, 7, LARGE_DESK) >= (39, 46)
+    assert weights(8, 12, LARGE_DESK) >= (18, 21)
+
+
+def test_many_words_share_cells_and_long_texts_as_well() -> None:
+    assert place(three(16, 64, 4), *DESK).tilings[1].block == 4
+    assert place(three(1, 64, 4), *DESK).tilings[1].block == 1
+    assert whole(place(three(8, 1024, 64), *DESK), DESK)
+
+
+def test_many_dimensions_share_stripes() -> None:
+    outputs = place(three(4, 7, 64), *DESK).tilings[2]
+    assert outputs.fold > 1
+    assert outputs.cell_w >= BLOCKS_BELOW
+    (inputs,) = place([Shape((512,), 7, 42, worded=False)], *DESK).tilings
+    assert inputs.cell_w >= BLOCKS_BELOW
+    assert inputs.fold * inputs.columns >= 512
+
+
+def test_edges_are_whole_pixels_and_every_tile_is_like_the_first() -> None:
+    for tiling in place(three(8, 12, 3), *DESK).tilings:
+        pitch = tiling.x[tiling.columns] - tiling.x[0] + tiling.gap_x
+        for tile in range(tiling.across):
+            at = tile * (tiling.columns + 1)
+            assert [edge - tile * pitch for edge in tiling.x[at : at + tiling.columns + 1]] == [
+                *tiling.x[: tiling.columns + 1]
+            ]
+        assert len(tiling.x) == tiling.across * (tiling.columns + 1)
+
+
+def test_unequal_heads_and_stages_with_fewer_heads_keep_their_places() -> None:
+    shapes = (Shape((4, 2, 3, 1), 7, 42, worded=False), Shape((5, 5), 7, 42, worded=False), Shape((7,) * 4, 7, 42))
+    placed = place(shapes, *DESK)
+    assert whole(placed, DESK)
+    assert [tiling.heads for tiling in placed.tilings] == [4, 2, 4]
+
+
+def test_what_is_spare_goes_between_the_stages_and_is_little() -> None:
+    placed = place(three(1, 3, 4), *LARGE_DESK)
+    assert placed.spans[2] == max(placed.tilings[2].width, NARROWEST_STAGE)
+    assert placed.spans[0] - max(placed.tilings[0].width, NARROWEST_STAGE) == 28
+
+
+@pytest.mark.parametrize(("words", "wide"), [(3, 5), (5, 4), (4, 3)])
+def test_counted_columns_keep_their_size_when_other_stages_come_and_none_leads(words: int, wide: int) -> None:
+    queries, scores = Shape((wide,), words, 52, worded=False), Shape((words,), words, 52)
+    alone, beside = place([queries], *DESK).tilings[0], place([queries, queries, scores], *DESK).tilings[0]
+    assert (beside.cell_w, beside.cell_h) == (alone.cell_w, alone.cell_h)

@@ -1,0 +1,284 @@
+"""What a host copies: locked, bounded, and silent; no call to anybody while it runs, and no sentence in a log."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.sync.client import connect
+
+ROOT = Path(__file__).resolve().parents[2]
+DEPLOY = ROOT / "deploy"
+sys.path.insert(0, str(DEPLOY))
+
+import local  # noqa: E402
+
+NGINX = (DEPLOY / "nginx/nginx.conf").read_text(encoding="utf-8")
+DOCKERFILE = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
+LOCK = (ROOT / "requirements-lock.txt").read_text(encoding="utf-8")
+NAME = re.compile(r"^([A-Za-z0-9_.-]+)==(\S+)", re.MULTILINE)
+
+
+def names(text: str) -> dict[str, str]:
+    """Locked packages and their versions."""
+    return {name.lower().replace("_", "-"): version for name, version in NAME.findall(text)}
+
+
+def test_every_locked_package_has_hashes_and_none_names_a_registry() -> None:
+    entries = re.split(r"^(?=[A-Za-z0-9])", re.sub(r"^#.*\n", "", LOCK, flags=re.MULTILINE), flags=re.MULTILINE)[1:]
+    assert len(entries) > 30
+    assert [entry.split()[0] for entry in entries if "--hash=sha256:" not in entry or "==" not in entry] == []
+    assert not re.search(r"https?:|index|find-links|file:", re.sub(r"^#.*\n", "", LOCK, flags=re.MULTILINE))
+
+
+def test_the_lock_holds_what_the_page_asks_for() -> None:
+    asked = re.findall(r"^([a-z]+)[=><]", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {*asked} == {"streamlit", "numpy", "plotly", "pandas"}
+    assert {*asked, "segno", "resvg-py", "xlsxwriter"} <= names(LOCK).keys()
+    pinned = names((ROOT / "requirements.txt").read_text(encoding="utf-8"))
+    assert names(LOCK)["streamlit"] == pinned["streamlit"]
+
+
+def test_the_site_without_containers_runs_under_the_settings_of_the_image() -> None:
+    set_there = dict(re.findall(r"^(?:ENV|   ) ([A-Z_]+)=(\S+)", DOCKERFILE, re.MULTILINE))
+    assert {"OPENBLAS_NUM_THREADS", "MALLOC_MMAP_THRESHOLD_"} == local.SETTINGS.keys()
+    assert local.SETTINGS.items() <= set_there.items()
+
+
+def test_the_policy_names_the_inline_script_of_the_installed_streamlit() -> None:
+    spec = find_spec("streamlit")
+    assert spec is not None
+    index = (Path(str(spec.origin)).parent / "static/index.html").read_bytes()
+    (script,) = re.findall(rb"<script>(.*?)</script>", index, re.DOTALL)
+    assert f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}'" in NGINX
+
+
+def test_the_policy_allows_no_script_but_our_own() -> None:
+    (policy,) = re.findall(r'add_header Content-Security-Policy "([^"]+)" always;', NGINX)
+    parts = {name: allowed for name, *allowed in (part.split() for part in policy.split(";"))}
+    assert parts["default-src"] == ["'none'"]
+    ours = ["'self'", "blob:", "'wasm-unsafe-eval'"]  # the last is for WebAssembly; JavaScript is not evaluated
+    assert [word for word in parts["script-src"] if not word.startswith("'sha256-")] == ours
+    words = {word for words in parts.values() for word in words} - {*ours}
+    assert not [word for word in words if "*" in word or "http" in word or "eval" in word]
+    assert parts["connect-src"] == ["'self'"]
+
+
+def test_a_missing_replica_neither_stops_nginx_nor_is_lost_when_it_comes_back() -> None:
+    lines = (DEPLOY / "nginx/upstream.conf").read_text(encoding="utf-8").splitlines()
+    servers = [line.split() for line in lines if line.startswith("server ")]
+    assert len(servers) == 2
+    assert all("resolve" in words for words in servers)
+    assert {line.split()[0] for line in lines if line and line[0] != "#"} >= {"zone", "resolver"}
+
+
+def test_the_cookie_that_leads_to_a_replica_names_no_visitor() -> None:
+    assert "userid" not in NGINX
+    assert "hash $bucket consistent;" in NGINX
+    assert not re.search(r"\$(uid_|remote_addr\b(?! \[)).*consistent", NGINX)
+
+
+def test_no_log_of_nginx_has_a_place_for_the_query() -> None:
+    (form,) = re.findall(r"log_format \w+ ([^;]+);", NGINX)
+    assert {*re.findall(r"\$\w+", form)} == {
+        *("$remote_addr", "$time_iso8601", "$request_method", "$uri", "$status", "$body_bytes_sent", "$request_time"),
+        *("$upstream_addr", "$upstream_status", "$upstream_response_time"),
+    }
+    assert "error_log stderr crit;" in NGINX
+
+
+def stages() -> dict[str, list[str]]:
+    """The lines of each stage of the Dockerfile by its name."""
+    parts = re.split(r"^FROM (\S+) AS (\w+)\n", DOCKERFILE, flags=re.MULTILINE)[1:]
+    return {name: [base, *lines.splitlines()] for base, name, lines in zip(parts[::3], parts[1::3], parts[2::3])}
+
+
+def test_the_images_run_as_nobody_in_particular_and_say_whether_they_are_well() -> None:
+    found = stages()
+    assert [*found] == ["page", "static", "front", "default"]
+    assert found["default"][0] == "page"
+    for name, user in (("page", "1000"), ("front", "101")):
+        users = [line.split()[1] for line in found[name] if line.startswith("USER ")]
+        assert users[-1] == user
+        assert any(line.startswith("HEALTHCHECK") for line in found[name])
+        assert re.fullmatch(r"\w+:\d+\.\d+\.\d+-[a-z-]+@sha256:[0-9a-f]{64}", found[name][0])
+    assert "OPENBLAS_NUM_THREADS=1" in DOCKERFILE
+    assert "--require-hashes -r requirements-lock.txt" in DOCKERFILE
+
+
+def test_nginx_is_no_older_than_the_fixes_and_what_its_files_ask_for() -> None:
+    version = re.match(r"nginx:(\d+)\.(\d+)\.(\d+)", stages()["front"][0])
+    assert version is not None
+    assert tuple(map(int, version.groups())) >= (1, 30, 2)  # CVE-2026-42945 and CVE-2026-9256; `resolve` needs 1.27.3
+
+
+def test_a_bot_keeps_tags_and_digests_current() -> None:
+    asked = json.loads((ROOT / "renovate.json").read_text(encoding="utf-8"))
+    assert "docker:pinDigests" in asked["extends"]
+    assert "dockerfile" in asked["enabledManagers"]
+
+
+def test_what_the_images_copy_is_there_and_is_sent_to_the_builder() -> None:
+    sent = (DEPLOY / "Dockerfile.dockerignore").read_text(encoding="utf-8").splitlines()
+    copied = [word for line in re.findall(r"^COPY (?!--)(.+)$", DOCKERFILE, re.MULTILINE) for word in line.split()[:-1]]
+    assert len(copied) == 6
+    for path in copied:
+        assert (ROOT / path).exists(), path
+        assert any(f"!{part}" in sent for part in (path, *map(str, Path(path).parents))), path
+
+
+def found_or_missing(tool: str) -> str:
+    """The path of a checking tool; without it, skip on a desk and fail where the environment says CI."""
+    path = shutil.which(tool) or shutil.which(tool, path=str(Path(sys.executable).parent))
+    if path is None:
+        if os.environ.get("CI"):
+            pytest.fail(f"{tool} is not installed; deploy/requirements-check.txt has it")
+        pytest.skip(f"{tool} is not installed; deploy/requirements-check.txt has it")
+    return path
+
+
+@pytest.mark.slow
+def test_the_tools_own_checkers_find_nothing() -> None:
+    manifest = DEPLOY / "kubernetes/attnviz.yaml"
+    checks = {"hadolint": [str(DEPLOY / "Dockerfile")], "kubernetes-validate": ["--strict", str(manifest)]}
+    for tool, words in checks.items():
+        answer = subprocess.run([found_or_missing(tool), *words], capture_output=True, text=True)
+        assert answer.returncode == 0, answer.stdout + answer.stderr
+
+
+def manifests(name: str) -> list[dict[str, Any]]:
+    """The parts of a file of deploy/kubernetes."""
+    yaml = pytest.importorskip("yaml")
+    return [*yaml.safe_load_all((DEPLOY / "kubernetes" / name).read_text("utf-8"))]
+
+
+@pytest.mark.slow
+def test_only_the_gateway_reaches_a_pod_and_a_pod_reaches_nobody() -> None:
+    (policy,) = (part["spec"] for part in manifests("attnviz.yaml") if part["kind"] == "NetworkPolicy")
+    assert policy["podSelector"]["matchLabels"] == {"app": "attnviz"}
+    assert {*policy["policyTypes"]} == {"Ingress", "Egress"}
+    assert policy["egress"] == []
+    (way,) = policy["ingress"]
+    assert way["ports"] == [{"port": "http"}]
+    assert len(way["from"]) == 1
+    assert "namespaceSelector" in way["from"][0]
+
+
+@pytest.mark.slow
+def test_the_gateway_keeps_a_visitor_on_one_pod_and_logs_no_query() -> None:
+    """kubernetes-validate knows none of these kinds, which are no part of Kubernetes itself."""
+    parts = {(part["kind"], part["metadata"]["name"]): part for part in manifests("gateway.yaml")}
+    service = next(part for part in manifests("attnviz.yaml") if part["kind"] == "Service")
+    gateway, route = parts["Gateway", "attnviz"]["spec"], parts["HTTPRoute", "attnviz"]["spec"]
+    redirect = parts["HTTPRoute", "attnviz-to-https"]["spec"]
+    versions = {kind: part["apiVersion"] for (kind, _), part in parts.items()}
+    assert versions.pop("EnvoyProxy") == "gateway.envoyproxy.io/v1alpha1"
+    assert versions == dict.fromkeys(("GatewayClass", "Gateway", "HTTPRoute"), "gateway.networking.k8s.io/v1")
+    assert ("GatewayClass", gateway["gatewayClassName"]) in parts
+    ports = {each["name"]: (each["port"], each["protocol"]) for each in gateway["listeners"]}
+    assert ports == {"http": (80, "HTTP"), "https": (443, "HTTPS")}
+    assert [each["parentRefs"] for each in (route, redirect)] == [
+        [{"name": "attnviz", "sectionName": "https"}],
+        [{"name": "attnviz", "sectionName": "http"}],
+    ]
+    assert {each["hostname"] for each in gateway["listeners"]} == {*route["hostnames"], *redirect["hostnames"]}
+    (rule,) = route["rules"]
+    assert rule["sessionPersistence"] == {"type": "Cookie"}
+    assert rule["backendRefs"] == [{"name": service["metadata"]["name"], "port": service["spec"]["ports"][0]["port"]}]
+    given = gateway["infrastructure"]["parametersRef"]
+    assert parts[given["kind"], given["name"]]["spec"]["telemetry"]["accessLog"] == {"disable": True}
+
+
+@pytest.mark.slow
+def test_the_manifests_agree_with_the_images() -> None:
+    yaml = pytest.importorskip("yaml")
+    parts = {part["kind"]: part for part in yaml.safe_load_all((DEPLOY / "kubernetes/attnviz.yaml").read_text("utf-8"))}
+    pod = parts["Deployment"]["spec"]["template"]["spec"]
+    page, front = pod["containers"]
+    assert [each["securityContext"]["runAsUser"] for each in (page, front)] == [1000, 101]
+    assert all(each["securityContext"]["readOnlyRootFilesystem"] for each in (page, front))
+    assert page["readinessProbe"]["httpGet"]["path"] == "/_stcore/health"
+    assert all(each["lifecycle"]["preStop"]["sleep"]["seconds"] >= 5 for each in (page, front))
+    assert pod["terminationGracePeriodSeconds"] > page["lifecycle"]["preStop"]["sleep"]["seconds"]
+    assert "Ingress" not in parts
+    assert parts["HorizontalPodAutoscaler"]["spec"]["metrics"][0]["containerResource"]["container"] == page["name"]
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))["services"]
+    assert all(each["read_only"] and each["cap_drop"] == ["ALL"] for each in compose.values())
+    assert {name for name, each in compose.items() if "ports" in each} == {"front"}
+    assert all({"max-size", "max-file"} <= each["logging"]["options"].keys() for each in compose.values())
+    waits = {name: each["condition"] for name, each in compose["front"]["depends_on"].items()}
+    assert waits == {"page-1": "service_healthy", "page-2": "service_healthy"}
+
+
+WITNESS = """
+import os, sys
+open(os.environ["WITNESS"], "a").close()
+def note(event, args):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
+        with open(os.environ["WITNESS"], "a") as file:
+            print(event, args[1] if event != "socket.getaddrinfo" else args[:2], file=file)
+sys.addaudithook(note)
+"""
+HERE = re.compile(r"127\.0\.0\.1|'localhost'|::1|b?'?/|None")
+
+
+@pytest.fixture
+def witness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file in which every Python that is started from now on notes whom it calls."""
+    (tmp_path / "sitecustomize.py").write_text(WITNESS, encoding="utf-8")
+    monkeypatch.setenv("WITNESS", str(tmp_path / "calls"))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    return tmp_path / "calls"
+
+
+def away(calls: Path) -> list[str]:
+    """The calls that do not stay on this machine."""
+    return [line for line in calls.read_text(encoding="utf-8").splitlines() if not HERE.search(line)]
+
+
+def visited(url: str, **query: str) -> list[Any]:
+    """What the page at an address sends, until it is whole."""
+    ask, sent = BackMsg(), []
+    ask.rerun_script.query_string = urlencode({"v": "1"} | query)
+    with connect(url.replace("http", "ws", 1) + "/_stcore/stream", subprotocols=["streamlit"], max_size=None) as socket:  # type: ignore[list-item]
+        socket.send(ask.SerializeToString())
+        while not sent or sent[-1].WhichOneof("type") != "script_finished":
+            sent.append(ForwardMsg.FromString(socket.recv(timeout=30)))
+    return sent
+
+
+@pytest.mark.slow
+def test_a_running_page_calls_nobody_and_writes_no_sentence_into_its_log(witness: Path, tmp_path: Path) -> None:
+    page = local.Replica(tmp_path / "page.log", "secret", address="0.0.0.0")  # noqa: S104 - as in the image
+    page.start()
+    try:
+        for query in ({}, {"page": "take"}, {"n_heads": "many quagga"}, {"embedding": "own", "own_numbers": "quagga"}):
+            sent = visited(f"http://127.0.0.1:{page.port}", **{"sentence": "zebra quagga okapi"} | query)
+            assert any("quagga" in str(message) for message in sent)
+            assert sent[-1].script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
+    finally:
+        page.kill()
+    log = page.log.read_text(encoding="utf-8")
+    assert "Uvicorn" in log
+    assert "quagga" not in log
+    assert away(witness) == []
+
+
+def test_the_witness_sees_a_call(witness: Path) -> None:
+    call = "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect(('192.0.2.1', 9))"
+    subprocess.run([sys.executable, "-c", call], check=False, capture_output=True)
+    subprocess.run([sys.executable, "-c", "import socket; socket.getaddrinfo('x.test', 1)"], capture_output=True)
+    assert len(away(witness)) == 2

@@ -1,0 +1,118 @@
+"""The types of the JavaScript: they hold, also for what Python sends, and what is wrong does not pass."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz import Config, run
+from attnviz.arithmetic.cell import derive
+from attnviz.engine.external import of_weights
+from attnviz.exports import interactive_html
+from attnviz.pictures.explanation import explanation
+from attnviz.ui.components import drawer, mask_painter, paste_guard, svg_to_png
+from attnviz.ui.session import unfinished
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+COMPONENTS = Path(mask_painter.__file__).parent.parent / "types"
+INTERACTIVE = Path(interactive_html.__file__).parent / "interactive" / "types"
+
+
+@pytest.fixture
+def check(tmp_path: Path) -> Callable[..., str]:
+    """What `tsc` says of files with these texts, by the rules of the repository; nothing where all is well."""
+    tsc = shutil.which("tsc")
+    if tsc is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("no tsc: npm install -g typescript")
+
+    def said(**texts: str) -> str:
+        rules = {"extends": str(ROOT / "tsconfig.json"), "include": ["*"], "exclude": []}
+        (tmp_path / "tsconfig.json").write_text(json.dumps(rules), encoding="utf-8")
+        for name, text in texts.items():
+            (tmp_path / name.replace("_", ".")).write_text(text, encoding="utf-8")
+        done = subprocess.run([str(tsc), "-p", str(tmp_path)], capture_output=True, text=True)
+        assert (done.returncode == 0) == (done.stdout == ""), done.stderr
+        return done.stdout
+
+    return said
+
+
+def sent(module: Any, show: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What a component is given by Python, as the browser reads it."""
+    given: list[Any] = []
+    monkeypatch.setattr(module, "_component", lambda **settings: given.append(settings["data"]))
+    show()
+    [data] = given
+    return json.loads(data) if isinstance(data, bytes) else data
+
+
+def declared(types: Path, name: str, value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return f'import type {{ {name} }} from "{types.as_posix()}";\nexport const value: {name} = {text};\n'
+
+
+def test_python_sends_the_interactive_file_what_its_script_reads(check: Callable[..., str]) -> None:
+    traces = [
+        run(Config(sentence="a b c", n_layers=2, score="additive", bias="alibi", mask="causal", softcap=2.0)),
+        run(Config(sentence="a b", second_sentence="x y", n_kv_heads=1), edits=[(0, "scaled", (0, 1, 0), 7.0)]),
+        of_weights([[0.5, 0.5], [0.1, 0.9]], ["a", "b"], ["x", "y"]),
+    ]
+    texts = [interactive_html.described(trace) for trace in traces]
+    assert check(**{f"run{at}_ts": declared(INTERACTIVE, "Run", text) for at, text in enumerate(texts)}) == ""
+    texts[0]["setting"]["group"] = "1"
+    texts[1]["words"].pop("masked")
+    texts[2]["layers"][0]["stages"][0]["unheard"] = 1
+    said = check(**{f"run{at}_ts": declared(INTERACTIVE, "Run", text) for at, text in enumerate(texts)})
+    assert {name for name in ("run0.ts", "run1.ts", "run2.ts") if name in said} == {"run0.ts", "run1.ts", "run2.ts"}
+
+
+def test_python_sends_each_component_what_it_reads(check: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    mask, trace = np.tril(np.ones((2, 2), dtype=bool)), run(Config(sentence="a b"))
+    data = {
+        "PaintData": json.loads(mask_painter.packed(mask, ["a", "b"], ["a", "b"])),
+        "AnswerData": json.loads(drawer.packed(explanation(trace, derive(trace, 0, 0, 1, 0), key=True))),
+        "PasteData": sent(paste_guard, lambda: paste_guard.guard({"field": 100}), monkeypatch),
+        "SnapshotData": sent(svg_to_png, lambda: svg_to_png.button("<svg/>", key="key"), monkeypatch),
+        "UnfinishedData": sent(unfinished, lambda: unfinished._note("abc"), monkeypatch),
+    }
+    assert check(**{f"{name}_ts": declared(COMPONENTS, name, value) for name, value in data.items()}) == ""
+    for value in data.values():
+        value["unheard"] = 1
+    said = check(**{f"{name}_ts": declared(COMPONENTS, name, value) for name, value in data.items()})
+    assert [name for name in data if f"{name}.ts" not in said] == []
+
+
+@pytest.mark.parametrize(
+    ("code", "complaint"),
+    [
+        ("export const shade = (x) => x + 1;", "implicitly has an 'any' type"),
+        ("/** @param {number} x */ export const shade = (x) => x.low;", "Property 'low' does not exist"),
+        ('export const pen = document.createElement("canvas").getContext("2d").fill();', "is possibly 'null'"),
+        (
+            f'/** @import {{ Component }} from "{COMPONENTS.as_posix()}" */\n'
+            "/** @param {Component<Uint8Array, { cells: string }>} component */\n"
+            'export default ({ setTriggerValue }) => setTriggerValue("cell", "1");',
+            "is not assignable to parameter of type '\"cells\"'",
+        ),
+    ],
+)
+def test_what_is_wrong_does_not_pass(check: Callable[..., str], code: str, complaint: str) -> None:
+    assert complaint in check(wrong_js=code)
+
+
+def test_no_type_is_given_up() -> None:
+    found = [*(ROOT / "attnviz").rglob("*.js"), *(ROOT / "attnviz").rglob("*.d.ts")]
+    assert len(found) > 15
+    for path in found:
+        text = path.read_text("utf-8")
+        assert not any(each in text for each in ("@ts-ignore", "@ts-nocheck", "{any}", ": any", "{*}")), path.name

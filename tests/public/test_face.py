@@ -1,0 +1,96 @@
+"""What a user sees of the package: its names, what importing it loads, and what is said where a library is missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import get_args
+
+import pytest
+
+import attnviz
+from attnviz.engine.tables import row_names
+from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
+from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
+
+TABLES = {
+    row_names.BiasName: attnviz.BIASES,
+    row_names.EmbeddingName: attnviz.EMBEDDINGS,
+    row_names.FeedForwardName: FEED_FORWARDS,
+    row_names.InitialiserName: attnviz.INITIALISERS,
+    row_names.MaskName: attnviz.MASKS,
+    row_names.NormaliserName: attnviz.NORMALISERS,
+    row_names.NormName: NORMS,
+    row_names.PatternName: attnviz.PATTERNS,
+    row_names.PositionName: attnviz.POSITIONS,
+    row_names.ScoreName: attnviz.SCORES,
+    row_names.SideName: NORMALISED_AXES,
+    row_names.TaskName: attnviz.TASKS,
+    row_names.TokeniserName: attnviz.TOKENISERS,
+}
+
+
+def loaded(code: str) -> set[str]:
+    """The modules that are loaded after a script, in a fresh interpreter."""
+    command = [sys.executable, "-c", f"{code}; import sys; print(*sys.modules)"]
+    return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+
+
+@pytest.mark.parametrize(("names", "table"), TABLES.items(), ids=[next(iter(table)) for table in TABLES.values()])
+def test_the_types_name_the_rows_of_the_tables(names: object, table: dict[str, object]) -> None:
+    assert list(get_args(names)) == list(table)
+
+
+def test_every_table_has_a_type() -> None:
+    types = {value for name, value in vars(row_names).items() if name.endswith("Name") and name != "Name"}
+    assert types == set(TABLES)
+
+
+def test_dir_shows_what_is_public_and_nothing_else() -> None:
+    assert set(dir(attnviz)) == {*attnviz.__all__, "__version__"}
+    assert {"show", "heatmaps"} <= set(attnviz.__all__)
+    for name in attnviz.__all__:
+        assert getattr(attnviz, name).__name__ == name if callable(getattr(attnviz, name)) else name.isupper()
+
+
+def test_importing_the_package_loads_no_other_module_of_it() -> None:
+    found = loaded("import attnviz")
+    assert [name for name in found if name.startswith("attnviz")] == ["attnviz"]
+    assert not found & {"numpy", "dataclasses", "inspect"}
+    assert "attnviz.engine.config" in loaded("import attnviz; attnviz.Config")  # the check can fail
+
+
+def test_computing_loads_numpy_and_neither_the_views_nor_plotly() -> None:
+    found = loaded("from attnviz import Config, run; run(Config())")
+    assert "numpy" in found
+    assert not [
+        name
+        for name in found
+        if name.startswith(
+            (
+                "attnviz.arithmetic",
+                "attnviz.classroom",
+                "attnviz.experiments",
+                "attnviz.exports",
+                "attnviz.pictures",
+                "attnviz.text",
+                "attnviz.uploads",
+                "attnviz.ui",
+            )
+        )
+    ]
+    assert not found & {"plotly", "pandas", "streamlit"}
+    assert "plotly" in loaded("import attnviz; attnviz.show([[1.0]])")  # the check can fail
+
+
+def test_all_names_can_be_imported_without_plotly_and_a_figure_says_what_it_needs() -> None:
+    code = "import sys; sys.modules['plotly'] = None; from attnviz import *; print(run(Config()).result.name)"
+    command = [sys.executable, "-c", code + "\nshow([[1.0]])"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout == "output\n"
+    assert done.stderr.endswith('ModuleNotFoundError: A figure needs Plotly: pip install "attnviz[plot]".\n')
+
+
+def test_a_misspelt_name_is_an_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'showw'"):
+        attnviz.showw  # noqa: B018

@@ -1,0 +1,39 @@
+"""Links that were shared once open for ever with the same meaning: `addresses.txt` holds them, and only grows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from attnviz import Config
+from attnviz.settings import url_codec
+from attnviz.ui.session.selection import Selection
+
+LINES = [
+    line.split("\t")
+    for line in (Path(__file__).parents[1] / "addresses.txt").read_text(encoding="utf-8").splitlines()
+    if line and not line.startswith("#")
+]
+
+
+@pytest.mark.parametrize(("link", "meaning"), LINES, ids=range(len(LINES)))
+def test_an_old_link_means_what_it_meant(link: str, meaning: str) -> None:
+    records, problems = url_codec.open_link(link, Config, Selection)
+    now = url_codec.encode(*records, every=True)
+    assert {name: now[name] for name in json.loads(meaning)} == json.loads(meaning)
+    assert problems == []
+
+
+def test_there_are_old_links() -> None:
+    assert len(LINES) >= 8
+
+
+def test_the_defaults_are_those_of_the_plain_links() -> None:
+    """A plain link is the default setting, the first as it was and one for the fields of each later day.
+
+    Changing a default makes this fail, and asks for a migration; a new field asks for a new line.
+    """
+    plain = {name: value for link, meaning in LINES if link == "v=1" for name, value in json.loads(meaning).items()}
+    assert plain == url_codec.encode(Config(), Selection(), every=True)

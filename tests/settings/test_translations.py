@@ -1,0 +1,111 @@
+"""A language is complete or not at all: every message that the code can say, and each as exact as the English."""
+
+from __future__ import annotations
+
+import io
+import re
+import string
+from functools import cache
+
+import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+
+from attnviz.settings.language import CATALOGUES, LANGUAGES, WRITTEN
+from tools import messages, translations
+
+OTHERS = [language for language in LANGUAGES if language != WRITTEN]
+KEPT = {
+    "formulas": r"\$[^$]+\$",
+    "numbers of the run": r"\[\[[^\]]+\]\]",
+    "code": r"`[^`]+`",
+}
+
+
+def names(text: str) -> set[str]:
+    """What is filled into a message; braces of a formula count as none."""
+    try:
+        return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+    except ValueError:
+        return set()
+
+
+@cache
+def catalogue(language: str) -> Catalog:
+    return translations.read(language)
+
+
+def pairs(language: str) -> list[tuple[str, str]]:
+    """Every English text of a catalogue with each of its translations; of a plural the form for many."""
+    found = [(message.id, message.string) for message in catalogue(language) if message.id]
+    plain = [(english, other) for english, other in found if isinstance(english, str)]
+    return plain + [(english[-1], form) for english, forms in found if not isinstance(english, str) for form in forms]
+
+
+def test_there_is_a_catalogue_for_every_language_and_no_other() -> None:
+    assert sorted(path.name for path in CATALOGUES.iterdir()) == sorted(OTHERS)
+    assert OTHERS
+
+
+def test_messages_of_every_kind_are_found() -> None:
+    found = messages.messages()
+    assert {
+        "Scaled dot product",  # a row's label
+        "Tokens at most",  # a field's label
+        "Embedding and positions",  # a group
+        "is {given}; choose {range}",  # said in a call
+        "{query} takes nothing from {key}.",  # in a table
+        "mixes the heads",  # a step's meaning
+        "Half the temperature",  # beside names
+        "No looking ahead",  # a lesson's title
+    } <= found
+    assert "softcap" not in {text for text in messages.texts() if " " in text}
+    assert any(not isinstance(message, str) for message in found)
+    assert len(found) > 1500
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_message_is_there_and_none_that_nobody_says(language: str) -> None:
+    said = {translations.msgid(message) for message in messages.messages()}
+    there = {message.id: message.string for message in catalogue(language) if message.id}
+    assert sorted(map(str, said - there.keys())) == []
+    assert sorted(map(str, there.keys() - said)) == []
+    forms = {str(english): (other,) if isinstance(other, str) else other for english, other in there.items()}
+    assert [english for english, each in forms.items() if not all(form.strip() for form in each)] == []
+    wanted = catalogue(language).num_plurals
+    assert [english for english, each in forms.items() if len(each) not in (1, wanted)] == []
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_the_page_reads_what_the_translators_wrote(language: str) -> None:
+    compiled = io.BytesIO()
+    write_mo(compiled, translations.brought_up_to_date(catalogue(language)))
+    kept = translations.path(language).with_suffix(".mo").read_bytes()
+    assert kept == compiled.getvalue(), "run: python -m tools.translations"
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_what_is_filled_in_is_the_same(language: str) -> None:
+    assert {english for english, other in pairs(language) if names(english) != names(other)} == set()
+
+
+@pytest.mark.parametrize("kind", KEPT)
+@pytest.mark.parametrize("language", OTHERS)
+def test_formulas_numbers_and_code_are_the_same(language: str, kind: str) -> None:
+    def kept(text: str) -> list[str]:
+        without_words = re.sub(r"\\text\{[^}]*\}", "", text)
+        return sorted(re.findall(KEPT[kind], without_words))
+
+    assert {english for english, other in pairs(language) if kept(english) != kept(other)} == set()
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_sentence_ends_as_the_english_does(language: str) -> None:
+    ends = (".", "?")
+    wrong = {e for e, other in pairs(language) if e.rstrip().endswith(ends) != other.rstrip().endswith(ends)}
+    assert wrong == set()
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_thousands_are_not_parted_by_a_comma_that_would_be_read_as_a_point(language: str) -> None:
+    assert {other for _, other in pairs(language) if re.search(r"\{[^}]*:,", other)} == set()

@@ -1,0 +1,61 @@
+"""Formulas and texts as HTML: every command that the arithmetic and the lessons write, and nothing unescaped."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from attnviz import NORMALISERS, SCORES, Config, run
+from attnviz.arithmetic.cell import derive
+from attnviz.lessons.catalogue import LESSONS
+from attnviz.text.html_math import formula, inline, prose
+
+
+def plain(html: str) -> str:
+    return re.sub("<[^>]*>", "", html)
+
+
+@pytest.mark.parametrize(
+    ("latex", "expected"),
+    [
+        (r"\hat s_{4,1}", "<i>\u015d</i><sub>4,1</sub>"),
+        (r"1.5 \times 10^{-7}", "1.5 × 10<sup>−7</sup>"),
+        (r"e^{-\infty} < 1", "<i>e</i><sup>−∞</sup> &lt; 1"),
+        (r"\left(\frac{a}{2}\right)", '(<span class="over"><span><i>a</i></span><span>2</span></span>)'),
+        (r"\mathrm{NaN}", "NaN"),
+        (r"a_i", "<i>a</i><sub><i>i</i></sub>"),
+        ("a_", "<i>a</i><sub></sub>"),
+    ],
+)
+def test_a_formula(latex: str, expected: str) -> None:
+    assert formula(latex) == expected
+
+
+def test_lines_are_aligned_where_they_say() -> None:
+    found = formula("\\begin{aligned}\nx &= 1 \\\\\n&\\quad + 2\n\\end{aligned}")
+    assert re.findall("<td>(.*?)</td>", found) == ["<i>x</i>", "= 1", "", "\u2003 + 2"]
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_the_arithmetic_leaves_no_command_and_keeps_every_digit(score: str) -> None:
+    for normaliser in NORMALISERS:
+        config = Config(sentence="a b c", n_heads=1, score=score, normaliser=normaliser, softcap=2.0, position="rope")
+        for line in derive(run(config), 0, 0, 2, 1).lines:
+            html = formula(line.latex)
+            assert not re.search(r"[\\{}&$]", plain(html).replace("&lt;", ""))
+            for tag in ("sub", "sup", "span", "table", "i"):
+                assert html.count(f"<{tag}>") + html.count(f"<{tag} ") == html.count(f"</{tag}>")
+            assert re.findall(r"\d+\.\d+", line.latex) == re.findall(r"\d+\.\d+", html)
+
+
+def test_the_texts_of_all_lessons_leave_no_mark() -> None:
+    for slide in (slide for lesson in LESSONS.values() for slide in lesson.slides):
+        for text in filter(None, (slide.text, slide.question.why if slide.question else "")):
+            assert not re.search(r"\*\*|\$|\\|`|\|--", plain(prose(text)))
+
+
+def test_texts_are_escaped_and_marked() -> None:
+    assert inline("**a $x<y$** `<b>` *c*") == "<b>a <i>x</i>&lt;<i>y</i></b> <code>&lt;b&gt;</code> <i>c</i>"
+    table = prose("| a | b |\n|---|---|\n| 1 | **2** |")
+    assert table == '<table class="told"><tr><th>a</th><th>b</th></tr><tr><td>1</td><td><b>2</b></td></tr></table>'

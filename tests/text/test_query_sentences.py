@@ -1,0 +1,198 @@
+"""What each word reads from, and how it is said."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz import NORMALISERS, Config, run
+from attnviz.engine.trace import Trace
+from attnviz.text.query_sentences import MOST_NAMED, Reading, reading, sentence, visible_token
+from attnviz.text.sentences import TOKEN, Sentence
+
+
+def text(said: Sentence) -> str:
+    """A sentence without a mark on its tokens."""
+    return "".join(words for _, words in said)
+
+
+NAMES = ("it", "cat", "mat", "dog", "hat", "rat", "sun", "sea")
+
+
+def said(
+    weights: list[float],
+    *,
+    masked: tuple[int, ...] = (),
+    shares: bool = True,
+    is_self: bool = False,
+    head: int | None = 0,
+    n_heads: int = 4,
+    tokens: tuple[str, ...] = NAMES,
+) -> str:
+    """The sentence of the first token about one row of weights."""
+    hidden = np.isin(np.arange(len(weights)), masked)[None]
+    words = tokens[: len(weights)]
+    row, shared = np.array([weights]), np.array([shares])
+    return text(sentence(Reading(row, hidden, shared, words, words, is_self, head, n_heads), 0))
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        ([0.0, 0.62, 0.2, 0.18], "it takes 62 % from cat, 20 % from mat and 18 % from dog."),
+        (
+            [0.0, 0.62, 0.2, 0.08, 0.06, 0.04],
+            "it takes 62 % from cat, 20 % from mat, 8 % from dog and 10 % from 2 others.",
+        ),
+        ([0.0, 1.0, 0.0], "it takes 100 % from cat."),
+        ([0.3, 0.7], "it takes 70 % from cat and 30 % from it."),
+        ([0.125] * 8, "it takes 12 % from each of 8 words."),
+        ([0.25] * 4, "it takes 25 % from each of 4 words."),
+        ([0.4, 0.15, 0.15, 0.15, 0.15], "it takes 40 % from it and 15 % from each of 4 others."),
+        ([0.4, 0.16, 0.16, 0.16, 0.12], "it takes 40 % from it and 60 % from 4 others."),
+        ([0.22, 0.22, 0.22, 0.22, 0.12], "it takes 22 % from each of 4 words and 12 % from hat."),
+        ([0.2, 0.2, 0.2, 0.2, 0.12, 0.08], "it takes 20 % from each of 4 words and 20 % from 2 others."),
+        ([0.993, 0.002, 0.004, 0.001], "it takes more than 99 % from it and less than 1 % from 3 others."),
+        ([0.9999, 0.0001], "it takes more than 99 % from it and less than 1 % from cat."),
+        ([0.5, 0.5 - 1e-12, 1e-12], "it takes 50 % from it, 50 % from cat and less than 1 % from mat."),
+    ],
+)
+def test_shares_are_said_in_per_cent(weights: list[float], expected: str) -> None:
+    assert said(weights) == expected
+
+
+def test_what_is_not_a_share_is_said_as_a_weight() -> None:
+    assert said([0.9, 0.62, 0.31], shares=False) == "it puts weight 0.9 on it, 0.62 on cat and 0.31 on mat."
+    assert said([0.9, 0.8, 0.7, 0.6, 0.5], shares=False) == (
+        "it puts weight 0.9 on it, 0.8 on cat, 0.7 on mat and 1.1 in all on 2 others."
+    )
+    assert said([0.5] * 6, shares=False) == "it puts weight 0.5 on each of 6 words."
+    assert said([2.0, -0.5], shares=False) == "it puts weight 2 on it and −0.5 on cat."
+
+
+def test_rows_that_say_nothing_are_said_so() -> None:
+    assert said([0.0, 0.0], masked=(0, 1)) == "it has nothing to attend to."
+    assert said([0.0, 0.0], masked=(0,)) == "it takes nothing from any word."
+    assert said([np.nan, 1.0]) == "it has weights that are not finite numbers."
+    assert said([np.nan, 1.0], masked=(0,)) == "it takes 100 % from cat."
+
+
+def test_a_word_that_reads_itself_takes_from_itself() -> None:
+    assert said([0.7, 0.3], is_self=True) == "it takes 70 % from itself and 30 % from cat."
+
+
+def test_a_mean_is_called_one() -> None:
+    assert said([1.0], head=None) == "On average over 4 heads, it takes 100 % from it."
+    assert said([0.0], masked=(0,), head=None) == "On average over 4 heads, it has nothing to attend to."
+    assert said([1.0], head=None, n_heads=1) == "it takes 100 % from it."
+
+
+def test_tokens_are_never_taken_for_our_own_words() -> None:
+    text = said([0.6, 0.4], tokens=("{query} {0}", "\\1 {takes}"))
+    assert text == "{query} {0} takes 60 % from {query} {0} and 40 % from \\1 {takes}."
+
+
+def test_a_token_that_comes_twice_is_told_apart() -> None:
+    twice = said([0.6, 0.3, 0.1], tokens=("a", "b", "a"))
+    assert twice == "a (1) takes 60 % from a (1), 30 % from b and 10 % from a (3)."
+
+
+def test_every_word_is_named_or_counted_and_no_tie_is_cut() -> None:
+    rows = np.array(list(product((0.0, 0.1, 0.2, 0.3), repeat=6)))
+    names, everywhere = NAMES[:6], np.zeros(rows.shape, bool)
+    found = Reading(rows, everywhere, everywhere[:, 0], tuple(map(str, range(len(rows)))), names, False, 0, 1)
+    for query, weights in enumerate(rows.tolist()):
+        said = sentence(found, query)[1:]
+        named = [names.index(words) for kind, words in said if kind == TOKEN]
+        counted = sum(int(word) for kind, words in said if kind != TOKEN for word in words.split() if word.isdigit())
+        assert len(named) + counted == sum(weight > 0 for weight in weights)
+        assert len(named) <= MOST_NAMED + 1
+        assert not {weights[key] for key in named} & {weights[key] for key in range(6) if key not in named}
+
+
+@pytest.mark.parametrize(
+    ("token", "expected"),
+    [
+        ("cat", "cat"),
+        ("", "(empty)"),
+        ("  ", "··"),
+        ("\t\n", "→↵"),
+        ("\u00a0", "·"),
+        ("\u200b\u00ad", "U+200B U+00AD"),
+        ("a\u202eb\u2066", "ab"),
+        ("a b\u00a0c", "a b c"),
+        ("<b>", "<b>"),
+        ("👩\u200d🍳", "👩\u200d🍳"),
+    ],
+)
+def test_every_token_can_be_seen(token: str, expected: str) -> None:
+    assert visible_token(token) == expected
+
+
+def trace_of(**settings: Any) -> Trace:
+    return run(Config(**{"sentence": "the cat sat on it", "n_heads": 3, **settings}))
+
+
+def test_one_head_and_the_mean_are_the_weights_of_the_run() -> None:
+    trace = trace_of(mask="causal", n_layers=2)
+    for layer in (0, 1):
+        weights = trace.layers[layer]["weights"].array
+        for head in range(3):
+            assert np.array_equal(reading(trace, layer, head).weights, weights[head])
+        mean = reading(trace, layer)
+        assert np.allclose(mean.weights, (weights[0] + weights[1] + weights[2]) / 3, rtol=1e-15)
+        assert np.array_equal(mean.masked, np.triu(np.ones((5, 5), bool), 1))
+        assert (mean.head, mean.n_heads, mean.is_self) == (None, 3, True)
+
+
+def test_a_mean_is_masked_only_where_every_head_is() -> None:
+    edits = [(0, "masked", (head, 1, 2), -np.inf) for head in (0, 2)]
+    trace = run(Config(sentence="the cat sat", n_heads=3), edits=edits)
+    assert reading(trace, 0, 0).masked[1, 2]
+    assert not reading(trace, 0, 1).masked[1, 2]
+    assert not reading(trace, 0).masked.any()
+
+
+@pytest.mark.parametrize("name", NORMALISERS)
+def test_rows_are_shares_where_the_normaliser_promises_it(name: str) -> None:
+    found = reading(trace_of(normaliser=name, mask="causal"), 0, 0)
+    if name == "linear":  # keeps its promise in the rows that have a positive score
+        assert np.array_equal(found.shares, found.weights.any(axis=-1))
+    else:
+        assert found.shares.tolist() == [NORMALISERS[name].sums_to_one] * 5
+
+
+@pytest.mark.parametrize("settings", [{"normaliser": "sigmoid"}, {"normalise_over": "queries"}])
+def test_rows_that_add_to_one_by_chance_are_no_shares(settings: dict[str, Any]) -> None:
+    found = reading(trace_of(sentence="a b", scale=0.0, **settings), 0, 0)
+    assert found.weights.tolist() == [[0.5, 0.5], [0.5, 0.5]]
+    assert not found.shares.any()
+
+
+def test_an_edited_row_is_no_share() -> None:
+    edits = [(0, "weights", (0, 0, 0), 0.9), (0, "weights", (0, 1, 0), 1.5), (0, "weights", (0, 1, 1), -0.5)]
+    trace = run(Config(sentence="a b", n_heads=1, mask="causal"), edits=edits)
+    assert not reading(trace, 0, 0).shares.any()
+
+
+def test_the_second_sentence_is_what_is_read() -> None:
+    trace = trace_of(second_sentence="le chat", sentence="the cat sat")
+    found = reading(trace, 0, 1)
+    assert found.keys == ("le", "chat")
+    assert (found.weights.shape, found.is_self) == ((3, 2), False)
+    assert "itself" not in text(sentence(found, 0))
+
+
+def test_a_row_with_nothing_allowed_has_nothing_to_look_at() -> None:
+    trace = trace_of(mask="custom", custom_cells="2: 1")
+    assert text(sentence(reading(trace, 0, 0), 0)) == "the has nothing to attend to."
+    assert text(sentence(reading(trace, 0, 0), 1)).startswith("cat takes 100")
+
+
+@pytest.mark.parametrize(("layer", "head"), [(1, 0), (-1, 0), (0, 3), (0, -1)])
+def test_what_the_run_does_not_have_is_refused(layer: int, head: int) -> None:
+    with pytest.raises(ValueError, match="choose 0 to"):
+        reading(trace_of(), layer, head)

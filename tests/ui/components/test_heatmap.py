@@ -1,0 +1,216 @@
+"""The pictures as Streamlit is told of them, and what is taken from a browser that may say anything."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.pictures.figures import Stage
+from attnviz.ui.components import heatmap
+from attnviz.ui.components.heatmap import Picked, read
+from tests.page_figures import figures, numbers
+
+HOSTILE = ("<b>", "constructor", "$x$", "the", "the")
+
+
+def script() -> None:
+    import numpy as np
+    import streamlit as st
+
+    from attnviz.pictures.figures import Stage
+    from attnviz.ui.components import heatmap
+
+    words = ("<b>", "constructor", "$x$", "the", "the")
+    times = st.session_state.get("times", 1.0)
+    numbers = times * np.arange(2 * 5 * 5, dtype=float).reshape(2, 5, 5) / 7
+    masked = np.triu(np.ones((5, 5), bool), 1 if times > 0 else 2)
+    alt = "Scores." if times > 0 else "Other scores."
+    stages = [
+        Stage("scores", "QKᵀ", numbers, "signed", words, words, masked=masked, alt=alt),
+        Stage("heads", "outputs", numbers[:, :, :3], "signed", words, None, ("query", "dimension"), alt="Outputs."),
+    ]
+    chosen = heatmap.show(stages, key="pictures", picked=heatmap.Picked("scores", 1, 2, 0))
+    st.text(f"chosen {chosen}")
+
+
+def run(**answers: Any) -> AppTest:
+    page = AppTest.from_function(script, default_timeout=60)
+    for name, value in answers.items():
+        page.session_state[name.replace("_", "-")] = value
+    page.run()
+    assert not page.exception
+    return page
+
+
+def components(page: AppTest) -> tuple[Any, Any]:
+    """What writes over the charts, and what brings their numbers."""
+    drawing, bringing = (element.proto for element in page.get("bidi_component"))
+    return drawing, bringing
+
+
+def test_the_page_holds_the_numbers_the_words_and_an_alternative_text() -> None:
+    page = run()
+    scores, outputs = figures(page)
+    meta = json.loads(scores["data"][0]["meta"])
+    z = numbers(scores)
+    across = [(head % meta["across"]) * (5 + 1) for head in range(2)]
+    down = [(head // meta["across"]) * (5 + 1) for head in range(2)]
+    assert z[down[1] + 4, across[1] + 2] == (1 * 25 + 4 * 5 + 2) / 7
+    assert np.isnan(z[down[1] + 2, across[1] + 4])
+    assert meta["rows"] == meta["columns"] == list(HOSTILE)
+    assert json.loads(outputs["data"][0]["meta"])["columns"] is None
+    assert [scores["alt"], outputs["alt"]] == ["Scores.", "Outputs."]
+    assert [chart.proto.theme for chart in page.get("plotly_chart")] == ["", ""]
+
+
+def test_no_token_enters_html_or_the_component() -> None:
+    page = run()
+    written = " ".join(html.proto.body for html in page.get("html"))
+    assert "QKᵀ" in written
+    data = components(page)[0].bytes.decode()
+    assert "pictures" in data
+    for token in HOSTILE[:3]:
+        assert token not in written
+        assert token not in data
+    assert json.loads(data)["picked"] == {"stage": "scores", "head": 1, "row": 2, "column": 0}
+
+
+def test_the_component_is_told_the_same_at_every_run_so_that_it_need_not_be_sent_again() -> None:
+    page = run()
+    first = components(page)
+    page.run()
+    assert [each.SerializeToString() for each in first] == [each.SerializeToString() for each in components(page)]
+
+
+def test_other_numbers_leave_the_charts_and_the_code_as_they_are_so_that_the_browser_keeps_them() -> None:
+    """A chart of another id is built from nothing, and a component's code goes with its data."""
+    page, other = run(), AppTest.from_function(script, default_timeout=60)
+    other.session_state["times"] = -3.0
+    other.run()
+    assert (numbers(figures(page)[0]) != numbers(figures(other)[0])).any()
+    assert figures(page)[0]["alt"] != figures(other)[0]["alt"]
+    for one, two in zip(page.get("plotly_chart"), other.get("plotly_chart"), strict=True):
+        assert one.proto.SerializeToString() == two.proto.SerializeToString()
+    assert components(page)[0].SerializeToString() == components(other)[0].SerializeToString()
+    assert len(components(page)[1].js_content) < 1000
+
+
+def test_a_choice_made_in_the_browser_is_returned() -> None:
+    page = run(pictures_bridge={"picked": {"stage": "heads", "head": 1, "row": 4, "column": 2}})
+    assert page.text[-1].value == "chosen Picked(stage='heads', head=1, row=4, column=2)"
+    assert run().text[-1].value == "chosen None"
+
+
+def test_the_width_told_by_the_browser_decides_the_arrangement() -> None:
+    wide, narrow = figures(run(pictures_bridge={"width": 1200})), figures(run(pictures_bridge={"width": 358}))
+    assert wide[0]["data"][0]["x"] != narrow[0]["data"][0]["x"]
+    assert wide[0]["layout"]["height"] == wide[1]["layout"]["height"], "side by side, in one box"
+    assert max(narrow[0]["data"][0]["x"]) < 358
+
+
+@pytest.mark.parametrize("told", [None, "1200", True, 12.5, [], {}])
+def test_a_width_that_is_none_is_not_used(told: Any) -> None:
+    assert heatmap._width(told, 904) == 904
+
+
+def test_a_width_is_kept_within_reason() -> None:
+    assert [heatmap._width(told, 904) for told in (-5, 0, 358, 10**9)] == [240, 240, 358, 3840]
+
+
+@pytest.mark.parametrize(
+    ("told", "height"), [(None, None), ("300", None), (True, None), (300, 300), (-5, 160), (10**9, 2160)]
+)
+def test_the_room_told_by_the_browser_is_kept_within_reason(told: Any, height: int | None) -> None:
+    assert heatmap._room(told, None) == height
+
+
+def stages() -> list[Stage]:
+    numbers = np.zeros((2, 3, 4))
+    return [
+        Stage("scores", "S", numbers, "signed", "abc", "abcd"),
+        Stage("heads", "Z", numbers, "signed", "abc", None, widths=(4, 1)),
+    ]
+
+
+def answer(stage: Any = "scores", head: Any = 0, row: Any = 0, column: Any = 0) -> dict[str, Any]:
+    return {"stage": stage, "head": head, "row": row, "column": column}
+
+
+@pytest.mark.parametrize(
+    ("said", "picked"),
+    [
+        (answer(), Picked("scores", 0, 0, 0)),
+        (answer(head=1, row=2, column=3), Picked("scores", 1, 2, 3)),
+        (answer(head=None, column=None, row=1), Picked("scores", None, 1, None)),
+        (answer(head=None, row=None, column=3), Picked("scores", None, None, 3)),
+        (answer("heads", head=0, column=3), Picked("heads", 0, 0, 3)),
+    ],
+)
+def test_a_good_choice_is_read(said: Any, picked: Picked) -> None:
+    assert read(said, stages()) == picked
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        None,
+        [],
+        "scores",
+        7,
+        {},
+        {"stage": "scores"},
+        answer("nowhere"),
+        answer(["scores"]),
+        answer(head=2),
+        answer(row=3),
+        answer(column=4),
+        answer(head=-1),
+        answer(row=1.0),
+        answer(row=True),
+        answer(row="1"),
+        answer(column=10**30),
+        answer(row=[0]),
+        answer(row=None, column=None),
+        answer("heads", head=1, column=1),
+    ],
+)
+def test_a_choice_of_what_is_not_there_is_none(said: Any) -> None:
+    assert read(said, stages()) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        (None, None),
+        ({}, None),
+        ({"focus": 2}, (2,)),
+        ({"focus": -1}, (None,)),
+        ({"focus": 4}, None),
+        ({"focus": True}, None),
+        ({"focus": "2"}, None),
+        ({"picked": answer(head=1)}, None),
+        ({"picked": {**answer(head=1), "bring": True}}, (1,)),
+        ({"picked": {**answer(head=9), "bring": True}}, None),
+        ({"picked": [1]}, None),
+    ],
+)
+def test_a_head_is_brought_forward_only_if_it_is_there(said: Any, found: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heatmap.st, "session_state", {"maps-bridge": said})
+    assert heatmap.brought("maps", 4) == found
+
+
+def test_a_click_on_a_block_means_its_largest_number() -> None:
+    array = np.zeros((16, 64, 64))
+    array[3, 42, 17] = -5.0
+    stage = Stage("scores", "S", array, "signed", ["w"] * 64, ["w"] * 64)
+    placed = heatmap.figures.placed([stage], 900, 500)
+    block = placed.tilings[0].block
+    assert block > 1
+    picked = Picked("scores", 3, 42 // block * block, 17 // block * block)
+    assert heatmap._refined(picked, [stage], placed) == Picked("scores", 3, 42, 17)
+    row = Picked("scores", None, 8, None)
+    assert heatmap._refined(row, [stage], placed) == row

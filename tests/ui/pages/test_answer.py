@@ -1,0 +1,101 @@
+"""The answer beside the maps: what opens it, what closes it, and what it holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from attnviz import Config, run
+from attnviz.ui.components import drawer
+from tests.page_figures import figures
+from tests.ui.pages.test_explore import opened, told
+
+
+def answer(at: Any) -> Any:
+    return told(at, "drawer")["answer"]
+
+
+def title(at: Any) -> list[str]:
+    return [text for _, text in answer(at)["title"]]
+
+
+def test_a_link_to_a_cell_opens_with_its_answer() -> None:
+    assert answer(opened()) is None
+    at = opened(panel="cell", head="2", query="4", key="3")
+    assert title(at) == ["on", "←", "sat"]
+    assert answer(at)["head"] == 1
+    assert len(answer(at)["lines"]) == 4
+    weight = run(Config())["weights"].array[1, 3, 2]
+    assert answer(at)["lines"][2]["shares"]["values"][2] == pytest.approx(weight, rel=1e-5)
+
+
+def test_a_cell_is_answered_in_the_run_of_its_click() -> None:
+    at = opened({"explore-bridge": {"picked": {"stage": "scores", "head": 1, "row": 3, "column": 2}}})
+    assert title(at) == ["on", "←", "sat"]
+    assert told(at, "bridge")["picked"] == {"stage": "weights", "head": 1, "row": 3, "column": 2}
+
+
+def test_an_output_is_answered_from_the_weights_side_and_travels_in_the_link() -> None:
+    at = opened({"explore-bridge": {"picked": {"stage": "heads", "head": 1, "row": 3, "column": 2}}}, key="5")
+    assert [at.query_params[name] for name in ("head", "query", "dimension")] == ["2", "4", "3"]
+    assert "key" not in at.query_params
+    assert title(at) == ["on", "entry 3 of z"]
+    assert told(at, "bridge")["picked"] == {"stage": "heads", "head": 1, "row": 3, "column": 2}
+    again = opened(head="2", query="4", dimension="3")
+    assert answer(again) == answer(at)
+    cell = opened({"explore-bridge": {"picked": {"stage": "weights", "head": 0, "row": 1, "column": 2}}}, dimension="3")
+    assert "dimension" not in cell.query_params
+
+
+def test_a_word_is_answered_by_its_row() -> None:
+    at = opened({"telling": {"query": 3}})
+    assert title(at) == ["on"]
+    assert [line["name"] for line in answer(at)["lines"]] == ["score", "share", "value"]
+    row = opened({"explore-bridge": {"picked": {"stage": "heads", "head": None, "row": 5, "column": None}}})
+    assert title(row) == ["warm"]
+
+
+def test_it_is_closed_and_nothing_is_chosen_any_more() -> None:
+    at = opened({"answer-lines": {"close": True}}, head="2", query="4", key="3")
+    assert answer(at) is None
+    assert not {"query", "key", "dimension"} & {*at.query_params}
+    assert told(at, "bridge")["picked"] is None
+
+
+def test_all_lines_open_the_full_arithmetic_below() -> None:
+    at = opened({"answer-lines": {"all": True}}, panel="table", head="2", query="4", key="3")
+    assert at.segmented_control(key="pick-group").value == "cell"
+    assert any("From q and k" in expander.label for expander in at.expander)
+
+
+def test_a_key_in_it_is_a_way_to_that_cell() -> None:
+    at = opened({"answer-lines": {"key": 5}}, head="2", query="4", key="3")
+    assert [at.query_params[name] for name in ("head", "query", "key")] == ["2", "4", "6"]
+    row = opened({"answer-lines": {"key": 5}}, query="4")
+    assert row.query_params["key"] == "6"
+    assert row.query_params["head"] == str(answer(row)["head"] + 1)
+
+
+def test_the_maps_leave_it_its_place() -> None:
+    def across(at: Any) -> int:
+        return sum(round(figure["data"][0]["x"][-1]) for figure in figures(at)[:3])
+
+    free, beside = opened(), opened(head="2", query="4", key="3")
+    assert across(beside) < across(free)
+    narrow = opened({"explore-bridge": {"wide": False}}, head="2", query="4", key="3")
+    assert across(narrow) != across(beside), "below them on a narrow window"
+
+
+def test_an_entry_that_is_not_there_is_said() -> None:
+    at = opened(head="2", query="4", dimension="99")
+    assert "dimension" not in at.query_params
+    assert any("Dimension was 99" in html.proto.body for html in at.get("html"))
+
+
+@pytest.mark.parametrize("said", [None, 3, [], {"key": True}, {"key": -1}, {"key": 7}, {"key": "1"}, {"close": 1}])
+def test_what_no_browser_of_ours_says_is_nothing(said: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawer.st, "session_state", {"answer-lines": said})
+    assert drawer.chosen("answer", 7) is None
+    assert not drawer.is_closed("answer")
+    assert not drawer.wants_all("answer")

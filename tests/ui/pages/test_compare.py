@@ -1,0 +1,149 @@
+"""The Compare page without a browser: B is A with something changed, and both live in one link."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import Config, run
+from attnviz.settings import url_codec
+from attnviz.ui.session import session_state
+from attnviz.ui.session.selection import Selection
+from tests.page_figures import figures, numbers
+from tests.ui.test_app import clean, drawn, expected, opened, said
+
+
+def arrays(at: AppTest) -> list[np.ndarray]:
+    return [drawn(numbers(figure)) for figure in figures(at)]
+
+
+def test_b_is_a_with_one_thing_changed() -> None:
+    at = opened(page="compare", n_heads="3", b_score="additive")
+    assert clean(at)
+    a, b = run(Config(n_heads=3)), run(Config(n_heads=3, score="additive"))
+    one, other, apart = arrays(at)
+    np.testing.assert_allclose(one, expected(a["weights"].array), atol=1e-7)
+    np.testing.assert_allclose(other, expected(b["weights"].array), atol=1e-7)
+    np.testing.assert_allclose(apart, expected(b["weights"].array - a["weights"].array), atol=1e-7)
+    assert "the first step that differs is attention scores S." in said(at)
+    at.slider(key="n_heads").set_value(2).run()
+    np.testing.assert_allclose(arrays(at)[1], expected(run(Config(n_heads=2, score="additive"))["weights"].array))
+
+
+def test_a_first_comparison_is_one_press_away() -> None:
+    at = opened(page="compare")
+    assert "the same, number for number" in said(at)
+    at.button(key="start-causal").click().run()
+    assert clean(at)
+    assert at.query_params == {"v": "1", "page": "compare", "b_mask": "causal"}
+    assert at.multiselect(key="changes").value == ["mask"]
+    assert at.multiselect(key="b_mask").value == ["causal"]
+    assert not [button for button in at.button if button.key.startswith("start-")]
+
+
+def test_what_differs_is_chosen_and_taken_back() -> None:
+    at = opened(page="compare")
+    at.multiselect(key="changes").set_value(["d_k", "temperature"]).run()
+    at.text_input(key="b_d_k").set_value("7").run()
+    at.number_input(key="b_temperature").set_value(2.0).run()
+    assert at.query_params == {"v": "1", "page": "compare", "b_d_k": "7", "b_temperature": "2.0"}
+    at.multiselect(key="changes").set_value(["d_k"]).run()
+    assert at.query_params == {"v": "1", "page": "compare", "b_d_k": "7"}
+    assert clean(at)
+
+
+def test_swap_adopt_and_start_again() -> None:
+    at = opened(page="compare", seed="5", b_score="dot", b_seed="7")
+    at.button(key="swap").click().run()
+    swapped = {"v": "1", "page": "compare", "seed": "7", "score": "dot", "b_score": "scaled_dot", "b_seed": "5"}
+    assert at.query_params == swapped
+    assert at.selectbox(key="score").value == "dot"
+    assert at.selectbox(key="b_score").value == "scaled_dot"
+    at.button(key="swap").click().run()
+    assert at.query_params == {"v": "1", "page": "compare", "seed": "5", "b_score": "dot", "b_seed": "7"}
+    at.button(key="adopt").click().run()
+    assert at.query_params == {"v": "1", "page": "compare", "seed": "7", "score": "dot"}
+    at.button(key="start-seed").click().run()
+    at.button(key="stop").click().run()
+    assert at.query_params == {"v": "1", "page": "compare", "seed": "7", "score": "dot"}
+
+
+def test_two_sentences() -> None:
+    at = opened(page="compare", b_sentence="the dog sat on the warm mat")
+    assert clean(at)
+    assert "compared by their places" in said(at)
+    assert at.text_input(key="b_sentence").value == "the dog sat on the warm mat"
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"b_score": "nonsense"}, "Score function in B was &#x27;nonsense&#x27;; choose from"),
+        ({"b_n_heads": "99"}, "Heads in B was &#x27;99&#x27;; 16 is used"),
+        ({"b_n_heads": "3", "n_kv_heads": "2"}, "Key/value heads was &#x27;2&#x27;, which does not go with the rest"),
+        ({"b_sentence": ""}, "B cannot be drawn"),
+        ({"b_nothing": "1"}, "There is no setting called &#x27;b_nothing&#x27;"),
+    ],
+)
+def test_what_cannot_be_read_is_said(query: dict[str, str], words: str) -> None:
+    at = opened(page="compare", **query)
+    assert clean(at)
+    assert words in said(at)
+
+
+@pytest.mark.parametrize("step", ["embedded", "w_q", "b_q", "output", "nonsense"])
+def test_any_step_of_any_setting(step: str) -> None:
+    at = opened(page="compare", step=step, projection_bias="yes", second_sentence="a dog", b_d_k="3.2", b_n_layers="2")
+    assert clean(at)
+
+
+def test_a_second_setting_survives_a_link_and_a_file() -> None:
+    selection = Selection(
+        page="compare", changes={"sentence": "a & b = c", "own_numbers": "1 2\n3 4", "mask": "causal.window"}
+    )
+    for read in (
+        url_codec.open_link(url_codec.link(Config(), selection), Config, Selection),
+        url_codec.from_file(url_codec.to_file(Config(), selection), Config, Selection),
+    ):
+        assert read == ((Config(), selection), [])
+
+
+def test_too_long_a_sentence_in_b_is_said() -> None:
+    at = opened(page="compare", b_sentence="word " * 3000)
+    assert clean(at)
+    assert "Sentence in B" in said(at)
+
+
+def test_the_step_follows_its_list_and_the_list_follows_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = opened(page="compare")
+    for step in ("scores", "values", "output"):
+        at.selectbox(key="pick-step").set_value(step).run()
+        assert at.query_params["step"] == step
+    monkeypatch.setattr(session_state, "_navigated", lambda: True)
+    at.query_params["step"] = "values"
+    at.run()
+    assert at.selectbox(key="pick-step").value == "values"
+    assert "Value vectors: the same" in said(at)
+    monkeypatch.setattr(session_state, "_navigated", lambda: False)
+    at.selectbox(key="pick-step").set_value("keys").run()
+    assert at.query_params["step"] == "keys"
+
+
+def test_what_is_said_of_b_says_so() -> None:
+    at = opened(page="compare", initialiser="by_hand", b_position="none")
+    assert "<p>In B: Head 3 should read the first token" in said(at)
+    assert "<p>Head 3" not in said(at)
+
+
+def test_sentences_of_different_length_are_compared_word_by_word() -> None:
+    at = opened(page="compare", b_sentence="the big cat sat on the warm mat")
+    assert clean(at)
+    assert "There are 7 tokens in A and 8 in B. Compared are the 7 that both have" in said(at)
+    assert len(arrays(at)) == 3
+
+
+def test_a_sentence_of_b_has_the_whole_width() -> None:
+    at = opened(page="compare", b_sentence="the dog sat on the warm mat", b_seed="3")
+    assert not [box for box in at.columns for text in box.text_input if text.key == "b_sentence"]
+    assert [box for box in at.columns for number in box.number_input if number.key == "b_seed"]

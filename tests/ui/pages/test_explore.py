@@ -1,0 +1,196 @@
+"""The Explore page by what it holds: its bands, a head in focus, what the columns show, and old links."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import Config, run
+from attnviz.pictures.columns import roles
+from attnviz.pictures.step_path import way as steps_of
+from attnviz.ui.components import film_strip, opening_sentence, step_path
+from attnviz.ui.pages.explore import GONE
+from tests.page_figures import figures
+
+APP = str(Path(__file__).parents[3] / "app.py")
+
+
+def opened(state: dict[str, Any] | None = None, **query: str) -> AppTest:
+    at = AppTest.from_file(APP, default_timeout=60)
+    for name, value in {"v": "1", **query}.items():
+        at.query_params[name] = value
+    for name, value in (state or {}).items():
+        at.session_state[name] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def shown(at: AppTest) -> list[str]:
+    """The steps that stand side by side."""
+    return [str(chart.key).removeprefix("explore-") for chart in at.get("plotly_chart")][:3]
+
+
+def heads(at: AppTest) -> list[list[str]]:
+    return [json.loads(figure["data"][0]["meta"])["heads"] for figure in figures(at)[:3]]
+
+
+def told(at: AppTest, name: str) -> dict[str, Any]:
+    protos = [element.proto for element in at.get("bidi_component")]
+    found = next(proto for proto in protos if proto.component_name == f"attnviz_{name}")
+    return dict(json.loads(found.bytes.partition(b"\0")[0]))
+
+
+def test_a_press_on_the_way_chooses_what_the_columns_show_and_travels_in_the_link() -> None:
+    assert shown(opened()) == ["scores", "weights", "heads"]
+    at = opened({"way": {"shown": "queries"}})
+    assert shown(at) == ["queries", "keys", "scores"]
+    assert at.query_params["shown"] == "queries"
+    assert shown(opened(shown="queries")) == shown(at)
+    assert [node["name"] for node in told(at, "step_path")["nodes"] if node["shown"]] == shown(at)
+    assert shown(opened(shown="no such step")) == ["scores", "weights", "heads"]
+
+
+def test_a_head_comes_forward_and_goes_back() -> None:
+    at = opened({"explore-bridge": {"focus": 2}})
+    assert at.query_params["focus"] == "3"
+    assert heads(at) == [["head 3"]] * 3
+    assert told(at, "film_strip")["head"] == 2
+    assert json.loads(figures(at)[1]["data"][0]["meta"])["roles"] == [roles(run(Config()), 0)[2]]
+    back = opened({"explore-bridge": {"focus": -1}}, focus="3")
+    assert "focus" not in back.query_params
+    assert [len(each) for each in heads(back)] == [4, 4, 4]
+    assert heads(opened({"explore-film": {"head": 1}}, focus="3")) == [["head 2"]] * 3
+
+
+def test_a_cell_that_is_picked_in_focus_belongs_to_that_head() -> None:
+    cell = {"stage": "weights", "head": 0, "row": 4, "column": 2}
+    at = opened({"explore-bridge": {"picked": cell}}, focus="3")
+    assert [at.query_params[name] for name in ("head", "query", "key")] == ["3", "5", "3"]
+    assert told(at, "bridge")["picked"] == cell, "at once"
+    assert told(at.run(), "bridge")["picked"] == cell
+
+
+def test_a_small_cell_brings_its_head_forward_at_once() -> None:
+    cell = {"stage": "weights", "head": 1, "row": 4, "column": 2, "bring": True}
+    at = opened({"explore-bridge": {"picked": cell}})
+    assert at.query_params["focus"] == "2"
+    assert heads(at) == [["head 2"]] * 3
+
+
+def test_a_head_that_is_not_there_is_not_in_focus() -> None:
+    assert [len(each) for each in heads(opened(focus="9"))] == [4, 4, 4]
+    assert [len(each) for each in heads(opened(n_heads="1", focus="1"))] == [1, 1, 1]
+
+
+def test_each_head_has_its_own_scale_until_one_is_asked_for() -> None:
+    def ends(at: AppTest) -> Any:
+        return json.loads(figures(at)[0]["data"][0]["meta"])["ends"]
+
+    scores = run(Config())["scores"].array
+    assert ends(opened()) == pytest.approx(np.abs(scores).max(axis=(1, 2)).tolist())
+    common = opened({"explore-bridge": {"scale": True}})
+    assert ends(common) is None
+    assert common.query_params["colours"] == "common"
+
+
+def test_the_sentence_opens_on_a_word_and_follows_the_choice() -> None:
+    at = opened()
+    opening = told(at, "opening_sentence")
+    assert not opening["chosen"]
+    assert told(at, "bridge")["opening"] == [opening["head"], opening["query"]]
+    chosen = opened({"telling": {"query": 3}})
+    assert chosen.query_params["query"] == "4"
+    assert (told(chosen, "opening_sentence")["query"], told(chosen, "opening_sentence")["chosen"]) == (3, True)
+    again = opened({"telling": {"query": 3}}, query="4")
+    assert "query" not in again.query_params
+
+
+def test_an_old_link_to_the_tab_of_all_steps_shows_that_step_above() -> None:
+    at = opened(panel="flow", step="queries")
+    assert shown(at) == ["queries", "keys", "scores"]
+    assert not {*GONE} & {*at.segmented_control(key="pick-group").options}
+    assert at.segmented_control(key="pick-group").value == "cell"
+
+
+def test_the_pictures_of_the_page_have_names_of_their_own_and_headings() -> None:
+    at = opened()
+    names = told(at, "bridge")["names"]
+    assert len({*names.values()}) == len(names) == 3
+    written = " ".join(html.proto.body for html in at.get("html"))
+    assert written.count("<h3") == 3
+
+
+@pytest.mark.parametrize("said", [None, [], "x", 3, {}, {"shown": 3}, {"shown": ""}])
+def test_what_no_browser_of_ours_says_of_the_way_is_none(said: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(step_path.st, "session_state", {"way": said})
+    assert step_path.chosen("way") is None
+
+
+@pytest.mark.parametrize(
+    ("said", "query"), [({"query": 2}, 2), ({"query": 7}, None), ({"query": True}, None), (3, None)]
+)
+def test_a_word_that_is_not_there_is_not_chosen(said: Any, query: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening_sentence.st, "session_state", {"telling": said})
+    assert opening_sentence.asked("telling", 7) == query
+
+
+@pytest.mark.parametrize(
+    ("said", "head"),
+    [({"head": 2}, (2,)), ({"head": -1}, (None,)), ({"head": 4}, None), ({"head": False}, None), (1, None)],
+)
+def test_a_head_that_is_not_on_the_strip_is_not_chosen(said: Any, head: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(film_strip.st, "session_state", {"film": said})
+    assert film_strip.chosen("film", 4) == head
+
+
+def test_the_film_is_small_also_for_many_words_and_shows_the_largest_weights() -> None:
+    weights = np.zeros((3, 64, 64))
+    weights[1, 63, 0], weights[2] = 1.0, np.nan
+    small = film_strip.small_pictures(weights)
+    assert small.shape == (3, 16, 16)
+    assert (small[1] == 255).nonzero() == (np.array([15]), np.array([0]))
+    assert (small[0] == 1).all()
+    assert (small[2] == 0).all()
+
+
+def test_what_the_strip_and_the_sentence_send_is_little() -> None:
+    trace = run(Config(sentence="the cat sat on the warm mat while a dog slept under", n_heads=8, d_model=32))
+    assert len(opening_sentence.packed(trace, 0, 0, 3, chosen=False)) < 3000
+    nodes = step_path.packed(steps_of(trace, 0, 0), 12, ())
+    assert len(nodes) < 6000
+
+
+def test_the_table_comes_with_the_shapes_of_all_steps() -> None:
+    at = opened(panel="table", step="scores")
+    (shapes,) = [expander for expander in at.expander if "multiply-adds" in expander.label]
+    assert len(shapes.dataframe) == 2
+
+
+def test_the_heads_stand_as_cards_sorted_by_what_they_do_and_a_press_shows_one_large() -> None:
+    made = {"initialiser": "by_hand", "sentence": "the cat sat on the warm mat"}
+    cards = told(opened(panel="statistics", **made), "head_cards")["cards"]
+    assert [card["title"] for card in cards[:3]] == ["previous token", "the word itself", "first token"]
+    assert [card["head"] for card in cards] == [0, 1, 2, 3]
+    assert cards[3]["lines"][1] == "a row spreads over 7.0 of 7 words"
+    at = opened({"cards": {"head": 2}}, panel="statistics", **made)
+    assert (at.query_params["focus"], at.query_params["head"]) == ("3", "3")
+    assert heads(at) == [["head 3"]] * 3
+    assert told(at.run(), "head_cards")["focus"] == 2
+    hostile = opened({"cards": {"head": "x"}}, panel="statistics")
+    assert "focus" not in hostile.query_params
+
+
+def test_on_a_phone_the_stage_that_was_asked_for_is_shown_and_can_be_turned_over() -> None:
+    assert shown(opened({"explore-bridge": {"width": 366}})) == ["weights"]
+    assert shown(opened({"explore-bridge": {"width": 366}}, shown="heads"))[:1] == ["heads"]
+    at = opened({"explore-bridge": {"width": 366, "shown": "scores"}})
+    assert at.query_params["shown"] == "scores"
+    assert shown(at)[:1] == ["scores"]
+    assert told(at, "bridge")["turns"] == ["scores", "weights", "heads"]
+    assert [node["name"] for node in told(at, "step_path")["nodes"] if node["shown"]] == ["scores"]

@@ -1,0 +1,128 @@
+"""The Learn page without a browser: frames, outlines, examples, and what cannot be learned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import TASKS, Config, run
+from attnviz.engine.learning.tasks import GAMES
+from attnviz.settings import url_codec
+from attnviz.ui.pages import learn as page
+from tests.page_figures import figures, numbers
+from tests.ui.test_app import clean, drawn, expected, opened, said
+
+
+def learning(name: str = "backwards", **more: Any) -> AppTest:
+    """The page with a task and changes."""
+    query = url_codec.encode(TASKS[name].config(**more))
+    return opened(**{"page": "learn"} | {key: text for key, text in query.items() if key != "v"})
+
+
+def maps(at: AppTest) -> list[np.ndarray]:
+    """The numbers of the maps of weights."""
+    return [drawn(numbers(figure)) for figure in figures(at) if figure["data"][0]["type"] == "heatmap"]
+
+
+def test_the_page_opens_without_learning_anything_and_a_task_is_one_press_away() -> None:
+    at = opened(page="learn")
+    assert clean(at)
+    assert "see a head learn it" in said(at)
+    assert "frame" not in {each.key for each in at.select_slider}
+    at.button(key="task-backwards").click().run()
+    assert clean(at)
+    config = TASKS["backwards"].config()
+    assert at.query_params == {"page": "learn", **url_codec.encode(config)}
+    np.testing.assert_allclose(maps(at)[0], expected(run(config)["weights"].array), atol=1e-7)
+    assert "they mean nothing outside that task" in said(at)
+    assert "After 80 steps it says: g e f a c d a b." in said(at)
+
+
+def test_the_slider_shows_another_frame_and_the_link_keeps_it() -> None:
+    at = learning()
+    at.select_slider(key="frame").set_value(0).run()
+    assert clean(at)
+    assert at.query_params["learn_steps"] == "0"
+    np.testing.assert_allclose(maps(at)[0], expected(run(TASKS["backwards"].config(learn_steps=0))["weights"].array))
+    assert "Right would be: g e f a c d a b." in said(at)
+
+
+def test_another_example_is_a_sentence_of_the_task() -> None:
+    at = learning("translation")
+    before = at.query_params["second_sentence"]
+    at.button(key="another").click().run()
+    assert clean(at)
+    shown = at.query_params
+    assert shown["second_sentence"] != before
+    game = GAMES["translation"]
+    assert game.answers(shown["sentence"].split(), shown["second_sentence"].split()) is not None
+    first = shown["second_sentence"]
+    at.button(key="another").click().run()
+    assert at.query_params["second_sentence"] != first
+
+
+def test_outlines_stand_where_the_last_layer_should_look() -> None:
+    config = TASKS["recall"].config(learn_steps=1)
+    one, two = page._maps(run(config), ["a", "b"])
+    assert one.wanted == ()
+    assert two.wanted == ((0, 8, 3),)
+    assert page._maps(run(TASKS["recall"].config(sentence="tom zebra", learn_steps=1)), ["a", "b"])[-1].wanted == ()
+
+
+def test_what_is_taken_away_is_learned_beside_and_listed() -> None:
+    at = learning("translation")
+    names = {str(option.content) for option in at.get("button_group")[-1].proto.options}
+    assert "One layer" not in names
+    at.session_state["tries"] = ["position"]
+    at.run()
+    assert clean(at)
+    b = run(TASKS["translation"].config(position="none"))
+    np.testing.assert_allclose(maps(at)[1], expected(b["weights"].array), atol=1e-7)
+    table = at.dataframe[0].value
+    assert list(table.iloc[:, 0]) == ["as set", "No positions"]
+    assert list(table.iloc[1, 1:3]) == ["never", "never"]
+    assert int(table.iloc[0, 1]) <= 60
+
+
+def test_playing_shows_the_frames_one_after_the_other_and_ends() -> None:
+    at = learning(learn_steps=20)
+    at.button(key="play").click().run()
+    assert clean(at)
+    assert at.query_params["learn_steps"] == "20"
+    start = run(TASKS["backwards"].config(learn_steps=0))
+    np.testing.assert_allclose(maps(at)[0], expected(start["weights"].array))
+    at.run()
+    np.testing.assert_allclose(maps(at)[0], expected(run(TASKS["backwards"].config(learn_steps=10))["weights"].array))
+    at.run()
+    np.testing.assert_allclose(maps(at)[0], expected(run(TASKS["backwards"].config(learn_steps=20))["weights"].array))
+    assert [button.label for button in at.button if button.key == "play"] == ["Play"]
+
+
+def test_what_cannot_be_learned_is_said() -> None:
+    at = learning(score="cosine")
+    assert clean(at)
+    assert "Nothing is learned in this setting, because it knows these scores" in said(at)
+    assert "frame" not in {each.key for each in at.select_slider}
+
+
+def test_own_words_may_be_outside_the_task() -> None:
+    at = learning(sentence="a zebra b")
+    assert clean(at)
+    assert "“zebra” is no word of the task “Backwards”" in said(at)
+
+
+def test_what_would_take_too_long_is_refused() -> None:
+    at = learning("recall", learn_steps=2000)
+    assert clean(at)
+    assert "This would keep the server busy" in said(at)
+    assert "fewer steps of learning" in said(at)
+
+
+@pytest.mark.parametrize("hostile", [{"task": "chess"}, {"learn_steps": "1e99"}, {"learn_rate": "nan"}, {"frame": "9"}])
+def test_hostile_links_open(hostile: dict[str, str]) -> None:
+    at = opened(**{"page": "learn", "initialiser": "learned", "learn_batch": "1", "score": "cosine"} | hostile)
+    assert clean(at)
+    assert Config().score == "scaled_dot"

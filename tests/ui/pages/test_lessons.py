@@ -1,0 +1,290 @@
+"""The Lessons page without a browser: every lesson opens, and nothing of an answer is there before it is shown."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qs
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz import Config, run
+from attnviz.classroom.question_kinds import resolve
+from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.lessons.catalogue import LESSONS
+from attnviz.settings import url_codec
+from attnviz.text import line_breaks
+from attnviz.text.sentences import plain
+from attnviz.ui.pages import lessons
+from attnviz.ui.session.selection import Selection
+from tests.page_figures import figures, numbers
+from tests.ui.test_app import clean, drawn, expected, opened, said
+
+
+def lesson(name: str, slide: int, **query: str) -> AppTest:
+    return opened(page="lessons", lesson=name, slide=str(slide), **query)
+
+
+def question(name: str, slide: int) -> ResolvedQuestion:
+    found = LESSONS[name].slides[slide - 1]
+    assert found.question is not None
+    return resolve(found.question, run(LESSONS[name].on(found)), run(LESSONS[name].config))
+
+
+def everything(at: AppTest) -> str:
+    """All that the browser is sent: every element of the page, with its labels, help, alt texts and charts."""
+
+    def walk(block: Any) -> Iterator[str]:
+        for child in block.children.values():
+            if hasattr(child, "children"):
+                yield from walk(child)
+            elif child.proto is not None:
+                yield str(child.proto)
+
+    return "\n".join(text for root in at._tree.children.values() for text in walk(root))
+
+
+def charts(at: AppTest) -> list[str]:
+    return [figure["data"][0]["meta"] for figure in figures(at)]
+
+
+def test_a_slide_shows_the_numbers_of_its_own_setting_and_the_visitor_keeps_his() -> None:
+    at = lesson("tied", 1, sentence="my own words", n_heads="3")
+    trace = run(LESSONS["tied"].config)
+    first = figures(at)[0]
+    assert drawn(numbers(first)) == pytest.approx(expected(trace["embedded"].array))
+    at.button(key="next-slide").click().run()
+    assert at.query_params["slide"] == "2"
+    assert (at.query_params["sentence"], at.query_params["n_heads"]) == ("my own words", "3")
+    at.button(key="previous-slide").click().run()
+    assert "slide" not in at.query_params
+
+
+def test_the_list_opens_a_lesson_at_its_first_slide() -> None:
+    at = lesson("tied", 3)
+    radio = at.sidebar.radio(key="lesson")
+    assert (radio.value, len(radio.options)) == ("tied", 22)
+    radio.set_value("causal").run()
+    assert clean(at)
+    assert at.query_params == {"v": "1", "page": "lessons", "lesson": "causal"}
+    assert "1 of 7" in said(at)
+
+
+@pytest.mark.parametrize(("slide", "place"), [("39", "7 of 7"), ("0", "1 of 7"), ("99", "7 of 7"), ("x", "1 of 7")])
+def test_a_slide_that_is_not_there_is_the_nearest(slide: str, place: str) -> None:
+    at = opened(page="lessons", lesson="tied", slide=slide)
+    assert clean(at)
+    assert place in said(at)
+
+
+@pytest.mark.parametrize(("name", "slide"), [("tied", 3), ("causal", 5)])
+def test_a_number_is_refused_and_then_accepted(name: str, slide: int) -> None:
+    at, right = lesson(name, slide), question(name, slide)
+    value = f"{right.value:.4g}"
+    assert value not in everything(at)
+    at.text_input(key=f"answer-{name}-{slide}").set_value("-3.5").run()
+    at.button(key="check").click().run()
+    assert "Not so. " in said(at)
+    assert "larger" not in said(at)
+    assert value not in everything(at)
+    at.text_input(key=f"answer-{name}-{slide}").set_value("much").run()
+    at.button(key="check").click().run()
+    assert "cannot be read as a number" in said(at)
+    at.text_input(key=f"answer-{name}-{slide}").set_value(f"{right.value + right.tolerance / 2:.4f}").run()
+    at.button(key="check").click().run()
+    assert clean(at)
+    assert "Right." in said(at)
+    assert f"It is {value}." in said(at)
+    assert value in everything(at)
+    assert line_breaks.table(right.lines[-1].latex) in [each.value for each in at.markdown]
+    assert not at.text_input
+    assert not [button for button in at.button if button.key == "check"]
+    assert "answer" not in str(at.query_params)
+
+
+def test_a_fraction_is_read_and_a_known_mistake_is_told() -> None:
+    at = lesson("why_minus_infinity", 2)
+    at.text_input(key="answer-why_minus_infinity-2").set_value("e").run()
+    at.button(key="check").click().run()
+    assert "divided by the sum of the row" in said(at)
+    at.text_input(key="answer-why_minus_infinity-2").set_value("e/(e+3)").run()
+    at.button(key="check").click().run()
+    assert "Right." in said(at)
+
+
+def test_the_same_question_comes_again_with_other_numbers() -> None:
+    at = lesson("bits", 2)
+    first = drawn(numbers(figures(at)[0]))
+    assert not [button for button in at.button if button.key == "again"]
+    at.button(key="show-answer").click().run()
+    at.button(key="again").click().run()
+    assert clean(at)
+    slide = LESSONS["bits"].slides[1]
+    trace = run(LESSONS["bits"].on(slide, 1))
+    assert drawn(numbers(figures(at)[0])) == pytest.approx(expected(trace["embedded"].array))
+    assert drawn(numbers(figures(at)[0])).tolist() != first.tolist()
+    assert at.query_params["slide"] == "2"
+    assert slide.question is not None
+    value = resolve(slide.question, trace).value
+    at.text_input(key="answer-bits-2-1").set_value(f"{value:g}").run()
+    at.button(key="check").click().run()
+    assert "Right." in said(at)
+    at.button(key="to-explore").click().run()
+    assert at.query_params["seed"] == "1"
+
+
+def test_a_question_whose_numbers_a_text_says_is_not_dealt_again() -> None:
+    at = lesson("tied", 3)
+    at.button(key="show-answer").click().run()
+    assert not [button for button in at.button if button.key == "again"]
+
+
+def test_a_choice_of_one_is_refused_and_then_accepted() -> None:
+    at, right = lesson("tied", 5), question("tied", 5)
+    at.button(key="check").click().run()
+    assert "Choose an answer first." in said(at)
+    radio = at.radio(key="answer-tied-5")
+    assert radio.options == ["1", "2", "3"]
+    radio.set_value(0).run()
+    at.button(key="check").click().run()
+    assert "Not so." in said(at)
+    assert plain(right.solution[0]) not in said(at)
+    at.radio(key="answer-tied-5").set_value(min(right.right)).run()
+    at.button(key="check").click().run()
+    assert "You said “two”. Right." in said(at)
+    assert plain(right.solution[0]) in said(at)
+    assert len(at.get("plotly_chart")) == 2
+
+
+def test_rows_are_chosen_and_the_two_settings_stand_beside_each_other() -> None:
+    at = lesson("store", 5)
+    assert [json.loads(meta)["rows"] for meta in charts(at)] == [["where", "is", "the", "key"]]
+    at.get("button_group")[-1].set_value([0]).run()
+    at.button(key="check").click().run()
+    assert "Not so." in said(at)
+    at.get("button_group")[-1].set_value([3]).run()
+    at.button(key="check").click().run()
+    assert "Only “lock” changes" in said(at)
+    assert len(at.get("plotly_chart")) == 3
+    at.button(key="to-compare").click().run()
+    assert clean(at)
+    assert (at.query_params["page"], at.query_params["b_sentence"]) == ("compare", "where is the lock")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_lesson_opens_and_would_look_the_same_with_any_other_answer(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slides = [number + 1 for number, slide in enumerate(LESSONS[name].slides) if slide.question]
+    slide = slides[sum(map(ord, name)) % len(slides)]
+    at = lesson(name, slide)
+    assert clean(at)
+    assert f"{LESSONS[name].title} · {slide} of {len(LESSONS[name].slides)}" in html.unescape(said(at))
+    before = everything(at)
+    assert "Show the answer" in before
+
+    def otherwise(*given: Any) -> ResolvedQuestion:
+        found = resolve(*given)
+        other = frozenset({(min(found.right, default=0) + 1) % max(len(found.options), 1)})
+        return replace(found, right=other, value=found.value + 3, solution=(), lines=(), why="")
+
+    monkeypatch.setattr(lessons, "resolve", otherwise)
+    assert everything(lesson(name, slide)) == before
+
+
+def test_while_a_question_is_open_only_earlier_steps_are_drawn_and_none_says_what_is_largest() -> None:
+    at = lesson("tied", 3)
+    assert len(at.get("plotly_chart")) == 3
+    drawn_scores = numbers(figures(at)[2])
+    assert np.isnan(drawn_scores).sum() == 1
+    assert np.isnan(drawn_scores.ravel()[0])
+    others = np.delete(run(LESSONS["tied"].config)["scores"].array.ravel(), 0)
+    assert drawn(drawn_scores) == pytest.approx(expected(others))
+    assert "largest" not in "".join(json.dumps(figure) for figure in figures(at))
+    at.button(key="show-answer").click().run()
+    assert len(at.get("plotly_chart")) == 3
+
+
+def test_an_answer_that_was_shown_stays_shown_while_the_visit_lasts() -> None:
+    at = lesson("tied", 3)
+    at.button(key="show-answer").click().run()
+    at.button(key="next-slide").click().run()
+    at.button(key="previous-slide").click().run()
+    assert "It is 5.993." in said(at)
+
+
+def test_a_presenter_goes_on_to_the_answer_first() -> None:
+    at = lesson("tied", 3, presenter="yes")
+    assert clean(at)
+    assert not at.sidebar.radio
+    assert not at.text_input
+    assert "It is" not in said(at)
+    at.button(key="space").click().run()
+    assert "It is 5.993." in said(at)
+    assert "3 of 7" in said(at)
+    at.button(key="next-slide").click().run()
+    assert at.query_params["slide"] == "4"
+    metas = [json.loads(meta) for meta in charts(at)]
+    assert metas
+    assert all(meta["large"] for meta in metas)
+
+
+def test_a_room_sees_one_row_of_pictures_at_a_time() -> None:
+    def heads_on(at: AppTest) -> list[str]:
+        return [
+            each.value.split("attn-formula")[1].split(">")[1] for each in at.get("html") if "attn-formula" in each.value
+        ]
+
+    at = lesson("why_root", 4, presenter="yes")
+    steps = LESSONS["why_root"].slides[3].steps
+    assert (len(steps), len(at.get("plotly_chart"))) == (2, 2)
+    at.button(key="space").click().run()
+    first = charts(at)
+    assert len(first) == 3
+    at.button(key="space").click().run()
+    assert "4 of 7" in said(at)
+    assert len(charts(at)) == 3
+    assert "weights" in str(heads_on(at))
+    at.button(key="previous-slide").click().run()
+    assert charts(at) == first
+    at.button(key="previous-slide").click().run()
+    assert "3 of 7" in said(at)
+    at = lesson("why_root", 4)
+    at.button(key="show-answer").click().run()
+    assert len(at.get("plotly_chart")) == 6
+
+
+def test_the_last_row_of_the_last_slide_is_the_end() -> None:
+    at = lesson("what_w_o_does", 4, presenter="yes")
+    steps = LESSONS["what_w_o_does"].slides[-1].steps
+    shown = []
+    for _ in range(len(steps) + 2):
+        at.button(key="space").click().run()
+        shown.append(charts(at))
+    assert shown[-3:] == [shown[len(steps) - 1]] * 3
+    assert shown[0] != shown[1]
+
+
+def test_a_slide_opens_in_explore_with_its_setting_and_place() -> None:
+    at = lesson("causal", 2)
+    at.button(key="show-answer").click().run()
+    at.button(key="to-explore").click().run()
+    assert clean(at)
+    records, problems = url_codec.decode({name: at.query_params[name] for name in at.query_params}, Config, Selection)
+    assert problems == []
+    assert records[0] == LESSONS["causal"].config
+    assert (records[1].page, records[1].query, records[1].key) == ("explore", 1, 1)
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_the_setting_of_every_slide_fits_into_a_link(name: str) -> None:
+    for slide in LESSONS[name].slides:
+        link = url_codec.link(LESSONS[name].on(slide), Selection())
+        assert url_codec.fits_in_link(url_codec.encode(LESSONS[name].on(slide), Selection()))
+        assert parse_qs(link)

@@ -1,0 +1,74 @@
+"""The places of the page: every page and panel stands in one, and old links open where they did."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.ui.pages.explore import GONE
+from attnviz.ui.session import places
+from attnviz.ui.session.selection import PAGE_NAMES, PANEL_NAMES, Selection
+from tests.page_figures import figures
+from tests.ui.pages.test_explore import opened
+
+
+def held(at: AppTest) -> Selection:
+    query = {name: value[0] if isinstance(value, list) else value for name, value in at.query_params.items()}
+    return Selection(page=query.get("page", "explore"), panel=query.get("panel", "cell"))
+
+
+def test_every_page_and_panel_stands_in_one_place() -> None:
+    parts = [part for found in places.PLACES.values() for part in found]
+    assert sorted(parts) == sorted([*PAGE_NAMES, *places.CHANGING])
+    panels = [panel for found in places.PANELS.values() for panel in found]
+    assert sorted([*panels, *places.CHANGING, *GONE]) == sorted(PANEL_NAMES)
+    assert len(places.PLACES) <= 6
+    assert len(places.PANELS) <= 4
+
+
+@pytest.mark.parametrize("page", PAGE_NAMES)
+def test_a_link_to_a_page_opens_it_in_its_place(page: str) -> None:
+    at = opened(page=page)
+    place = next(name for name, parts in places.PLACES.items() if page in parts)
+    assert at.segmented_control(key="pick-place").value == place
+    assert held(at).page == page
+    if len(places.PLACES[place]) > 1:
+        assert at.segmented_control(key="pick-part").value == page
+
+
+@pytest.mark.parametrize("panel", [name for name in PANEL_NAMES if name not in GONE])
+def test_a_link_to_a_panel_opens_it_in_its_place(panel: str) -> None:
+    at = opened(panel=panel)
+    assert held(at) == Selection(panel=panel)
+    if panel in places.CHANGING:
+        assert at.segmented_control(key="pick-place").value == "change"
+        assert at.segmented_control(key="pick-part").value == panel
+        return
+    assert at.segmented_control(key="pick-place").value == "explore"
+    assert panel in places.PANELS[at.segmented_control(key="pick-group").value]
+
+
+def test_presses_lead_from_place_to_place_and_what_was_looked_at_stays() -> None:
+    at = opened(panel="statistics", n_heads="2")
+    at.segmented_control(key="pick-place").set_value("teach").run()
+    assert held(at).page == "assign"
+    at.segmented_control(key="pick-part").set_value("class").run()
+    assert held(at).page == "class"
+    at.segmented_control(key="pick-place").set_value("explore").run()
+    assert held(at) == Selection(panel="statistics")
+    at.segmented_control(key="pick-way").set_value("redeal").run()
+    assert held(at) == Selection(panel="redeal")
+    at.segmented_control(key="pick-place").set_value("change").run()
+    assert held(at) == Selection(panel="what_if")
+    at.segmented_control(key="pick-part").set_value("mask").run()
+    assert held(at) == Selection(panel="mask")
+    at.segmented_control(key="pick-part").set_value("data").run()
+    assert held(at).page == "data"
+    at.segmented_control(key="pick-place").set_value("explore").run()
+    assert held(at) == Selection()
+    assert not at.exception
+
+
+def test_where_something_is_changed_the_maps_leave_room_for_it() -> None:
+    whole, less = (figures(opened(**query))[0]["layout"]["height"] for query in ({}, {"panel": "what_if"}))
+    assert whole - less == pytest.approx(240)

@@ -1,0 +1,280 @@
+"""The address and the session without a browser; what only a browser shows is in `tests/browser`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.testing.v1 import AppTest
+
+from attnviz.ui.session import session_state
+
+PAGE = Path(__file__).parents[2] / "browser" / "pages" / "settings.py"
+
+
+def opened(**query: Any) -> AppTest:
+    """The page behind a link."""
+    page = AppTest.from_file(PAGE, default_timeout=30)
+    page.query_params.update(query)
+    return run(page)
+
+
+def run(page: AppTest) -> AppTest:
+    page.run()
+    assert not page.exception
+    return page
+
+
+def shown(page: AppTest) -> dict[str, Any]:
+    said = next(text.value for text in page.text if text.value.startswith("Shown "))
+    return json.loads(said.removeprefix("Shown "))
+
+
+def problems(page: AppTest) -> list[str]:
+    return [text.value for text in page.text if text.value.startswith("Problem: ")]
+
+
+@pytest.fixture
+def navigated(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether the next run is one that Back or Forward asks for."""
+    answers = [False]
+    monkeypatch.setattr(session_state, "_navigated", lambda: answers[0])
+    return answers
+
+
+def test_a_plain_visit_writes_nothing() -> None:
+    assert opened().query_params == {}
+
+
+def test_a_change_is_written_and_what_is_not_ours_stays() -> None:
+    page = opened(who=["me", "you"], guest="1")
+    page.slider(key="guests").set_value(9)
+    assert run(page).query_params == {"who": ["me", "you"], "guest": "1", "v": "1", "guests": "9"}
+    page.slider(key="guests").set_value(4)
+    assert run(page).query_params == {"who": ["me", "you"], "guest": "1", "v": "1"}
+
+
+@pytest.mark.parametrize(
+    "query", [{"guests": "07"}, {"guests": "99"}, {"guests": ["3", "5"]}, {"v": "1", "guests": "4"}]
+)
+def test_a_link_is_not_rewritten_before_something_changes(query: dict[str, Any]) -> None:
+    page = opened(**query)
+    assert run(page).query_params == query
+    page.slider(key="guests").set_value(6)
+    assert run(page).query_params == {"v": "1", "guests": "6"}
+
+
+def test_problems_are_said_until_something_changes() -> None:
+    page = opened(guests="99")
+    assert len(problems(page)) == 1
+    assert problems(run(page)) == problems(opened(guests="99"))
+    page.slider(key="guests").set_value(6)
+    assert problems(run(page)) != []
+    assert problems(run(page)) == []
+
+
+def test_an_address_that_lags_behind_is_not_adopted_and_ours_is_sent_again() -> None:
+    page = opened()
+    page.slider(key="guests").set_value(9)
+    run(page).query_params.clear()
+    assert shown(run(page))["guests"] == 9
+    assert page.query_params == {"v": "1", "guests": "9"}
+
+
+def test_back_and_forward_are_followed_by_every_widget(navigated: list[bool]) -> None:
+    page = opened(dish="curry", heat="2.5")
+    page.slider(key="guests").set_value(9)
+    page.text_input(key="spoons").set_value("3, 2")
+    before = shown(run(page))
+    navigated[0] = True
+    page.query_params = {"guests": "6", "pot": "10", "tables": "3", "salt": "2.5", "extras": "rice", "warm": "no"}
+    now = shown(run(page))
+    assert now == shown(opened(**page.query_params))
+    assert page.slider(key="guests").value == 6
+    assert page.text_input(key="spoons").value == "2"
+    assert page.multiselect(key="extras").value == ["rice"]
+    navigated[0] = False
+    assert shown(run(page)) == now
+    page.selectbox(key="dish").set_value("curry")
+    assert run(page).slider(key="heat").value == 1.0
+    navigated[0] = True
+    page.query_params = {"guests": "9", "spoons": "3.2", "dish": "curry", "heat": "2.5"}
+    assert shown(run(page)) == before
+
+
+def test_a_widget_gets_its_value_from_one_side_only(
+    navigated: list[bool], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("streamlit.elements.lib.policies._shown_default_value_warning", False)
+    page = opened(dish="curry", extras="salad", guests="9")
+    navigated[0] = True
+    page.query_params = {"guests": "6", "name": "Tea", "dish": "stew", "extras": "rice", "spoons": "3", "pot": "16"}
+    assert shown(run(page))["name"] == "Tea"
+    assert "Session State API" not in caplog.text
+
+
+def test_after_back_the_address_is_sent_only_if_another_may_be_on_its_way(
+    navigated: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An older one would end up there; one that is sent needlessly may count as a step, with no way forward."""
+    sent: list[dict[str, list[str]]] = []
+    monkeypatch.setattr(type(st.query_params), "from_dict", lambda _, params: sent.append(dict(params)))
+
+    def asked(*, back: bool, **query: str) -> list[dict[str, list[str]]]:
+        """What is sent in a run that the browser asks for with this address."""
+        sent.clear()
+        navigated[0] = back
+        page.query_params = {**query}
+        run(page)
+        return [*sent]
+
+    page = opened(guests="5")
+    moved = {"v": ["1"], "guests": ["9"]}
+    page.slider(key="guests").set_value(9)
+    assert asked(back=False, guests="5") == [moved]
+    assert asked(back=True, guests="5") == []
+    page.slider(key="guests").set_value(9)
+    assert asked(back=False, guests="5") == [moved]
+    assert asked(back=False, v="1", guests="9") == []
+    assert asked(back=True, guests="06") == []
+    page.slider(key="guests").set_value(9)
+    assert asked(back=False, guests="06") == [moved]
+    assert asked(back=True, guests="05") == [{"guests": ["05"]}]
+
+
+def test_what_is_too_long_for_a_link_is_kept_by_the_session(navigated: list[bool]) -> None:
+    page = opened()
+    page.text_area(key="notes").set_value("x" * 8_000)
+    page.slider(key="guests").set_value(9)
+    assert run(page).query_params == {"v": "1", "guests": "9", "without": "notes"}
+    assert "Left out: Notes" in [text.value for text in page.text]
+    navigated[0] = True
+    page.query_params = {"v": "1", "guests": "5", "without": "notes"}
+    assert shown(run(page))["notes"] == "x" * 8_000
+    assert problems(page) == []
+    assert len(problems(opened(v="1", without="notes"))) == 1
+
+
+def adopting() -> None:
+    """A page whose button shows what a file said."""
+    import dataclasses
+
+    import streamlit as st
+
+    from attnviz.ui.session import session_state, widgets
+    from attnviz.ui.session.selection import Selection
+
+    (look,), problems = session_state.read(Selection)
+    opened = dataclasses.replace(look, layer=5)
+    st.button("Open", on_click=session_state.adopt, args=(opened,), kwargs={"problems": ["Said."]})
+    look = widgets.draw(look, "layer")
+    session_state.write(look)
+    st.text(f"{look.layer} {problems}")
+
+
+def test_a_file_or_a_lesson_is_adopted_by_session_widgets_and_address() -> None:
+    page = run(AppTest.from_function(adopting))
+    page.slider(key="layer").set_value(2)
+    run(page).button[0].click()
+    assert run(page).text[0].value == "5 ['Said.']"
+    assert page.slider(key="layer").value == 5
+    assert page.query_params == {"v": "1", "layer": "5"}
+
+
+def test_streamlit_still_says_which_runs_the_history_of_the_browser_asked_for() -> None:
+    assert "is_history_navigation" in ScriptRunContext.__dataclass_fields__
+    assert get_script_run_ctx(suppress_warning=True) is None
+
+
+@pytest.mark.parametrize(
+    ("gone", "followed"),
+    [
+        ("v=1&guests=6&name=%C3%A9", True),
+        ("guests=6&v=1&name=%C3%A9&embed=true&embed_options=light_theme", True),
+        ("v=1&guests=7", False),
+        ("", False),
+        (None, False),
+        ("v=1&guests=6&name=%C3%A9&embed=" + "x" * 2**16, False),
+        (6, False),
+        (["v=1"], False),
+    ],
+)
+def test_where_back_led_is_shown_once_even_if_the_run_it_asked_for_came_to_nothing(gone: Any, followed: bool) -> None:
+    page = opened(v="1", guests="5")
+    page.session_state["_gone_to"] = gone
+    page.query_params = {"v": "1", "guests": "6", "name": "é"}
+    assert shown(run(page))["guests"] == (6 if followed else 5)
+    page.slider(key="guests").set_value(9)
+    assert shown(run(page))["guests"] == 9
+
+
+def test_a_move_that_crosses_a_way_back_is_sent_back_to_its_slider(navigated: list[bool]) -> None:
+    """The browser then shows what it was sent, 5, and the page what it heard, 9: it has to be sent the 9 as well."""
+    page = opened(v="1", guests="5")
+    page.slider(key="guests").set_value(6)
+    run(page)
+    navigated[0] = True
+    page.query_params.update(guests="5")
+    run(page)
+    assert page.slider(key="guests").proto.set_value
+    navigated[0] = False
+    page.slider(key="guests").set_value(9)
+    run(page)
+    assert (shown(page)["guests"], page.query_params["guests"]) == (9, "9")
+    assert page.slider(key="guests").proto.set_value
+    assert list(page.slider(key="guests").proto.value) == [9]
+    run(page)
+    assert not page.slider(key="guests").proto.set_value
+
+
+def test_a_later_move_is_left_to_the_browser(navigated: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_state, "_ON_ITS_WAY", 0.0)
+    page = opened(v="1", guests="5")
+    navigated[0] = True
+    page.query_params.update(guests="7")
+    run(page)
+    navigated[0] = False
+    page.slider(key="guests").set_value(9)
+    run(page)
+    assert shown(page)["guests"] == 9
+    assert not page.slider(key="guests").proto.set_value
+
+
+def test_a_button_that_changes_one_thing_keeps_a_slider_that_moved_with_it() -> None:
+    """Both reach the server at once; the button knows the setting only as it was when the button was drawn."""
+    page = AppTest.from_function(_page_with_a_button, default_timeout=30)
+    run(page)
+    page.slider(key="guests").set_value(9)
+    page.button(key="warm").click()
+    run(page)
+    assert shown(page) == {"guests": 9, "dish": "soup"}
+    assert page.query_params["guests"] == "9"
+
+
+def _page_with_a_button() -> None:
+    import json
+    from dataclasses import asdict, dataclass, replace
+
+    import streamlit as st
+
+    from attnviz.settings import fields
+    from attnviz.settings.rows import Choice, table
+    from attnviz.ui.session import session_state, widgets
+
+    dishes = table(*(Choice(name, name, len, "x", "-", "-") for name in ("stew", "soup")))
+
+    @dataclass(frozen=True)
+    class Meal:
+        guests: int = fields.number(4, 1, 24, label="Guests")
+        dish: str = fields.option(dishes, "stew", label="Dish")
+
+    (meal,), _ = session_state.read(Meal)
+    meal = widgets.checked(widgets.draw(meal))
+    st.button("Soup", key="warm", on_click=session_state.adopt, args=(replace(meal, dish="soup"),))
+    session_state.write(meal)
+    st.text(f"Shown {json.dumps(asdict(meal))}")

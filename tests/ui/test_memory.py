@@ -1,0 +1,265 @@
+"""What pages and files really take: held to the estimates, and to the limit of a small host with two visitors."""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import io
+import os
+import subprocess
+import sys
+import threading
+import tracemalloc
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.runtime import Runtime
+from streamlit.testing.v1 import AppTest
+
+from attnviz import TASKS, Config, ConfigError, of_weights, run
+from attnviz.classroom import assignments, grading, handout, question_codec
+from attnviz.engine import cost, film
+from attnviz.engine.numerics import scratch
+from attnviz.exports.formats import FORMATS, ExportTarget, export
+from attnviz.settings import url_codec
+from attnviz.ui.session.selection import Selection
+from tests.engine.test_cost import LARGEST
+
+ROOT = Path(__file__).parents[2]
+WITHIN = 3.5
+"""An estimate is at most so many times what is taken, beside what even the smallest setting is granted."""
+
+MANY_WORDS = Config(sentence=LARGEST["sentence"], max_tokens=88, n_heads=12, n_layers=2)
+LARGE_MATRICES = Config(d_model=512, n_heads=8, d_k=64, d_v=64, n_layers=2, feed_forward="relu", d_ff=512)
+FILES = [name for name in FORMATS if "png" not in name or importlib.util.find_spec("resvg_py")]
+TOGETHER = [name for name in FILES if "png" not in name]
+"""Files that two visitors ask for at once; the pixels of a PNG lie outside what Python counts, up to 64 million."""
+
+PAGES = [name for name in cost.PAGES if name not in ("lessons", "data", "assign/student", "assign/mark")]
+VISITED = ("data", "assign/mark")
+"""Pages on which something has to be brought before they compute anything."""
+
+ALLOWED, LIMIT = 200 * cost.MB, 700 * cost.MB
+"""What the host of two visitors allows for one computation, and the memory that it has.
+
+By default 500 MB are allowed where there are 1,000. What one computation takes changes the sum by as much, so that with
+200 it has to stay below 700, at less than half of the work.
+"""
+SLOW = ("explore/table", *(f"file/{name}" for name in ("csv", "svg", "step.svg", "png", "tex", "json", "handout")))
+"""What takes long where every piece of memory is counted: smaller settings tell as much."""
+
+OTHER = ("seed", 7)
+PATIENCE = 300  # seconds after which a page counts as stuck
+
+
+def selection(what: str) -> Selection:
+    """Where something is found; panels with a cell that is chosen."""
+    page, _, rest = what.partition("/")
+    names = {"explore": "panel", "experiments": "experiment", "assign": "desk"}
+    chosen: dict[str, Any] = {names[page]: rest.removesuffix("/setting")} if rest else {}
+    if rest.endswith("/setting"):
+        chosen["trial_vectors"] = "setting"
+    if page == "compare":
+        chosen["changes"] = ((OTHER[0], str(OTHER[1])),)
+    return Selection(page=page, head=1, query=1, key=1, **chosen)
+
+
+def opened(what: str, config: Config, **more: Any) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+    for name, text in url_codec.encode(config, replace(selection(what), **more)).items():
+        at.query_params[name] = text
+    return clean(at.run())
+
+
+def clean(at: AppTest) -> AppTest:
+    assert not at.exception, at.exception[0].message
+    assert "What would help most" not in said(at)
+    return at
+
+
+def said(at: AppTest) -> str:
+    return "\n".join(element.proto.body for element in at.get("html"))
+
+
+def bring(config: Config) -> Callable[[], object]:
+    """Return what brings the weights of a run to the page for data."""
+    file = io.BytesIO()
+    np.savez(file, weights=run(config)["weights"].array)
+    name, data = "weights.npz", file.getvalue()
+
+    def made() -> None:
+        at = opened("data", Config())
+        at.file_uploader(key="own_file").set_value((name, data, "application/octet-stream"))
+        clean(at.run())
+        assert f"{config.n_heads} heads" in said(at)
+
+    return made
+
+
+def mark(config: Config) -> Callable[[], object]:
+    """Return what marks a code that was handed in, with a question about another run."""
+    questions = (
+        question_codec.item("weight", {"head": 2, "query": 5, "key": 3}),
+        question_codec.item("rows_changed", {"whole": "weights", "change": "no_mask"}),
+    )
+    opens, _ = assignments.open_assignment(
+        assignments.encode(assignments.Assignment(task_questions=questions)), replace(config, mask=("causal",))
+    )
+    assert opens is not None
+    asked = assignments.asks(opens.task, run(opens.of_student("Ada")))
+    code = grading.answer_code(opens.digest, "Ada", [grading.encode_answer(ask, None) for ask in asked])
+
+    def made() -> None:
+        at = opened("assign/mark", opens.given, assigned=assignments.encode(opens.task))
+        at.text_area(key="task-codes").set_value(f"Ada,{code}")
+        clean(at.run())
+        assert "Valid codes: 1 of 1" in said(at)
+
+    return made
+
+
+def make(what: str, config: Config) -> Callable[[], object]:
+    """Return what makes a page or a file."""
+    kind, _, name = what.partition("/")
+    if what == "file/handout":
+        return lambda: handout.html(config, solutions=True)
+    if kind == "file":
+        return lambda: export(name, run(config), ExportTarget())
+    if what in VISITED:
+        return {"data": bring, "assign/mark": mark}[what](config)
+    return lambda: opened(what, config)
+
+
+@cache
+def load(what: str) -> None:
+    """Load the libraries that something needs, so that they are not counted."""
+    make(what, Config())()
+
+
+def estimated(what: str, config: Config) -> cost.Cost:
+    beside = [replace(config, seed=OTHER[1])] if what == "compare" else []
+    if what in ("explore/redeal", "experiments/axis"):
+        beside = [config]
+    if what == "experiments/sharing":
+        beside = [replace(config, n_kv_heads=n) for n in (config.n_heads // 2, 1)]
+    return cost.estimate(what, of_weights(run(config)["weights"].array) if what == "data" else config, *beside)
+
+
+def taken(made: Callable[[], object]) -> int:
+    """Bytes at the peak, beside what was there."""
+    gc.collect()
+    scratch._free.clear()
+    film._LEARNERS.clear()
+    tracemalloc.start()
+    try:
+        made()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        pytest.param(MANY_WORDS, id="many words", marks=pytest.mark.slow),
+        pytest.param(LARGE_MATRICES, id="large matrices", marks=pytest.mark.nightly),
+    ],
+)
+@pytest.mark.parametrize("what", [*PAGES, *VISITED, *(f"file/{name}" for name in (*FILES, "handout"))])
+def test_an_estimate_is_never_below_what_is_taken_and_not_far_above(what: str, config: Config) -> None:
+    load(what)
+    if what in SLOW:
+        config = replace(config, max_tokens=48)
+    if what == "learn":  # nothing else is learned there
+        config = TASKS["translation"].config()
+    if what == "file/xlsx":  # others have too many numbers for a workbook
+        config = replace(MANY_WORDS, max_tokens=24, n_heads=4)
+    found, really = estimated(what, config).n_bytes, taken(make(what, config))
+    assert really <= found <= WITHIN * really + cost.NEEDS[what].fixed
+
+
+def largest_admitted(what: str) -> Config:
+    """The largest setting of a family from small to the largest there is that is admitted."""
+    for config in family():
+        if not cost.refusal(what, config, most=ALLOWED) and estimated(what, config).n_bytes <= ALLOWED:
+            return config
+    raise AssertionError(what)
+
+
+def family() -> Iterator[Config]:
+    for n_layers in (6, 5, 4, 3, 2, 1):
+        for d_model in (512, 384, 256, 128, 64, 16):
+            yield Config(**LARGEST | {"n_layers": n_layers, "d_model": d_model})
+
+
+@pytest.mark.nightly
+def test_two_visitors_at_the_largest_setting_admitted_stay_below_the_limit_of_a_small_host() -> None:
+    """Every page and file in turn, in a process of its own, by two visitors in the same moment."""
+    done = subprocess.run([sys.executable, __file__], capture_output=True, text=True, cwd=ROOT, env=_env())
+    assert done.returncode == 0, done.stderr[-2000:]
+    peaks = dict(line.split("\t") for line in done.stdout.splitlines() if "\t" in line)
+    assert {*peaks} == {*PAGES, *(f"file/{name}" for name in TOGETHER)}
+    assert max(map(int, peaks.values())) <= LIMIT, peaks
+
+
+def _env() -> dict[str, str]:
+    allowed = {cost.VARIABLE: str(round(ALLOWED / cost.MB))}
+    return os.environ | allowed | {"PYTHONPATH": str(ROOT), "MALLOC_MMAP_THRESHOLD_": "131072", "OMP_NUM_THREADS": "1"}
+
+
+def _peak() -> int:
+    """Bytes that this process has held at most since it began."""
+    return next(
+        int(line.split()[1]) * 1024
+        for line in Path("/proc/self/status").read_text().splitlines()
+        if line.startswith("VmHWM")
+    )
+
+
+def _together(what: str) -> None:
+    from attnviz.ui.session import admission
+
+    config, failed = largest_admitted(what), []
+    made = make(what, config)
+    if what.startswith("file/"):
+        made = admission.later(what, config, made)
+
+    def one() -> None:
+        try:
+            made()
+        except ConfigError:
+            pass  # refused in words, as a workbook is
+        except BaseException as error:  # whatever it was, it is raised below
+            failed.append(error)
+
+    visitors = [threading.Thread(target=one) for _ in range(2)]
+    for visitor in visitors:
+        visitor.start()
+    for visitor in visitors:
+        visitor.join()
+    if failed:
+        raise failed[0]
+
+
+def _keep_runtime() -> None:
+    """Let pages run beside each other: each takes away what the tests have in place of Streamlit's runtime."""
+    kept: list[Runtime] = []
+
+    def instance(cls: type[Runtime]) -> Runtime:
+        if cls._instance is not None:
+            kept[:] = [cls._instance]
+        return kept[0]
+
+    Runtime.instance = classmethod(instance)  # type: ignore[assignment]
+
+
+if __name__ == "__main__":
+    _keep_runtime()
+    for name in (*PAGES, *(f"file/{form}" for form in TOGETHER)):
+        _together(name)
+        print(name, _peak(), sep="\t", flush=True)

@@ -1,0 +1,141 @@
+"""Every English message that the code can say to a visitor, found by reading it."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import attnviz
+from attnviz.classroom import predicates, question_codec
+from attnviz.engine import trace
+from attnviz.settings.fields import settings
+from attnviz.settings.language import Plural, TranslatedField, Words
+from attnviz.ui.pages import compare, exports
+
+PROGRAMS = re.compile(r"script|notebook")  # what they write is code, which is English
+
+
+Message = str | Plural
+
+
+def modules() -> Iterator[ModuleType]:
+    """Import every module in a folder of the package; what lies beside the folders is the command line, in English."""
+    for folder in pkgutil.iter_modules(attnviz.__path__, "attnviz."):
+        if folder.ispkg:
+            package = importlib.import_module(folder.name)
+            for found in pkgutil.walk_packages(package.__path__, f"{folder.name}."):
+                yield importlib.import_module(found.name)
+
+
+def in_tables(value: Any, seen: set[int]) -> Iterator[Message]:
+    """Yield the messages in a value of a module: those of its tables, and those of the records in them."""
+    if isinstance(value, (str, bytes, int, float, ModuleType)) or id(value) in seen:
+        return
+    seen.add(id(value))
+    parts: list[Any] = []
+    if isinstance(value, Words):
+        yield from words(value.english)
+    elif isinstance(value, Plural):
+        yield value
+    elif isinstance(value, dict):
+        parts = [*value.values()]
+    elif isinstance(value, (tuple, list, frozenset)):
+        parts = [*value]
+    elif isinstance(value, type) and hasattr(value, "__dataclass_fields__"):
+        for item in settings(value):
+            yield from words([item.metadata[part] for part in ("label", "help", "group")])
+            yield from words(getattr(item.metadata["kind"], "nothing", None))
+            parts += vars(item.metadata["kind"]).values()
+    elif hasattr(type(value), "__dataclass_fields__"):
+        held = vars(value)
+        said = {
+            f"_{name}" for name in dir(type(value)) if isinstance(inspect.getattr_static(value, name), TranslatedField)
+        }
+        yield from words([held[name] for name in said])
+        parts = [held[name] for name in held.keys() - said]
+    for part in parts:
+        yield from in_tables(part, seen)
+
+
+def words(value: Any) -> Iterator[Message]:
+    """Yield the messages in what a table of them holds."""
+    if isinstance(value, Message):
+        yield value
+    elif isinstance(value, dict):
+        yield from words([*value.values()])
+    elif isinstance(value, (tuple, list)):
+        for each in value:
+            yield from words(each)
+
+
+def in_calls(module: ModuleType) -> Iterator[Message]:
+    """Yield the messages that a module gives to `translate` or `translate_all`, or makes a plural of where it is
+    used."""
+    tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not node.args:
+            continue
+        name = ast.unparse(node.func).split(".")[-1]
+        if name in ("translate", "translate_all"):
+            yield from argument(node.args[0], module)
+        elif name == "Plural" and all(isinstance(form, ast.Constant) for form in node.args):
+            yield Plural(*(form.value for form in node.args if isinstance(form, ast.Constant)))
+
+
+def argument(node: ast.expr, module: ModuleType) -> Iterator[Message]:
+    if isinstance(node, ast.IfExp):
+        yield from argument(node.body, module)
+        yield from argument(node.orelse, module)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+        root = ast.unparse(node).split("[")[0].split(".")
+        if hasattr(module, root[0]):
+            value = getattr(module, root[0])
+            for name in root[1:]:
+                value = getattr(value, name, None)
+            if not isinstance(value, Words):
+                yield from words(value)
+
+
+def beside_names() -> Iterator[Message]:
+    """Yield those of the tables whose rows hold sentences and names alike."""
+    yield from exports.GROUPS
+    yield from (label for label, _ in compare.STARTERS.values())
+    yield from (text for label, _, ask in question_codec.CHANGES.values() for text in (label, ask))
+    yield from (ask for ask, _, _ in predicates.PREDICATES.values())
+    yield from (spec.meaning for spec in trace.STEPS.values())
+
+
+def has_words(message: Message) -> bool:
+    """Return whether there is something to say but names that are filled in; quotation marks are said too."""
+    text = message if isinstance(message, str) else message.many
+    return bool(re.search("[A-Za-z]{2}|[“”]", re.sub(r"\{[^}]*\}", "", text)))
+
+
+@cache
+def messages() -> frozenset[Message]:
+    """Return all of them that have a word."""
+    seen: set[int] = set()
+    found: set[Message] = set(beside_names())
+    for module in modules():
+        if not PROGRAMS.search(module.__name__):
+            for value in vars(module).values():
+                found.update(in_tables(value, seen))
+            found.update(in_calls(module))
+    return frozenset(filter(has_words, found))
+
+
+def texts() -> frozenset[str]:
+    """Return every English text that may be looked up: of a plural both forms."""
+    return frozenset(
+        text for each in messages() for text in ([each] if isinstance(each, str) else [each.one, each.many])
+    )

@@ -1,0 +1,65 @@
+"""Proof that browser tests do not depend on how busy the machine is: each file twenty times beside two busy loops.
+
+    python -m tools.prove_browser                                 every file of tests/browser; hours
+    python -m tools.prove_browser tests/browser/test_masks.py     one of them; pytest's -k and ids work as well
+
+Prints how many of the runs passed, and the failures of those that did not; the exit code is 1 if any failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def _spin() -> None:
+    while True:
+        pass
+
+
+@contextmanager
+def busy(loops: int) -> Iterator[None]:
+    """Keep so many processes spinning for as long as the block lasts."""
+    spinning = [multiprocessing.Process(target=_spin, daemon=True) for _ in range(loops)]
+    for process in spinning:
+        process.start()
+    try:
+        yield
+    finally:
+        for process in spinning:
+            process.kill()
+
+
+def passed(asked: list[str]) -> bool:
+    """Run pytest once on what is asked for, and print its output if it fails."""
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "browser and not nightly", *asked]
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if answer.returncode:
+        print(answer.stdout[-5000:], flush=True)
+    return answer.returncode == 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--loops", type=int, default=2, help="busy processes beside the tests")
+    options, asked = parser.parse_known_args()
+    files = [[path] for path in sorted(map(str, ROOT.glob("tests/browser/test_*.py")))]
+    short = 0
+    with busy(options.loops):
+        for each in [asked] if asked else files:
+            n = sum(passed(each) for _ in range(options.times))
+            short += n < options.times
+            print(f"{n} of {options.times}  {' '.join(each)}", flush=True)
+    return bool(short)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
