@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from attnviz.engine.tables import normalisers, scores
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
-from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.fields import ConfigError, number_of, shorten
 from attnviz.settings.language import Words
 from attnviz.settings.rows import Choice, LineRow
 
@@ -19,6 +20,8 @@ FAULTS = Words(
         "kind": "a row belongs to {given}; choose one of: {kinds}",
         "name": "a row is named {given}; give a name of small letters, digits and underscores that no row has yet",
         "line": "the line of {name}: {error}",
+        "knob": "the knob {knob} of {name}: {error}",
+        "unused": "the line of {name} does not name its knob {knob}; use it there or leave it out",
         "file": "{path} cannot be run: {error}",
         "none": "{path} holds no rows; give it at least one LineRow, as in ROW = LineRow(...)",
     }
@@ -33,8 +36,8 @@ TABLES: dict[str, tuple[dict[Any, Any], Callable[[LineRow], Choice]]] = {
 def add_rows(*rows: LineRow) -> None:
     """Add rows to their tables: they are chosen, drawn, linked to and exported as any other from then on.
 
-    Raises ConfigError for a table that takes no lines, a name that is none or is taken, and a line that cannot be
-    read; then no row is added.
+    Raises ConfigError for a table that takes no lines, a name that is none or is taken, a knob whose default it cannot
+    have or that the line does not name, and a line that cannot be read; then no row is added.
     """
     made: dict[tuple[str, str], Choice] = {}
     for row in rows:
@@ -44,12 +47,24 @@ def add_rows(*rows: LineRow) -> None:
         is_name = row.name.isascii() and row.name.isidentifier() and row.name == row.name.lower()
         if not is_name or row.name in table or (row.kind, row.name) in made:
             raise ConfigError(FAULTS["name"].format(given=shorten(row.name)))
+        _check_knobs(row)
         try:
             made[row.kind, row.name] = of_line(row)
         except ConfigError as error:
             raise ConfigError(FAULTS["line"].format(name=shorten(row.name), error=error)) from None
     for (kind, name), choice in made.items():
         TABLES[kind][0][name] = choice
+
+
+def _check_knobs(row: LineRow) -> None:
+    for knob in row.knobs:
+        names = {"name": shorten(row.name), "knob": shorten(knob.name)}
+        if not re.search(rf"\b{re.escape(knob.name)}\b", row.line):
+            raise ConfigError(FAULTS["unused"].format(**names))
+        try:
+            number_of(knob).check(knob.default)
+        except ConfigError as error:
+            raise ConfigError(FAULTS["knob"].format(**names, error=error)) from None
 
 
 def load_rows(path: str) -> list[LineRow]:

@@ -176,8 +176,8 @@ def _steps(trace: Trace, found: FourLines) -> list[str]:
             said.append(NOTES["lengths"].format(left=left, right=right, made=made))
         elif "squared_distance" in operands:
             said.append(NOTES["half" if trace.config.score == "gaussian" else "root"].format(made=made))
-        elif score_of(trace.config).typed:
-            said.append(NOTES["formula"].format(formula=trace.config.score_formula, made=made))
+        elif typed := score_of(trace.config).typed:
+            said.append(NOTES["formula"].format(formula=typed.text, made=made))
     return said + [_change(trace, found, change) for change in found.changes]
 
 
@@ -209,8 +209,9 @@ def _reason(trace: Trace, found: FourLines, line: str) -> str:
     last, mask = found.lines["weight"], next((each for each in found.cell.score if each.name == "mask"), None)
     if not found.cell.allowed and mask is not None:
         return mask.sentence
-    if normaliser_of(trace.config).typed and not found.cell.emptied:
-        return trace.config.normaliser_formula
+    typed = normaliser_of(trace.config).typed
+    if typed and not found.cell.emptied:
+        return typed.text
     given = {name: float(value) for name, value in last.operands.items() if value.ndim == 0}
     if "part" in given:
         name = "power_and_one" if "one" in found.lines else "power" if "exponents" in found.lines else "part"

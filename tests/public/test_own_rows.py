@@ -10,11 +10,12 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from attnviz import NORMALISERS, SCORES, Config, ConfigError, LineRow, Trace, add_rows, attend, command, run
+from attnviz import NORMALISERS, SCORES, Config, ConfigError, Knob, LineRow, Trace, add_rows, attend, command, run
 from attnviz.arithmetic.cell import derive
 from attnviz.engine.own_rows import load_rows
 from attnviz.engine.typed_rows import normaliser_of, score_of
@@ -240,9 +241,14 @@ def test_the_command_takes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[
         ({"name": "dot"}, "that no row has yet"),
         ({"name": "Two words"}, "that no row has yet"),
         ({"line": "tahn(q)"}, "did you mean tanh"),
+        (
+            {"line": "sum(q) * c", "knobs": (Knob("c", "C", 9.0, 0.1, 4.0),)},
+            "knob 'c' of 'mine': is 9.0; choose 0.1 to 4",
+        ),
+        ({"line": "sum(q)", "knobs": (Knob("c", "C", 1.0, 0.1, 4.0),)}, "does not name its knob 'c'"),
     ],
 )
-def test_a_row_that_cannot_be_added_says_why(changes: dict[str, str], said: str) -> None:
+def test_a_row_that_cannot_be_added_says_why(changes: dict[str, Any], said: str) -> None:
     before = list(SCORES)
     whole = {"kind": "score", "name": "mine", "label": "Mine", "line": "sum(q)", "note": "A sum.", "source": "a test"}
     with pytest.raises(ConfigError, match=said):

@@ -37,7 +37,7 @@ ROW = LineRow(
     line="z = (alpha - 1) * (x - max(x)); relu(z - level(z, 1 / (alpha - 1)))**(1 / (alpha - 1))",
     note="Shares that add to 1, with exact zeros. The order α goes from near softmax (1) over entmax 1.5 to "
     "sparsemax (2): the larger it is, the fewer keys get anything.",
-    source="Peters et al. 2019, arXiv:1905.05702, section 3",
+    source="Peters et al. 2019, arXiv:1905.05702",
     plain="entmax",
     knobs=(Knob("alpha", "Order α", 1.25, 1.05, 2.0),),
     fast=entmax,

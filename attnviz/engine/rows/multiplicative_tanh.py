@@ -8,6 +8,6 @@ ROW = LineRow(
     label="Multiplicative tanh",
     line="tanh(q @ W @ k)",
     note="The bilinear score squeezed to lie between -1 and 1, so that no key can be far ahead of the others.",
-    source="Ma et al. 2017, Interactive Attention Networks, arXiv:1709.00893, section 2.2 (there with a bias)",
+    source="Ma et al. 2017, Interactive Attention Networks, arXiv:1709.00893 (there with a bias)",
     plain="tanh(q W kᵀ)",
 )

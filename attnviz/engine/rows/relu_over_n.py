@@ -8,6 +8,6 @@ ROW = LineRow(
     label="ReLU / n",
     line="relu(x) / n",
     note="The positive scores over the number of keys that take part: no exponential, and no competition.",
-    source="Wortsman et al. 2023, arXiv:2309.08586, section 3",
+    source="Wortsman et al. 2023, arXiv:2309.08586",
     plain="relu / n",
 )
