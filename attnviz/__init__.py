@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from attnviz.engine.attention import Attention, MultiHead, attend, multi_head
     from attnviz.engine.backward.gradients import Gradients, gradients
-    from attnviz.engine.config import Config
     from attnviz.engine.external import of_scores, of_vectors, of_weights
-    from attnviz.engine.film import Film
     from attnviz.engine.learn import TASKS, learn
-    from attnviz.engine.own_rows import add_rows
+    from attnviz.engine.learning.film import Film
+    from attnviz.engine.records.config import Config
+    from attnviz.engine.records.trace import Step, Trace
+    from attnviz.engine.records.typed_rows import normaliser, score
     from attnviz.engine.run import run
     from attnviz.engine.tables.biases import BIASES, alibi_slopes, t5_buckets
     from attnviz.engine.tables.embeddings import EMBEDDINGS
@@ -32,11 +33,10 @@ if TYPE_CHECKING:
     from attnviz.engine.tables.initialisers import INITIALISERS
     from attnviz.engine.tables.masks import MASKS
     from attnviz.engine.tables.normalisers import NORMALISERS
+    from attnviz.engine.tables.own_rows import add_rows
     from attnviz.engine.tables.positions import POSITIONS, rope, sinusoidal
     from attnviz.engine.tables.scores import SCORES
     from attnviz.engine.tables.tokenisers import TOKENISERS
-    from attnviz.engine.trace import Step, Trace
-    from attnviz.engine.typed_rows import normaliser, score
     from attnviz.formula.faults import FormulaError
     from attnviz.models.in_memory import of_model
     from attnviz.models.model import Model, load
@@ -93,13 +93,13 @@ __all__ = [
 _HOMES = {
     "engine.attention": "Attention MultiHead attend multi_head",
     "engine.tables.biases": "BIASES alibi_slopes t5_buckets",
-    "engine.config": "Config",
+    "engine.records.config": "Config",
     "engine.tables.embeddings": "EMBEDDINGS",
     "settings.fields": "ConfigError",
     "engine.external": "of_scores of_vectors of_weights",
-    "engine.own_rows": "add_rows",
+    "engine.tables.own_rows": "add_rows",
     "engine.backward.gradients": "Gradients gradients",
-    "engine.film": "Film",
+    "engine.learning.film": "Film",
     "engine.learn": "TASKS learn",
     "engine.run": "run",
     "engine.tables.masks": "MASKS",
@@ -109,8 +109,8 @@ _HOMES = {
     "engine.tables.initialisers": "INITIALISERS",
     "engine.tables.scores": "SCORES",
     "engine.tables.tokenisers": "TOKENISERS",
-    "engine.trace": "Step Trace",
-    "engine.typed_rows": "normaliser score",
+    "engine.records.trace": "Step Trace",
+    "engine.records.typed_rows": "normaliser score",
     "formula.faults": "FormulaError",
     "models.in_memory": "of_model",
     "models.model": "Model load",

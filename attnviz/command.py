@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from attnviz import __version__, options
-from attnviz.engine.config import Config
-from attnviz.engine.own_rows import load_rows
+from attnviz.engine.records.config import Config
 from attnviz.engine.run import run
+from attnviz.engine.tables.own_rows import load_rows
 from attnviz.exports.formats import FORMATS, ExportTarget, export, kind_of
 from attnviz.settings import url_codec
 from attnviz.settings.fields import ConfigError, settings, shorten

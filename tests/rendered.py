@@ -15,8 +15,8 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from attnviz import Config, run
-from attnviz.classroom import handout
-from attnviz.engine.trace import Trace
+from attnviz.classroom.printed import handout
+from attnviz.engine.records.trace import Trace
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.settings import url_codec
 from attnviz.settings.fields import ConfigError, settings

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from attnviz import BIASES, INITIALISERS, MASKS, NORMALISERS, POSITIONS, SCORES, Config, Gradients, Trace, run
+from attnviz.engine.records.trace import Step
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
-from attnviz.engine.trace import Step
 
 STEP = 1e-5
 WORDS = ("a", "rose", "is", "the", "cat", "who", "sat", "on", "red", "mats")

@@ -15,7 +15,7 @@ from typing import Any
 
 import attnviz
 from attnviz.classroom import predicates, question_codec
-from attnviz.engine import trace
+from attnviz.engine.records import trace
 from attnviz.settings.fields import settings
 from attnviz.settings.language import Plural, TranslatedField, Words
 from attnviz.ui.pages import compare, exports

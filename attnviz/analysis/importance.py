@@ -14,9 +14,9 @@ import numpy as np
 
 from attnviz.engine import cost
 from attnviz.engine.backward.gradients import gradients
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.engine.tables.initialisers import INITIALISERS
-from attnviz.engine.trace import Trace
 
 Array = np.ndarray
 MEASURES = ("weight", "by_weight", "by_score")

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from attnviz.engine import inputs
-from attnviz.engine.config import Config
-from attnviz.engine.edits import Edit
 from attnviz.engine.numerics import noise
 from attnviz.engine.numerics.noise import Address
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.edits import Edit
+from attnviz.engine.records.trace import STEPS, Trace
 from attnviz.engine.run import run
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.tokenisers import TOKENISERS
-from attnviz.engine.trace import STEPS, Trace
 from attnviz.settings.fields import ConfigError
 from attnviz.settings.rows import Choice, table
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
 from attnviz.engine.run import run
 from attnviz.engine.tables.initialisers import INITIALISERS
 

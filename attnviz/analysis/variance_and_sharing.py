@@ -11,11 +11,11 @@ import numpy as np
 
 from attnviz.analysis import statistics
 from attnviz.engine.attention import Attention, attend
-from attnviz.engine.config import Config, divisors
 from attnviz.engine.numerics import noise
 from attnviz.engine.numerics.noise import Address
+from attnviz.engine.records.config import Config, divisors
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
-from attnviz.engine.trace import Trace
 from attnviz.settings.rows import Choice, table
 
 Array = np.ndarray

@@ -9,8 +9,8 @@ import numpy as np
 
 from attnviz.arithmetic.latex_numbers import Member, NumberFormat, aligned, chain
 from attnviz.engine.backward.gradients import Gradients
-from attnviz.engine.trace import Step, Trace
-from attnviz.engine.typed_rows import normaliser_of, score_of
+from attnviz.engine.records.trace import Step, Trace
+from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.settings.language import Words
 
 Array = np.ndarray

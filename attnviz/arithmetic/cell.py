@@ -12,9 +12,9 @@ from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.arithmetic.latex_numbers import NumberFormat, chain, row
 from attnviz.arithmetic.line import ArithmeticLine, Array, Derivation, dimension, largest
 from attnviz.engine.external import first_steps
+from attnviz.engine.records.trace import Step, Trace
+from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.biases import BIASES
-from attnviz.engine.trace import Step, Trace
-from attnviz.engine.typed_rows import normaliser_of, score_of
 from attnviz.formula.names import STEPS
 from attnviz.settings.language import translate
 

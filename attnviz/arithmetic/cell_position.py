@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.engine.config import Config
 from attnviz.engine.external import first_steps
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Step, Trace
+from attnviz.engine.records.typed_rows import score_of
 from attnviz.engine.tables.masks import MASKS, allowed, settings_of
 from attnviz.engine.tables.normalisers import size_of_terms
 from attnviz.engine.tables.tokenisers import PAD
-from attnviz.engine.trace import Step, Trace
-from attnviz.engine.typed_rows import score_of
 from attnviz.settings.language import Words, translate
 
 Array = np.ndarray

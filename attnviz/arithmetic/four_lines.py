@@ -14,7 +14,7 @@ import numpy as np
 from attnviz.arithmetic.cell import Cell
 from attnviz.arithmetic.latex_numbers import LARGE, ZERO
 from attnviz.arithmetic.line import ArithmeticLine, Array, largest
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 
 CHANGES = ("scale", "softcap", "bias", "mask", "temperature")
 """Lines between the score and what enters the normaliser, in their order."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from attnviz.classroom.resolved_question import Mistake, QuestionContext
-from attnviz.engine.trace import Step
+from attnviz.engine.records.trace import Step
 
 
 def of_number(runs: QuestionContext, step: Step, place: tuple[int, ...]) -> tuple[Mistake, ...]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from attnviz.classroom import slides
 from attnviz.classroom.resolved_question import SAME, QuestionContext, ResolvedQuestion
+from attnviz.engine.records.trace import STEPS, Step, Trace
 from attnviz.engine.tables.initialisers import INITIALISERS
-from attnviz.engine.trace import STEPS, Step, Trace
 from attnviz.lessons.lesson import Question, Slide
 from attnviz.pictures.figures import Stage
 

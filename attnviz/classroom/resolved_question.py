@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from attnviz.arithmetic.line import ArithmeticLine
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.run import run
-from attnviz.engine.trace import Step, Trace
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.sentences import Sentence

@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from attnviz.classroom import spread
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.run import run
-from attnviz.engine.trace import Step, Trace
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.pictures import comparison, pipeline_strip, stages
 from attnviz.pictures.figures import Stage

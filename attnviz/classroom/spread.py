@@ -15,7 +15,7 @@ from attnviz.analysis import statistics, variance_and_sharing
 from attnviz.analysis.variance_and_sharing import DIVISORS, Spread
 from attnviz.classroom import known_mistakes
 from attnviz.classroom.resolved_question import QuestionContext, ResolvedQuestion, required
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
 from attnviz.text.number_format import short
 from attnviz.text.sentences import fill

@@ -12,14 +12,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from attnviz.engine import inputs, learning_cost
-from attnviz.engine.config import Config
+from attnviz.engine import inputs
 from attnviz.engine.external import is_external
-from attnviz.engine.pretrained import is_pretrained
+from attnviz.engine.learning import learning_cost
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.pretrained import is_pretrained
+from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.typed_rows import TYPED, bias_formula, mask_formula, normaliser_of, score_of
 from attnviz.engine.tables.blocks import FEED_FORWARDS
 from attnviz.engine.tables.initialisers import INITIALISERS
-from attnviz.engine.trace import Trace
-from attnviz.engine.typed_rows import TYPED, bias_formula, mask_formula, normaliser_of, score_of
 from attnviz.formula.faults import FormulaError
 from attnviz.formula.graph import Node
 from attnviz.formula.work import LEAST_OF_BIG, MOST, WEIGHT

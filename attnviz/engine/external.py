@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from attnviz.engine.attention import joined, pipeline
-from attnviz.engine.config import Config, divisors
 from attnviz.engine.external_arrays import Array, finite, labels_of, stack, tokens_of, where
+from attnviz.engine.records.config import Config, divisors
+from attnviz.engine.records.trace import Step, Steps, Trace
+from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.run import formulas_of, mask_of, note_empty_rows
 from attnviz.engine.tables.masks import MASKS, Tokens
 from attnviz.engine.tables.scores import SCORES, Score, of_formula
-from attnviz.engine.trace import Step, Steps, Trace
-from attnviz.engine.typed_rows import normaliser_of, score_of
 from attnviz.settings.fields import ConfigError, number, settings, switch, widths
 from attnviz.settings.language import Words, translate
 

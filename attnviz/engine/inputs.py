@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Steps
 from attnviz.engine.tables.embeddings import EMBEDDINGS, parse, unlisted
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.tokenisers import TOKENISERS, framed
-from attnviz.engine.trace import Steps
 from attnviz.settings.fields import ConfigError, shorten
 from attnviz.settings.language import Plural, Words, translate
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from attnviz.engine.config import Config
-from attnviz.engine.film import Film, film_of
-from attnviz.engine.learning.tasks import GAMES, Game
+from attnviz.engine.learning.film import Film, film_of
+from attnviz.engine.records.config import Config
 from attnviz.engine.run import run
+from attnviz.engine.tasks.tasks import GAMES, Game
 
 
 @dataclass(frozen=True)

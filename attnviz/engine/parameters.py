@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.engine.config import Config
 from attnviz.engine.numerics.noise import Address
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Step, Steps
+from attnviz.engine.records.typed_rows import score_of
 from attnviz.engine.solved_heads import SolvedHeads
 from attnviz.engine.tables.initialisers import INITIALISERS
-from attnviz.engine.trace import Step, Steps
-from attnviz.engine.typed_rows import score_of
 from attnviz.formula import names
 from attnviz.formula.graph import HIDDEN
 from attnviz.settings.fields import ConfigError

@@ -8,21 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.engine import edits as edits_of
-from attnviz.engine import film, inputs, typed_rows
+from attnviz.engine import inputs
 from attnviz.engine.attention import joined, pipeline
-from attnviz.engine.config import Config
-from attnviz.engine.edits import OUTER, Edit
+from attnviz.engine.learning import film
 from attnviz.engine.numerics import fixed_order
 from attnviz.engine.numerics.products import product
 from attnviz.engine.parameters import Parameters
+from attnviz.engine.records import edits as edits_of
+from attnviz.engine.records import typed_rows
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.edits import OUTER, Edit
+from attnviz.engine.records.trace import Step, Steps, Trace
 from attnviz.engine.solved_heads import SolvedHeads, vectors_of
 from attnviz.engine.tables import masks
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.tokenisers import PAD
-from attnviz.engine.trace import Step, Steps, Trace
 from attnviz.settings.fields import ConfigError
 from attnviz.settings.language import Plural, Words, translate
 

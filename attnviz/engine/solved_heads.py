@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from attnviz.engine.config import Config
-from attnviz.engine.edits import Edit
 from attnviz.engine.numerics import fixed_order
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.edits import Edit
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.tables.head_patterns import (
     PATTERNS,
     Array,
@@ -24,7 +25,6 @@ from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.scores import SCORES
 from attnviz.engine.tables.tokenisers import PAD
-from attnviz.engine.trace import Step, Trace
 from attnviz.settings.fields import default, settings
 from attnviz.settings.language import Plural, Words, translate
 

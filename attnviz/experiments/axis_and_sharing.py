@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from attnviz.analysis import statistics, variance_and_sharing
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.normalisers import NORMALISERS
-from attnviz.engine.trace import Trace
 from attnviz.pictures.figures import Stage
 from attnviz.settings.language import Plural, Words, translate, translate_all
 from attnviz.text import cost_ledger

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from attnviz.analysis.importance import MEASURES, Importance
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Plural, Words
 from attnviz.text.number_format import short
 

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from attnviz.analysis.mask_forms import FILLS, leaked, unmasked
+from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
-from attnviz.engine.trace import Trace
-from attnviz.engine.typed_rows import normaliser_of
 from attnviz.exports.tables import labels
 from attnviz.pictures.figures import Stage
 from attnviz.settings.language import Words, translate, translate_all

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from attnviz.analysis.permutations import Reordered, without_places, words
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
 from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.experiments.axis_and_sharing import small

@@ -19,15 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.engine.config import Config
-from attnviz.engine.edits import checked
 from attnviz.engine.external import ExternalConfig, is_external
-from attnviz.engine.pretrained import PretrainedConfig, is_pretrained
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.edits import checked
+from attnviz.engine.records.pretrained import PretrainedConfig, is_pretrained
+from attnviz.engine.records.trace import AXES, STEPS, Step, Steps, Trace
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
-from attnviz.engine.trace import AXES, STEPS, Step, Steps, Trace
 from attnviz.readings.latex import COMMANDS
 from attnviz.settings.fields import ConfigError, default, settings, shorten
 from attnviz.settings.language import Words, translate

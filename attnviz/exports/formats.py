@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from attnviz.engine.external import is_external
-from attnviz.engine.pretrained import is_pretrained
-from attnviz.engine.trace import Step, Trace
+from attnviz.engine.records.pretrained import is_pretrained
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.fields import ConfigError, shorten
 from attnviz.settings.language import Words, translate, translated_fields
 

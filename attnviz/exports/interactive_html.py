@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.engine.trace import Step, Trace
-from attnviz.engine.typed_rows import normaliser_of, score_of
+from attnviz.engine.records.trace import Step, Trace
+from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.exports.javascript import joined
 from attnviz.formula.names import STEPS
 from attnviz.pictures.figures import SIGNED, Stage, scale

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attnviz.analysis.mask_forms import FORMS, combined
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
 from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.tokenisers import PAD
 from attnviz.settings.language import translate

@@ -15,7 +15,7 @@ import pandas as pd
 from attnviz.analysis import statistics
 from attnviz.analysis.statistics import STATISTICS
 from attnviz.engine.external import forbidden
-from attnviz.engine.trace import Step, Trace
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.language import Words
 from attnviz.text.cost_ledger import Ledger
 

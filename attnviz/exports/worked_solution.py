@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 
 from attnviz.arithmetic.cell import Cell, derive
 from attnviz.arithmetic.line import ArithmeticLine
+from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.scores import SCORES
 from attnviz.engine.tables.tokenisers import graphemes
-from attnviz.engine.trace import Trace
-from attnviz.engine.typed_rows import normaliser_of, score_of
 from attnviz.pictures.static.text_metrics import drawable
 from attnviz.settings.language import Words, translate
 from attnviz.settings.url_codec import link

@@ -16,8 +16,8 @@ from dataclasses import MISSING, fields
 from importlib.resources import files
 from typing import Any
 
-from attnviz.engine import edits
-from attnviz.engine.config import Config
+from attnviz.engine.records import edits
+from attnviz.engine.records.config import Config
 from attnviz.lessons.faults import FAULTS
 from attnviz.lessons.lesson import Lesson, Question, Slide
 from attnviz.settings.fields import ConfigError

@@ -11,10 +11,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from attnviz.engine.config import Config
-from attnviz.engine.edits import Edit
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.edits import Edit
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
-from attnviz.engine.trace import Trace
 
 WRONG_BY = 0.1
 """What one wrong digit after the point adds."""

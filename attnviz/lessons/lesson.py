@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
 from attnviz.lessons.faults import with_fault
 from attnviz.settings.language import translated_fields
 

@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 
 from attnviz.analysis import statistics
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.tokenisers import PAD
-from attnviz.engine.trace import Trace
 
 SAME = 1e-9
 """Numbers this near are the same: further apart than any order of summing can bring them."""

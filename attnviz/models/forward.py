@@ -8,14 +8,14 @@ import numpy as np
 
 from attnviz.engine.attention import joined, pipeline
 from attnviz.engine.numerics.products import product
-from attnviz.engine.pretrained import PretrainedConfig
+from attnviz.engine.records.pretrained import PretrainedConfig
+from attnviz.engine.records.trace import Steps
+from attnviz.engine.records.typed_rows import mask_of, normaliser_of
 from attnviz.engine.run import formulas_of
 from attnviz.engine.tables import masks
 from attnviz.engine.tables.blocks import FEED_FORWARDS, gelu_tanh
 from attnviz.engine.tables.scores import SCORES
 from attnviz.engine.tables.tokenisers import PAD
-from attnviz.engine.trace import Steps
-from attnviz.engine.typed_rows import mask_of, normaliser_of
 from attnviz.models.shapes import Shape
 
 Array = np.ndarray

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.models.model import Model
 from attnviz.models.safetensors import missing
 from attnviz.settings.fields import ConfigError

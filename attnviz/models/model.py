@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.engine import edits as edits_of
-from attnviz.engine.config import Config
-from attnviz.engine.edits import Edit
-from attnviz.engine.pretrained import FREE, PretrainedConfig
+from attnviz.engine.records import edits as edits_of
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.edits import Edit
+from attnviz.engine.records.pretrained import FREE, PretrainedConfig
+from attnviz.engine.records.trace import Steps, Trace
 from attnviz.engine.run import note_empty_rows
-from attnviz.engine.trace import Steps, Trace
 from attnviz.models import forward, tokeniser
 from attnviz.models.arrays import Arrays
 from attnviz.models.families import family_of

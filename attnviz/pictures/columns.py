@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.analysis.statistics import effective_keys
 from attnviz.engine.external import forbidden
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.pictures import stages
 from attnviz.pictures.figures import Stage
 from attnviz.settings.language import Words

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnviz.engine.trace import Step, Trace
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.pictures import stages
 from attnviz.pictures.figures import Stage
 from attnviz.settings.language import Words, translate

@@ -15,8 +15,8 @@ from attnviz.arithmetic.cell import Cell
 from attnviz.arithmetic.four_lines import Change, FourLines, Mixture, Terms, four_lines, mixture
 from attnviz.arithmetic.line import Array
 from attnviz.engine.external import ONE
-from attnviz.engine.trace import Trace
-from attnviz.engine.typed_rows import normaliser_of, score_of
+from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.pictures import explanation_parts as parts
 from attnviz.pictures.explanation_parts import Tokens, factor, number
 from attnviz.settings.language import Words

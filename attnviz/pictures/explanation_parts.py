@@ -10,7 +10,7 @@ import numpy as np
 from attnviz.arithmetic.cell import Cell
 from attnviz.arithmetic.four_lines import Terms, fold, settled
 from attnviz.arithmetic.line import Array, largest
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.text.number_format import short

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnviz.engine.external import of_weights
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.tokenisers import graphemes
-from attnviz.engine.trace import Trace
 from attnviz.pictures import stages
 from attnviz.pictures.figures import MASKED, Stage, scale
 from attnviz.settings.language import Words

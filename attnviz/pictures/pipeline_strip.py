@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.engine.config import Config
 from attnviz.engine.external import first_steps, forbidden
-from attnviz.engine.trace import STEPS, Step, Trace
-from attnviz.engine.typed_rows import normaliser_of, score_of
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import STEPS, Step, Trace
+from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.pictures.figures import Stage, scale
 from attnviz.pictures.thumbnails import thumbnail
 from attnviz.text.html_math import worded

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attnviz.engine.config import Config
 from attnviz.engine.external import are_shares, first_steps, forbidden
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Step, Trace
+from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.solved_heads import misses
 from attnviz.engine.tables.head_patterns import PATTERNS
 from attnviz.engine.tables.initialisers import INITIALISERS
-from attnviz.engine.trace import Step, Trace
-from attnviz.engine.typed_rows import normaliser_of, score_of
 from attnviz.pictures.figures import Stage
 from attnviz.settings.language import Words
 from attnviz.text import captions

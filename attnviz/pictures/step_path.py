@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.tables.normalisers import NORMALISERS
-from attnviz.engine.trace import Step, Trace
 from attnviz.pictures import pipeline_strip
 from attnviz.pictures.figures import Stage, scale
 from attnviz.pictures.thumbnails import thumbnail

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnviz.engine.trace import Step
+from attnviz.engine.records.trace import Step
 
 LARGEST = (48, 32)
 """Pixels that a thumbnail may be wide and high."""

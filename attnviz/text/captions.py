@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attnviz.engine.external import are_shares
-from attnviz.engine.trace import Step, Trace
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.language import Plural, Words, translate
 from attnviz.text.sentences import TEXT, Sentence, fill, name_token, rounded_number
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.arithmetic.cell_position import CellPosition
-from attnviz.engine.config import Config
 from attnviz.engine.external import ONE, forbidden, is_external
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Plural, Words, translate
 from attnviz.text.sentences import Sentence, fill, name_token, rounded_number
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.engine.config import Config
 from attnviz.engine.external import first_steps
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import AXES, Step, Trace
+from attnviz.engine.records.typed_rows import score_of
 from attnviz.engine.tables.blocks import FEED_FORWARDS
 from attnviz.engine.tables.positions import POSITIONS
-from attnviz.engine.trace import AXES, Step, Trace
-from attnviz.engine.typed_rows import score_of
 from attnviz.formula.graph import HIDDEN
 from attnviz.readings.cost import multiply_adds
 from attnviz.text.step_names import PARAMETERS, plain, shape_in_words, short_shape, steps

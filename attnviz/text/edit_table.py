@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.engine.config import Config
-from attnviz.engine.edits import MOST, OUTER, Edit
-from attnviz.engine.trace import Step, Trace
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.edits import MOST, OUTER, Edit
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.fields import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text.position_label import position_label

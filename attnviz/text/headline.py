@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Plural, Words
 from attnviz.text.provenance import origin
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
 from attnviz.text.provenance import origin
 from attnviz.text.sentences import within_sentence

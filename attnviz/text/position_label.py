@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attnviz.engine.trace import Step, Trace
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.language import Words
 from attnviz.text.sentences import TEXT, Sentence, fill, merge_parts, name_token
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attnviz.engine import film
-from attnviz.engine.config import Config
 from attnviz.engine.external import is_external
-from attnviz.engine.learning.tasks import GAMES
-from attnviz.engine.pretrained import is_pretrained
+from attnviz.engine.learning import film
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.pretrained import is_pretrained
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.embeddings import EMBEDDINGS
 from attnviz.engine.tables.initialisers import INITIALISERS, no_bias
 from attnviz.engine.tables.positions import POSITIONS
-from attnviz.engine.trace import Trace
+from attnviz.engine.tasks.tasks import GAMES
 from attnviz.settings.language import Plural, Words, translate
 
 ORIGINS = Words(

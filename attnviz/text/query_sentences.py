@@ -10,8 +10,8 @@ from itertools import takewhile
 import numpy as np
 
 from attnviz.engine.external import ONE, forbidden, is_external
-from attnviz.engine.trace import Trace
-from attnviz.engine.typed_rows import normaliser_of
+from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.text.sentences import Sentence, fill, join_sentences, name_token, rounded_number

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from dataclasses import replace
 
-from attnviz.engine.trace import STEPS, Step, Trace
+from attnviz.engine.records.trace import STEPS, Step, Trace
 from attnviz.formula import names
 from attnviz.settings.language import Words, translate
 from attnviz.text.captions import COUNTS

@@ -8,11 +8,11 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.classroom import submissions
-from attnviz.classroom.assignments import Assignment, open_assignment
-from attnviz.engine.config import Config
+from attnviz.classroom.marking import submissions
+from attnviz.classroom.marking.assignments import Assignment, open_assignment
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
-from attnviz.engine.trace import Trace
 from attnviz.settings.fields import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text.headline import headline

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.engine.trace import AXES
+from attnviz.engine.records.trace import AXES
 from attnviz.settings.fields import ConfigError, shorten
 from attnviz.settings.language import Words, translate
 from attnviz.settings.plain_text import clean

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from attnviz.engine.config import Config
 from attnviz.engine.external import of_scores, of_vectors, of_weights
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.scores import SCORES
-from attnviz.engine.trace import Trace
 from attnviz.settings.fields import ConfigError, shorten
 from attnviz.settings.language import Words, translate
 from attnviz.uploads import parse_text

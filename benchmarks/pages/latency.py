@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.pictures.figures import Stage
-from attnviz.ui.components import heatmap
+from attnviz.ui.components.stage import heatmap
 from attnviz.ui.session import transport
 
 WIDE = 8  # columns of a head's output

@@ -11,9 +11,9 @@ from attnviz import Config, run
 from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.four_lines import fold, four_lines, mixture
 from attnviz.engine.external import of_scores, of_weights
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
-from attnviz.engine.trace import Trace
 
 RICH = {"mask": "causal", "bias": "alibi", "softcap": 1.5, "temperature": 0.7, "n_kv_heads": 2, "d_k": (3, 5), "d_v": 2}
 WAYS = [*itertools.product(({}, RICH), SCORES, NORMALISERS)]

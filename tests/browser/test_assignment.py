@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from attnviz import Config, run
-from attnviz.classroom import assignments
+from attnviz.classroom.marking import assignments
 from attnviz.settings import url_codec
 from attnviz.ui.session.selection import Selection
 from tests.quiet import QUIET

@@ -13,7 +13,7 @@ from attnviz.analysis import permutations, variance_and_sharing
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.experiments import axis_and_sharing as words
 from attnviz.experiments import permutation
-from attnviz.pictures import variance_charts
+from attnviz.pictures.charts import variance_charts
 from attnviz.text.number_format import short
 from attnviz.text.sentences import plain
 from tests.quiet import QUIET

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from attnviz import Config, run
-from attnviz.engine.edits import decode
+from attnviz.engine.records.edits import decode
 from tests.quiet import QUIET
 
 pytestmark = pytest.mark.browser

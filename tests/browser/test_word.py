@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.pictures.figures import SHARE
 from attnviz.text.query_sentences import reading, sentence
 

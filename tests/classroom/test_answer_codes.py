@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.classroom import answer_codes
-from attnviz.classroom.answer_codes import BASE, SIGNS
+from attnviz.classroom.marking import answer_codes
+from attnviz.classroom.marking.answer_codes import BASE, SIGNS
 from attnviz.settings.fields import ConfigError
 
 LIKE = ("0ODQ", "1IL", "2Z", "5S", "8B", "UV")

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz import Config, run
-from attnviz.classroom import assignments, question_codec, spread
-from attnviz.classroom.assignments import Assignment
+from attnviz.classroom import question_codec, spread
+from attnviz.classroom.marking import assignments
+from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.question_kinds import QUESTIONS
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.settings import plain_text, url_codec

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import Config, run
-from attnviz.classroom import answer_codes, assignments, grading, question_codec, submissions
-from attnviz.classroom.assignments import Assignment
+from attnviz.classroom import question_codec
+from attnviz.classroom.marking import answer_codes, assignments, grading, submissions
+from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.exports import tables
 from attnviz.settings.fields import ConfigError

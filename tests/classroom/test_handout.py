@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from attnviz.classroom import blanks, handout, question_codec
+from attnviz.classroom import question_codec
+from attnviz.classroom.printed import blanks, handout
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Question
 

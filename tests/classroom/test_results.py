@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from attnviz import Config, run
-from attnviz.classroom import assignments, grading, question_codec, results, submissions
-from attnviz.classroom.assignments import Assignment
-from attnviz.classroom.grading import GradedSubmission
+from attnviz.classroom import question_codec
+from attnviz.classroom.marking import assignments, grading, results, submissions
+from attnviz.classroom.marking.assignments import Assignment
+from attnviz.classroom.marking.grading import GradedSubmission
+from attnviz.classroom.marking.submissions import Table
 from attnviz.classroom.resolved_question import ResolvedQuestion
-from attnviz.classroom.submissions import Table
 from attnviz.exports.tables import FORMULA_STARTS
 from attnviz.settings.fields import ConfigError
 from attnviz.settings.language import set_language

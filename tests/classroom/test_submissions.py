@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.classroom import answer_codes, submissions
-from attnviz.classroom.submissions import Table
+from attnviz.classroom.marking import answer_codes, submissions
+from attnviz.classroom.marking.submissions import Table
 from attnviz.settings.fields import ConfigError
 
 PAIRS = [("Ada L", "34-67"), ("Bob", "99A")]

@@ -11,8 +11,8 @@ import pytest
 from attnviz import BIASES, INITIALISERS, NORMALISERS, SCORES, Config, ConfigError, run
 from attnviz.engine import cost
 from attnviz.engine.external import of_weights
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
-from attnviz.engine.trace import Trace
 from attnviz.exports.formats import FORMATS
 from attnviz.ui.pages.experiments import EXPERIMENTS
 from attnviz.ui.pages.registry import PAGES

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz import Config, ConfigError, run
-from attnviz.engine import edits
+from attnviz.engine.records import edits
 from attnviz.settings import url_codec
 
 SETTING = {"sentence": "the cat sat on mats", "n_heads": 2, "d_model": 8, "d_k": 3, "d_v": (4, 3)}

@@ -10,7 +10,7 @@ import pytest
 
 from attnviz import NORMALISERS, SCORES, Config, attend, multi_head, run
 from attnviz.engine.numerics.products import first_equals, product, spread
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from tests.settings import repeated_words
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from attnviz import SCORES, Config, ConfigError, attend, of_scores, of_vectors, of_weights, run
 from attnviz.engine import external
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 
 RNG = np.random.default_rng(3)
 A = RNG.dirichlet(np.ones(7), size=(2, 3, 5))

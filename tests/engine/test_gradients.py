@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from attnviz import NORMALISERS, SCORES, Config, ConfigError, Gradients, gradients, of_weights, run
-from attnviz.engine import cost, typed_rows
+from attnviz.engine import cost
 from attnviz.engine.backward import layer as backward
-from attnviz.engine.pretrained import PretrainedConfig
+from attnviz.engine.records import typed_rows
+from attnviz.engine.records.pretrained import PretrainedConfig
 from attnviz.engine.tables import blocks, normalisers, positions, scores
 from tests import slopes
 

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from attnviz import INITIALISERS, NORMALISERS, SCORES, TASKS, Config, ConfigError, Film, learn, run
-from attnviz.engine import film as films
+from attnviz.engine.learning import film as films
 from attnviz.engine.learning import normalisers, scores
-from attnviz.engine.learning.tasks import GAMES
 from attnviz.engine.learning.trainer import Trainer
 from attnviz.engine.numerics import exact
+from attnviz.engine.tasks.tasks import GAMES
 
 PACKAGE = Path(exact.__file__).parents[2]
 SMALL = {"d_model": 12, "d_k": 6, "d_v": 5, "n_heads": 2, "d_a": 3, "learn_batch": 3, "rope_base": 10.0}

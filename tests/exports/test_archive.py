@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, ConfigError, of_scores, of_vectors, of_weights, run
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.exports import archive, tables
 from attnviz.exports.tables import FORMULA_STARTS
 from attnviz.uploads import npy, read_files

@@ -10,7 +10,7 @@ import pytest
 from attnviz import Config, of_scores, of_vectors, of_weights
 from attnviz.arithmetic.cell import derive
 from attnviz.engine.external import first_steps, forbidden
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.exports import tables
 from attnviz.pictures import pipeline_strip, stages
 from attnviz.text import captions, cell_sentence

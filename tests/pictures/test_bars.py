@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.pictures.bars import NEGATIVE, POSITIVE, bars
+from attnviz.pictures.charts.bars import NEGATIVE, POSITIVE, bars
 from attnviz.pictures.figures import SHARE
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.pictures import columns
 from attnviz.pictures.step_path import way
 from attnviz.text import opening_sentence, step_names

@@ -18,7 +18,8 @@ from attnviz.arithmetic.cell import derive
 from attnviz.engine.external import of_weights
 from attnviz.exports import interactive_html
 from attnviz.pictures.explanation import explanation
-from attnviz.ui.components import drawer, mask_painter, paste_guard, svg_to_png
+from attnviz.ui.components import mask_painter, paste_guard, svg_to_png
+from attnviz.ui.components.stage import drawer
 from attnviz.ui.session import unfinished
 
 pytestmark = pytest.mark.slow

@@ -17,8 +17,8 @@ import pytest
 
 from attnviz import NORMALISERS, SCORES, Config, ConfigError, Knob, LineRow, Trace, add_rows, attend, command, run
 from attnviz.arithmetic.cell import derive
-from attnviz.engine.own_rows import load_rows
-from attnviz.engine.typed_rows import normaliser_of, score_of
+from attnviz.engine.records.typed_rows import normaliser_of, score_of
+from attnviz.engine.tables.own_rows import load_rows
 from attnviz.exports import archive, interactive_html
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.exports.script.numpy_script import numpy_script

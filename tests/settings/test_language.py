@@ -35,9 +35,9 @@ from attnviz.analysis.statistics import STATISTICS
 from attnviz.analysis.variance_and_sharing import DIVISORS, VECTORS
 from attnviz.engine.external import ExternalConfig, of_weights
 from attnviz.engine.external_arrays import where
+from attnviz.engine.records.trace import AXES, STEPS
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
-from attnviz.engine.trace import AXES, STEPS
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.settings import fields, language
 from attnviz.settings.language import (

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
 from attnviz.settings import fields, plain_text, url_codec
 from attnviz.settings.fields import Number, Option, Options, Switch, Text
 from attnviz.settings.rows import Choice, table

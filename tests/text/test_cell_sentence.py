@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
+from attnviz.engine.records.trace import STEPS
 from attnviz.engine.tables.initialisers import INITIALISERS
-from attnviz.engine.trace import STEPS
 from attnviz.text import captions, provenance
 from attnviz.text.captions import alt, stage
 from attnviz.text.cell_sentence import cell_sentence, percent

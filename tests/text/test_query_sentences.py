@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attnviz import NORMALISERS, Config, run
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.text.query_sentences import MOST_NAMED, Reading, reading, sentence, visible_token
 from attnviz.text.sentences import TOKEN, Sentence
 

@@ -17,9 +17,10 @@ import pytest
 from google.protobuf.json_format import MessageToDict
 from streamlit.testing.v1 import AppTest
 
-from attnviz.classroom import assignments, question_codec
-from attnviz.engine.config import Config
-from attnviz.engine.trace import AXES
+from attnviz.classroom import question_codec
+from attnviz.classroom.marking import assignments
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import AXES
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.settings import language, url_codec
 from attnviz.settings.fields import settings

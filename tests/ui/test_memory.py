@@ -22,8 +22,11 @@ from streamlit.runtime import Runtime
 from streamlit.testing.v1 import AppTest
 
 from attnviz import TASKS, Config, ConfigError, of_weights, run
-from attnviz.classroom import assignments, grading, handout, question_codec
-from attnviz.engine import cost, film
+from attnviz.classroom import question_codec
+from attnviz.classroom.marking import assignments, grading
+from attnviz.classroom.printed import handout
+from attnviz.engine import cost
+from attnviz.engine.learning import film
 from attnviz.engine.numerics import scratch
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.settings import url_codec

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.engine.trace import Step, Trace
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.rows import Choice
 
 Array = np.ndarray

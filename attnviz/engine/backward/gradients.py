@@ -18,8 +18,8 @@ import numpy as np
 from attnviz.engine.backward.arrived import Array, Place, Slopes
 from attnviz.engine.backward.layer import LayerBack
 from attnviz.engine.external import is_external
-from attnviz.engine.pretrained import is_pretrained
-from attnviz.engine.trace import Step, Trace
+from attnviz.engine.records.pretrained import is_pretrained
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.fields import ConfigError, shorten
 from attnviz.settings.language import translate
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.engine import typed_rows
 from attnviz.engine.backward.arrived import Array, Place, Slopes, back, swap
+from attnviz.engine.records import typed_rows
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.engine.tables.positions import POSITIONS
-from attnviz.engine.trace import Trace
 from attnviz.formula import names
 
 

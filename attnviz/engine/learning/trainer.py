@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.engine.learning.network import Network
-from attnviz.engine.learning.tasks import Answers, Game
 from attnviz.engine.numerics.exact import product, total
+from attnviz.engine.tasks.tasks import Answers, Game
 
 Array = np.ndarray
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.typed_rows import TYPED, bias_formula
 from attnviz.engine.tables import masks
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.embeddings import EMBEDDINGS
 from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.positions import POSITIONS
-from attnviz.engine.trace import Trace
-from attnviz.engine.typed_rows import TYPED, bias_formula
 from attnviz.exports.script import rows, typed
 from attnviz.exports.script.lines import Lines, indented, listed, matrix
 

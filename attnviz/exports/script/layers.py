@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
 from attnviz.engine.tables.positions import POSITIONS
-from attnviz.engine.trace import Trace
-from attnviz.engine.typed_rows import normaliser_of, score_of
 from attnviz.exports.script import inputs, rows
 from attnviz.exports.script import typed as script_typed
 from attnviz.exports.script.lines import Lines

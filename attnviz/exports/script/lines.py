@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.engine import film
-from attnviz.engine.trace import Step, Trace
+from attnviz.engine.learning import film
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.exports.script.rows import VARIABLES
 
 PARAMETERS = ("w_", "b_", "score_")

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
-from attnviz.engine.trace import Trace
 from attnviz.exports.script.lines import Part, fitted
 from attnviz.exports.script.numpy_script import PRINT, imports, opening, summary
 from attnviz.exports.script.parts import formulas, parts, words

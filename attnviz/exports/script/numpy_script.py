@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
-from attnviz.engine.trace import Trace
 from attnviz.exports.script import inputs
 from attnviz.exports.script.functions import called_functions, definition, needed_functions
 from attnviz.exports.script.lines import WIDTH, Part, fitted, indented

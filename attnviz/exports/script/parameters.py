@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnviz.engine import film
-from attnviz.engine.config import Config
+from attnviz.engine.learning import film
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Step, Trace
+from attnviz.engine.records.typed_rows import score_of
 from attnviz.engine.run import run
 from attnviz.engine.tables.head_patterns import PATTERNS
 from attnviz.engine.tables.initialisers import INITIALISERS
-from attnviz.engine.trace import Step, Trace
-from attnviz.engine.typed_rows import score_of
 from attnviz.exports.script import rows
 from attnviz.exports.script.lines import Lines, vector
 from attnviz.exports.script.rows import VARIABLES

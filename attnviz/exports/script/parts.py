@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.blocks import NORMS
 from attnviz.engine.tables.embeddings import EMBEDDINGS
@@ -14,7 +15,6 @@ from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.scores import SCORES
-from attnviz.engine.trace import Step, Trace
 from attnviz.exports.script import inputs
 from attnviz.exports.script.layers import LayerScript
 from attnviz.exports.script.lines import Lines, Part

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from attnviz.engine.config import Config
-from attnviz.engine.trace import Trace
-from attnviz.engine.typed_rows import TYPED, bias_formula, mask_formula, normaliser_of, score_of
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.typed_rows import TYPED, bias_formula, mask_formula, normaliser_of, score_of
 from attnviz.exports.script.rows import VARIABLES
 from attnviz.formula import names
 from attnviz.formula.graph import HIDDEN, Formula

@@ -14,7 +14,7 @@ import re
 from types import ModuleType
 from typing import Any
 
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.exports.workbook.layers import sheets
 from attnviz.exports.workbook.layout import FORBIDDEN, NOTHING, Block, Sheet
 from attnviz.pictures.figures import EDITED, SHARE, SIGNED

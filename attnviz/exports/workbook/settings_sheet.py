@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.scores import SCORES
-from attnviz.engine.trace import Trace
 from attnviz.exports.workbook.layout import Block, Book, Formula, Sheet
 from attnviz.exports.workbook.score_formulas import added
 from attnviz.exports.workbook.steps import StepWriter

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.engine.trace import Step, Trace
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.exports.workbook.layout import Array, Block, Formula, Sheet, fault
 from attnviz.exports.workbook.score_formulas import numbers, shape
 from attnviz.formula import names

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.pictures.figures import ALLOWED, FORBIDDEN, MASKED_WORD, SHARE, SIGNED, Stage, scale
 from attnviz.pictures.headings import end_of_scale, sum_up
 from attnviz.pictures.mosaic import GAP, Grid

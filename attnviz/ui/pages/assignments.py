@@ -12,11 +12,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from attnviz.classroom import assignments
-from attnviz.classroom.assignments import Assignment, Opened
-from attnviz.engine.config import Config
+from attnviz.classroom.marking import assignments
+from attnviz.classroom.marking.assignments import Assignment, Opened
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
-from attnviz.engine.trace import Trace
 from attnviz.settings.language import Words
 from attnviz.ui.pages import explore
 from attnviz.ui.panels import answer_form, assignment_editor, cell, explore_panels, grading_desk

@@ -8,9 +8,9 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
-from attnviz.engine.trace import Trace
 from attnviz.pictures import comparison
 from attnviz.settings import language, url_codec
 from attnviz.settings.fields import ConfigError
@@ -18,7 +18,7 @@ from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
 from attnviz.text.sentences import plain
-from attnviz.ui.components import heatmap
+from attnviz.ui.components.stage import heatmap
 from attnviz.ui.panels import explore_panels
 from attnviz.ui.session import admission, session_state, widgets
 from attnviz.ui.session.notices import notice, paragraph

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.ui.panels import experiment_panels, explore_panels, importance, masking_methods
 from attnviz.ui.session import admission, widgets
 from attnviz.ui.session.selection import Selection

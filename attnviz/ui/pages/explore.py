@@ -10,15 +10,17 @@ import streamlit as st
 
 from attnviz.arithmetic.cell import Cell, derive
 from attnviz.engine.external import forbidden
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.pictures import columns
 from attnviz.pictures.explanation import explanation, most_telling
 from attnviz.pictures.figures import Stage
 from attnviz.pictures.step_path import way as steps_of
 from attnviz.text import opening_sentence as tales
 from attnviz.text.headline import headline
-from attnviz.ui.components import drawer, film_strip, head_cards, heatmap, opening_sentence, step_path
-from attnviz.ui.components.heatmap import Picked
+from attnviz.ui.components.pickers import film_strip, head_cards, step_path
+from attnviz.ui.components.sentence import opening_sentence
+from attnviz.ui.components.stage import drawer, heatmap
+from attnviz.ui.components.stage.heatmap import Picked
 from attnviz.ui.panels import backward, explore_panels, mask_builder, what_if
 from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.session import places

@@ -9,8 +9,8 @@ from importlib.util import find_spec
 
 import streamlit as st
 
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
-from attnviz.engine.trace import Trace
 from attnviz.exports import links
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.pictures.static import png

@@ -9,18 +9,20 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from attnviz.engine import film as films
-from attnviz.engine.config import Config
-from attnviz.engine.film import Film
 from attnviz.engine.learn import TASKS, learn
-from attnviz.engine.learning.tasks import GAMES
+from attnviz.engine.learning import film as films
+from attnviz.engine.learning.film import Film
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.engine.tables.initialisers import INITIALISERS
-from attnviz.engine.trace import Trace
-from attnviz.pictures import figures, learning_curves, stages
+from attnviz.engine.tasks.tasks import GAMES
+from attnviz.pictures import figures, stages
+from attnviz.pictures.charts import learning_curves
 from attnviz.pictures.figures import Stage
 from attnviz.settings.language import Words
-from attnviz.ui.components import heatmap, number_tables
+from attnviz.ui.components import number_tables
+from attnviz.ui.components.stage import heatmap
 from attnviz.ui.session import admission, locale, session_state, widgets
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection

@@ -11,20 +11,22 @@ from typing import Any
 import streamlit as st
 
 from attnviz.arithmetic.line import ArithmeticLine
-from attnviz.classroom import handout, open_questions, slides
+from attnviz.classroom import open_questions, slides
+from attnviz.classroom.printed import handout
 from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.classroom.typed_numbers import read_number
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
-from attnviz.engine.trace import Trace
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.pictures.figures import Stage
 from attnviz.settings import url_codec
 from attnviz.settings.language import Words
 from attnviz.text.sentences import plain
-from attnviz.ui.components import formula, heatmap
+from attnviz.ui.components import formula
+from attnviz.ui.components.stage import heatmap
 from attnviz.ui.session import admission, session_state, widgets
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import LESSON_NAMES, Selection

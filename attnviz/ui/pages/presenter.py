@@ -6,15 +6,16 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attnviz.engine.trace import Step, Trace
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.pictures import pipeline_strip, stages
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.cell_sentence import cell_sentence
 from attnviz.text.headline import headline
 from attnviz.text.sentences import plain, rounded_number
-from attnviz.ui.components import formula, heatmap
-from attnviz.ui.components.heatmap import Picked
+from attnviz.ui.components import formula
+from attnviz.ui.components.stage import heatmap
+from attnviz.ui.components.stage.heatmap import Picked
 from attnviz.ui.panels import explore_panels
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection

@@ -8,9 +8,9 @@ from functools import partial
 
 import streamlit as st
 
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.scores import SCORES
-from attnviz.engine.trace import Trace
 from attnviz.exports import archive
 from attnviz.exports.formats import ExportTarget
 from attnviz.settings.fields import ConfigError, settings

@@ -7,11 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.classroom import assignments, grading
-from attnviz.classroom.assignments import Assignment
+from attnviz.classroom.marking import assignments, grading
+from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.classroom.typed_numbers import read_number
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
 from attnviz.text.sentences import plain
 from attnviz.ui.session import session_state

@@ -9,13 +9,15 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.classroom import assignments, handout, question_codec
-from attnviz.classroom.assignments import Assignment
+from attnviz.classroom import question_codec
+from attnviz.classroom.marking import assignments
+from attnviz.classroom.marking.assignments import Assignment
+from attnviz.classroom.printed import handout
 from attnviz.classroom.question_codec import Item, Value
 from attnviz.classroom.resolved_question import ResolvedQuestion
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
-from attnviz.engine.trace import Trace
 from attnviz.exports import links
 from attnviz.settings import language, url_codec
 from attnviz.settings.language import Words

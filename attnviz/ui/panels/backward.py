@@ -12,9 +12,9 @@ import streamlit as st
 from attnviz.arithmetic.backward import SlopeLine, jacobian, slope_lines
 from attnviz.engine.backward.gradients import FORMULAS, Gradients, gradients
 from attnviz.engine.external import forbidden, is_external
-from attnviz.engine.pretrained import is_pretrained
-from attnviz.engine.trace import Trace
-from attnviz.engine.typed_rows import normaliser_of
+from attnviz.engine.records.pretrained import is_pretrained
+from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.pictures import stages
 from attnviz.pictures.figures import Stage
 from attnviz.settings.language import Words
@@ -22,7 +22,8 @@ from attnviz.text import step_names
 from attnviz.text.captions import NAMES
 from attnviz.text.number_format import short
 from attnviz.text.sentences import fill, name_token, plain
-from attnviz.ui.components import formula, heatmap, number_tables
+from attnviz.ui.components import formula, number_tables
+from attnviz.ui.components.stage import heatmap
 from attnviz.ui.session import widgets
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection

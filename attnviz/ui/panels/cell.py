@@ -8,8 +8,8 @@ import streamlit as st
 
 from attnviz.arithmetic.cell import Cell, derive
 from attnviz.arithmetic.line import ArithmeticLine
-from attnviz.engine.trace import Trace
-from attnviz.pictures.bars import bars
+from attnviz.engine.records.trace import Trace
+from attnviz.pictures.charts.bars import bars
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import cell_sentence
 from attnviz.text.sentences import plain

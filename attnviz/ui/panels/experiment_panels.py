@@ -11,19 +11,21 @@ import streamlit as st
 from attnviz.analysis import permutations, variance_and_sharing
 from attnviz.analysis.permutations import ORDERS, Reordered
 from attnviz.analysis.variance_and_sharing import DIVISORS, VECTORS, WIDTHS, Spread
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.run import run
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.engine.tables.row_names import PositionName
-from attnviz.engine.trace import Trace
-from attnviz.engine.typed_rows import normaliser_of
 from attnviz.experiments import axis_and_sharing as words
 from attnviz.experiments import permutation
-from attnviz.pictures import figures, stages, variance_charts
+from attnviz.pictures import figures, stages
+from attnviz.pictures.charts import variance_charts
 from attnviz.pictures.figures import Stage
 from attnviz.settings.language import Plural, Words
 from attnviz.text.sentences import plain
-from attnviz.ui.components import heatmap, number_tables
+from attnviz.ui.components import number_tables
+from attnviz.ui.components.stage import heatmap
 from attnviz.ui.session import admission, session_state, widgets
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection

@@ -10,9 +10,10 @@ import pandas as pd
 import streamlit as st
 
 from attnviz.analysis.seed_average import is_random, mean_weights
-from attnviz.engine import cost, film
+from attnviz.engine import cost
+from attnviz.engine.learning import film
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
-from attnviz.engine.trace import Trace
 from attnviz.exports import tables
 from attnviz.exports.formats import ExportTarget
 from attnviz.pictures import pipeline_strip, stages
@@ -20,7 +21,10 @@ from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
 from attnviz.text.cost_ledger import ledger
-from attnviz.ui.components import attention_lines, formula, head_cards, heatmap, number_tables, step_strip
+from attnviz.ui.components import formula, number_tables
+from attnviz.ui.components.pickers import head_cards, step_strip
+from attnviz.ui.components.sentence import attention_lines
+from attnviz.ui.components.stage import heatmap
 from attnviz.ui.session import admission, widgets
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection

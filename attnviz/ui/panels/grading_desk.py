@@ -9,10 +9,10 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from attnviz.classroom import assignments, grading, results, submissions
-from attnviz.classroom.assignments import Assignment
+from attnviz.classroom.marking import assignments, grading, results, submissions
+from attnviz.classroom.marking.assignments import Assignment
 from attnviz.engine import cost
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
 from attnviz.settings import url_codec
 from attnviz.settings.fields import ConfigError
 from attnviz.settings.language import Words, current_language

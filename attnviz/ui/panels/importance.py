@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.analysis.importance import measure
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.experiments import importance
 from attnviz.settings.language import Words
 from attnviz.ui.components import number_tables

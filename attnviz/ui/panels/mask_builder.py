@@ -12,11 +12,11 @@ import streamlit as st
 
 from attnviz.analysis.mask_forms import FORMS, combined
 from attnviz.engine import inputs
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.mask_bits import compact
 from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.row_names import MaskName
-from attnviz.engine.trace import Trace
 from attnviz.exports.mask_code import code, expression
 from attnviz.settings.fields import ConfigError
 from attnviz.settings.language import Plural, Words

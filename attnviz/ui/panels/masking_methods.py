@@ -7,11 +7,12 @@ from typing import Literal
 import pandas as pd
 import streamlit as st
 
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.experiments import masking_methods
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
-from attnviz.ui.components import heatmap, number_tables
+from attnviz.ui.components import number_tables
+from attnviz.ui.components.stage import heatmap
 from attnviz.ui.session import widgets
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection

@@ -9,9 +9,9 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.scores import BIAS, SCORES
-from attnviz.engine.trace import Trace
 from attnviz.formula import nonfinite
 from attnviz.formula.faults import FormulaError
 from attnviz.formula.graph import Formula

@@ -7,11 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.engine.config import Config
-from attnviz.engine.edits import Edit, position
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.edits import Edit, position
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.engine.tables.initialisers import INITIALISERS
-from attnviz.engine.trace import Trace
 from attnviz.exports import tables
 from attnviz.pictures import stages
 from attnviz.settings import url_codec
@@ -21,7 +21,7 @@ from attnviz.text import edit_table
 from attnviz.text.captions import NAMES
 from attnviz.text.edit_table import EditedMatrix
 from attnviz.text.sentences import plain
-from attnviz.ui.components import heatmap
+from attnviz.ui.components.stage import heatmap
 from attnviz.ui.session import admission, locale, session_state, widgets
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection

@@ -14,10 +14,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.engine import cost
-from attnviz.engine.config import Config
 from attnviz.engine.cost import Cost
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
-from attnviz.engine.trace import Trace
 from attnviz.exports.formats import ExportTarget, export
 from attnviz.settings.language import Words
 from attnviz.ui.session import locale, unfinished

@@ -7,9 +7,9 @@ from typing import Any
 
 from attnviz.analysis.permutations import ORDERS
 from attnviz.analysis.variance_and_sharing import VECTORS
-from attnviz.classroom.assignments import LONGEST
-from attnviz.engine.config import MOST_HEADS, Config
-from attnviz.engine.trace import Trace
+from attnviz.classroom.marking.assignments import LONGEST
+from attnviz.engine.records.config import MOST_HEADS, Config
+from attnviz.engine.records.trace import Trace
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.settings import fields
 from attnviz.settings.fields import changes, number, option, settings, shorten, switch, text

@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.pictures.figures import Stage
-from attnviz.ui.components import heatmap
+from attnviz.ui.components.stage import heatmap
 
 HOSTILE = (
     "<img src=x onerror=harm()>",

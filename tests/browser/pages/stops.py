@@ -9,7 +9,7 @@ from typing import Any
 
 from attnviz import Config
 from attnviz.engine import run as layers
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.ui import main
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz import Config, run
 from attnviz.pictures import pipeline_strip
-from attnviz.ui.components import step_strip
+from attnviz.ui.components.pickers import step_strip
 
 n_heads = st.slider("Heads", 1, 16, 4, key="heads")
 busy = st.checkbox("Busy", key="busy")

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz import Config, run
-from attnviz.ui.components import attention_lines
+from attnviz.ui.components.sentence import attention_lines
 
 st.set_page_config(layout="wide")
 settings: dict[str, Any] = {"n_heads": 4, **json.loads(st.query_params.get("config", "{}"))}

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from attnviz import NORMALISERS, Config, ConfigError, FormulaError, attend, normaliser, run
+from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.rows import line_rows
-from attnviz.engine.typed_rows import normaliser_of
 from attnviz.formula.functions import normaliser_function
 from attnviz.formula.reader import parse
 from attnviz.settings import url_codec

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from attnviz import Config, ConfigError, run
-from attnviz.engine.film import learns
-from attnviz.engine.step_specs import OF_MODELS
-from attnviz.engine.trace import STEPS
+from attnviz.engine.learning.film import learns
+from attnviz.engine.records.step_specs import OF_MODELS
+from attnviz.engine.records.trace import STEPS
 from attnviz.exports.script import rows as script_rows
 from attnviz.exports.script.numpy_script import numpy_script
 from tests import scripts

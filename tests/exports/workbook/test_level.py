@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.exports.workbook.book import workbook
 from tests import spreadsheets
 

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import Config, run
 from attnviz.pictures.figures import SHARE
 from attnviz.text.query_sentences import reading, sentence
-from attnviz.ui.components.attention_lines import Asked, payload, read
+from attnviz.ui.components.sentence.attention_lines import Asked, payload, read
 
 PAGE = str(Path(__file__).parents[2] / "browser/pages/word.py")
 TRACE = run(Config(sentence="the cat sat on it", n_heads=3, mask="causal"))

@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.pictures.figures import Stage
-from attnviz.ui.components import heatmap
-from attnviz.ui.components.heatmap import Picked, read
+from attnviz.ui.components.stage import heatmap
+from attnviz.ui.components.stage.heatmap import Picked, read
 from tests.page_figures import figures, numbers
 
 HOSTILE = ("<b>", "constructor", "$x$", "the", "the")
@@ -22,7 +22,7 @@ def script() -> None:
     import streamlit as st
 
     from attnviz.pictures.figures import Stage
-    from attnviz.ui.components import heatmap
+    from attnviz.ui.components.stage import heatmap
 
     words = ("<b>", "constructor", "$x$", "the", "the")
     times = st.session_state.get("times", 1.0)

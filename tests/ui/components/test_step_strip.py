@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, run
 from attnviz.pictures import figures, pipeline_strip
-from attnviz.ui.components import step_strip
+from attnviz.ui.components.pickers import step_strip
 
 PAGE = Path(__file__).parents[2] / "browser" / "pages" / "strip.py"
 ENTRIES = pipeline_strip.entries(run(Config(sentence="the cat sat", mask="causal")), 0)

@@ -12,8 +12,9 @@ from streamlit.runtime.scriptrunner import StopException
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, run
-from attnviz.classroom import assignments, grading, question_codec
-from attnviz.classroom.assignments import Assignment
+from attnviz.classroom import question_codec
+from attnviz.classroom.marking import assignments, grading
+from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine import cost
 from attnviz.settings import url_codec

@@ -13,7 +13,8 @@ from streamlit.testing.v1 import AppTest
 from attnviz import Config, run
 from attnviz.pictures.columns import roles
 from attnviz.pictures.step_path import way as steps_of
-from attnviz.ui.components import film_strip, opening_sentence, step_path
+from attnviz.ui.components.pickers import film_strip, step_path
+from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.pages.explore import GONE
 from tests.page_figures import figures
 

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import TASKS, Config, run
-from attnviz.engine.learning.tasks import GAMES
+from attnviz.engine.tasks.tasks import GAMES
 from attnviz.settings import url_codec
 from attnviz.ui.pages import learn as page
 from tests.page_figures import figures, numbers

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Config
-from attnviz.engine import edits
+from attnviz.engine.records import edits
 from attnviz.text.edit_table import EditedMatrix
 from attnviz.ui.panels import what_if
 from attnviz.ui.session import session_state

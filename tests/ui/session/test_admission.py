@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import Config
 from attnviz.engine import cost
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.settings import url_codec
 from attnviz.ui.pages.experiments import EXPERIMENTS
 from attnviz.ui.pages.registry import PAGES

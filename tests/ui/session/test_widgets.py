@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
 from attnviz.settings import fields
 
 PAGE = Path(__file__).parents[2] / "browser" / "pages" / "settings.py"

@@ -23,7 +23,8 @@ from attnviz.pictures.figures import Stage
 from attnviz.pictures.placement import NARROWEST_PAGE, STAGE_GAP, Placement
 from attnviz.settings import language
 from attnviz.settings.language import Words
-from attnviz.ui.components import drawer, film_strip
+from attnviz.ui.components.pickers import film_strip
+from attnviz.ui.components.stage import drawer
 from attnviz.ui.session import transport
 
 DEFAULT_WIDTH = 960  # beside an open sidebar on a window of 1280

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from attnviz.analysis.variance_and_sharing import DIVISORS, WIDTHS, Spread
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.scores import SCORES
-from attnviz.engine.trace import Trace
 from attnviz.settings.language import Words, translate
 from attnviz.text.number_format import short
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attnviz.engine.config import Config, divisors
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.config import Config, divisors
+from attnviz.engine.records.trace import Trace
 from attnviz.settings.fields import number, text, widths
 
 MOST_HEADS, MOST_LAYERS, MOST_WIDTH = 256, 256, 65_536

@@ -11,7 +11,7 @@ import numpy as np
 
 from attnviz.engine.external import forbidden
 from attnviz.engine.numerics.noise import Address, uniform
-from attnviz.engine.trace import Step, Trace
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.lessons.lesson import Question
 
 SHARE = 0.25

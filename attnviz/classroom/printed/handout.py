@@ -11,14 +11,15 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from attnviz.classroom import blanks, open_questions, question_codec, slides
-from attnviz.classroom.printed_tables import LARGEST, STEPS, Paper, arithmetic, changes, matrix, worked
+from attnviz.classroom import open_questions, question_codec, slides
+from attnviz.classroom.printed import blanks
+from attnviz.classroom.printed.printed_tables import LARGEST, STEPS, Paper, arithmetic, changes, matrix, worked
 from attnviz.classroom.question_codec import Item
 from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import ResolvedQuestion
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.run import run
-from attnviz.engine.trace import Step, Trace
 from attnviz.lessons.lesson import Lesson, Question, Slide
 from attnviz.pictures.figures import Stage
 from attnviz.pictures.stages import side_by_side

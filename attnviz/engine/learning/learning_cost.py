@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from attnviz.engine.config import Config
-from attnviz.engine.film import kept_steps, learns
-from attnviz.engine.learning.tasks import GAMES
+from attnviz.engine.learning.film import kept_steps, learns
 from attnviz.engine.learning.trainer import AT_ONCE, HELD_OUT
-from attnviz.engine.typed_rows import score_of
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.typed_rows import score_of
+from attnviz.engine.tasks.tasks import GAMES
 
 CALLS, MULTIPLIED, MOVED, CELL, HIDDEN = 1e-3, 0.3e-9, 20e-9, 60e-9, 40e-9
 """Seconds for a layer and step, however small; for each product; for each parameter; for each cell of the weights; for

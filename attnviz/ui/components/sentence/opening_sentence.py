@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.pictures.columns import roles
 from attnviz.pictures.figures import DARK, SHARE
 from attnviz.text import opening_sentence

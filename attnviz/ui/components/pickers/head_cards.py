@@ -11,12 +11,12 @@ import streamlit as st
 
 from attnviz.analysis.head_kinds import head_kinds, in_order
 from attnviz.engine.external import forbidden
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.pictures.figures import DARK, SHARE
 from attnviz.settings.language import Words
 from attnviz.text import head_sentences
 from attnviz.text.query_sentences import visible_token
-from attnviz.ui.components.film_strip import small_pictures
+from attnviz.ui.components.pickers.film_strip import small_pictures
 from attnviz.ui.session import transport
 from attnviz.ui.session.component import component
 

@@ -1,6 +1,6 @@
 // The bars, shares and cells of an answer. All text enters through textContent.
 
-/** @import { AnswerCells, AnswerRow, AnswerTerms, Mark } from "../types" */
+/** @import { AnswerCells, AnswerRow, AnswerTerms, Mark } from "../../types" */
 
 /**
  * What the lines of an answer belong to, and how they are drawn.

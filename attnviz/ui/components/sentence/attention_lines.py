@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.pictures.figures import SHARE
 from attnviz.settings.language import Words
 from attnviz.text.query_sentences import Reading, reading, sentence

@@ -1,7 +1,7 @@
 // The answer beside the maps: how the cell, row or output that was chosen came to be, in a few lines with bars.
 // All text enters through textContent.
 
-/** @import { Answer, AnswerData, AnswerLine, Component, Mark } from "../types" */
+/** @import { Answer, AnswerData, AnswerLine, Component, Mark } from "../../types" */
 /** @import { Setting } from "./drawer_pictures.js" */
 import { drawCells, drawColumns, drawNote, drawShares, drawTerms, put } from "./drawer_pictures.js";
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from attnviz.engine import edited_rows
+from attnviz.engine.records import edited_rows
 from attnviz.settings.fields import ConfigError, shorten
 from attnviz.settings.language import translate
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.line import ArithmeticLine
-from attnviz.classroom import blanks
-from attnviz.engine.trace import Step, Trace
+from attnviz.classroom.printed import blanks
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.lessons.lesson import Question
 from attnviz.pictures.static.text_metrics import word
 from attnviz.settings.language import Words, translate

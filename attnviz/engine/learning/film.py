@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.engine.config import Config
 from attnviz.engine.learning.network import Network
 from attnviz.engine.learning.normalisers import NORMALISERS
 from attnviz.engine.learning.scores import SCORES
-from attnviz.engine.learning.tasks import GAMES, Game
 from attnviz.engine.learning.trainer import Measured, Trainer
 from attnviz.engine.numerics.exact import snapped
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.typed_rows import score_of
 from attnviz.engine.tables.embeddings import EMBEDDINGS
 from attnviz.engine.tables.initialisers import INITIALISERS
-from attnviz.engine.trace import Trace
-from attnviz.engine.typed_rows import score_of
+from attnviz.engine.tasks.tasks import GAMES, Game
 from attnviz.formula.names import STEPS as SCORE_STEPS
 from attnviz.settings.fields import ConfigError, default, settings
 from attnviz.settings.language import Plural, Words

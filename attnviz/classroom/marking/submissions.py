@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
-from attnviz.classroom import answer_codes
+from attnviz.classroom.marking import answer_codes
 from attnviz.exports.tables import FORMULA_STARTS
 from attnviz.settings.fields import ConfigError
 from attnviz.settings.language import Words

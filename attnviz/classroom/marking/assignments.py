@@ -16,12 +16,12 @@ from hashlib import blake2b
 from typing import Any
 
 from attnviz.classroom import question_codec
-from attnviz.classroom.answer_codes import BASE
+from attnviz.classroom.marking.answer_codes import BASE
 from attnviz.classroom.question_codec import Item
 from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import ResolvedQuestion
-from attnviz.engine.config import Config
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
 from attnviz.settings import fields, plain_text, url_codec
 from attnviz.settings.fields import changes, options, serialised, settings, switch, text
 from attnviz.settings.language import Words

@@ -9,9 +9,9 @@ from os import PathLike
 
 import numpy as np
 
-from attnviz.engine.config import Config
-from attnviz.engine.edits import Edit
-from attnviz.engine.step_specs import OF_MODELS, Spec
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.edits import Edit
+from attnviz.engine.records.step_specs import OF_MODELS, Spec
 from attnviz.settings.fields import ConfigError
 from attnviz.settings.language import Words, translate, translated_fields
 

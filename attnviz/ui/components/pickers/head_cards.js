@@ -62,7 +62,7 @@ function element(card, pressed) {
   return { button, canvas };
 }
 
-/** @type {(component: import("../types").Component<Uint8Array, { head: number }>) => () => void} */
+/** @type {(component: import("../../types").Component<Uint8Array, { head: number }>) => () => void} */
 export default function ({ parentElement, data, setTriggerValue }) {
   /** @type {CardsData} */
   const told = JSON.parse(new TextDecoder().decode(data));

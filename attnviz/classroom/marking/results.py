@@ -7,10 +7,10 @@ import io
 from collections.abc import Sequence
 from dataclasses import replace
 
-from attnviz.classroom import grading
-from attnviz.classroom.assignments import Assignment, known_by
-from attnviz.classroom.grading import GradedSubmission
-from attnviz.classroom.submissions import Table
+from attnviz.classroom.marking import grading
+from attnviz.classroom.marking.assignments import Assignment, known_by
+from attnviz.classroom.marking.grading import GradedSubmission
+from attnviz.classroom.marking.submissions import Table
 from attnviz.exports.tables import guarded
 from attnviz.settings.fields import ConfigError
 from attnviz.settings.language import Words, current_language

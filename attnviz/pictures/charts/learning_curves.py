@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attnviz.pictures.variance_charts import FAINT, GREY
+from attnviz.pictures.charts.variance_charts import FAINT, GREY
 from attnviz.settings.language import Words
 
 HEIGHT = 190

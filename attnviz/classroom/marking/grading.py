@@ -16,11 +16,11 @@ from typing import Any
 
 import pandas as pd
 
-from attnviz.classroom import answer_codes, assignments
-from attnviz.classroom.answer_codes import BASE
-from attnviz.classroom.assignments import DIGEST_SIGNS, Assignment
+from attnviz.classroom.marking import answer_codes, assignments
+from attnviz.classroom.marking.answer_codes import BASE
+from attnviz.classroom.marking.assignments import DIGEST_SIGNS, Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
-from attnviz.engine.config import Config
+from attnviz.engine.records.config import Config
 from attnviz.engine.run import run
 from attnviz.exports.tables import csv
 from attnviz.settings.fields import ConfigError

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from attnviz.engine import edits
-from attnviz.engine.edits import Edit
-from attnviz.engine.learning.tasks import GAMES
+from attnviz.engine.records import edits
+from attnviz.engine.records.edits import Edit
 from attnviz.engine.tables import biases, embeddings, mask_bits, masks, normalisers, scores
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
@@ -37,6 +36,7 @@ from attnviz.engine.tables.row_names import (
 )
 from attnviz.engine.tables.scores import SCORES, Score
 from attnviz.engine.tables.tokenisers import TOKENISERS
+from attnviz.engine.tasks.tasks import GAMES
 from attnviz.settings import fields
 from attnviz.settings.fields import knobs, listed, number, option, options, serialised, switch, text, widths
 from attnviz.settings.rows import KnobValue

@@ -1,0 +1,1 @@
+"""Assignments as links, answers as codes, and their marking."""

@@ -1,0 +1,1 @@
+"""Handouts on paper, with blanks and with solutions."""

@@ -1,0 +1,1 @@
+"""Bars and curves: what is no heatmap."""

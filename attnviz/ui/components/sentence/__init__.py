@@ -1,0 +1,1 @@
+"""The sentence with lines from word to word."""
