@@ -6,6 +6,7 @@ Reading one never raises: what can be used is used, and every change made to it 
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import Field
@@ -41,6 +42,9 @@ MIGRATIONS: tuple[Callable[[dict[str, str]], dict[str, str]], ...] = ()
 VERSION = "v"
 WITHOUT = "without"
 RESERVED = (VERSION, WITHOUT)
+
+MOST_NAMED, FEW = 16, 3
+"""Names that a sentence lists; of longer tables only the few that look most like what was given."""
 
 _HOSTING = ("embed", "utm_", "__", "fbclid", "gclid", "msclkid")
 _LONGEST_VALUE = 1_000
@@ -207,7 +211,7 @@ def _changes(kind: Changes, given: Mapping[str, str], problems: list[str]) -> It
         try:
             value, problem = _read(item, text)
         except ValueError:
-            allowed = _allowed(item.metadata["kind"])
+            allowed = _allowed(item.metadata["kind"], text)
             problems.append(PROBLEMS["left"].format(label=it, given=shorten(text), allowed=allowed))
             continue
         if problem:
@@ -236,7 +240,7 @@ def _value(item: Field[Any], text: str, problems: list[str]) -> Any:
     try:
         value, problem = _read(item, text)
     except ValueError:
-        facts = {"given": shorten(text), "allowed": _allowed(item.metadata["kind"]), "used": _default(item)}
+        facts = {"given": shorten(text), "allowed": _allowed(item.metadata["kind"], text), "used": _default(item)}
         problems.append(PROBLEMS["outside"].format(label=_label(item), **facts))
         return default(item)
     if problem:
@@ -253,20 +257,27 @@ def _read(item: Field[Any], text: str) -> tuple[Any, str | None]:
     return value, problem
 
 
-def _allowed(kind: Kind) -> str:
+def _allowed(kind: Kind, given: str) -> str:
     match kind:
         case Number():
             return kind.range
         case Switch():
             return translate("yes or no")
         case Option() | Options() | Listed():
-            return translate("from {names}", names=", ".join(kind.table))
+            return _named(list(kind.table), given)
         case Widths():
             return translate("{low} to {high}, once or for each head", low=kind.low, high=kind.high)
         case SerialisedTuple() | Knobs() | Changes():
             return translate("as a link that was copied has it")
         case Text():
             return translate("at most {n:,} characters", n=kind.longest)
+
+
+def _named(names: list[str], given: str) -> str:
+    if len(names) <= MOST_NAMED:
+        return translate("from {names}", names=", ".join(names))
+    near = difflib.get_close_matches(given[:40], names, FEW, cutoff=0.5) or names[:FEW]
+    return translate("from {n} names, such as {names}", n=len(names), names=", ".join(near))
 
 
 def fits_in_link(query: Mapping[str, str]) -> bool:

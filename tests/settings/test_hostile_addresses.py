@@ -167,7 +167,7 @@ def faults(query: dict[str, Any]) -> list[str]:
     """What is wrong with how an address is read; nothing if all promises are kept."""
     records, problems = url_codec.decode(query, Config, Selection)
     found = outside(records)
-    found += [f"said {problem!r:.80}" for problem in problems if not problem.endswith(".") or len(problem) > 500]
+    found += [f"said {problem!r:.80}" for problem in problems if not problem.endswith(".") or len(problem) > 400]
     "".join(problems).encode("utf-8")
     again = url_codec.decode(url_codec.encode(*records), Config, Selection)
     found += [] if again == (records, []) else [f"read again as {again[1]}"]

@@ -18,7 +18,7 @@ from attnviz.engine.records.config import Config
 from attnviz.settings import fields, plain_text, url_codec
 from attnviz.settings.fields import Number, Option, Options, Switch, Text
 from attnviz.settings.rows import Choice, table
-from attnviz.ui.session.selection import Selection
+from attnviz.ui.session.selection import LESSON_NAMES, Selection
 
 FEW, MANY = (settings(max_examples=n, deadline=None, derandomize=True) for n in (60, 500))
 SHAPES = table(*(Choice(name, name.title(), len, "x", "A shape.", "-") for name in ("none", "disc", "ring", "star")))
@@ -182,6 +182,13 @@ def test_a_value_that_cannot_stand_is_replaced_and_said(
     assert len(problems[0]) < 400
     for word in words:
         assert word in problems[0]
+
+
+def test_of_a_long_list_only_the_names_that_look_most_like_what_was_given_are_said() -> None:
+    _, problems = url_codec.decode({"lesson": "why_rot"}, Selection)
+    assert problems[0].startswith(f"Lesson was 'why_rot'; choose from {len(LESSON_NAMES)} names, such as why_root")
+    _, problems = url_codec.decode({"lesson": "0" * 5_000}, Selection)
+    assert f"such as {', '.join([*LESSON_NAMES][:3])}; " in problems[0]
 
 
 def test_unknown_names_are_said_in_one_sentence() -> None:
