@@ -27,11 +27,26 @@ LONGEST = 100_000
 
 _DEFAULTS = {field.name: field.default for field in fields(Config)}
 _KEYS: dict[str, dict[str, type]] = {
-    "lesson": {"title": str, "about": str, "source": str, "setting": dict, "slides": list},
+    "lesson": {
+        "title": str,
+        "about": str,
+        "source": str,
+        "minutes": int,
+        "goal": str,
+        "known": str,
+        "further": dict,
+        "setting": dict,
+        "slides": list,
+    },
     "slide": {"text": str, "steps": list, "change": dict, "beside": bool, "question": dict, "layer": int, "fault": str},
     "question": {"kind": str, "ask": str, "at": dict, "why": str},
 }
-_NEEDED = {"lesson": ("title", "about", "source", "setting", "slides"), "slide": ("text",), "question": ("kind",)}
+_NEEDED = {
+    "lesson": ("title", "about", "source", "minutes", "goal", "known", "setting", "slides"),
+    "slide": ("text",),
+    "question": ("kind",),
+}
+MINUTES = range(1, 91)
 
 
 def read_lesson(name: str, text: str) -> Lesson:
@@ -48,7 +63,13 @@ def read_lesson(name: str, text: str) -> Lesson:
         raise ConfigError(f"the lesson {name} is not written in TOML: {error}") from None
     setting = _setting(found["setting"], f"the setting of the lesson {name}")
     slides = [_slide(each, f"slide {n} of the lesson {name}") for n, each in enumerate(found["slides"], 1)]
-    lesson = Lesson(name, found["title"], _flowing(found["about"]), setting, tuple(slides), _flowing(found["source"]))
+    if found["minutes"] not in MINUTES:
+        raise ConfigError(f"the lesson {name} takes {found['minutes']} minutes; choose 1 to {MINUTES[-1]}")
+    texts = {key: _flowing(found[key]) for key in ("title", "about", "source", "goal", "known")}
+    further = dict(found.get("further", {}))
+    lesson = Lesson(
+        name=name, setting=setting, slides=tuple(slides), minutes=found["minutes"], further=further, **texts
+    )
     for n, slide in enumerate(lesson.slides, 1):
         try:
             lesson.on(slide)

@@ -76,10 +76,19 @@ class Slide:
     fault: str = ""
 
 
-@translated_fields("title", "about")
+@translated_fields("title", "about", "goal", "known")
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson: its name in links, its title, one sentence of what it answers, its setting and its slides."""
+    """A lesson.
+
+    name     in links;  title, about  what it is called, and one sentence of what it answers
+    setting  by the names of Config;  slides  in their order
+    source   where what it says is published
+    minutes  that a learner takes for it
+    goal     what a learner can do afterwards, said on the first slide; it answers none of the questions
+    known    what a learner knows now, said on the last slide
+    further  the page where one can go on with the setting of the lesson, by the names of what a link says
+    """
 
     name: str
     title: str
@@ -87,6 +96,10 @@ class Lesson:
     setting: Mapping[str, Any]
     slides: tuple[Slide, ...]
     source: str
+    minutes: int = 10
+    goal: str = ""
+    known: str = ""
+    further: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def config(self) -> Config:

@@ -46,6 +46,11 @@ title = "One"
 about = "What is
 the answer?"
 source = "-"
+minutes = 3
+goal = "Read."
+known = "It can
+be read."
+further = {page = "experiments"}
 
 [setting]
 sentence = "a b"
@@ -73,12 +78,14 @@ kind = "rows_changed"
 at = {step = "weights", change = {mask = "none"}}
 """
 )
-WRITTEN = WRITTEN.replace("What is\nthe", "What is the")
+WRITTEN = WRITTEN.replace("What is\nthe", "What is the").replace("can\nbe", "can be")
 
 
 def test_a_file_is_read_into_the_lesson_that_it_writes() -> None:
     lesson = read_lesson("one", WRITTEN)
     assert (lesson.name, lesson.title, lesson.about) == ("one", "One", "What is the answer?")
+    assert (lesson.minutes, lesson.goal, lesson.known) == (3, "Read.", "It can be read.")
+    assert lesson.further == {"page": "experiments"}
     cells = [((0, 0, 0), 1.0), ((0, 0, 1), 2.0), ((0, 1, 0), 3.0), ((0, 1, 1), 4.0)]
     edits = ((None, "embedded", (0, 1), 4.0), *((0, "w_q", where, number) for where, number in cells))
     assert lesson.config == Config(sentence="a b", d_k=(3, 2), edits=edits)
@@ -99,7 +106,10 @@ def test_a_file_is_read_into_the_lesson_that_it_writes() -> None:
     [
         ("[[slides]]", "[slides", "not written in TOML"),
         ('title = "One"\n', "", "the lesson one has no title"),
-        ('source = "-"', 'source = "-"\nminutes = 3', "the lesson one has a 'minutes'; there are title, about"),
+        ('source = "-"', 'source = "-"\nhours = 3', "the lesson one has a 'hours'; there are title, about"),
+        ("minutes = 3", "minutes = 0", "the lesson one takes 0 minutes; choose 1 to 90"),
+        ("minutes = 3", "minutes = 3.5", "minutes of the lesson one is 3.5, and has to be a TOML int"),
+        ('goal = "Read."\n', "", "the lesson one has no goal"),
         ('title = "One"', "title = 1", "title of the lesson one is 1, and has to be a TOML str"),
         ("d_k", "width", "the setting of the lesson one sets 'width', which is no setting"),
         ("d_k = [3, 2]", "d_k = [300, 2]", "slide 1 of the lesson one: d_k"),

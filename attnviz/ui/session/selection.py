@@ -12,7 +12,7 @@ from attnviz.engine.records.config import MOST_HEADS, Config
 from attnviz.engine.records.trace import Trace
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.settings import fields
-from attnviz.settings.fields import changes, number, option, settings, shorten, switch, text
+from attnviz.settings.fields import changes, number, option, options, settings, shorten, switch, text
 from attnviz.settings.language import LANGUAGES, Words, translate
 from attnviz.settings.rows import Entry, table
 
@@ -65,6 +65,8 @@ LANGUAGE_NAMES = table(
     *(Entry(code, name, "") for code, name in LANGUAGES.items()),
 )
 LESSON_NAMES = table(*(Entry(lesson.name, lesson.title, lesson.about) for lesson in LESSONS.values()))
+NOTHING_DONE = "none"
+DONE_NAMES = table(Entry(NOTHING_DONE, "None yet", ""), *LESSON_NAMES.values())
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,7 @@ class Selection:
     trial_d_k: int = number(16, 1, 64, label="d_k of the experiment", help="The setting keeps its own.")
     lesson: str = option(LESSON_NAMES, next(iter(LESSON_NAMES)), label="Lesson")
     slide: int = number(1, 1, 40, label="Slide")
+    done: tuple[str, ...] = options(DONE_NAMES, NOTHING_DONE, label="Lessons gone through")
     desk: str = option(DESK_NAMES, "compose", label="Assignments")
     assigned: str = text("", label="Assignment", longest=LONGEST)
     presenter: bool = switch(False, label="Large type", help="One slide for a room; arrow keys and Space go on.")

@@ -21,7 +21,8 @@ from attnviz.settings import url_codec
 from attnviz.text import line_breaks
 from attnviz.text.sentences import plain
 from attnviz.ui.pages import lessons
-from attnviz.ui.session.selection import Selection
+from attnviz.ui.panels import lesson_path
+from attnviz.ui.session.selection import PAGE_NAMES, Selection, outside
 from tests.page_figures import figures, numbers
 from tests.ui.test_app import clean, drawn, expected, opened, said
 
@@ -68,11 +69,48 @@ def test_a_slide_shows_the_numbers_of_its_own_setting_and_the_visitor_keeps_his(
 def test_the_list_opens_a_lesson_at_its_first_slide() -> None:
     at = lesson("tied", 3)
     radio = at.sidebar.radio(key="lesson")
-    assert (radio.value, len(radio.options)) == ("tied", 22)
+    assert (radio.value, len(radio.options)) == ("tied", len(LESSONS))
     radio.set_value("causal").run()
     assert clean(at)
     assert at.query_params == {"v": "1", "page": "lessons", "lesson": "causal"}
     assert "1 of 7" in said(at)
+
+
+def test_the_first_slide_says_what_for_and_the_last_one_what_was_learned_and_what_comes_next() -> None:
+    at = lesson("store", 1, sentence="mine")
+    assert LESSONS["store"].goal in said(at)
+    assert "Start here" in at.sidebar.radio(key="lesson").captions[0]
+    assert "done" not in at.query_params
+    at = lesson("store", len(LESSONS["store"].slides), sentence="mine", done="bits")
+    assert clean(at)
+    assert at.query_params["done"] == "bits.store"
+    assert LESSONS["store"].goal not in said(at)
+    assert LESSONS["store"].known in "".join(each.value for each in at.markdown)
+    at.button(key="next-lesson").click().run()
+    assert clean(at)
+    assert (at.query_params["lesson"], at.query_params["sentence"]) == ("self_cross_grouped", "mine")
+    radio = at.sidebar.radio(key="lesson")
+    assert [option[0] == "✓" for option in radio.options] == [name in ("bits", "store") for name in LESSONS]
+    assert ["Go on here" in caption for caption in radio.captions].index(True) == 1
+
+
+def test_what_was_learned_is_said_once_the_last_question_is_answered() -> None:
+    last = len(LESSONS["order"].slides)
+    at = lesson("order", last)
+    assert LESSONS["order"].slides[-1].question
+    assert "done" not in at.query_params
+    assert LESSONS["order"].known not in everything(at)
+    at.button(key="show-answer").click().run()
+    assert LESSONS["order"].known in everything(at)
+    assert at.query_params["done"] == "order"
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_lesson_leads_to_a_page_that_there_is(name: str) -> None:
+    there = replace(Selection(), **LESSONS[name].further)
+    assert there.page not in ("lessons", "assign", "class")
+    assert PAGE_NAMES[there.page].label in lesson_path.destination(LESSONS[name].further)
+    assert outside(there, run(LESSONS[name].config)) == []
 
 
 @pytest.mark.parametrize(("slide", "place"), [("39", "7 of 7"), ("0", "1 of 7"), ("99", "7 of 7"), ("x", "1 of 7")])

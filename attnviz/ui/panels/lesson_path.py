@@ -1,0 +1,127 @@
+"""The path through the lessons: their order, how long each takes, what was gone through, and where one can go on.
+
+What was gone through is kept in the address alone, so that a bookmark keeps it and no server does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from attnviz.engine.records.config import Config
+from attnviz.lessons.catalogue import LESSONS
+from attnviz.lessons.lesson import Lesson
+from attnviz.settings.language import Words
+from attnviz.ui.session import session_state, widgets
+from attnviz.ui.session.notices import paragraph
+from attnviz.ui.session.selection import (
+    EXPERIMENT_NAMES,
+    LESSON_NAMES,
+    NOTHING_DONE,
+    PAGE_NAMES,
+    PANEL_NAMES,
+    Selection,
+)
+
+WORDS = Words(
+    {
+        "list": "Lesson",
+        "option": "{number}. {title}",
+        "done_option": "✓ {number}. {title}",
+        "caption": "{minutes} min · {about}",
+        "start": "**Start here** · {caption}",
+        "go_on": "**Go on here** · {caption}",
+        "course": "{n} lessons, about {minutes} minutes, in an order that builds up.",
+        "progress": "{done} of {n} gone through; the link of this page keeps that, so bookmark it.",
+        "goal": "About {minutes} minutes. What you can do afterwards: {goal}",
+        "known": "You now know",
+        "next": "Next lesson: {title}",
+        "further": "Go on yourself: {place}",
+    }
+)
+
+
+def choose(selection: Selection) -> Selection:
+    """Draw the list at the left; the selection with the lesson that is chosen in it, at its first slide."""
+    names = list(LESSON_NAMES)
+    widgets.reset_invalid_choice("lesson", names, selection.lesson)
+    with st.sidebar:
+        _said(selection)
+        name = st.radio(
+            WORDS["list"],
+            names,
+            names.index(widgets.start("lesson", selection.lesson)),
+            format_func=lambda name: _label(name, selection),
+            captions=[_caption(name, selection) for name in names],
+            key="lesson",
+        )
+    return selection if name in (None, selection.lesson) else replace(selection, lesson=name, slide=1)
+
+
+def _said(selection: Selection) -> None:
+    said = WORDS["course"].format(n=len(LESSONS), minutes=sum(lesson.minutes for lesson in LESSONS.values()))
+    done = [name for name in selection.done if name in LESSONS]
+    st.caption(f"{said} {WORDS['progress'].format(done=len(done), n=len(LESSONS))}" if done else said)
+
+
+def _label(name: str, selection: Selection) -> str:
+    words = WORDS["done_option" if name in selection.done else "option"]
+    return words.format(number=list(LESSON_NAMES).index(name) + 1, title=LESSON_NAMES[name].label)
+
+
+def _caption(name: str, selection: Selection) -> str:
+    caption = WORDS["caption"].format(minutes=LESSONS[name].minutes, about=LESSON_NAMES[name].note)
+    if name != following(selection.done):
+        return caption
+    return WORDS["start" if selection.done == (NOTHING_DONE,) else "go_on"].format(caption=caption)
+
+
+def following(done: tuple[str, ...], after: str = "") -> str:
+    """Return the first lesson that was not gone through, after the one of a name; an empty text where there is none.
+
+    >>> following(("bits",)), following(("bits",), "what_q_k_v")
+    ('what_q_k_v', 'rows_and_columns')
+    """
+    names = list(LESSONS)
+    return next((name for name in names[names.index(after) + 1 if after else 0 :] if name not in done), "")
+
+
+def gone_through(selection: Selection) -> Selection:
+    """Return the selection with its lesson among those that were gone through."""
+    return replace(selection, done=(*selection.done, selection.lesson))
+
+
+def goal(lesson: Lesson) -> None:
+    """Say how long a lesson takes, and what for."""
+    paragraph([WORDS["goal"].format(minutes=lesson.minutes, goal=lesson.goal)])
+
+
+def summary(lesson: Lesson, config: Config, selection: Selection) -> None:
+    """Say what a learner knows now, and offer what comes next; `config` is the visitor's setting, which is kept."""
+    with st.container(key="known", border=True, gap="small"):
+        st.markdown(f"**{WORDS['known']}.** {lesson.known}")
+        with st.container(horizontal=True, gap="small"):
+            then = following(selection.done, lesson.name) if lesson.name in LESSONS else ""
+            if then:
+                label = WORDS["next"].format(title=LESSONS[then].title)
+                there = replace(selection, lesson=then, slide=1)
+                st.button(label, key="next-lesson", type="primary", on_click=session_state.adopt, args=(config, there))
+            if lesson.further:
+                label = WORDS["further"].format(place=destination(lesson.further))
+                there = replace(selection, **lesson.further)
+                st.button(label, key="further", on_click=session_state.adopt, args=(lesson.config, there))
+
+
+def destination(further: Mapping[str, Any]) -> str:
+    """Return the name of the page that a lesson leads to, and of the part of it.
+
+    >>> destination({"page": "experiments", "experiment": "scale"}), destination({"page": "data"})
+    ('Experiments: Why divide by √d_k', 'Your data')
+    """
+    parts = [PAGE_NAMES[further["page"]].label]
+    parts += [EXPERIMENT_NAMES[further["experiment"]].label] if "experiment" in further else []
+    parts += [PANEL_NAMES[further["panel"]].label] if "panel" in further else []
+    return ": ".join(parts)

@@ -1,0 +1,143 @@
+"""The question on a slide: its words, where it is answered, what is said of the answer, and the arithmetic.
+
+Answers are kept in the session only, by the slide that they belong to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import streamlit as st
+
+from attnviz.arithmetic.line import ArithmeticLine
+from attnviz.classroom import slides
+from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.classroom.typed_numbers import read_number
+from attnviz.engine.records.trace import Trace
+from attnviz.settings.language import Words
+from attnviz.text.sentences import plain
+from attnviz.ui.components import formula
+from attnviz.ui.session.notices import paragraph
+
+WORDS = Words(
+    {
+        "number": "Your number",
+        "tolerance": "Within ±{tolerance:g} counts as right.",
+        "choose": "Your choice",
+        "some": "Select all that apply; possibly none does.",
+        "option": "{number} {option}",
+        "check": "Check",
+        "show": "Show the answer",
+        "nothing": "Choose an answer first.",
+        "unreadable": "That cannot be read as a number; try 0.25, 1/4, 25 % or e/(e+3), for example.",
+        "said": "You said {said}. {judged}",
+        "none": "none",
+        "arithmetic": "The arithmetic",
+    }
+)
+
+_REVEALED, _GIVEN = "_revealed", "_given"
+
+Given = float | Collection[int] | str | None
+
+
+def is_revealed(at: str) -> bool:
+    """Return whether the answer on a slide was shown."""
+    return at in st.session_state.get(_REVEALED, ())
+
+
+def reveal(at: str) -> None:
+    """Show the answer on a slide from now on."""
+    st.session_state[_REVEALED] = (*st.session_state.get(_REVEALED, ()), at)
+
+
+def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: bool) -> None:
+    """The question, and what can be answered; or the answer, once it may be shown."""
+    with st.container(key="asked"):
+        paragraph([plain(question.words)])
+    revealed = is_revealed(at)
+    numbered = any(kind == "token" for option in question.options for kind, _ in option)
+    options = [plain(option) for option in question.options]
+    if options and (numbered or presenter) and not (presenter and revealed):
+        paragraph([" · ".join(_numbered(options) if numbered else options)])
+    given: Given = st.session_state.get(_GIVEN, {}).get(at)
+    if revealed:
+        _answer(question, given, trace)
+    elif not presenter:
+        labels = [str(number + 1) for number in range(len(options))] if numbered else options
+        key = f"answer-{at}"
+        _widget(question, labels, key)
+        with st.container(horizontal=True, gap="small"):
+            st.button(WORDS["check"], key="check", on_click=_check, args=(question, at, key))
+            st.button(WORDS["show"], key="show-answer", on_click=reveal, args=(at,))
+        if at in st.session_state.get(_GIVEN, {}):
+            paragraph([_refusal(question, given)])
+
+
+def _numbered(options: Sequence[str]) -> list[str]:
+    return [WORDS["option"].format(number=place + 1, option=option) for place, option in enumerate(options)]
+
+
+def _widget(question: ResolvedQuestion, labels: Sequence[str], key: str) -> None:
+    """Where the answer is given. Labels are markdown, so none of them holds a visitor's word."""
+    if question.form == "number":
+        tolerance = WORDS["tolerance"].format(tolerance=question.tolerance) if question.tolerance else None
+        st.text_input(WORDS["number"], key=key, max_chars=40, help=tolerance, width=240)
+    elif question.form == "one":
+        places = range(len(labels))
+        st.radio(WORDS["choose"], places, index=None, format_func=labels.__getitem__, horizontal=True, key=key)
+    else:
+        places = range(len(labels))
+        st.pills(WORDS["some"], places, selection_mode="multi", format_func=labels.__getitem__, key=key)
+
+
+def _check(question: ResolvedQuestion, at: str, key: str) -> None:
+    """Keep the answer; a right one is shown to be right."""
+    given = _given(question, st.session_state.get(key))
+    st.session_state[_GIVEN] = {**st.session_state.get(_GIVEN, {}), at: given}
+    if given is not None and not isinstance(given, str) and question.is_right(given):
+        reveal(at)
+
+
+def _given(question: ResolvedQuestion, held: Any) -> Given:
+    """What a widget holds as an answer: a number, or the options chosen; text that is no number stays text."""
+    if question.form == "number":
+        number = read_number(held or "")
+        return held if number is None else number
+    if question.form == "some":
+        return tuple(sorted(held or ()))
+    return None if held is None else (held,)
+
+
+def _refusal(question: ResolvedQuestion, given: Given) -> str:
+    if given is None or given == "":
+        return WORDS["nothing"]
+    return WORDS["unreadable"] if isinstance(given, str) else question.feedback(given)
+
+
+def _answer(question: ResolvedQuestion, given: Given, trace: Trace) -> None:
+    """What was said, what is right, and why."""
+    if given not in (None, "") and not isinstance(given, str):
+        said = WORDS["said"].format(said=_said(question, given), judged=question.feedback(given))
+        paragraph([said])
+    paragraph([plain(sentence) for sentence in question.solution if sentence])
+    if question.why:
+        st.markdown(slides.fill_numbers(question.why, trace))
+
+
+def _said(question: ResolvedQuestion, given: Any) -> str:
+    """An answer in words."""
+    if question.form == "number":
+        return slides.format_number(float(given))
+    return ", ".join(plain(question.options[place]) for place in given) or WORDS["none"]
+
+
+def arithmetic(lines: Sequence[ArithmeticLine], at: str, *, opened: bool) -> None:
+    """The lines of the cell that was asked about."""
+    with st.expander(WORDS["arithmetic"], expanded=opened, key=f"arithmetic-{at}"):
+        for each in lines:
+            words, numbers = st.columns([1, 3], gap="medium")
+            words.markdown(f"**{each.title}**  \n{each.sentence}")
+            with numbers:
+                formula.sheet(each.latex)
