@@ -7,6 +7,7 @@ import streamlit as st
 
 from attnviz.pictures.figures import Stage
 from attnviz.ui.components.stage import heatmap
+from attnviz.ui.components.stage.room import View
 from attnviz.ui.session import transport
 
 WIDE = 8  # columns of a head's output
@@ -37,7 +38,7 @@ def page() -> None:
     seed = st.slider("Seed", 0, 10_000, 0)
     if asked.get("heads"):
         drawn = stages(int(asked["heads"]), int(asked["tokens"]), seed, causal=asked.get("causal") == "yes")
-        heatmap.show(drawn, key="mosaic", width=1216)
+        heatmap.show(drawn, key="mosaic", view=View(width=1216))
     st.text(f"seed {seed}")
 
 

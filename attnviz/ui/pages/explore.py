@@ -19,8 +19,10 @@ from attnviz.text import opening_sentence as tales
 from attnviz.text.headline import headline
 from attnviz.ui.components.pickers import film_strip, head_cards, step_path
 from attnviz.ui.components.sentence import opening_sentence
-from attnviz.ui.components.stage import drawer, heatmap
-from attnviz.ui.components.stage.heatmap import Picked
+from attnviz.ui.components.stage import drawer, heatmap, picking
+from attnviz.ui.components.stage.heatmap import Heads
+from attnviz.ui.components.stage.picking import Picked
+from attnviz.ui.components.stage.room import View, in_front, is_narrow
 from attnviz.ui.panels import backward, explore_panels, mask_builder, what_if
 from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.session import places
@@ -51,8 +53,8 @@ def page(trace: Trace, selection: Selection) -> Selection:
         selection = explore_panels.choose_layer(trace, selection)
         head, query = _told(trace, selection)
         shown = _stages(trace, selection)
-        narrow = heatmap.narrow(KEY)
-        names = [heatmap.in_front(shown, selection.shown).name] if narrow else [stage.name for stage in shown]
+        narrow = is_narrow(KEY)
+        names = [in_front(shown, selection.shown).name] if narrow else [stage.name for stage in shown]
         nodes = steps_of(trace, selection.layer - 1, head)
         step_path.show(nodes, key=WAY, words=len(trace.query_tokens), shown=names)
         chosen = selection.query is not None
@@ -62,13 +64,12 @@ def page(trace: Trace, selection: Selection) -> Selection:
             shown,
             key=KEY,
             picked=picked,
-            fill=True,
-            focus=_film(trace, selection),
-            heads=trace.config.n_heads,
-            opening=None if picked or selection.focus else (head, query),
-            first=selection.shown,
-            leave=_tools(selection),
-            answered=selection.query is not None,
+            view=_view(selection),
+            heads=Heads(
+                film=_film(trace, selection),
+                number=trace.config.n_heads,
+                opening=None if picked or selection.focus else (head, query),
+            ),
         )
     cell = _explain(trace, selection, head)
     paragraph(headline(trace))
@@ -81,9 +82,14 @@ def page(trace: Trace, selection: Selection) -> Selection:
         return PANELS[selection.panel](trace, selection)
 
 
+def _view(selection: Selection) -> View:
+    """Return the share of the window that the maps have."""
+    return View(fill=True, first=selection.shown, reserved=_tools(selection), has_answer=selection.query is not None)
+
+
 def _tools(selection: Selection) -> int:
     """Return the pixels below the maps that are for the panel."""
-    return 0 if heatmap.narrow(KEY) or selection.panel not in places.CHANGING else TOOLS
+    return 0 if is_narrow(KEY) or selection.panel not in places.CHANGING else TOOLS
 
 
 def _explain(trace: Trace, selection: Selection, head: int) -> Cell | None:
@@ -118,15 +124,15 @@ def _asked(trace: Trace, selection: Selection) -> Selection:
     if key is not None and selection.query is not None:
         told = _told(trace, selection)[0] if selection.key is None else (selection.head or 1) - 1
         selection = replace(selection, head=told + 1, key=key + 1, dimension=None)
-    brought = heatmap.brought(KEY, heads) or film_strip.chosen(f"{KEY}-film", heads)
+    focused = picking.focused_head(KEY, heads) or film_strip.chosen(f"{KEY}-film", heads)
     card = head_cards.chosen(explore_panels.CARDS, heads)
-    brought = brought if card is None else (card,)
-    if brought is not None:
-        head = None if brought[0] is None or heads < 2 else brought[0] + 1
+    focused = focused if card is None else (card,)
+    if focused is not None:
+        head = None if focused[0] is None or heads < 2 else focused[0] + 1
         selection = replace(selection, focus=head)
-    if heatmap.rescaled(KEY):
+    if picking.is_rescaled(KEY):
         selection = replace(selection, colours="common" if selection.colours == "apart" else "apart")
-    shown = step_path.chosen(WAY) or heatmap.turned(KEY)
+    shown = step_path.chosen(WAY) or picking.turned_to(KEY)
     if shown is not None:
         selection = replace(selection, shown=shown)
     query = opening_sentence.asked(SENTENCE, len(trace.query_tokens))
@@ -138,17 +144,10 @@ def _asked(trace: Trace, selection: Selection) -> Selection:
 
 def _chosen(trace: Trace, selection: Selection) -> tuple[Picked, list[Stage]] | None:
     """What was chosen in the maps since the last run, and these as they were drawn then."""
-    if not heatmap.has_chosen(KEY):
+    if not picking.has_picked(KEY):
         return None
     shown = _stages(trace, selection)
-    picked = heatmap.chosen(
-        KEY,
-        shown,
-        focused=selection.focus is not None,
-        answered=selection.query is not None,
-        first=selection.shown,
-        leave=_tools(selection),
-    )
+    picked = picking.picked(KEY, shown, _view(selection), has_film=selection.focus is not None)
     return None if picked is None else (picked, shown)
 
 

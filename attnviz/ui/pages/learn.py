@@ -23,6 +23,7 @@ from attnviz.pictures.figures import Stage
 from attnviz.settings.language import Words
 from attnviz.ui.components import number_tables
 from attnviz.ui.components.stage import heatmap
+from attnviz.ui.components.stage.room import View
 from attnviz.ui.session import admission, locale, session_state, widgets
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
@@ -247,7 +248,7 @@ def _frame(config: Config, film: Film, others: dict[str, Config]) -> None:
         there = run(replace(other, learn_steps=step))
         last = _maps(there, [WORDS["beside"].format(label=label)] * len(there.layers))[-1]
         shown.append(replace(last, name=f"try{len(shown)}"))
-    heatmap.show(shown, key="learn", width=MAPS)
+    heatmap.show(shown, key="learn", view=View(width=MAPS))
     paragraph(_says(trace, step))
     if step in film.steps:
         at = film.steps.index(step)

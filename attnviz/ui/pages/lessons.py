@@ -23,6 +23,7 @@ from attnviz.pictures.figures import Stage
 from attnviz.settings import url_codec
 from attnviz.settings.language import Words
 from attnviz.ui.components.stage import heatmap
+from attnviz.ui.components.stage.room import View
 from attnviz.ui.panels import lesson_path, lesson_question
 from attnviz.ui.session import admission, session_state, widgets
 from attnviz.ui.session.notices import paragraph
@@ -156,7 +157,9 @@ def _pictures(rows: Sequence[Sequence[Stage]], large: bool, *, asked: bool) -> N
     """The pictures, a row at a time; in large type they keep within the screen."""
     for number, row in enumerate(rows):
         stages = [replace(picture, large=large) for picture in row]
-        heatmap.show(stages, key=f"lesson-{number}", fit=large, asked=asked)
+        heatmap.show(
+            stages, key=f"lesson-{number}", view=View(fit=large), lettering=heatmap.Lettering(is_question=asked)
+        )
 
 
 def _ways_on(lesson: Lesson, slide: Slide, selection: Selection, own: Config, config: Config) -> None:

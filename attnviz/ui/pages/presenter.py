@@ -15,7 +15,8 @@ from attnviz.text.headline import headline
 from attnviz.text.sentences import plain, rounded_number
 from attnviz.ui.components import formula
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.heatmap import Picked
+from attnviz.ui.components.stage.picking import Picked
+from attnviz.ui.components.stage.room import View
 from attnviz.ui.panels import explore_panels
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
@@ -47,7 +48,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     with st.container(key="explained"):
         place = st.empty()
     shown = replace(stages.stage(trace, step, entry.text, "", entry.words), large=True)
-    answer = heatmap.show([shown], key="class", picked=_picked(selection, entry.name, step), fill=True)
+    answer = heatmap.show([shown], key="class", picked=_picked(selection, entry.name, step), view=View(fill=True))
     if answer is not None and shown.axes == OF_A_CELL:
         head, query, key = (None if at is None else at + 1 for at in (answer.head, answer.row, answer.column))
         selection = replace(selection, head=head, query=query, key=key)

@@ -48,7 +48,9 @@ stages = [
     Stage("weights", "weights", weights, "share", queries, seen, masked=masked, phrase="shares", alt="Weights."),
     Stage("heads", "outputs", outputs, "signed", queries, None, ("query", "dimension"), widths=widths, alt="Outputs."),
 ]
-picked = heatmap.show(stages, key="mosaic", picked=st.session_state.get("picked"), signs="signs" in asked)
+picked = heatmap.show(
+    stages, key="mosaic", picked=st.session_state.get("picked"), lettering=heatmap.Lettering(signs="signs" in asked)
+)
 st.session_state.picked = picked or st.session_state.get("picked")
 st.session_state.runs = st.session_state.get("runs", 0) + 1
 st.text(f"seed {seed}, run {st.session_state.runs}, picked {st.session_state.picked}")

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from attnviz.pictures import figures as figures_of_pictures
 from attnviz.pictures.figures import Stage
-from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.heatmap import Picked, read
+from attnviz.ui.components.stage import room
+from attnviz.ui.components.stage.picking import Picked, focused_head, read
+from attnviz.ui.components.stage.room import HEIGHTS, WIDTHS, within
 from tests.page_figures import figures, numbers
 
 HOSTILE = ("<b>", "constructor", "$x$", "the", "the")
@@ -23,6 +25,7 @@ def script() -> None:
 
     from attnviz.pictures.figures import Stage
     from attnviz.ui.components.stage import heatmap
+    from attnviz.ui.components.stage.picking import Picked
 
     words = ("<b>", "constructor", "$x$", "the", "the")
     times = st.session_state.get("times", 1.0)
@@ -33,7 +36,7 @@ def script() -> None:
         Stage("scores", "QKᵀ", numbers, "signed", words, words, masked=masked, alt=alt),
         Stage("heads", "outputs", numbers[:, :, :3], "signed", words, None, ("query", "dimension"), alt="Outputs."),
     ]
-    chosen = heatmap.show(stages, key="pictures", picked=heatmap.Picked("scores", 1, 2, 0))
+    chosen = heatmap.show(stages, key="pictures", picked=Picked("scores", 1, 2, 0))
     st.text(f"chosen {chosen}")
 
 
@@ -114,18 +117,18 @@ def test_the_width_told_by_the_browser_decides_the_arrangement() -> None:
 
 @pytest.mark.parametrize("told", [None, "1200", True, 12.5, [], {}])
 def test_a_width_that_is_none_is_not_used(told: Any) -> None:
-    assert heatmap._width(told, 904) == 904
+    assert within(told, WIDTHS, 904) == 904
 
 
 def test_a_width_is_kept_within_reason() -> None:
-    assert [heatmap._width(told, 904) for told in (-5, 0, 358, 10**9)] == [240, 240, 358, 3840]
+    assert [within(told, WIDTHS, 904) for told in (-5, 0, 358, 10**9)] == [240, 240, 358, 3840]
 
 
 @pytest.mark.parametrize(
     ("told", "height"), [(None, None), ("300", None), (True, None), (300, 300), (-5, 160), (10**9, 2160)]
 )
 def test_the_room_told_by_the_browser_is_kept_within_reason(told: Any, height: int | None) -> None:
-    assert heatmap._room(told, None) == height
+    assert within(told, HEIGHTS, None) == height
 
 
 def stages() -> list[Stage]:
@@ -151,7 +154,7 @@ def answer(stage: Any = "scores", head: Any = 0, row: Any = 0, column: Any = 0) 
     ],
 )
 def test_a_good_choice_is_read(said: Any, picked: Picked) -> None:
-    assert read(said, stages()) == picked
+    assert read(said, stages(), figures_of_pictures.placed(stages(), 900, 500)) == picked
 
 
 @pytest.mark.parametrize(
@@ -179,7 +182,7 @@ def test_a_good_choice_is_read(said: Any, picked: Picked) -> None:
     ],
 )
 def test_a_choice_of_what_is_not_there_is_none(said: Any) -> None:
-    assert read(said, stages()) is None
+    assert read(said, stages(), figures_of_pictures.placed(stages(), 900, 500)) is None
 
 
 @pytest.mark.parametrize(
@@ -199,18 +202,18 @@ def test_a_choice_of_what_is_not_there_is_none(said: Any) -> None:
     ],
 )
 def test_a_head_is_brought_forward_only_if_it_is_there(said: Any, found: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heatmap.st, "session_state", {"maps-bridge": said})
-    assert heatmap.brought("maps", 4) == found
+    monkeypatch.setattr(room.st, "session_state", {"maps-bridge": said})
+    assert focused_head("maps", 4) == found
 
 
 def test_a_click_on_a_block_means_its_largest_number() -> None:
     array = np.zeros((16, 64, 64))
     array[3, 42, 17] = -5.0
     stage = Stage("scores", "S", array, "signed", ["w"] * 64, ["w"] * 64)
-    placed = heatmap.figures.placed([stage], 900, 500)
+    placed = figures_of_pictures.placed([stage], 900, 500)
     block = placed.tilings[0].block
     assert block > 1
-    picked = Picked("scores", 3, 42 // block * block, 17 // block * block)
-    assert heatmap._refined(picked, [stage], placed) == Picked("scores", 3, 42, 17)
-    row = Picked("scores", None, 8, None)
-    assert heatmap._refined(row, [stage], placed) == row
+    cell = answer(head=3, row=42 // block * block, column=17 // block * block)
+    assert read(cell, [stage], placed) == Picked("scores", 3, 42, 17)
+    row = answer(head=None, row=8, column=None)
+    assert read(row, [stage], placed) == Picked("scores", None, 8, None)

@@ -1,0 +1,94 @@
+"""What a person has picked in the pictures since the last run: a cell, a head, another step, another scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from attnviz.pictures import figures
+from attnviz.pictures.figures import Stage
+from attnviz.pictures.placement import Placement
+from attnviz.ui.components.stage.room import View, reported, room_for
+
+
+@dataclass(frozen=True)
+class Picked:
+    """A cell of a stage, or a whole row or column picked by its word: then the rest is None. All count from 0."""
+
+    stage: str
+    head: int | None
+    row: int | None
+    column: int | None
+
+
+def has_picked(key: str) -> bool:
+    """Return whether something was picked in the pictures of a key since the last run."""
+    return reported(key).get("picked") is not None
+
+
+def picked(key: str, stages: Sequence[Stage], view: View, *, has_film: bool) -> Picked | None:
+    """Return what was picked since the last run, before the pictures are drawn again.
+
+    stages, view, has_film  how they were drawn in that run
+    """
+    room = room_for(key, view, has_film=has_film)
+    visible = room.visible(stages)
+    return read(reported(key).get("picked"), visible, room.placement(visible))
+
+
+def focused_head(key: str, heads: int) -> tuple[int | None] | None:
+    """Return the head that was brought to the front since the last run, (None,) for all; None as a rule."""
+    values = reported(key)
+    head, cell = values.get("focus"), values.get("picked")
+    if isinstance(cell, Mapping) and cell.get("bring") is True:
+        head = cell.get("head")
+    if isinstance(head, bool) or not isinstance(head, int) or not -1 <= head < heads:
+        return None
+    return (None,) if head < 0 else (head,)
+
+
+def is_rescaled(key: str) -> bool:
+    """Return whether the scale of the colours was switched since the last run."""
+    return reported(key).get("scale") is True
+
+
+def turned_to(key: str) -> str | None:
+    """Return the step that was turned to since the last run; None as a rule."""
+    step = reported(key).get("shown")
+    return step[:40] if isinstance(step, str) and step else None
+
+
+def read(answer: Any, stages: Sequence[Stage], placement: Placement) -> Picked | None:
+    """Return what the browser reports as picked; None if there is no such cell, row or column, as it may say anything.
+
+    Where several cells share a drawn one, it is the one with the largest number.
+    """
+    picked = _existing(answer, stages)
+    if picked is None or None in (picked.head, picked.row, picked.column):
+        return picked
+    stage, tiling = next(pair for pair in zip(stages, placement.tilings, strict=True) if pair[0].name == picked.stage)
+    row, column = figures.behind(stage, tiling, picked.head or 0, picked.row or 0, picked.column or 0)
+    return replace(picked, row=row, column=column)
+
+
+def _existing(answer: Any, stages: Sequence[Stage]) -> Picked | None:
+    stage = next((stage for stage in stages if isinstance(answer, dict) and stage.name == answer.get("stage")), None)
+    if stage is None:
+        return None
+    sizes = zip(("head", "row", "column"), stage.array.shape, strict=True)
+    try:
+        head, row, column = (_index(answer.get(name), size) for name, size in sizes)
+    except ValueError:
+        return None
+    if head is not None and column is not None and column >= stage.true_widths[head]:
+        return None
+    return None if row is None and column is None else Picked(stage.name, head, row, column)
+
+
+def _index(value: Any, size: int) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < size:
+        raise ValueError(value)
+    return value

@@ -1,0 +1,134 @@
+"""The room that a browser reports for the pictures of a page, and where the stages stand in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from attnviz.pictures import figures, headings
+from attnviz.pictures.figures import Stage
+from attnviz.pictures.placement import NARROWEST_PAGE, Placement
+from attnviz.ui.components.pickers import film_strip
+from attnviz.ui.components.stage import drawer
+
+Default = TypeVar("Default")
+
+DEFAULT_WIDTH = 960  # beside an open sidebar on a window of 1280
+WIDTHS = (240, 3840)
+DEFAULT_HEIGHT = 560  # below the sentence on a window of 720
+HEIGHTS = (160, 2160)
+SCROLLED_HEIGHT = 560  # pixels for the pictures of a page that is scrolled
+
+
+@dataclass(frozen=True)
+class View:
+    """The share of the window that the pictures may have.
+
+    width       pixels to lay out for until the browser has reported how many there are
+    fit         keep within the height that the window has left, so that nothing is scrolled
+    fill        fill the window from here to its foot; what follows is scrolled to. A phone has one stage at a time then
+    first       the stage that is shown where there is room for one at a time; otherwise the one that leads
+    reserved    pixels of the window below the pictures that are for something else
+    has_answer  an answer stands beside the pictures, or on a narrow window below, and takes its room of theirs
+    """
+
+    width: int = DEFAULT_WIDTH
+    fit: bool = False
+    fill: bool = False
+    first: str = ""
+    reserved: int = 0
+    has_answer: bool = False
+
+
+SCROLLED = View()
+"""Pictures as high as their cells need, on a page that is scrolled."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """Pixels for the pictures, less what an answer takes of them.
+
+    height    None on a page that is scrolled
+    is_wide   whether the window is so wide that an answer stands beside the pictures
+    has_film  whether the pictures are those of one head, with a film strip of all heads beside or below them
+    """
+
+    view: View
+    width: int
+    height: int | None
+    is_wide: bool
+    has_film: bool
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the stages cannot stand side by side."""
+        return self.width < NARROWEST_PAGE
+
+    def visible(self, stages: Sequence[Stage]) -> list[Stage]:
+        """Return the stages that there is room for: one alone in a narrow window that they fill."""
+        return [in_front(stages, self.view.first)] if self.view.fill and self.is_narrow else list(stages)
+
+    @property
+    def film_width(self) -> int:
+        """Pixels of the film strip beside the pictures; 0 if there is none there."""
+        return film_strip.WIDTH if self.has_film and self.width - film_strip.WIDTH >= NARROWEST_PAGE else 0
+
+    @property
+    def film_height(self) -> int:
+        """Pixels of the film strip below the pictures, where these need the whole width; 0 if there is none there."""
+        return film_strip.HEIGHT if self.has_film and not self.film_width else 0
+
+    @property
+    def picture_height(self) -> int:
+        """Pixels for the pictures between their headings and the film strip."""
+        return (self.height or SCROLLED_HEIGHT) - headings.HEIGHT - self.film_height
+
+    def placement(self, stages: Sequence[Stage]) -> Placement:
+        """Place the visible stages."""
+        is_alone = self.has_film or (self.view.fill and self.is_narrow)
+        return figures.placed(stages, self.width - self.film_width, self.picture_height, focused=is_alone)
+
+
+def in_front(stages: Sequence[Stage], first: str) -> Stage:
+    """Return the stage of a name, or else the one that leads."""
+    named = (stage for stage in stages if stage.name == first)
+    leading = (stage for stage in stages if stage.leads)
+    return next(named, next(leading, stages[0]))
+
+
+def reported(key: str) -> Mapping[str, Any]:
+    """Return what the browser has reported of the pictures of a key: it may report anything."""
+    values = st.session_state.get(f"{key}-bridge")
+    return values if isinstance(values, Mapping) else {}
+
+
+def room_for(key: str, view: View, *, has_film: bool = False) -> Room:
+    """Return the room for the pictures of a key, from what the browser has reported so far."""
+    values = reported(key)
+    is_wide = values.get("wide") is not False
+    width = within(values.get("width"), WIDTHS, view.width)
+    height = None
+    if view.fit or view.fill:
+        height = within(values.get("room"), HEIGHTS, DEFAULT_HEIGHT if view.fill else None)
+    if height is not None:
+        height = max(height - view.reserved, HEIGHTS[0])
+    if view.has_answer and is_wide:
+        width = max(width - drawer.WIDTH, WIDTHS[0])
+    elif view.has_answer and height is not None and height - drawer.HEIGHT >= HEIGHTS[0]:
+        height -= drawer.HEIGHT
+    return Room(view, width, height, is_wide, has_film)
+
+
+def is_narrow(key: str) -> bool:
+    """Return whether the pictures of a key have room for one stage at a time, as far as the browser has reported."""
+    return room_for(key, SCROLLED).is_narrow
+
+
+def within(pixels: Any, limits: tuple[int, int], default: Default) -> int | Default:
+    """Return a reported number of pixels, no less and no more than the limits; the default for what is no number."""
+    if isinstance(pixels, bool) or not isinstance(pixels, int):
+        return default
+    return min(max(pixels, limits[0]), limits[1])
