@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from attnviz import __version__, options
+from attnviz.engine.records import hosted
 from attnviz.engine.records.config import Config
 from attnviz.engine.run import run
 from attnviz.engine.tables.own_rows import load_rows
 from attnviz.exports.formats import FORMATS, ExportTarget, export, kind_of
+from attnviz.models import hosting
 from attnviz.settings import url_codec
 from attnviz.settings.fields import ConfigError, settings, shorten
 from attnviz.ui.session.selection import Selection, within
@@ -28,14 +30,17 @@ NEEDED = ("streamlit", "plotly", "pandas")
 STREAMLIT_OPTION = re.compile(r"--[a-zA-Z]+(\.[a-zA-Z]+)+=.*", re.DOTALL)
 
 WORDS = {
-    "usage": "attnviz [--with FILE] [--port N] [--address HOST]\n"
-    "       attnviz [--with FILE] render [SENTENCE] -o FILE [settings]",
+    "usage": "attnviz [--with FILE] [--model NAME] [--port N] [--address HOST]\n"
+    "       attnviz [--with FILE] [--model NAME] render [SENTENCE] -o FILE [settings]",
     "render_usage": "attnviz render [SENTENCE] -o FILE [settings]",
     "about": "See attention happen. Without a command, start the page.",
     "more": "Any option of Streamlit may follow, written as --server.baseUrlPath=attention.",
     "port": "1 to 65535; otherwise Streamlit's own, 8501 or the next that is free",
     "address": "who may open the page: localhost is this machine alone, 0.0.0.0 the whole network [localhost]",
     "with": "a Python file of your own with scores and normalisers, each a LineRow; may be given more than once",
+    "model": "a trained model to offer: minilm, if it is installed, or name=FOLDER as Hugging Face writes it; may be "
+    "given more than once",
+    "model_tokens": "tokens that a sentence may have with a model, 2 to 128 [32]",
     "render": "write a run to a file, without the page",
     "sentence": "the sentence, in quotes",
     "output": "the file; the end of its name says what kind it is; - is standard output",
@@ -72,6 +77,8 @@ def main(words: Sequence[str] | None = None) -> int:
         arguments, rest = _parser().parse_known_args(words)
         for path in arguments.own_rows or ():
             load_rows(path)
+        hosting.offer_those_of_the_environment()
+        hosting.offer(arguments.offered or (), arguments.model_tokens)
         if arguments.command == "render":
             _refuse(rest)
             _render(vars(arguments))
@@ -91,6 +98,8 @@ def _parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=__version__)
     parser.add_argument("--with", action="append", dest="own_rows", metavar="FILE", help=WORDS["with"])
+    parser.add_argument("--model", action="append", dest="offered", metavar="NAME", help=WORDS["model"])
+    parser.add_argument("--model-tokens", default="", metavar="N", help=WORDS["model_tokens"])
     parser.add_argument("--port", metavar="N", help=WORDS["port"])
     parser.add_argument("--address", metavar="HOST", default="localhost", help=WORDS["address"])
     kinds = [WORDS["kinds"], *(f"  {'.' + name:11}{form.note}" for name, form in FORMATS.items())]
@@ -162,7 +171,7 @@ def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str
 def _render(arguments: Mapping[str, Any]) -> None:
     name = _kind(arguments["output"], arguments.get("format"))
     config, selection, said = _linked(arguments.get("link"))
-    config = replace(config, **options.given(Config, arguments))
+    config = _with_model(replace(config, **options.given(Config, arguments)), "model" in arguments)
     trace = run(config)
     selection = replace(within(selection, trace), **options.given(Selection, arguments))
     place = ExportTarget(**{item.name: getattr(selection, item.name) for item in fields(ExportTarget)})
@@ -170,6 +179,20 @@ def _render(arguments: Mapping[str, Any]) -> None:
     for note in (*said, *trace.notes):
         print(f"attnviz: {note}", file=sys.stderr)
     _write(data, arguments["output"])
+
+
+def _with_model(config: Config, must: bool) -> Config:
+    """The setting, and the model that it names offered, if that is installed; raises ConfigError if it must be."""
+    name = config.model.partition("~")[0]
+    if name and name not in hosted.MODELS:
+        try:
+            hosting.offer([name])
+        except ConfigError:
+            if must:
+                raise
+    if must and name and hosted.find(config.model) is None:
+        raise ConfigError(hosted.unavailable(config.model))
+    return config
 
 
 def _kind(output: str, given: str | None) -> str:

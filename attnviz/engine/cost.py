@@ -15,7 +15,9 @@ from functools import lru_cache
 from attnviz.engine import inputs
 from attnviz.engine.external import is_external
 from attnviz.engine.learning import learning_cost
+from attnviz.engine.records import hosted
 from attnviz.engine.records.config import Config
+from attnviz.engine.records.model_cost import ModelSizes
 from attnviz.engine.records.pretrained import is_pretrained
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import TYPED, bias_formula, mask_formula, normaliser_of, score_of
@@ -114,7 +116,7 @@ def sizes(of: Config | Trace) -> Sizes:
     """
     if isinstance(of, Config):
         return _of_setting(of)
-    if not is_external(of) and not is_pretrained(of):
+    if hosted.find(of.config.model) or not (is_external(of) or is_pretrained(of)):
         return _of_setting(of.config)
     each = [step.array.size for steps in (of.around, *of.layers) for step in steps.values()]
     return Sizes(sum(each), max(each), 3 * max(each), len(of.layers))
@@ -123,6 +125,9 @@ def sizes(of: Config | Trace) -> Sizes:
 @lru_cache(maxsize=64)
 def _of_setting(config: Config) -> Sizes:
     query_tokens, key_tokens, _ = inputs.tokens(config)
+    model = hosted.find(config.model)
+    if model is not None:
+        return _of_model(model.sizes, len(query_tokens))
     n, m, d = len(query_tokens), len(key_tokens), config.d_model
     parameters = list(_parameters(config, m))
     vectors, cells = _vectors(config, n, m), config.n_heads * n * m
@@ -140,6 +145,12 @@ def _of_setting(config: Config) -> Sizes:
     learning = learning_cost.of(config)
     seconds, working = seconds * runs + learning.seconds, working + learning.numbers
     return Sizes(numbers, largest, drawn, config.n_layers, seconds, working, learning.seconds)
+
+
+def _of_model(model: ModelSizes, n: int) -> Sizes:
+    """Return the sizes of a run through a trained model, whose matrices stay in their file."""
+    numbers = model.n_layers * model.of_layer(n) + 6 * n * model.d_model
+    return Sizes(numbers, model.largest(n), model.drawn(n), model.n_layers, model.seconds(n))
 
 
 def _typed(config: Config, cells: int) -> tuple[int, float]:
@@ -369,7 +380,7 @@ def _advice(what: str, of: Config | Trace, beside: tuple[Config, ...], *, by_tim
         return WORDS["part"]
     config = of if isinstance(of, Config) else of.config
     costs = {}
-    for name in SMALLER:
+    for name in ("max_tokens",) if hosted.find(config.model) else SMALLER:
         try:
             halved = estimate(what, _halved(config, name), *(_halved(other, name) for other in beside))
         except ConfigError:  # such as key/value heads that no longer divide the heads

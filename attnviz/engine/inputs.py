@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.engine.records import hosted
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Steps
 from attnviz.engine.tables.embeddings import EMBEDDINGS, parse, unlisted
@@ -37,7 +38,11 @@ MOST_NAMED = 4
 
 
 def tokens(config: Config) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
-    """The query tokens, the key tokens, and what had to be cut."""
+    """The query tokens, the key tokens, and what had to be cut; a model's are its own, and it says what it cuts."""
+    model = hosted.find(config.model)
+    if model is not None:
+        pieces = model.tokens(config)
+        return pieces, pieces, []
     notes: list[str] = []
     lines = []
     for sentence in (config.sentence, config.second_sentence):

@@ -15,7 +15,7 @@ from attnviz.engine.numerics import fixed_order
 from attnviz.engine.numerics.products import product
 from attnviz.engine.parameters import Parameters
 from attnviz.engine.records import edits as edits_of
-from attnviz.engine.records import typed_rows
+from attnviz.engine.records import hosted, typed_rows
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import OUTER, Edit
 from attnviz.engine.records.trace import Step, Steps, Trace
@@ -61,6 +61,8 @@ def run(
     edits        (layer, step, index, value): numbers to change as the step is recorded, so that all that follows uses
                  them; the layer is None for the steps around the layers, such as "embedded"
 
+    A setting that names a model which this process offers is run through that; what is said in the notes of any other.
+
     Raises ConfigError for a sentence without tokens, and for projections or edits that do not fit.
 
     >>> trace = run(Config(sentence="the cat sat", n_heads=2, mask="causal"))
@@ -71,6 +73,11 @@ def run(
         raise ConfigError(
             translate("run takes a Config, not {given}; call run(Config(sentence=...))", given=f"{config!r:.60}")
         )
+    model = hosted.find(config.model)
+    if model is not None:
+        if projections:
+            raise ConfigError(translate("a model has projections of its own; leave out either them or the model"))
+        return model.run(config, edits)
     with fixed_order.required(INITIALISERS[config.initialiser].solved):
         return _run(config, projections, edits)
 
@@ -80,6 +87,7 @@ def _run(config: Config, projections: Projections | Sequence[Projections] | None
     given = _one_each(projections, config.n_layers)
     kept = _kept(config, given) if here or own else [None] * config.n_layers
     query_tokens, key_tokens, notes = inputs.tokens(config)
+    notes += [hosted.unavailable(config.model)] if config.model else []
     notes += film.notes(config, query_tokens + key_tokens)
     found = _with_learned(config, given, len(key_tokens), notes)
     _note_beyond(config, len(query_tokens), len(key_tokens), notes)

@@ -14,6 +14,7 @@ import numpy as np
 from attnviz.engine.records import edits as edits_of
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
+from attnviz.engine.records.model_cost import ModelSizes
 from attnviz.engine.records.pretrained import FREE, PretrainedConfig
 from attnviz.engine.records.trace import Steps, Trace
 from attnviz.engine.run import note_empty_rows
@@ -49,8 +50,10 @@ class Model:
     """A trained model: `model("the cat sat")` is a Trace of it.
 
     Its weights stay in their file and are looked up as they are used, so that a model takes little memory of its own,
-    and traces hold no copies of them.
+    and traces hold no copies of them. `limit` is how many tokens a sentence may have at most; a host lowers it.
     """
+
+    limit = 65_536
 
     def __init__(self, folder: str | PathLike[str]) -> None:
         """Raises ConfigError where the folder holds no model, one of another family, or a damaged one."""
@@ -105,8 +108,26 @@ class Model:
     @property
     def most_tokens(self) -> int:
         """How many tokens a sentence may have."""
-        room = self.shape.n_positions or 65_536
+        room = min(self.shape.n_positions or 65_536, self.limit)
         return min(room, len(self._tables["positions"]) - self.shape.first_position) if self._positioned else room
+
+    @property
+    def own_masks(self) -> tuple[str, ...]:
+        """The masks that are the model's own."""
+        return ("causal",) if self.shape.causal else ()
+
+    @cached_property
+    def sizes(self) -> ModelSizes:
+        """What a run takes depends on these."""
+        shape = self.shape
+        return ModelSizes(
+            shape.n_layers, shape.n_heads, shape.n_kv_heads, shape.d_model, shape.d_head, shape.d_ff,
+            shape.feed_forward in forward.GATED, sum(each.size for layer in self._layers for each in layer.values()),
+        )  # fmt: skip
+
+    def tokens(self, config: Config) -> tuple[str, ...]:
+        """The tokens of a setting's sentence, as its run has them. Raises ConfigError for an empty one."""
+        return self._tokens(config)[1]
 
     @property
     def _positioned(self) -> bool:
@@ -134,19 +155,25 @@ class Model:
 
     def run(self, config: Config, edits: Sequence[Edit] = ()) -> Trace:
         """The run of a setting, of which the model takes what applies to it."""
-        return self._run(self._setting({name: getattr(config, name) for name in FREE}), edits)
+        return self._run(self.setting(config), edits)
+
+    def setting(self, config: Config) -> PretrainedConfig:
+        """The setting of a run: what the model decides, and what of `config` applies to it."""
+        chosen = config.chosen
+        return self._setting({name: getattr(chosen, name) for name in FREE} | {"beside": chosen})
 
     def _setting(self, free: Mapping[str, Any]) -> PretrainedConfig:
         shape, given = self.shape, dict(free)
         wanted = given.pop("mask", "none")
         names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
-        own = ("causal",) if shape.causal else ()
+        own = self.own_masks
         mask: Any = tuple(dict.fromkeys((*own, *(name for name in names if name != "none")))) or "none"
         norm: Any = "rms" if shape.norm == "rms" else {"after": "post", "before": "pre"}[shape.place]
         feed_forward: Any = "geglu" if shape.feed_forward == "geglu_tanh" else shape.feed_forward
         return PretrainedConfig(
             **given,
             mask=mask,
+            own_masks=own,
             n_heads=shape.n_heads,
             n_kv_heads=shape.n_kv_heads,
             n_layers=shape.n_layers,
@@ -197,7 +224,7 @@ class Model:
         formula = rf"H = \mathrm{{{kind}}}(Y + G) \odot g_F" + ("" if added is None else " + c_F")
         steps.record("final_normed", forward.normed(X, self.shape, gain, added), formula=formula)
 
-    def _tokens(self, config: PretrainedConfig) -> tuple[list[int], tuple[str, ...], list[str]]:
+    def _tokens(self, config: Config) -> tuple[list[int], tuple[str, ...], list[str]]:
         """The ids and tokens of a sentence, cut to what fits, and what is to be said of that."""
         ids, tokens = self.tokenise(config.sentence)
         if not ids:

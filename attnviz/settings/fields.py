@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import cache
@@ -448,7 +449,38 @@ class Changes:
         raise ValueError(text)
 
 
-Kind = Text | Number | Switch | Option | Options | Widths | Listed | SerialisedTuple | Knobs | Changes
+NAME = re.compile(r"[a-z0-9_-]{1,24}(~[0-9a-f]{8})?")
+
+
+@dataclass(frozen=True)
+class Named:
+    """The name of something that a host may have, with the first digits of its hash: `minilm~53aa5117`; empty is none.
+
+    offered  what this host has; any other name is kept too, as a link may lead to a host that has it
+    """
+
+    offered: Callable[[], tuple[str, ...]]
+
+    def check(self, value: Any) -> str:
+        if not isinstance(value, str) or (value and not NAME.fullmatch(value)):
+            raise ConfigError(
+                translate(
+                    "is {given}; give a name of small letters, digits, _ and -, such as minilm",
+                    given=shorten(value) if isinstance(value, str) else f"{value!r:.40}",
+                )
+            )
+        return value
+
+    def write(self, value: str) -> str:
+        return value
+
+    def read(self, text: str) -> tuple[str, str | None]:
+        if text and not NAME.fullmatch(text):
+            raise ValueError(text)
+        return text, None
+
+
+Kind = Text | Number | Switch | Option | Options | Widths | Listed | SerialisedTuple | Knobs | Changes | Named
 
 
 def _unknown(names: list[str], table: Mapping[str, Choice | Entry]) -> str | None:
@@ -550,6 +582,11 @@ def listed(
 def serialised(most: int, tidy: Any, written: Any, parsed: Any, *, label: str, help: str = "") -> Any:
     """Return a field that holds a tuple of things and has no widget: see `SerialisedTuple`."""
     return _setting((), SerialisedTuple(most, tidy, written, parsed), label, help, "")
+
+
+def named(offered: Callable[[], tuple[str, ...]], *, label: str, help: str = "", group: str = "") -> Any:
+    """Return a field that holds the name of something that a host may have, or nothing: see `Named`."""
+    return _setting("", Named(offered), label, help, group)
 
 
 def knobs(of: str, rows: Mapping[str, Choice], *, most: int, label: str, help: str = "", group: str = "") -> Any:

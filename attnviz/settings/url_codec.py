@@ -18,6 +18,7 @@ from attnviz.settings.fields import (
     Kind,
     Knobs,
     Listed,
+    Named,
     Number,
     Option,
     Options,
@@ -73,7 +74,7 @@ Items = Mapping[str, Field[Any]]
 def encode(*records: object, every: bool = False) -> dict[str, str]:
     """Return the records as an address: the version, and what differs from the default, or `every` setting."""
     query: dict[str, str] = {}
-    for record in records:
+    for record in (getattr(record, "chosen", record) for record in records):
         for item in settings(record):
             value = getattr(record, item.name)
             if isinstance(item.metadata["kind"], Changes):
@@ -267,6 +268,9 @@ def _allowed(kind: Kind, given: str) -> str:
             return _named(list(kind.table), given)
         case Widths():
             return translate("{low} to {high}, once or for each head", low=kind.low, high=kind.high)
+        case Named():
+            names = ", ".join(kind.offered()) or "minilm~53aa5117"
+            return translate("a name, such as {names}", names=names)
         case SerialisedTuple() | Knobs() | Changes():
             return translate("as a link that was copied has it")
         case Text():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+import sys
+from functools import cache, partial
 from pathlib import Path
 
 import streamlit as st
@@ -10,16 +11,18 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.classroom.marking import submissions
 from attnviz.classroom.marking.assignments import Assignment, open_assignment
+from attnviz.engine.records import hosted
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
+from attnviz.models import hosting
 from attnviz.settings.fields import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text.headline import headline
 from attnviz.ui.components import paste_guard
 from attnviz.ui.pages import assignments, registry, your_data
 from attnviz.ui.pages.registry import PAGES
-from attnviz.ui.panels import grading_desk, typed, what_if
+from attnviz.ui.panels import grading_desk, model, typed, what_if
 from attnviz.ui.session import admission, browser_history, locale, places, session_state, transport, unfinished, widgets
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection, outside, outside_lesson, within
@@ -62,8 +65,19 @@ LONGEST = {
 """Characters that can be pasted into the fields of the page, by their keys."""
 
 
+@cache
+def _offer_models() -> None:
+    """Offer the models that the environment names where the command has not; what is wrong with them is logged."""
+    try:
+        if not hosted.MODELS:
+            hosting.offer_those_of_the_environment()
+    except ConfigError as error:
+        print(f"attnviz: {error}", file=sys.stderr)
+
+
 def page() -> None:
     """Draw the page; a script for `streamlit run` calls it once."""
+    _offer_models()
     transport.send_at_once()
     with admission.TURNS.turn():
         _page()
@@ -128,9 +142,12 @@ def _controls(
     """The setting as the visitor leaves it, where to offer it as a file, if that is open, and where to explain what
     was typed."""
     with st.sidebar:
-        draft = widgets.draw(config, "sentence", "d_model", "n_heads", "mask", "score", skip=locked)
+        draft = widgets.draw(config, "sentence", "model", skip=locked)
+        locked = (*locked, *model.decided(draft))
+        draft = widgets.draw(draft, "d_model", "n_heads", "mask", "score", skip=locked)
         draft, lines = typed.fields(draft, locked)
         draft = widgets.draw(draft, "seed", skip=locked)
+        model.say(draft)
         skip = (*locked, *typed.FIELDS.values())
         for group in widgets.groups(draft, skip=skip):
             if group:

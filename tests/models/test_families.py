@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from attnviz.engine.edits import Edit
-from attnviz.engine.trace import Trace
 
 from attnviz import ConfigError, load
+from attnviz.engine.records.edits import Edit
+from attnviz.engine.records.trace import Trace
 from attnviz.models.families import FAMILIES
 from tests.small_models import FOLDER, NAMES, model
 

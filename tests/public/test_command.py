@@ -21,7 +21,19 @@ import attnviz
 from attnviz import Config, ConfigError, command, run
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.settings import url_codec
-from attnviz.settings.fields import Knobs, Listed, Number, Option, Options, Switch, Text, Widths, default, settings
+from attnviz.settings.fields import (
+    Knobs,
+    Listed,
+    Named,
+    Number,
+    Option,
+    Options,
+    Switch,
+    Text,
+    Widths,
+    default,
+    settings,
+)
 from attnviz.ui.session.selection import Selection
 
 ROOT = Path(__file__).parents[2]
@@ -112,6 +124,8 @@ def another(item: Any) -> tuple[list[str], Any]:
             return [], not default(item)
         case Text():
             return ["1 2"], "1 2"
+        case Named():
+            return ["tiny~0123abcd"], "tiny~0123abcd"
         case Knobs():
             return ["softmax_with_sink.sink~2"], (("softmax_with_sink.sink", 2.0),)
         case _:
@@ -128,6 +142,7 @@ def test_every_setting_is_an_option(item: Any, monkeypatch: pytest.MonkeyPatch) 
     if isinstance(value, bool) and not value:
         option = option.replace("--", "--no-")
     words = [*text] if item.name == "sentence" else [option, *text]
+    monkeypatch.setattr(command, "_with_model", lambda config, must: config)  # it opens the model
     config = caught(monkeypatch, *words)
     text_of = Config(**{item.name: value})  # some settings tidy what they are given
     assert config == text_of != Config()

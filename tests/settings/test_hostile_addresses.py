@@ -22,6 +22,7 @@ from attnviz.settings.fields import (
     ConfigError,
     Knobs,
     Listed,
+    Named,
     Number,
     Option,
     Options,
@@ -152,6 +153,8 @@ def in_range(item: Field[Any], value: Any) -> bool:
         case Knobs(most=most) as kind:
             held = [(kind.known[name], each if isinstance(each, tuple) else (each,)) for name, each in value]
             return all(1 <= len(n) <= most and knob.low <= min(n) <= max(n) <= knob.high for knob, n in held)
+        case Named():
+            return value == "" or re.fullmatch(r"[a-z0-9_-]{1,24}(~[0-9a-f]{8})?", value) is not None
         case Changes(of=of):
             return {name for name, _ in value} <= {other.name for other in fields.settings(of)}
     raise AssertionError(f"no range is known for {item.name}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from attnviz.engine.records import edits
+from attnviz.engine.records import edits, hosted
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.tables import biases, embeddings, mask_bits, masks, normalisers, scores
 from attnviz.engine.tables.biases import BIASES
@@ -38,7 +38,7 @@ from attnviz.engine.tables.scores import SCORES, Score
 from attnviz.engine.tables.tokenisers import TOKENISERS
 from attnviz.engine.tasks.tasks import GAMES
 from attnviz.settings import fields
-from attnviz.settings.fields import knobs, listed, number, option, options, serialised, switch, text, widths
+from attnviz.settings.fields import knobs, listed, named, number, option, options, serialised, switch, text, widths
 from attnviz.settings.rows import KnobValue
 
 MOST_HEADS = 16
@@ -99,6 +99,11 @@ class Config:
         label="Sentence",
         longest=10_000,
         help="Each token becomes a row: a query, a key and a value.",
+    )
+    model: str = named(
+        hosted.names,
+        label="Model",
+        help="A trained model that this host offers: it brings its own words, sizes and matrices.",
     )
     second_sentence: str = text(
         "",
@@ -414,6 +419,11 @@ class Config:
                 object.__setattr__(self, "score_formula", self.score.typed.text)
             object.__setattr__(self, "score", self.score.name)
         fields.check(self)
+
+    @property
+    def chosen(self) -> Config:
+        """The setting as it was chosen, which is what a link holds; here the setting itself."""
+        return self
 
     @property
     def is_cross_attention(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attnviz.engine.records.config import Config, divisors
 from attnviz.engine.records.trace import Trace
@@ -12,6 +12,7 @@ MOST_HEADS, MOST_LAYERS, MOST_WIDTH = 256, 256, 65_536
 
 FREE = (
     "sentence",
+    "model",
     "max_tokens",
     "mask",
     "mask_formula",
@@ -44,6 +45,17 @@ class PretrainedConfig(Config):
     d_ff: int = number(1, 1, MOST_WIDTH, label="Feed-forward width")
     d_k: int | tuple[int, ...] = widths(1, 1, MOST_WIDTH, most=1, label="Width of queries and keys, d_k")
     d_v: int | tuple[int, ...] = widths(1, 1, MOST_WIDTH, most=1, label="Width of values, d_v")
+    beside: Config = Config()
+    """The setting that the run was made of; the page keeps what does not apply to the model."""
+    own_masks: tuple[str, ...] = ()
+    """The masks that the model itself has."""
+
+    @property
+    def chosen(self) -> Config:
+        """The setting as it was chosen: what applies to a model as it is here, all else as it was."""
+        kept = {name: getattr(self, name) for name in FREE}
+        masks = tuple(name for name in self.mask if name not in self.own_masks or name in self.beside.mask)
+        return replace(self.beside, **kept | {"mask": masks or ("none",)})
 
 
 def is_pretrained(trace: Trace) -> bool:

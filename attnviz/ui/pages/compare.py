@@ -55,7 +55,7 @@ STARTERS: dict[str, tuple[str, Callable[[Config], dict[str, Any]]]] = {
 
 def page(trace: Trace, selection: Selection) -> Selection:
     """Draw the page; the selection as the visitor leaves it."""
-    config = trace.config
+    config = trace.config.chosen
     if not selection.changes:
         _starters(config, selection)
     _, unfit = url_codec.apply_changes(

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 
 import streamlit as st
 
+from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.exports import links
@@ -157,7 +158,7 @@ def _links(trace: Trace, selection: Selection) -> None:
         st.caption(WORDS["link_note"])
         st.code(whole, language=None, wrap_lines=True, height=160)
         if left_out:
-            names = url_codec.labels(type(trace.config), Selection)
+            names = url_codec.labels(Config, Selection)
             notice(WORDS["too_long"].format(names=", ".join(names[name] for name in left_out)))
     with frame:
         st.markdown(f"#### {WORDS['frame']}")

@@ -65,7 +65,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
             trace.query_tokens,
             trace.key_tokens,
             key="paint",
-            painted=partial(_adopt_cells, trace.config, selection),
+            painted=partial(_adopt_cells, trace.config.chosen, selection),
             refused=st.session_state.get(_REFUSED, 0),
         )
     with controls:
@@ -102,7 +102,7 @@ def _said(allowed: np.ndarray) -> None:
 def _buttons(trace: Trace, selection: Selection, allowed: np.ndarray) -> None:
     """Masks that need no choice: all, none, and the other way round."""
     with st.container(horizontal=True):
-        config = trace.config
+        config = trace.config.chosen
         st.button(TEXTS["all"], key="mask_all", on_click=_adopt, args=(config, selection, ("none",)))
         st.button(TEXTS["none"], key="mask_none", on_click=_adopt_cells, args=(config, selection, allowed & False))
         st.button(TEXTS["invert"], key="mask_invert", on_click=_adopt_cells, args=(config, selection, ~allowed))
@@ -132,7 +132,7 @@ def _starts(trace: Trace, selection: Selection) -> None:
         key="mask_use",
         disabled=not names,
         on_click=_start,
-        args=(trace.config, selection, tuple(names), how == "every"),
+        args=(trace.config.chosen, selection, tuple(names), how == "every"),
     )
 
 

@@ -140,7 +140,7 @@ def explain(places: Mapping[str, DeltaGenerator], draft: Config, trace: Trace | 
                 st.caption(f"{str(fault)[0].upper()}{str(fault)[1:]}.".replace("*", r"\*"))
                 continue
             formula_picture.show(latex(formula), kind)
-            if trace is not None and trace.config == draft:
+            if trace is not None and trace.config.chosen == draft:
                 _facts(kind, formula, trace)
 
 

@@ -84,7 +84,7 @@ def _table(trace: Trace, selection: Selection, on: EditedMatrix) -> None:
     The table keeps what is typed into it, so it has to be told the numbers from before: those of the edits that are
     not its own.
     """
-    config = trace.config
+    config = trace.config.chosen
     base = _base(config, on)
     before = run(replace(config, edits=base)) if base != config.edits else trace
     step = before.around[on.step] if on.layer is None else before.layers[on.layer][on.step]
@@ -130,7 +130,7 @@ def _whole(trace: Trace, selection: Selection, on: EditedMatrix) -> None:
     with st.container(key="whole-matrix"), st.expander(WORDS["paste"], key="whole-matrix-opened"):
         st.text_area(WORDS["pasted"], key="pasted_matrix", max_chars=LONGEST)
         st.file_uploader(WORDS["upload"], type=["csv", "tsv", "txt"], key="uploaded_matrix", max_upload_size=1)
-        st.button(WORDS["set"], key="set_matrix", on_click=_set, args=(trace.config, selection, on))
+        st.button(WORDS["set"], key="set_matrix", on_click=_set, args=(trace.config.chosen, selection, on))
 
 
 @locale.in_session_language
@@ -151,7 +151,7 @@ def _set(config: Config, selection: Selection, on: EditedMatrix) -> None:
 
 def _list(trace: Trace, selection: Selection) -> None:
     """What was changed, each to be undone by itself."""
-    config = trace.config
+    config = trace.config.chosen
     if not config.edits:
         return
     if INITIALISERS[config.initialiser].solved:

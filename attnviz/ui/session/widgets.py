@@ -19,6 +19,7 @@ from attnviz.settings.fields import (
     Changes,
     Knobs,
     Listed,
+    Named,
     Number,
     Option,
     Options,
@@ -115,8 +116,14 @@ def _wanted(draft: object, prefix: str = "") -> tuple[str, ...]:
 
 
 def _drawable(record: object) -> list[str]:
-    """The fields that have a widget."""
-    return [item.name for item in settings(record) if not isinstance(item.metadata["kind"], (SerialisedTuple, Changes))]
+    """The fields that have a widget: a name has one where there is something to choose."""
+    return [item.name for item in settings(record) if _has_widget(item.metadata["kind"], getattr(record, item.name))]
+
+
+def _has_widget(kind: Any, value: Any) -> bool:
+    if isinstance(kind, Named):
+        return bool(value or kind.offered())
+    return not isinstance(kind, (SerialisedTuple, Changes))
 
 
 def checked(draft: Record) -> Record:
@@ -209,6 +216,8 @@ def _widget(draft: object, item: Field[Any], prefix: str) -> Any:
             make = _option
         case Options():
             make = _options
+        case Named():
+            make = _named
         case Listed():
             make = _listed
         case Knobs():
@@ -263,6 +272,22 @@ def _option(draft: object, item: Field[Any], kind: Option, common: dict[str, Any
     held = _start(draft, item, common["key"])
     common |= {"index": names.index(held), "help": _explained(item, [held])}
     return st.selectbox(options=names, format_func=lambda name: kind.table[name].label, **common)
+
+
+def _named(draft: object, item: Field[Any], kind: Named, common: dict[str, Any]) -> str:
+    """A list of what this host has; a name that it has not is kept, and said to be missing."""
+    held = getattr(draft, item.name)
+    names = list(dict.fromkeys(("", *kind.offered(), held)))
+    reset_invalid_choice(common["key"], names, held)
+    at = names.index(_start(draft, item, common["key"]))
+
+    def worded(name: str) -> str:
+        if not name:
+            return translate("None: made here")
+        short = name.partition("~")[0]
+        return short if name in kind.offered() else translate("{name} (not here)", name=short)
+
+    return st.selectbox(options=names, index=at, format_func=worded, **common)
 
 
 def _options(draft: object, item: Field[Any], kind: Options, common: dict[str, Any]) -> tuple[str, ...]:

