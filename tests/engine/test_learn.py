@@ -312,7 +312,7 @@ def test_a_number_that_becomes_too_large_ends_the_film_at_the_last_finite_frame(
         return g if self.step < 13 else g * np.nan
 
     monkeypatch.setattr(Trainer, "_gradient", wrong)
-    config = TASKS["backwards"].config(learn_steps=40)
+    config = TASKS["backwards"].config(learn_steps=40, seed=1)
     film = learn(config)
     assert film.steps == (0, 10, 13)
     assert film.notes == ("Learning stopped after 13 steps: a number became too large to hold.",)
@@ -344,7 +344,7 @@ def test_hostile_numbers_are_refused(name, value, said):
 def test_films_that_are_kept_have_a_bound(monkeypatch):
     films._LEARNERS.clear()
     monkeypatch.setattr(films, "MOST_BYTES", 1_200_000)
-    config = TASKS["backwards"].config(learn_steps=10)
+    config = TASKS["backwards"].config(learn_steps=10, seed=5)
     assert not films.is_kept(config)
     learn(config)
     assert films.is_kept(replace(config, sentence="h"))
@@ -389,7 +389,10 @@ def faults(source: str, *, may_add: bool = False) -> list[str]:
 
 
 def test_learning_calls_nothing_that_differs_between_machines():
-    for path in sorted((PACKAGE / "engine/learning").glob("*.py")):
+    beside = {"film.py", "learning_cost.py", "shipped.py", "__init__.py"}  # these compute no parameter
+    learning = {path for path in (PACKAGE / "engine/learning").glob("*.py") if path.name not in beside}
+    assert len(learning) >= 4
+    for path in sorted(learning | {PACKAGE / "engine/tasks/tasks.py"}):
         assert faults(path.read_text("utf-8")) == [], path.name
     assert faults(Path(exact.__file__).read_text("utf-8"), may_add=True) == []
 

@@ -1,61 +1,64 @@
 """What is learned has the same bits with every kernel of the matrix library and every number of threads.
 
-Their hashes stand in films.txt, so that another machine, library or version is held to the same ones.
+The hashes of the films that come with the package stand beside these, those of a few frames in films.txt here, so that
+another machine, library or version is held to the same ones.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import platform
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy._core import _multiarray_umath as numpy_core
 
-from attnviz import TASKS, learn
-from attnviz.engine.learning import normalisers, scores
+from attnviz import TASKS, learn, run
+from attnviz.engine.learning import film as films
+from attnviz.engine.learning import normalisers, scores, shipped, trainer
 from attnviz.engine.numerics import exact
 
 ROOT = Path(__file__).parents[2]
-WRITTEN = dict(
+QUICK = dict(
     line.rsplit(" ", 1) for line in Path(__file__).with_name("films.txt").read_text(encoding="utf-8").splitlines()
 )
-"""The hash of each film's last frame, by the task and its steps."""
+"""The hash of the first frames of films, by the task and its steps."""
 
-QUICK = ("backwards 20", "translation 10")
-WHOLE = tuple(film for film in WRITTEN if film not in QUICK)
+WHOLE = {f"{name} {TASKS[name].game.recipe['learn_steps']}": found for name, found in shipped.hashes().items()}
+"""The hash of every film that comes with the package."""
+
+WRITTEN = QUICK | WHOLE
+
+FIRST = ("backwards 20",)
 
 x86 = pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the kernels are those of x86")
 
 
 def digest(film: str) -> str:
-    """The hash of the parameters after the last step of a film, such as “backwards 20”."""
+    """The hash of the parameters of a film such as “backwards 20”, learned here and now."""
     name, steps = film.split()
-    config = TASKS[name].config(learn_steps=int(steps))
-    found = hashlib.sha256()
-    for layer in learn(config).at(int(steps)):
-        for parameter in sorted(layer):
-            found.update(parameter.encode() + layer[parameter].astype("<f8").tobytes())
-    return found.hexdigest()
+    learner = films.Learner(films._what_is_learned(TASKS[name].config()), run)
+    learner.until(int(steps))
+    return shipped.digest(learner.frames)
 
 
-def say(kind: str, *films: str) -> None:
+def say(kind: str, *names: str) -> None:
     """Print the hashes, in a process of its own; of films that are learned in plain float64 if `kind` is “float”."""
     if kind == "float":
-        exact.rounded = lambda x: x
+        exact.rounded = trainer.rounded = lambda x: x  # type: ignore[attr-defined]
         scores.exp = normalisers.exp = np.exp
-    print(*map(digest, films))
+    print(*map(digest, names))
 
 
-def found(films: tuple[str, ...], kind: str = "exact", **environment: str) -> list[str]:
-    """The hashes of films that are learned in a process with these variables."""
+def found(names: Iterable[str], kind: str = "exact", **environment: str) -> list[str]:
+    """The hashes of films learned in a process with these variables."""
     code = "import sys; from tests.engine import test_learned_bits as t; t.say(*sys.argv[1:])"
     done = subprocess.run(
-        [sys.executable, "-c", code, kind, *films],
+        [sys.executable, "-c", code, kind, *names],
         check=True,
         capture_output=True,
         text=True,
@@ -65,8 +68,8 @@ def found(films: tuple[str, ...], kind: str = "exact", **environment: str) -> li
     return done.stdout.split()
 
 
-def written(films: tuple[str, ...]) -> list[str]:
-    return [WRITTEN[film] for film in films]
+def written(names: Iterable[str]) -> list[str]:
+    return [WRITTEN[name] for name in names]
 
 
 def kernels() -> list[str]:
@@ -87,8 +90,8 @@ def test_the_bits_are_those_that_are_written_down() -> None:
 @x86
 def test_two_kernels_give_the_same_bits_and_plain_float64_does_not() -> None:
     for kernel in ("Haswell", "Prescott"):
-        assert found(QUICK[:1], OPENBLAS_CORETYPE=kernel) == written(QUICK[:1])
-    one, other = (found(QUICK[:1], "float", OPENBLAS_CORETYPE=kernel) for kernel in ("Haswell", "Prescott"))
+        assert found(FIRST, OPENBLAS_CORETYPE=kernel) == written(FIRST)
+    one, other = (found(FIRST, "float", OPENBLAS_CORETYPE=kernel) for kernel in ("Haswell", "Prescott"))
     assert one != other, "the check could not see a difference"
 
 
@@ -109,8 +112,37 @@ def test_so_it_is_without_the_wide_instructions_of_numpy() -> None:
     assert found(WHOLE, NPY_DISABLE_CPU_FEATURES=off) == written(WHOLE)
 
 
+def test_films_come_with_the_package_as_they_were_learned() -> None:
+    for name, task in TASKS.items():
+        film = learn(task.config())
+        assert film.steps == films.kept_steps(task.game.recipe["learn_steps"])
+        assert shipped.digest({step: joined(film.at(step)) for step in film.steps}) == shipped.hashes()[name]
+    assert sum(path.stat().st_size for path in shipped.FOLDER.iterdir()) <= 3_000_000
+
+
+def joined(layers: list[dict[str, np.ndarray]]) -> np.ndarray:
+    return np.concatenate([layer[name].ravel() for layer in layers for name in sorted(layer)])
+
+
+def test_frames_that_come_with_the_package_are_those_that_are_learned() -> None:
+    config = TASKS["backwards"].config()
+    learner = films.Learner(films._what_is_learned(config), run)
+    learner.until(20)
+    film = learn(config)
+    for step in (0, 10, 20):
+        assert joined(film.at(step)).tobytes() == learner.frames[step].tobytes()
+        at = film.steps.index(step)
+        assert (film.loss[at], film.right[at], film.crisp[at]) == tuple(vars(learner.measured(step)).values())
+
+
+def test_a_film_with_another_hash_is_learned_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = films._what_is_learned(TASKS["backwards"].config())
+    assert len(films.Learner(config, run).with_shipped().frames) == 9
+    monkeypatch.setattr(shipped, "hashes", lambda: {"backwards": "0" * 64})
+    assert len(films.Learner(config, run).with_shipped().frames) == 1
+
+
 def main() -> None:
-    """Write films.txt anew."""
-    films = [*QUICK, *(f"{name} {task.game.recipe['learn_steps']}" for name, task in TASKS.items())]
-    text = "".join(f"{film} {digest(film)}\n" for film in films)
+    """Write films.txt anew; the hashes of whole films are written by tools/films.py."""
+    text = "".join(f"{film} {digest(film)}\n" for film in QUICK)
     Path(__file__).with_name("films.txt").write_text(text, encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from attnviz.engine.learning.film import kept_steps, learns
+from attnviz.engine.learning.film import costs_nothing, kept_steps, learns
 from attnviz.engine.learning.trainer import AT_ONCE, HELD_OUT
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.typed_rows import score_of
@@ -25,12 +25,14 @@ class LearningCost:
 
 
 def of(config: Config) -> LearningCost:
-    """Return what it takes to learn the film of a setting and to measure its frames; nothing where nothing is learned.
+    """Return what it takes to learn the film of a setting and to measure its frames.
+
+    It is nothing where nothing is learned, and where the film comes with the package.
 
     >>> of(Config())
     LearningCost(seconds=0.0, numbers=0)
     """
-    if not learns(config):
+    if not learns(config) or costs_nothing(config):
         return LearningCost()
     recipe = GAMES[config.task].recipe
     n = len(recipe["sentence"].split())

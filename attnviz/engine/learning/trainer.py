@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.engine.learning.network import Network
-from attnviz.engine.numerics.exact import product, total
+from attnviz.engine.numerics.exact import product, rounded, total
 from attnviz.engine.tasks.tasks import Answers, Game
 
 Array = np.ndarray
@@ -59,6 +59,11 @@ class Layout:
         self._shapes = [{name: array.shape for name, array in sorted(layer.items())} for layer in layers]
         self.size = sum(math.prod(shape) for layer in self._shapes for shape in layer.values())
 
+    @property
+    def sizes(self) -> list[int]:
+        """How many numbers each parameter has, in the order in which they stand."""
+        return [math.prod(shape) for layer in self._shapes for shape in layer.values()]
+
     def joined(self, layers: Sequence[Mapping[str, Array]]) -> Array:
         """Return the parameters as one vector."""
         return np.concatenate([layer[name].ravel() for layer, shapes in zip(layers, self._shapes) for name in shapes])
@@ -95,6 +100,13 @@ class Trainer:
         self._first, self._second = np.zeros_like(self.vector), np.zeros_like(self.vector)
         self._powers = 1.0, 1.0
         self.step = 0
+
+    def frame(self) -> Array:
+        """Return the parameters to keep: those of the start as they are, later ones rounded to what products use."""
+        if not self.step:
+            return self.vector
+        layers = self.layout.layers(self.vector)
+        return self.layout.joined([{name: rounded(W) for name, W in layer.items()} for layer in layers])
 
     def advance(self) -> bool:
         """Learn from one batch; return False, and leave everything as it is, where a number is no longer finite."""

@@ -391,10 +391,12 @@ GAMES = table(
         | {
             "sentence": "the cat passed the street because it was tired",
             "n_heads": 2,
+            "d_k": 16,
+            "d_v": 32,
             "n_layers": 2,
             "residual": True,
             "temperature": 3.0,
-            "learn_steps": 120,
+            "learn_steps": 80,
         },
     ),
 )

@@ -1,0 +1,40 @@
+"""Make attnviz/films: the film of every task as it opens, and the hash of its parameters.
+
+    python -m tools.films
+
+Every machine makes the same numbers (tests/engine/test_learned_bits.py); the files may differ where zlib does.
+"""
+
+from __future__ import annotations
+
+from attnviz import TASKS, run
+from attnviz.engine.learning import film as films
+from attnviz.engine.learning import shipped
+
+MOST_BYTES = 3_000_000
+
+
+def made(name: str) -> tuple[bytes, str]:
+    """Learn the film of a task; return its file and its hash."""
+    learner = films.Learner(films._what_is_learned(TASKS[name].config()), run)
+    last = TASKS[name].game.recipe["learn_steps"]
+    learner.until(last)
+    frames = {step: learner.frames[step] for step in films.kept_steps(last)}
+    measures = {step: (m.loss, m.right, m.crisp) for step in frames for m in [learner.measured(step)]}
+    return shipped.packed(frames, measures, learner._trainer.layout.sizes), shipped.digest(frames)
+
+
+def main() -> None:
+    lines, n_bytes = [], 0
+    for name in TASKS:
+        file, found = made(name)
+        (shipped.FOLDER / f"{name}.npz").write_bytes(file)
+        lines.append(f"{name} {found}\n")
+        n_bytes += len(file)
+        print(f"{name}: {len(file):,} bytes")
+    shipped.HASHES.write_text("".join(lines), encoding="utf-8")
+    print(f"all: {n_bytes:,} bytes, at most {MOST_BYTES:,}")
+
+
+if __name__ == "__main__":
+    main()
