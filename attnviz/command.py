@@ -196,7 +196,7 @@ def _with_model(config: Config, must: bool) -> Config:
 
 
 def _kind(output: str, given: str | None) -> str:
-    """The row of FORMATS that is meant."""
+    """Return the row of FORMATS that is meant."""
     if given is None and output == "-":
         raise ConfigError(FAULTS["format"].format(known=", ".join(FORMATS)))
     return given or kind_of(output)
@@ -214,7 +214,10 @@ def _linked(link: str | None) -> tuple[Config, Selection, list[str]]:
 
 
 def _saved(name: str) -> str:
-    """The text of a file that holds settings; one that holds none is refused, where the page would use the defaults."""
+    """Return the text of a file that holds settings.
+
+    One that holds none is refused, where the page would use the defaults.
+    """
     try:
         text = Path(name).read_text(encoding="utf-8-sig")
         is_setting = isinstance(json.loads(text, parse_int=str), dict)

@@ -39,7 +39,7 @@ def add(group: argparse._ArgumentGroup, items: Sequence[Field[Any]]) -> None:
 
 
 def _spellings(name: str) -> Iterator[str]:
-    """A field's name as an option: n_heads is --heads and --n-heads."""
+    """Yield a field's name as an option: n_heads is --heads and --n-heads."""
     dashed = name.replace("_", "-")
     if dashed.startswith("n-"):
         yield f"--{dashed.removeprefix('n-')}"
@@ -59,7 +59,7 @@ def _help(item: Field[Any]) -> str:
 
 
 def given(record: type, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a record that the arguments of a command line name, as values.
+    """Return the fields of a record that the arguments of a command line name, as values.
 
     Raises ConfigError for one that cannot be used: here nothing is moved into its range, as it is in an address.
     """
@@ -94,5 +94,5 @@ def _why(kind: Any, text: str, problem: str) -> str:
 
 
 def _automatic(kind: Any) -> str:
-    """How no number is written, where a number may be none."""
+    """Return the word for an empty number, where a number may be none."""
     return " (auto)" if isinstance(kind, Number) and kind.none else ""

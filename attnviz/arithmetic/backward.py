@@ -99,7 +99,7 @@ def slope_lines(
 
 
 def _through_normaliser(g: Array, column: Array, here: int, write: NumberFormat) -> SlopeLine:
-    """The slopes of the row times a column of the Jacobian."""
+    """Return the slopes of the row times a column of the Jacobian."""
     value = float(g @ column)
     members: list[Member] = [
         r"\sum_l \frac{\partial L}{\partial a_l} \, \frac{\partial a_l}{\partial \hat s_{ij}}",
@@ -111,7 +111,10 @@ def _through_normaliser(g: Array, column: Array, here: int, write: NumberFormat)
 
 
 def _to_score(trace: Trace, layer: int, at: tuple[int, int, int], masked: float, write: NumberFormat) -> SlopeLine:
-    """The slope of the masked score times those of the cap and the scale; 0 where a number between was changed."""
+    """Return the slope of the masked score times those of the cap and the scale.
+
+    0 where a number between was changed.
+    """
     config, row = trace.config, score_of(trace.config)
     scale = row.scale(config.key_widths()[at[0] // config.group_size]) if config.scale is None else config.scale
     factors = [scale]

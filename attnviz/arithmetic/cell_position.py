@@ -106,18 +106,18 @@ class CellPosition:
 
     @property
     def emptied(self) -> bool:
-        """Whether nothing that is normalised together may be attended to."""
+        """True if nothing that is normalised together may be attended to."""
         return "masked" in self.steps and bool(np.isneginf(self.line).all())
 
     @property
     def may(self) -> bool:
-        """Whether the query may attend to the key, in this run."""
+        """True if the query may attend to the key, in this run."""
         allowed = self.steps["allowed"].array[self.query, self.key] if "allowed" in self.steps else True
         return bool(allowed) and not self.closed
 
     @property
     def closed(self) -> bool:
-        """Whether the score of this cell was given as minus infinity."""
+        """True if the score of this cell was given as minus infinity."""
         return "scores" in first_steps(self.steps) and bool(np.isneginf(self.at("scores")))
 
     @property

@@ -106,7 +106,7 @@ def four_lines(trace: Trace, cell: Cell) -> FourLines:
 
 
 def _terms(cell: Cell) -> Terms | None:
-    """The last vector on the way to the score, and the number that the line after it makes of it."""
+    """Return the last vector on the way to the score, and the number that the line after it makes of it."""
     vectors = [place for place, line in enumerate(cell.score) if line.bars]
     if not vectors or vectors[-1] + 1 >= len(cell.score):
         return None
@@ -118,7 +118,7 @@ def _terms(cell: Cell) -> Terms | None:
 
 
 def _changes(cell: Cell) -> tuple[Change, ...]:
-    """The lines that change the score here, or that a person has edited."""
+    """Return the lines that change the score here, or that a person has edited."""
     operand = {"scale": "scale", "softcap": "softcap", "bias": "bias", "mask": "allowed", "temperature": "T"}
     return tuple(
         Change(line.name, float(line.operands[operand[line.name]]), float(line.result))
@@ -128,7 +128,7 @@ def _changes(cell: Cell) -> tuple[Change, ...]:
 
 
 def _leaves(line: ArithmeticLine) -> bool:
-    """Whether a mask lets the score pass."""
+    """Return whether a mask lets the score pass."""
     return line.name == "mask" and not line.edited and bool(np.isfinite(line.result))
 
 

@@ -178,7 +178,7 @@ def _sum(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
 
 
 def _across(step: Step, place: Mapping[str, int]) -> np.ndarray:
-    """The line of the other axis with the same number, where there is one."""
+    """Return the line of the other axis with the same number, where there is one."""
     by_query = "query" in place
     other = {"key" if by_query else "query": place["query" if by_query else "key"]}
     index = tuple((place if name.endswith("head") else other).get(name, slice(None)) for name in step.axes)

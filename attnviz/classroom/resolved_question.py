@@ -137,7 +137,7 @@ class ResolvedQuestion:
         return WORDS["hint"].format(hint=hint) if hint else WORDS["wrong"]
 
     def _is_near(self, given: float, mistaken: float) -> bool:
-        """Whether a number is that of a mistake, and the mistake is far enough from what is right to be told."""
+        """Return whether a number is that of a mistake, and the mistake is far enough from what is right to be told."""
         near = max(min(self.tolerance, abs(mistaken - self.value) / 2), NEAR * abs(mistaken))
         return not self.is_right(mistaken) and abs(given - mistaken) <= near < abs(mistaken - self.value)
 

@@ -82,7 +82,7 @@ def _only(allowed: Array | None, A: Array) -> Array:
 
 
 def _mix(A: Array, V: Array, allowed: Array | None) -> Array:
-    """A V, in which a forbidden value does not take part: 0 times infinity would be NaN."""
+    """Return a V, in which a forbidden value does not take part: 0 times infinity would be NaN."""
     if allowed is None or np.isfinite(V).all():
         return scratch.product(A, V)
     infinite = ~np.isfinite(V)
@@ -229,7 +229,7 @@ def multi_head(
 
 
 def joined(Z: Array) -> Array:
-    """The heads side by side: (..., H, n, d_v) becomes (..., n, H * d_v)."""
+    """Return the heads side by side: (..., H, n, d_v) becomes (..., n, H * d_v)."""
     rows = np.swapaxes(Z, -2, -3)
     C = scratch.empty((*rows.shape[:-2], rows.shape[-2] * rows.shape[-1]))
     np.copyto(C.reshape(rows.shape), rows)

@@ -17,7 +17,7 @@ Array = np.ndarray
 
 
 def real(name: str, x: ArrayLike) -> Array:
-    """The argument as float64; raises ValueError if it holds anything but real numbers."""
+    """Return the argument as float64; raises ValueError if it holds anything but real numbers."""
     array = np.asarray(x)
     if not is_real(array.dtype):
         raise ValueError(f"{name} holds {array.dtype}; give real numbers")
@@ -50,7 +50,7 @@ def aligned(Q: Array, K: Array, V: Array, row: Score) -> tuple[Array, Array, Arr
 
 
 def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
-    """Whether an array of this shape can be laid over `target` without adding to it."""
+    """Return whether an array of this shape can be laid over `target` without adding to it."""
     try:
         return np.broadcast_shapes(shape, target) == target
     except ValueError:
@@ -58,7 +58,7 @@ def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
 
 
 def fitting(name: str, array: Array, shape: tuple[int, ...]) -> Array:
-    """The array, if it can be laid over the scores without adding an axis; raises ValueError otherwise."""
+    """Return the array, if it can be laid over the scores without adding an axis; raises ValueError otherwise."""
     if not _broadcasts(array.shape, shape):
         raise ValueError(f"{name} has shape {array.shape}; it must broadcast to the scores, {shape}")
     if array.dtype != bool and (np.isnan(array).any() or np.isposinf(array).any()):
@@ -67,7 +67,7 @@ def fitting(name: str, array: Array, shape: tuple[int, ...]) -> Array:
 
 
 def allowed(given: ArrayLike | None, bias: Array | None, causal: bool, shape: tuple[int, ...]) -> Array | None:
-    """Where a query may attend, from all that can forbid it; None if nothing does."""
+    """Return where a query may attend, from all that can forbid it; None if nothing does."""
     may: Array | None = None
     if given is not None:
         may = np.asarray(given)
@@ -83,7 +83,7 @@ def allowed(given: ArrayLike | None, bias: Array | None, causal: bool, shape: tu
 
 
 def scale(given: ArrayLike | None, row: Score, Q: Array) -> float | Array:
-    """The factor on the scores, shaped to multiply them; raises ValueError if it does not fit the heads."""
+    """Return the factor on the scores, shaped to multiply them; raises ValueError if it does not fit the heads."""
     if given is None:
         return row.scale(Q.shape[-1])
     factor = real("scale", given)
@@ -100,7 +100,7 @@ def scale(given: ArrayLike | None, row: Score, Q: Array) -> float | Array:
 
 
 def number(name: str, value: float, *, least: float = -np.inf, above: float = -np.inf) -> float:
-    """A finite number, `least` or more, above `above`; raises ValueError otherwise."""
+    """Return a finite number, `least` or more, above `above`; raises ValueError otherwise."""
     try:
         value = float(value)
     except (TypeError, ValueError):
@@ -112,7 +112,7 @@ def number(name: str, value: float, *, least: float = -np.inf, above: float = -n
 
 
 def parameters(row: Score, params: Mapping[str, ArrayLike], Q: Array, K: Array) -> dict[str, Array]:
-    """The score's own matrices as arrays; raises ValueError for a name or a shape that it does not have."""
+    """Return the score's own matrices as arrays; raises ValueError for a name or a shape that it does not have."""
     sizes = {"d_q": Q.shape[-1], "d_k": K.shape[-1], "key": K.shape[-2]}
     arrays: dict[str, Array] = {}
     if not isinstance(params, Mapping):

@@ -74,12 +74,12 @@ class ExternalConfig(Config):
 
 
 def is_external(trace: Trace) -> bool:
-    """Whether the trace begins with numbers that were brought along, not with a sentence."""
+    """Return whether the trace begins with numbers that were brought along, not with a sentence."""
     return isinstance(trace.config, ExternalConfig)
 
 
 def first_steps(steps: Mapping[str, Step]) -> tuple[str, ...]:
-    """The steps of a layer that were given and not computed; none in a run."""
+    """Return the steps of a layer that were given and not computed; none in a run."""
     if "w_q" in steps:
         return ()
     first = next(name for name in FIRST if name in steps)
@@ -94,7 +94,10 @@ def forbidden(steps: Mapping[str, Step]) -> Array:
 
 
 def are_shares(trace: Trace, layer: int) -> bool:
-    """Whether every row of the weights is shares of one: as the normaliser promises, or as the given numbers are."""
+    """Return whether every row of the weights is shares of one.
+
+    As the normaliser promises, or as the given numbers are.
+    """
     steps = trace.layers[layer]
     if "masked" in steps:
         return normaliser_of(trace.config).sums_to_one and trace.config.normalise_over == "keys"
@@ -132,7 +135,7 @@ def of_weights(
     *,
     batch: int | None = None,
 ) -> Trace:
-    """A Trace with weights alone.
+    """Return a Trace with weights alone.
 
     weights       (queries, keys), (heads, queries, keys), (layers, heads, queries, keys), or a tuple with an array a
                   layer, such as the `attentions` of a model, each (batch, heads, queries, keys); or the whole output,
@@ -167,7 +170,7 @@ def of_scores(
     config: Config | None = None,
     batch: int | None = None,
 ) -> Trace:
-    """A Trace from scores on: scaled, capped, masked, weights.
+    """Return a Trace from scores on: scaled, capped, masked, weights.
 
     scores  shapes and tokens as in `of_weights`; -inf where a query may not attend, or what models write in its place:
             -9000 or less beside scores above -1000
@@ -220,7 +223,7 @@ def of_vectors(
     config: Config | None = None,
     batch: int | None = None,
 ) -> Trace:
-    """A Trace from queries, keys and values on: everything up to the heads side by side, which is the output.
+    """Return a Trace from queries, keys and values on: everything up to the heads side by side, which is the output.
 
     q       (queries, d_k), (heads, queries, d_k) or (layers, heads, queries, d_k)
     k, v    likewise with a row a key; of heads as many as q has, or fewer that divide them
@@ -273,7 +276,7 @@ def _check_vectors(Q: Array, K: Array, V: Array) -> None:
 
 
 def _setting(config: Config | None, tokens: tuple[tuple[str, ...], tuple[str, ...]], **known: Any) -> ExternalConfig:
-    """The setting of a given trace: what `config` says of masks and weights, and what is known of the arrays."""
+    """Return the setting of a given trace: what `config` says of masks and weights, and what is known of the arrays."""
     kept = {}
     if config is not None:
         wanted = {*SETTING, "mask", *(used for row in MASKS.values() for used in row.uses)}
@@ -326,7 +329,7 @@ def _trace(
     record: Callable[[Steps, int, list[str]], None],
     notes: Sequence[str] = (),
 ) -> Trace:
-    """Every layer recorded, and what is to be said of them."""
+    """Return every layer recorded, and what is to be said of them."""
     said, sizes, layers = list(notes), dict[str, int](), []
     for at in range(config.n_layers):
         layer = Steps(translate("layer {n}", n=at), sizes)

@@ -80,7 +80,10 @@ def stack(name: str, given: Any, batch: int | None = None) -> Array:
 
 
 def finite(name: str, array: Array, *, minus_infinity: bool = False) -> Array:
-    """The array, if all of its numbers are finite; raises ConfigError that names the first place where one is not."""
+    """Return the array, if all of its numbers are finite.
+
+    Raises ConfigError that names the first place where one is not.
+    """
     fine = np.isfinite(array) | (np.isneginf(array) if minus_infinity else False)
     if not fine.all():
         place = np.unravel_index(int(np.argmin(fine)), array.shape)
@@ -99,7 +102,7 @@ def finite(name: str, array: Array, *, minus_infinity: bool = False) -> Array:
 
 
 def where(place: tuple[Any, ...], shape: tuple[int, ...]) -> str:
-    """A place in (layers, heads, rows, columns) in words, counted from 1; an axis of one is not told.
+    """Return a place in (layers, heads, rows, columns) in words, counted from 1; an axis of one is not told.
 
     >>> where((0, 2, 1, 4), (1, 3, 5, 7))
     'head 3, row 2, column 5'
@@ -124,12 +127,15 @@ def _attentions(name: str, given: Any) -> Any:
 
 
 def _is_nothing(given: Any) -> bool:
-    """Whether this is what a model hands back in place of weights that it did not keep."""
+    """Return whether this is what a model hands back in place of weights that it did not keep."""
     return given is None or (isinstance(given, tuple) and all(map(_is_nothing, given)))
 
 
 def _are_steps(given: Any) -> bool:
-    """Whether this is a tuple of layers for each step of a generation: layers with a batch axis in tuples of tuples."""
+    """Return whether this is a tuple of layers for each step of a generation.
+
+    Layers with a batch axis in tuples of tuples.
+    """
     return (
         isinstance(given, (tuple, list))
         and bool(given)
@@ -154,7 +160,7 @@ def labels_of(given: Any) -> tuple[list[str] | None, list[str] | None]:
 
 
 def _are_arrays(given: Any) -> bool:
-    """Whether this is a list of arrays, not an array nor a list of lists of numbers."""
+    """Return whether this is a list of arrays, not an array nor a list of lists of numbers."""
     return isinstance(given, (tuple, list)) and bool(given) and all(hasattr(each, "shape") for each in given)
 
 
@@ -175,7 +181,7 @@ def _layers(name: str, given: Any, batch: int | None) -> Array:
 
 
 def _unbatched(name: str, array: Array, batch: int | None) -> Array:
-    """One element of the batch axis: the second of five axes, the first of four if `batch` says so."""
+    """Return one element of the batch axis: the second of five axes, the first of four if `batch` says so."""
     axis = 1 if array.ndim == 5 else 0
     if array.ndim < 4 or (array.ndim == 4 and batch is None):
         if batch:
@@ -203,7 +209,7 @@ def _unbatched(name: str, array: Array, batch: int | None) -> Array:
 def tokens_of(
     sizes: tuple[int, ...], queries: Sequence[str] | None, keys: Sequence[str] | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The tokens of queries and keys; the same where only one list is there and there are as many of both."""
+    """Return the tokens of queries and keys; the same where only one list is there and there are as many of both."""
     n_query, n_key = sizes
     if n_query == n_key:
         queries, keys = (keys if queries is None else queries), (queries if keys is None else keys)

@@ -43,7 +43,7 @@ class Parameters:
         self._row = INITIALISERS[config.initialiser]
 
     def gives(self, name: str) -> bool:
-        """Whether the caller brought this parameter along."""
+        """Return whether the caller brought this parameter along."""
         return self._given.get(name) is not None
 
     def check_used(self) -> None:
@@ -63,13 +63,13 @@ class Parameters:
         return self._hand.unmet_goals(self._layer, where)
 
     def matrix(self, name: str, X: Array, width: int) -> Array:
-        """One matrix (columns of X, width) for all heads."""
+        """Return one matrix (columns of X, width) for all heads."""
         shape = (X.shape[-1], width)
         array = self._taken(name, shape) if self.gives(name) else self._row.fn(self._at(name), shape, X)
         return self._layer.record(name, array)
 
     def vector(self, name: str, width: int, d_in: int) -> Array | None:
-        """One bias for all heads; None while biases are off."""
+        """Return one bias for all heads; None while biases are off."""
         if self.gives(name):
             return self._layer.record(name, self._taken(name, (width,)))
         return (
@@ -79,7 +79,10 @@ class Parameters:
         )
 
     def heads(self, name: str, X: Array, widths: Sequence[int], like: Array | None = None) -> Array:
-        """A matrix (columns of X, width of the head) for each head, stacked; `like` stands in for what is not given."""
+        """Return a matrix (columns of X, width of the head) for each head, stacked.
+
+        `like` stands in for what is not given.
+        """
         shapes = [(X.shape[-1], width) for width in widths]
         if self.gives(name):
             return self._record(name, self._stacked(name, shapes), widths)
@@ -88,7 +91,7 @@ class Parameters:
         return self._record(name, self._drawn(name, shapes, X), widths)
 
     def head_biases(self, name: str, widths: Sequence[int], d_in: int, like: Array | None = None) -> Array | None:
-        """A bias for each head, stacked; None while biases are off."""
+        """Return a bias for each head, stacked; None while biases are off."""
         if self.gives(name):
             return self._record(name, self._stacked(name, [(width,) for width in widths]), widths)
         if not self._config.projection_bias:
@@ -149,7 +152,10 @@ class Parameters:
         return self._layer.record("w_o", np.concatenate(rows))
 
     def of_score(self, Q: Array, K: Array, widths: Sequence[int]) -> dict[str, Array]:
-        """The score function's own matrices, one of each for every head; without its biases while biases are off."""
+        """Return the score function's own matrices, one of each for every head.
+
+        Without its biases while biases are off.
+        """
         score = score_of(self._config)
         fixed = {**dict.fromkeys(HIDDEN, self._config.d_a), "key": K.shape[-2]}
         arrays = {}
@@ -183,7 +189,7 @@ class Parameters:
         return _padded([self._filled(name, h, shape, X, len(shapes)) for h, shape in enumerate(shapes)])
 
     def _filled(self, name: str, h: int, shape: tuple[int, ...], X: Array, n: int) -> Array:
-        """The matrix of head h out of n: solved where the setting says so, drawn otherwise."""
+        """Return the matrix of head h out of n: solved where the setting says so, drawn otherwise."""
         if self._kept:
             step = self._kept[name]
             return step.head(h * len(step.array) // n)

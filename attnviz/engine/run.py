@@ -120,7 +120,10 @@ def _run(config: Config, projections: Projections | Sequence[Projections] | None
 
 
 def _with_learned(config: Config, given: list[Projections], n_key: int, notes: list[str]) -> list[Projections]:
-    """The parameters of each layer that are not drawn: those that were given, and else those that are learned."""
+    """Return the parameters of each layer that are not drawn.
+
+    Those that were given, and else those that are learned.
+    """
     if not film.learns(config) or all(layer.get(name) is not None for layer in given for name in MATRICES):
         return given
     found = film.learned(config, run, n_key)
@@ -136,7 +139,7 @@ def _hand(
 
 
 def _kept(config: Config, given: list[Projections]) -> Sequence[Mapping[str, Step] | None]:
-    """The steps of each layer before any number was changed, where heads are solved from what they read.
+    """Return the steps of each layer before any number was changed, where heads are solved from what they read.
 
     So a changed number changes what follows from it, and not the construction.
     """
@@ -146,7 +149,7 @@ def _kept(config: Config, given: list[Projections]) -> Sequence[Mapping[str, Ste
 
 
 def _note_left_out(places: Sequence[Steps], config: Config, notes: list[str]) -> tuple[Edit, ...]:
-    """The edits that were made; adds to the notes those of the setting that fit nothing in it."""
+    """Return the edits that were made; adds to the notes those of the setting that fit nothing in it."""
     beyond = [edit for edit in config.edits if edit[0] is not None and edit[0] >= config.n_layers]
     left_out = [*(edit for place in places for edit in place.left_out), *beyond]
     if left_out:
@@ -156,7 +159,7 @@ def _note_left_out(places: Sequence[Steps], config: Config, notes: list[str]) ->
 
 
 def _layer(layer: Steps, parameters: Parameters, config: Config, X: Array, X_kv: Array, words: masks.Tokens) -> Array:
-    """One layer: attention, and around it residual, norm and feed-forward where they are on."""
+    """Record one layer: attention, and around it residual, norm and feed-forward where they are on."""
     is_self = not config.is_cross_attention
     norm = NORMS[config.norm]
     source = X
@@ -177,7 +180,7 @@ def _layer(layer: Steps, parameters: Parameters, config: Config, X: Array, X_kv:
 
 
 def _hidden(layer: Steps, parameters: Parameters, config: Config, X: Array, x: str) -> Array:
-    """The hidden units of the feed-forward block: bent, or what bent ones let through; x is X in a formula."""
+    """Return the hidden units of the feed-forward block: bent, or what bent ones let through; x is X in a formula."""
     row = FEED_FORWARDS[config.feed_forward]
     W_1, b_1 = parameters.matrix("w_1", X, config.d_ff), parameters.vector("b_1", config.d_ff, X.shape[-1])
     F, bent = row.fn(_plus(product(X, W_1), b_1)), f"f({x} W_1{'' if b_1 is None else ' + b_1'})"
@@ -248,7 +251,10 @@ def _attention(
 
 
 def formulas_of(config: Config, layer: Steps) -> dict[str, str]:
-    """The formulas that depend on the setting: the score before its scale, the normaliser, and who shares keys."""
+    """Return the formulas that depend on the setting.
+
+    The score before its scale, the normaliser, and who shares keys.
+    """
     shared, g = config.group_size > 1, "g(h)" if config.group_size > 1 else "h"
     who = rf",\quad g(h) = \lceil h / {config.group_size} \rceil" if shared else ""
     row, score = typed_rows.normaliser_of(config), typed_rows.score_of(config)
@@ -271,12 +277,12 @@ def _plus(Y: Array, b: Array | None, *, heads: bool = False) -> Array:
 
 
 def _affine(letter: str, x: str, b: Array | None) -> str:
-    """The formula of what a head's matrix makes of x."""
+    """Return the formula of what a head's matrix makes of x."""
     return f"{x} W_{letter}^h" + (f" + b_{letter}^h" if b is not None else "")
 
 
 def _rotated(layer: Steps, config: Config, name: str, Y: Array, widths: tuple[int, ...], formula: str) -> Array:
-    """The queries or keys, turned by their positions where RoPE is on; `formula` is that of Y."""
+    """Return the queries or keys, turned by their positions where RoPE is on; `formula` is that of Y."""
     position, letter = POSITIONS[config.position], name[0].upper()
     if position.rotate is None:
         return layer.record(name, Y, formula=f"{letter}_h = {formula}", widths={"d_k": widths})
@@ -303,7 +309,7 @@ def _bias(layer: Steps, config: Config, n_query: int, n_key: int) -> Array | Non
 
 
 def _output(layer: Steps, parameters: Parameters, config: Config, Z: Array, widths: tuple[int, ...]) -> Array:
-    """The heads side by side, true columns only, times W_O."""
+    """Return the heads side by side, true columns only, times W_O."""
     if len(set(widths)) == 1:
         C = joined(Z)
     else:
@@ -355,7 +361,7 @@ def _one_each(projections: Projections | Sequence[Projections] | None, n_layers:
 
 
 def _by_place(edits: Sequence[Edit], n_layers: int | None = None) -> dict[int | None, list[Edit]]:
-    """The edits of each layer, and under None those of the steps around the layers.
+    """Return the edits of each layer, and under None those of the steps around the layers.
 
     Raises ConfigError for what is no edit, or for a layer that there is not among `n_layers`.
     """

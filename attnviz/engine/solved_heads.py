@@ -97,7 +97,7 @@ class SolvedHeads:
         self._inexact: set[int] = set()
 
     def matrix(self, name: str, g: int, shape: tuple[int, ...], X: Array) -> Array | None:
-        """A matrix of key/value head g, or of a query head that uses it; None for what is left to chance."""
+        """Return a matrix of key/value head g, or of a query head that uses it; None for what is left to chance."""
         pattern, match = self._made_for(g)
         if name == "w_v" and self._hands_on(g):
             words = PATTERNS["same_word"].fn(self._key_tokens, self._key_tokens)
@@ -115,7 +115,7 @@ class SolvedHeads:
         return radius * _wide(self._solved(name, g, X, points(numbers, match.places)), shape)
 
     def _alike(self, name: str, g: int, shape: tuple[int, ...], X: Array) -> Array:
-        """The matrix that turns the rows of X into the directions of their tokens' vectors, or nearly.
+        """Return the matrix that turns the rows of X into the directions of their tokens' vectors, or nearly.
 
         A key whose cosine is larger by a half is ahead by the sharpness, in score.
         """
@@ -130,7 +130,7 @@ class SolvedHeads:
         return pattern, pattern.fn(self._query_tokens, self._key_tokens)
 
     def _hands_on(self, g: int) -> bool:
-        """Whether head g is the first half of two: its values are then the words, as points."""
+        """Return whether head g is the first half of two: its values are then the words, as points."""
         return self._names[g] != self._config.head_patterns()[g]
 
     def _reading(self, name: str, g: int, X: Array, match: Match) -> Array:
@@ -148,7 +148,10 @@ class SolvedHeads:
         return self._solved(name, g, rows, target, shared=False)
 
     def _solved(self, name: str, g: int, X: Array, target: Array, *, shared: bool = True) -> Array:
-        """The matrix that turns the rows of X into those of the target, or nearly; shared, all heads have this X."""
+        """Return the matrix that turns the rows of X into those of the target, or nearly.
+
+        Shared, all heads have this X.
+        """
         side = "key" if self._config.is_cross_attention and name != "w_q" else "query"
         key = (side, None if shared else g)
         if key not in self._solvers:
@@ -193,7 +196,7 @@ class SolvedHeads:
         return [note[0].upper() + note[1:] for note in notes + self._halves(where)]
 
     def _asks_itself(self, pattern: Pattern, wanted: Array) -> Array:
-        """Which queries would only read themselves, for want of another key, and by choice may not."""
+        """Return which queries would only read themselves, for want of another key, and by choice may not."""
         if not pattern.edge or "no_self" not in self._config.mask:
             return np.zeros(len(wanted), dtype=bool)
         return wanted.argmax(axis=-1) == np.arange(len(wanted))
@@ -224,7 +227,10 @@ class SolvedHeads:
         return frozenset(h for h, share in enumerate(least) if share < ENOUGH - ROUNDING)
 
     def _got(self, A: Array, pattern: Pattern, wanted: Array, allowed: Array) -> Array:
-        """The share of each row that goes where it should; 1 where there is nothing to read, or no word to read it."""
+        """Return the share of each row that goes where it should.
+
+        1 where there is nothing to read, or no word to read it.
+        """
         asks = wanted.any(axis=-1) & self._spoken() & ~self._asks_itself(pattern, wanted)
         return np.where(asks, share_where_wanted(A, wanted, allowed), 1.0)
 
@@ -239,7 +245,7 @@ class SolvedHeads:
         return [translate(NOTHING, where=where, heads=_heads(hs), goal=goal, n=n) for (goal, n), hs in lacking.items()]
 
     def _reaches(self, edit: Edit) -> bool:
-        """Whether a number that was changed can change the weights of this layer."""
+        """Return whether a number that was changed can change the weights of this layer."""
         layer, step, *_ = edit
         return self._first is not None or (layer in (None, 0) and step not in BESIDE)
 
@@ -256,7 +262,7 @@ class SolvedHeads:
         return [translate(NEW, where=where, heads=_heads(heads), n=new)] if new else []
 
     def _spoken(self) -> Array:
-        """Which queries are words, and not there only to fill up."""
+        """Return which queries are words, and not there only to fill up."""
         return np.array([token != PAD for token in self._query_tokens], dtype=bool)
 
     def _because(self, g: int) -> str:
@@ -291,7 +297,10 @@ class SolvedHeads:
 
 
 def misses(trace: Trace, layer: int) -> frozenset[int]:
-    """Which heads of a layer do not do what they were made for, both counted from 0; none where none is made for it."""
+    """Return which heads of a layer do not do what they were made for, both counted from 0.
+
+    None where none is made for it.
+    """
     if not INITIALISERS[trace.config.initialiser].solved or not {"weights", "allowed"} <= trace.layers[layer].keys():
         return frozenset()
     first = [trace.layers[0]] if layer else []

@@ -125,7 +125,7 @@ def span(values: Array) -> str:
 
 
 def small(x: float) -> str:
-    """A difference that is nothing but rounding, or nothing at all.
+    """Return a difference that is nothing but rounding, or nothing at all.
 
     >>> small(0.0), small(2.3e-16)
     ('exactly 0', '2.3e-16')
@@ -210,7 +210,7 @@ def sharing_sentences(variants: Sequence[Trace], layer: int) -> list[str]:
 
 
 def _queries(variants: Sequence[Trace], layer: int) -> str:
-    """Whether all variants have the same queries, and the first keys in common; or why they do not."""
+    """Return whether all variants have the same queries, and the first keys in common; or why they do not."""
     steps, config = [trace.layers[layer] for trace in variants], variants[0].config
     Q, K = steps[0]["queries"].array, steps[0]["keys"].array
     if all(
@@ -226,7 +226,7 @@ def _queries(variants: Sequence[Trace], layer: int) -> str:
 
 
 def sharing_table(found: Sequence[Shared]) -> pd.DataFrame:
-    """The variants as a table, a row each."""
+    """Return the variants as a table, a row each."""
     rows = [
         (
             *(each.n_kv_heads, each.cache, 2 * each.cache, 4 * each.cache, each.parameters),

@@ -150,7 +150,7 @@ class MaskingTrial:
 def masking_trial(
     trace: Trace, layer: int, head: int, *, large: float = -1e9, empty_a_row: bool = False
 ) -> MaskingTrial:
-    """The trial of one head; head and layer count from 0.
+    """Return the trial of one head; head and layer count from 0.
 
     Without a forbidden cell the causal mask stands in. `empty_a_row` forbids the first query every key, unless there
     is such a row already.
@@ -169,7 +169,7 @@ def masking_trial(
 
 
 def leakiest(trace: Trace, layer: int) -> tuple[int, float]:
-    """The head that leaks most where 0 stands for a hidden score, counted from 0, and how much of a row that is.
+    """Return the head that leaks most where 0 stands for a hidden score, counted from 0, and how much of a row that is.
 
     Heads that leak equally, but for rounding, are equal: the first of them. What is no number counts as all.
     """
@@ -181,12 +181,15 @@ def leakiest(trace: Trace, layer: int) -> tuple[int, float]:
 
 
 def _most(A: np.ndarray, allowed: np.ndarray) -> float:
-    """The most that leaks in a row that may attend to anything at all."""
+    """Return the most that leaks in a row that may attend to anything at all."""
     return float(leaked(A, allowed)[allowed.any(axis=-1)].max(initial=0.0))
 
 
 def stage(found: MaskingTrial) -> Stage:
-    """The five ways side by side on one scale; forbidden cells are grey in the first and numbers in the others."""
+    """Return the five ways side by side on one scale.
+
+    Forbidden cells are grey in the first and numbers in the others.
+    """
     masked = np.zeros(found.weights.shape, dtype=bool)
     masked[0] = ~found.allowed
     return Stage(
@@ -204,7 +207,7 @@ def stage(found: MaskingTrial) -> Stage:
 
 
 def ways(found: MaskingTrial) -> pd.DataFrame:
-    """A row for each way: what is done, what leaks, how far it is from −∞, and what an emptied row becomes.
+    """Return a row for each way: what is done, what leaks, how far it is from −∞, and what an emptied row becomes.
 
     Rows with nothing allowed count only in the last.
     """
@@ -224,7 +227,7 @@ def ways(found: MaskingTrial) -> pd.DataFrame:
 
 
 def _becomes(row: np.ndarray, *, bare: bool) -> str:
-    """A row with nothing allowed in words; `bare` if the formula alone would divide 0 by 0."""
+    """Describe a row with nothing allowed; `bare` if the formula alone would divide 0 by 0."""
     if np.isnan(row).any():
         return EMPTY["nan"]
     if not row.any():

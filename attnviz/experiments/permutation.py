@@ -79,7 +79,7 @@ def unchanged_order(found: Reordered) -> list[str]:
 
 
 def order_sentences(name: str, found: Reordered) -> Sentence:
-    """Which output rows moved along unchanged, and which changed by how much."""
+    """Return which output rows moved along unchanged, and which changed by how much."""
     tokens, differences, changed = found.before.query_tokens, found.differences, found.changed
     how = HOW[name].format(position=POSITIONS[found.before.config.position].label)
     n, largest = len(tokens), float(differences.max())

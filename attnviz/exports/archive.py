@@ -191,7 +191,7 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def _array(name: str, value: Any) -> Array:
-    """Nested lists as an array; what stands as text is a number that JSON has no form for."""
+    """Return nested lists as an array; what stands as text is a number that JSON has no form for."""
     if not isinstance(value, list):
         raise _fault("step", name=shorten(name))
     return parse_text.listed(value, ODD)

@@ -71,17 +71,17 @@ class Node:
 
     @property
     def is_big(self) -> bool:
-        """Whether there is an entry for every query, key and column: such arrays are never held whole."""
+        """True if there is an entry for every query, key and column: such arrays are never held whole."""
         return self.axes == AXES
 
     @property
     def is_square(self) -> bool:
-        """Whether this is x ** 2, which is cheaper than other powers."""
+        """True if this is x ** 2, which is cheaper than other powers."""
         return self.op == "**" and self.args[1].op == "number" and self.args[1].value == 2.0
 
     @property
     def is_token(self) -> bool:
-        """Whether this is a text or a token, with which no arithmetic can be done."""
+        """True if this is a text or a token, with which no arithmetic can be done."""
         return self.op == "text" or (self.op == "variable" and self.name.startswith("token["))
 
 
@@ -138,7 +138,7 @@ class Formula:
 
     @property
     def any_widths(self) -> bool:
-        """Whether queries and keys may differ in width: unless they meet entry by entry."""
+        """True if queries and keys may differ in width: unless they meet entry by entry."""
         return self.sizes[QUERY] != self.sizes[KEY]
 
     @property
@@ -256,7 +256,7 @@ def sizes_of(graph: Graph, parameters: Sequence[Parameter], text: str) -> dict[i
 
 
 def _counts(parameter: Parameter, width: int) -> bool:
-    """Whether a parameter of this role has this width at all."""
+    """Return whether a parameter of this role has this width at all."""
     if parameter.role == "matrix":
         return True
     return parameter.role in ("rows", "columns", "vector") and width == parameter.rows

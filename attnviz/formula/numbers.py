@@ -185,7 +185,7 @@ class Numbers:
         return np.where(may.any(axis=axis, keepdims=True), made, 0.0)
 
     def _rows(self, *nodes: Node) -> Iterator[slice]:
-        """The queries of each block, few enough for the widest of these nodes."""
+        """Yield the queries of each block, few enough for the widest of these nodes."""
         width = max(self._length("d", node.width) if "d" in node.axes else 1 for node in nodes)
         row = self.arrays.heads * 8 * self.arrays.n_key * width
         step = max(1, self._block // max(row, 1))

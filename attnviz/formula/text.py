@@ -128,7 +128,7 @@ def span(text: str, node: ast.AST) -> tuple[int, int]:
 
 
 def is_number(written: str) -> bool:
-    """Whether this is a plain decimal number of ordinary size: no hexadecimal, no complex, no underscore.
+    """Return whether this is a plain decimal number of ordinary size: no hexadecimal, no complex, no underscore.
 
     >>> is_number("1e-6"), is_number("0x10"), is_number("1e999")
     (True, False, False)

@@ -80,7 +80,7 @@ def entries(node: Node, arrays: Arrays) -> int:
 
 
 def contracts(node: Node) -> bool:
-    """Whether a sum is computed as a product of matrices, without the products themselves."""
+    """Return whether a sum is computed as a product of matrices, without the products themselves."""
     x = node.args[0]
     inside = [f for f in factors(x) if node.over in f.axes]
     return len(inside) > 1 and x.is_big and not any(f.is_big for f in inside)

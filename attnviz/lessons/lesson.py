@@ -106,7 +106,7 @@ class Lesson:
         return Config(**self.setting)
 
     def on(self, slide: Slide, seed: int | None = None) -> Config:
-        """The setting of a slide; another seed gives the same task with other numbers."""
+        """Return the setting of a slide; another seed gives the same task with other numbers."""
         changed = replace(self.config, **slide.change)
         dealt = changed if seed is None else replace(changed, seed=seed)
         return with_fault(dealt, slide.fault) if slide.fault else dealt

@@ -30,19 +30,19 @@ class Predicate:
 
 
 def largest_weights(trace: Trace) -> Figures:
-    """The largest weight of a row, in the mean over all rows and heads."""
+    """Return the largest weight of a row, in the mean over all rows and heads."""
     return {"mean": float(statistics.largest(trace["weights"].array).mean())}
 
 
 def padding_read(trace: Trace) -> Figures:
-    """The most that any word gives to padding; what padding itself reads does not count."""
+    """Return the most that any word gives to padding; what padding itself reads does not count."""
     words, padding = ([token == PAD for token in trace.query_tokens], [token == PAD for token in trace.key_tokens])
     given = trace["weights"].array[:, ~np.array(words)][:, :, np.array(padding)]
     return {"most": float(np.abs(given).max(initial=0.0))}
 
 
 def sum_over_heads(trace: Trace) -> Figures:
-    """How far the output is from the sum over heads of Z_h times that head's rows of W_O."""
+    """Return how far the output is from the sum over heads of Z_h times that head's rows of W_O."""
     heads, W_O = trace["heads"], trace["w_o"].array
     Z = [heads.head(h) for h in range(len(heads.array))]
     rows = np.split(W_O, np.cumsum([z.shape[-1] for z in Z])[:-1])
@@ -51,20 +51,20 @@ def sum_over_heads(trace: Trace) -> Figures:
 
 
 def within_groups(trace: Trace) -> Figures:
-    """How far the weights of heads that share keys and values are apart."""
+    """Return how far the weights of heads that share keys and values are apart."""
     A = trace["weights"].array
     each = A.reshape(trace.config.kv_heads, trace.config.group_size, *A.shape[1:])
     return {"most": float(np.abs(each - each[:, :1]).max())}
 
 
 def rank_of_product(trace: Trace) -> Figures:
-    """The least rank of W_Q W_K^T among the heads, and d_model; with d_k below d_model it is less."""
+    """Return the least rank of W_Q W_K^T among the heads, and d_model; with d_k below d_model it is less."""
     M = trace["w_q"].array @ np.swapaxes(trace["w_k"].array, -1, -2)
     return {"rank": int(np.linalg.matrix_rank(M).min()), "width": M.shape[-1]}
 
 
 def scores_and_v(trace: Trace) -> Figures:
-    """The largest additive score in size, and the sum of the sizes of v, of the head where they are nearest."""
+    """Return the largest additive score in size, and the sum of the sizes of v, of the head where they are nearest."""
     bounds = np.abs(trace["score_v"].array).sum(axis=-1)
     largest = np.abs(trace["scores"].array).max(axis=(-1, -2))
     head = int((largest - bounds).argmax())
@@ -72,7 +72,7 @@ def scores_and_v(trace: Trace) -> Figures:
 
 
 def alike_at_a_distance(trace: Trace) -> Figures:
-    """How far the scores of the same two words at the same distance are apart, wherever they stand."""
+    """Return how far the scores of the same two words at the same distance are apart, wherever they stand."""
     S, seen, most = trace["scores"].array, dict[tuple[str, str, int], np.ndarray](), 0.0
     for (i, query), (j, key) in product(enumerate(trace.query_tokens), enumerate(trace.key_tokens)):
         first = seen.setdefault((query, key, j - i), S[:, i, j])
@@ -81,13 +81,13 @@ def alike_at_a_distance(trace: Trace) -> Figures:
 
 
 def values_and_limit(trace: Trace) -> Figures:
-    """The largest entry of W_V in size, and the limit of Glorot and Bengio for its numbers in and out."""
+    """Return the largest entry of W_V in size, and the limit of Glorot and Bengio for its numbers in and out."""
     W = trace["w_v"].array
     return {"largest": float(np.abs(W).max()), "limit": float(np.sqrt(6 / sum(W.shape[-2:])))}
 
 
 def scores_and_products(trace: Trace) -> Figures:
-    """How far the scores are from the products of the queries and keys."""
+    """Return how far the scores are from the products of the queries and keys."""
     Q, K = trace["queries"].array, np.repeat(trace["keys"].array, trace.config.group_size, axis=0)
     return {"most": float(np.abs(trace["scores"].array - Q @ np.swapaxes(K, -1, -2)).max())}
 

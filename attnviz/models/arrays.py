@@ -21,11 +21,11 @@ class Arrays:
         self._base = family.base if any(name.startswith(family.base) for name in tensors) else ""
 
     def table(self, name: str) -> Array:
-        """A table of vectors, a row a token or a position."""
+        """Return a table of vectors, a row a token or a position."""
         return self._tensors[f"{self._base}{name}.weight"]
 
     def norm(self, name: str, symbol: str, width: int) -> dict[str, Array]:
-        """The gain of a norm, and what it adds if it does; nothing where the family has no such norm."""
+        """Return the gain of a norm, and what it adds if it does; nothing where the family has no such norm."""
         found = {}
         if name:
             gain = shaped(self._tensors, f"{self._base}{name}.weight", width)
@@ -35,7 +35,7 @@ class Arrays:
         return found
 
     def layer(self, i: int) -> dict[str, Array]:
-        """Every matrix, bias and gain of a layer."""
+        """Return every matrix, bias and gain of a layer."""
         shape, names = self._shape, self._family.names
         at = names.layer.format(i=i)
         d, joined = shape.d_model, shape.n_heads * shape.d_head
@@ -54,7 +54,7 @@ class Arrays:
         return found
 
     def _block(self, name: str, symbol: str, n_in: int, n_out: int) -> dict[str, Array]:
-        """A matrix (n_in, n_out) and its bias, if it has one."""
+        """Return a matrix (n_in, n_out) and its bias, if it has one."""
         sizes = (n_out, n_in) if self._family.names.linear else (n_in, n_out)
         W = shaped(self._tensors, f"{self._base}{name}.weight", *sizes)
         found = {f"w_{symbol}": W.T if self._family.names.linear else W}
@@ -90,6 +90,6 @@ class Arrays:
 
 
 def _by_head(array: Array, sizes: tuple[int, int]) -> Array:
-    """The columns of a matrix, or the numbers of a bias, head by head."""
+    """Return the columns of a matrix, or the numbers of a bias, head by head."""
     parts = array.reshape(*array.shape[:-1], *sizes)
     return parts if parts.ndim == 2 else parts.transpose(1, 0, 2)

@@ -101,7 +101,7 @@ def _kind(character: str) -> str:
 
 
 def _letters() -> list[str]:
-    """The letter that stands for each byte: itself where it can be seen, or one from 256 on."""
+    """Return the letter that stands for each byte: itself where it can be seen, or one from 256 on."""
     seen = [*range(33, 127), *range(161, 173), *range(174, 256)]
     hidden = [byte for byte in range(256) if byte not in seen]
     return [chr(byte) if byte in seen else chr(256 + hidden.index(byte)) for byte in range(256)]

@@ -64,7 +64,7 @@ class Family:
 
 
 def family_of(said: Mapping[str, Any]) -> tuple[Family, Shape]:
-    """The family of a config.json and the shape of its layers. Raises ConfigError for what is not read here."""
+    """Return the family of a config.json and the shape of its layers. Raises ConfigError for what is not read here."""
     facts = Facts(said)
     if facts.family not in FAMILIES:
         raise ConfigError(FAULTS["family"].format(given=shorten(facts.family), known=", ".join(FAMILIES)))

@@ -57,7 +57,7 @@ class Layer:
         return self._normed("ff_added_normed", result, "2", "", "Y + G") if after else result
 
     def _given(self, name: str) -> Array | None:
-        """A weight, recorded; None where the model has none of that name."""
+        """Return a weight, recorded; None where the model has none of that name."""
         return self._steps.record(name, self._weights[name]) if name in self._weights else None
 
     def _normed(self, name: str, X: Array, which: str, left: str, x: str) -> Array:
@@ -153,7 +153,7 @@ class Layer:
 
 
 def normed(X: Array, shape: Shape, gain: Array | None, added: Array | None = None) -> Array:
-    """The rows of X with mean square 1, and for layer norm mean 0; times the gain, plus what is added."""
+    """Return the rows of X with mean square 1, and for layer norm mean 0; times the gain, plus what is added."""
     X = X - X.mean(axis=-1, keepdims=True) if shape.norm == "layer" else X
     X = X / np.sqrt((X**2).mean(axis=-1, keepdims=True) + shape.eps)
     X = X if gain is None else X * gain
@@ -161,7 +161,7 @@ def normed(X: Array, shape: Shape, gain: Array | None, added: Array | None = Non
 
 
 def rotated(Y: Array, frequencies: Array) -> Array:
-    """The first columns turned in pairs (i, i + half of them) by an angle a position; the others stay.
+    """Return the first columns turned in pairs (i, i + half of them) by an angle a position; the others stay.
 
     Source: Su et al. 2021, arXiv:2104.09864, in the layout of Llama's files; a part of a head: Black et al. 2022,
     arXiv:2204.06745, section 2.1.

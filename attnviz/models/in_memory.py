@@ -42,7 +42,7 @@ class _State(dict[str, Array]):
 
 
 def of_model(model: Any, tokenizer: Any, text: str) -> Trace:
-    """A Trace of a text through a model of Hugging Face Transformers: every step of every layer.
+    """Return a Trace of a text through a model of Hugging Face Transformers: every step of every layer.
 
     model      in PyTorch, of a family that `load` reads; whatever computes its attention (eager, SDPA, flash)
     tokenizer  the model's own
@@ -67,7 +67,7 @@ def of_model(model: Any, tokenizer: Any, text: str) -> Trace:
 
 
 def _array(tensor: Any) -> Array:
-    """A copy of a tensor, which later training does not change; half precision as float32."""
+    """Return a copy of a tensor, which later training does not change; half precision as float32."""
     tensor = tensor.detach().to("cpu")
     if tensor.is_floating_point() and tensor.element_size() < 4:
         tensor = tensor.float()
@@ -75,7 +75,7 @@ def _array(tensor: Any) -> Array:
 
 
 def _tokens(tokenizer: Any, text: str) -> tuple[list[int], list[str]]:
-    """The ids of a text and the pieces that they stand for."""
+    """Return the ids of a text and the pieces that they stand for."""
     try:
         found = tokenizer(text)
         ids = [int(number) for number in (found["input_ids"] if isinstance(found, Mapping) else found)]
@@ -86,7 +86,7 @@ def _tokens(tokenizer: Any, text: str) -> tuple[list[int], list[str]]:
 
 
 def _states(model: Any, ids: list[int]) -> list[Array]:
-    """The model's own hidden states, without dropout and without gradients."""
+    """Return the model's own hidden states, without dropout and without gradients."""
     was_training, parameter = model.training, next(model.parameters())
     model.eval()
     try:
@@ -98,6 +98,6 @@ def _states(model: Any, ids: list[int]) -> list[Array]:
 
 
 def _difference(trace: Trace, states: list[Array]) -> float:
-    """How far the hidden states are apart at most."""
+    """Return how far the hidden states are apart at most."""
     ours = [trace["embedded"].array, *(list(layer.values())[-1].array for layer in trace.layers)]
     return max(float(np.abs(mine - theirs).max()) for mine, theirs in zip(ours, states, strict=True))

@@ -67,7 +67,7 @@ class Tensors(Mapping[str, Array]):
                 self._found[name] = numbers, _checked(path, name, said, len(numbers))
 
     def __getitem__(self, name: str) -> Array:
-        """An array as it lies in the file; bfloat16 as float32."""
+        """Return an array as it lies in the file; bfloat16 as float32."""
         if name not in self._found:
             raise missing(name)
         numbers, said = self._found[name]
@@ -86,7 +86,7 @@ class Tensors(Mapping[str, Array]):
 
 
 def shaped(tensors: Mapping[str, Array], name: str, *shape: int) -> Array:
-    """An array that has to be of this shape. Raises ConfigError if it is of another."""
+    """Return an array that has to be of this shape. Raises ConfigError if it is of another."""
     array = tensors[name]
     if array.shape != shape:
         raise ConfigError(FAULTS["shape"].format(name=name, shape=array.shape, needed=shape))
@@ -94,7 +94,7 @@ def shaped(tensors: Mapping[str, Array], name: str, *shape: int) -> Array:
 
 
 def missing(name: str) -> ConfigError:
-    """A sentence on an array that should be there."""
+    """Return a sentence on an array that should be there."""
     return ConfigError(FAULTS["missing"].format(name=shorten(name)))
 
 
@@ -106,7 +106,7 @@ def _without(folder: Path) -> ConfigError:
 
 
 def _opened(path: Path) -> tuple[Array, dict[str, Any]]:
-    """The bytes behind the header, mapped, and what the header says."""
+    """Return the bytes behind the header, mapped, and what the header says."""
     try:
         size = path.stat().st_size
         with path.open("rb") as file:

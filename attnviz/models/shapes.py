@@ -72,7 +72,7 @@ class Shape:
 
 
 def _shown(value: Any) -> str:
-    """A value of a config.json in a sentence: numbers as they are, everything else in quotes and cut."""
+    """Return a value of a config.json in a sentence: numbers as they are, everything else in quotes and cut."""
     return repr(value) if isinstance(value, (int, float)) and abs(value) < 1e15 else shorten(str(value))
 
 
@@ -89,7 +89,7 @@ class Facts:
         return otherwise if value is None else value
 
     def size(self, name: str, most: str = "width", otherwise: int | None = None) -> int:
-        """A whole number from 1 on."""
+        """Return a whole number from 1 on."""
         value = self.get(name, otherwise)
         if value is None:
             raise ConfigError(FAULTS["missing"].format(name=name, family=self.family))
@@ -98,7 +98,7 @@ class Facts:
         return value
 
     def number(self, name: str, otherwise: float | None = None) -> float:
-        """A number above 0."""
+        """Return a number above 0."""
         value = self.get(name, otherwise)
         if value is None:
             raise ConfigError(FAULTS["missing"].format(name=name, family=self.family))
@@ -107,7 +107,7 @@ class Facts:
         return float(value)
 
     def one_of(self, name: str, rows: Mapping[str, str], otherwise: str | None = None) -> str:
-        """A row by what the file calls it."""
+        """Return a row by what the file calls it."""
         value = self.get(name, otherwise)
         if not isinstance(value, str) or value not in rows:
             raise self.odd(name, value, ", ".join(rows))
@@ -211,7 +211,7 @@ def llama(facts: Facts, **own: Any) -> Shape:
 
 
 def _fits(facts: Facts) -> bool:
-    """Whether the longest sentence is one that the page's widths can hold; some models take a million tokens."""
+    """Return whether the longest sentence is one that the page's widths can hold; some models take a million tokens."""
     most = facts.get("max_position_embeddings", 0)
     return type(most) is int and 1 <= most <= LARGEST["width"]
 
@@ -225,7 +225,7 @@ def gemma2(facts: Facts) -> Shape:
 
 
 def _windows(facts: Facts, n_layers: int) -> tuple[int | None, ...]:
-    """How many positions back each layer looks."""
+    """Return how many positions back each layer looks."""
     if not facts.get("sliding_window") or facts.get("use_sliding_window") is False:
         return (None,) * n_layers
     reach, kinds = facts.size("sliding_window", otherwise=None) - 1, facts.get("layer_types")

@@ -47,12 +47,12 @@ class Tokeniser:
     unknown: str | None = None
 
     def __call__(self, text: str) -> tuple[list[int], list[str]]:
-        """The ids of a text's pieces, and the pieces."""
+        """Return the ids of a text's pieces, and the pieces."""
         found = [*self.start, *(piece for part in self._parts(text) for piece in part), *self.end]
         return [self._id(piece) for piece in found], found
 
     def _parts(self, text: str) -> Iterable[Iterable[str]]:
-        """The pieces of each stretch of text between special tokens, and each of these by itself."""
+        """Return the pieces of each stretch of text between special tokens, and each of these by itself."""
         if not self.special:
             yield self.pieces(text)
             return
@@ -78,7 +78,7 @@ class Tokeniser:
 
 
 def read(folder: Path) -> Callable[[str], tuple[list[int], list[str]]]:
-    """The tokeniser of a folder.
+    """Return the tokeniser of a folder.
 
     Raises ConfigError where there is none, where its files are broken, and for a kind that is not read here.
     """
@@ -135,7 +135,7 @@ ODD = ("dropout", "byte_fallback", "continuing_subword_prefix", "end_of_word_suf
 
 
 def _byte_pairs(said: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Callable[[str], Iterable[str]] | None:
-    """The pieces of a byte-level tokeniser; None for one that does anything that is not known here."""
+    """Return the pieces of a byte-level tokeniser; None for one that does anything that is not known here."""
     model, steps = said["model"], _flat(said.get("pre_tokenizer"), "pretokenizers")
     normal = [step["type"] for step in _flat(said.get("normalizer"), "normalizers")]
     if not steps or steps[-1]["type"] != "ByteLevel" or len(steps) > 2 or normal not in ([], ["NFC"]):
@@ -154,7 +154,7 @@ def _byte_pairs(said: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Calla
 
 
 def _flat(step: Any, inside: str) -> list[Any]:
-    """The steps that a file describes, those of a sequence one by one."""
+    """Return the steps that a file describes, those of a sequence one by one."""
     if step is None:
         return []
     return [part for each in step[inside] for part in _flat(each, inside)] if step["type"] == "Sequence" else [step]
@@ -173,7 +173,7 @@ def _framing(step: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _of_library(path: Path, kind: str) -> Callable[[str], tuple[list[int], list[str]]]:
-    """The same by the package `tokenizers`, where it is installed."""
+    """Return the same by the package `tokenizers`, where it is installed."""
     try:
         from tokenizers import Tokenizer
     except ImportError:
@@ -213,7 +213,7 @@ def _of_merges(folder: Path) -> Tokeniser:
 
 
 def json_file(path: Path) -> dict[str, Any]:
-    """The object that a JSON file holds. Raises ConfigError for anything else."""
+    """Return the object that a JSON file holds. Raises ConfigError for anything else."""
     try:
         said = json.loads(_text(path))
     except (ValueError, RecursionError) as error:
@@ -233,5 +233,5 @@ def _text(path: Path) -> str:
 
 
 def fault(which: str, path: Path, **facts: object) -> ConfigError:
-    """A sentence about one file."""
+    """Return a sentence about one file."""
     return ConfigError(FAULTS[which].format(file=path.name, **facts))

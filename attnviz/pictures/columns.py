@@ -101,7 +101,7 @@ SELF_FROM, WORD_FROM = 0.4, 0.28  # the part of all weight that must go one way 
 
 
 def names(trace: Trace, layer: int, shown: str) -> tuple[str, ...]:
-    """The steps that stand side by side for one of them, those that this run has; never none.
+    """Return the steps that stand side by side for one of them, those that this run has; never none.
 
     >>> from attnviz import Config, run
     >>> names(run(Config()), 0, "queries"), names(run(Config()), 0, "no such step")
@@ -121,7 +121,7 @@ def names(trace: Trace, layer: int, shown: str) -> tuple[str, ...]:
 
 
 def columns(trace: Trace, layer: int, shown: str = "weights", *, apart: bool = True) -> tuple[Stage, ...]:
-    """The pictures of those steps; `apart` gives each head of the scores a colour scale of its own."""
+    """Return the pictures of those steps; `apart` gives each head of the scores a colour scale of its own."""
     steps, usual = step_names.steps(trace, layer), {stage.name: stage for stage in stages.side_by_side(trace, layer)}
     found = []
     for name in names(trace, layer, shown):
@@ -136,7 +136,7 @@ def opening(trace: Trace, layer: int, *, apart: bool = False) -> tuple[Stage, ..
 
 
 def _dressed(trace: Trace, layer: int, stage: Stage, *, apart: bool) -> Stage:
-    """A stage with its letter, its name and a phrase for someone who has not met it before."""
+    """Return a stage with its letter, its name and a phrase for someone who has not met it before."""
     name = stage.name
     title = TITLES.get(name, stage.title)
     symbol = SYMBOLS.get(name, "")
@@ -154,7 +154,7 @@ def _dressed(trace: Trace, layer: int, stage: Stage, *, apart: bool) -> Stage:
 
 
 def _is_usual(stage: Stage) -> bool:
-    """Whether the weights are shares of a row, so that what is usually said of them is true."""
+    """Return whether the weights are shares of a row, so that what is usually said of them is true."""
     return stage.name == "scores" or stage.phrase == stages.PHRASES["weights"]
 
 
@@ -188,7 +188,7 @@ def _role(trace: Trace, weights: np.ndarray) -> str:
 
 
 def focused(stage: Stage, head: int, heads: int) -> Stage:
-    """The part of a stage that is one head's, of so many; heads that share keys have the shared ones.
+    """Return the part of a stage that is one head's, of so many; heads that share keys have the shared ones.
 
     What has no heads stays whole.
     """

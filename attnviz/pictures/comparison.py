@@ -72,7 +72,10 @@ class Move:
 
 
 def pair(a: Trace, b: Trace, layer: int, name: str) -> tuple[np.ndarray, np.ndarray] | None:
-    """A step's numbers in both runs, of the heads and tokens that both have; None if there are none to compare."""
+    """Return a step's numbers in both runs, of the heads and tokens that both have.
+
+    None if there are none to compare.
+    """
     one, other = _step(a, layer, name), _step(b, layer, name)
     if one is None or other is None or one.axes != other.axes or one.widths != other.widths:
         return None
@@ -87,7 +90,7 @@ def pair(a: Trace, b: Trace, layer: int, name: str) -> tuple[np.ndarray, np.ndar
 
 
 def _pairs(a: Trace, b: Trace, axis: str) -> tuple[Pair, ...] | None:
-    """Which tokens of A along an axis are which of B; None where they are as many, or where there are none."""
+    """Return which tokens of A along an axis are which of B; None where they are as many, or where there are none."""
     here, there = _tokens(a, axis), _tokens(b, axis)
     return None if here is None or there is None or len(here) == len(there) else aligned(here, there)
 
@@ -103,7 +106,7 @@ def difference(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def first_difference(a: Trace, b: Trace, layer: int) -> str:
-    """The first step of a layer that differs between two runs, in a sentence."""
+    """Return the first step of a layer that differs between two runs, in a sentence."""
     before, former = None, None
     for name, step in steps(a, layer).items():
         both = pair(a, b, layer, name)
@@ -120,7 +123,7 @@ def first_difference(a: Trace, b: Trace, layer: int) -> str:
 
 
 def _named(step: Step) -> str:
-    """A step in the middle of a sentence: scores S."""
+    """Return a step in the middle of a sentence: scores S."""
     return f"{within_sentence(NAMES[step.name])} {plain(step.symbol)}"
 
 
@@ -129,14 +132,17 @@ def _equal(left: np.ndarray, right: np.ndarray) -> bool:
 
 
 def _moved(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """How far each number moved; 0 where it is how a machine sums, infinite where one alone is."""
+    """Return how far each number moved; 0 where it is how a machine sums, infinite where one alone is."""
     apart = np.abs(difference(left, right))
     sizes = np.abs(left[np.isfinite(left)])
     return np.where(apart <= EQUAL * max(1.0, sizes.max(initial=0.0)), 0.0, apart)
 
 
 def pictures(a: Trace, b: Trace, layer: int, name: str) -> tuple[Stage, ...]:
-    """A step in A and in B under one colour scale, and what B has more; the last is missing where shapes differ."""
+    """Return a step in A and in B under one colour scale, and what B has more.
+
+    The last is missing where shapes differ.
+    """
     both = [_picture(trace, layer, name) for trace in (a, b)]
     found = [picture for picture in both if picture is not None]
     reach = max(_reach(picture) for picture in found)
@@ -167,7 +173,10 @@ def _grey(apart: Stage, *axes: Sequence[Pair] | None) -> str:
 
 
 def _widened(picture: Stage, side: int, rows: Sequence[Pair] | None, columns: Sequence[Pair] | None) -> Stage:
-    """The picture of A (side 0) or B (1) with a row and a column for every token of both; what it lacks is masked."""
+    """Return the picture of A (side 0) or B (1) with a row and a column for every token of both.
+
+    What it lacks is masked.
+    """
     array, masked = picture.array.astype(float), picture.masked
     missing = np.zeros(array.shape[1:], dtype=bool)
     words = {"rows": picture.rows, "columns": picture.columns}
@@ -190,7 +199,7 @@ def _widened(picture: Stage, side: int, rows: Sequence[Pair] | None, columns: Se
 
 
 def _apart(shown: Sequence[Stage]) -> Stage:
-    """The difference as a picture; masked where a cell is open in neither, and where only one has it."""
+    """Return the difference as a picture; masked where a cell is open in neither, and where only one has it."""
     one, other = shown
     n = min(len(one.array), len(other.array))
     rows, columns = (_both(*words) for words in ((one.rows, other.rows), (one.columns, other.columns)))
@@ -216,20 +225,20 @@ def _apart(shown: Sequence[Stage]) -> Stage:
 
 
 def _both(one: Sequence[str] | None, other: Sequence[str] | None) -> list[str] | None:
-    """The words along an axis; where they differ, both."""
+    """Return the words along an axis; where they differ, both."""
     if one is None or other is None:
         return None
     return [left if left == right else " / ".join(filter(None, (left, right))) for left, right in zip(one, other)]
 
 
 def _reach(picture: Stage) -> float:
-    """The largest size that is drawn."""
+    """Return the largest size that is drawn."""
     drawn = picture.array if picture.masked is None else picture.array[~picture.masked]
     return float(np.abs(drawn[np.isfinite(drawn)]).max(initial=0.0))
 
 
 def change_summary(a: Trace, b: Trace, layer: int, name: str, digits: int = DIGITS) -> list[str]:
-    """How far a step moved, and what keeps the two from being compared as they stand."""
+    """Return how far a step moved, and what keeps the two from being compared as they stand."""
     both = pair(a, b, layer, name)
     if both is None:
         shapes = (_shape(_step(trace, layer, name)) for trace in (a, b))
@@ -254,7 +263,7 @@ def change_summary(a: Trace, b: Trace, layer: int, name: str, digits: int = DIGI
 
 
 def _lengths_said(a: Trace, b: Trace, axes: Sequence[str]) -> list[str]:
-    """How many tokens are compared, where the sentences differ in length."""
+    """Return how many tokens are compared, where the sentences differ in length."""
     lines = []
     for axis in axes:
         pairs = _pairs(a, b, axis)
@@ -283,13 +292,16 @@ def moves(a: Trace, b: Trace, layer: int, name: str, most: int = 5) -> tuple[Mov
 
 
 def _shared(a: Trace, b: Trace, axis: str) -> dict[int, tuple[int, int]]:
-    """Where the tokens that both have stand in A and in B, by their number among these."""
+    """Return where the tokens that both have stand in A and in B, by their number among these."""
     pairs = _pairs(a, b, axis)
     return {} if pairs is None else dict(enumerate(zip(*shared(pairs))))
 
 
 def describe_move(a: Trace, b: Trace, layer: int, name: str, move: Move) -> Sentence:
-    """One move in words: head 2, cat → sat: 0.12 in A, 0.61 in B (+0.49); where the words differ, those of both."""
+    """Return one move in words, as head 2, cat → sat: 0.12 in A, 0.61 in B (+0.49).
+
+    Where the words differ, those of both.
+    """
     step = _step(a, layer, name)
     if step is None:
         raise ValueError(f"layer {layer} of A has no step {name!r}")

@@ -191,7 +191,7 @@ def _change(trace: Trace, found: FourLines, change: Change) -> str:
 
 
 def _is_by_width(trace: Trace, change: Change) -> bool:
-    """Whether the score is divided by the root of the width."""
+    """Return whether the score is divided by the root of the width."""
     return change.name == "scale" and trace.config.scale is None and trace.config.score == "scaled_dot"
 
 
@@ -205,7 +205,7 @@ def _share_line(trace: Trace, found: FourLines, words: Tokens) -> dict[str, Any]
 
 
 def _reason(trace: Trace, found: FourLines, line: str) -> str:
-    """How the weight comes from the score, with the numbers of its lines."""
+    """Return how the weight comes from the score, with the numbers of its lines."""
     last, mask = found.lines["weight"], next((each for each in found.cell.score if each.name == "mask"), None)
     if not found.cell.allowed and mask is not None:
         return mask.sentence

@@ -142,7 +142,7 @@ class Scale:
 
 
 def placed(stages: Sequence[Stage], width: int, height: int, *, focused: bool = False) -> Placement:
-    """Where all heads of all stages stand in a box; `focused` if they are those of one head.
+    """Return where all heads of all stages stand in a box; `focused` if they are those of one head.
 
     Words beside the rows of one stage serve also those whose columns are only counted.
     """
@@ -155,7 +155,7 @@ def placed(stages: Sequence[Stage], width: int, height: int, *, focused: bool = 
 
 
 def scale(stage: Stage) -> Scale:
-    """The colour scale of a stage: symmetric about 0 for signed numbers, 0 to 1 for shares."""
+    """Return the colour scale of a stage: symmetric about 0 for signed numbers, 0 to 1 for shares."""
     if stage.kind == "allowed":
         return Scale(0.0, 1.0, (SHARE[2], SHARE[2]))
     drawn = stage.array[_drawn(stage) & np.isfinite(stage.array)]
@@ -194,7 +194,7 @@ def mosaic(stage: Stage, tiling: Tiling, height: int | None = None) -> dict[str,
 
 
 def without_template(figure: dict[str, Any]) -> Figure:
-    """The figure without a template."""
+    """Return the figure without a template."""
     from plotly.graph_objects import Figure  # here, as all else in this file can do without
 
     drawn = Figure(figure)
@@ -203,7 +203,7 @@ def without_template(figure: dict[str, Any]) -> Figure:
 
 
 def split_numbers(figure: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], np.ndarray]:
-    """A mosaic's figure in parts: an empty chart of its height, what goes in, and the numbers of that.
+    """Return a mosaic's figure in parts: an empty chart of its height, what goes in, and the numbers of that.
 
     The first two are JSON; `z` says only what the numbers are like. The name of the one trace says which height that
     is: what goes in fits only a chart of the same name. `revision` is another number whenever anything that goes in is.
@@ -227,7 +227,7 @@ def split_numbers(figure: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any
 
 
 def as_written(figure: dict[str, Any]) -> Figure:
-    """A figure as Plotly would send it, without a Plotly object for each of its parts, which costs most.
+    """Return a figure as Plotly would send it, without a Plotly object for each of its parts, which costs most.
 
     A page hands a chart to Plotly twice. It is drawn once only if nothing in it looks new the second time: an object
     counts as new, so there is no template and `meta` is a string; numbers do not, if `datarevision` is equal.
@@ -237,7 +237,7 @@ def as_written(figure: dict[str, Any]) -> Figure:
 
 @cache
 def _as_written() -> type[Figure]:
-    """A figure that is written already; a page asks it for nothing but `to_dict`."""
+    """Return a figure that is written already; a page asks it for nothing but `to_dict`."""
     from plotly.graph_objects import Figure
 
     class AsWritten(Figure):  # type: ignore[misc]
@@ -258,7 +258,7 @@ def _drawn(stage: Stage) -> np.ndarray:
 
 
 def blocks(stage: Stage, tiling: Tiling) -> np.ndarray:
-    """The drawn cells of every head, (heads, lines, columns): the number of each that is largest in size.
+    """Return the drawn cells of every head, (heads, lines, columns): the number of each that is largest in size.
 
     NaN wherever nothing is drawn.
     """
@@ -271,7 +271,7 @@ def blocks(stage: Stage, tiling: Tiling) -> np.ndarray:
 
 
 def behind(stage: Stage, tiling: Tiling, head: int, row: int, column: int) -> tuple[int, int]:
-    """The row and column of the number that the drawn cell around a cell of the array shows."""
+    """Return the row and column of the number that the drawn cell around a cell of the array shows."""
     line, place = row // tiling.block, column // tiling.fold
     drawn = _drawn(stage)[head : head + 1]
     apart = _apart(stage.array[head : head + 1], tiling)[:, line : line + 1, place : place + 1]
@@ -290,13 +290,16 @@ def _apart(array: np.ndarray, tiling: Tiling) -> np.ndarray:
 
 
 def _largest(drawn: np.ndarray, apart: np.ndarray) -> np.ndarray:
-    """Which cell of each block is largest in size; one that is no number before all others, one not drawn last."""
+    """Return which cell of each block is largest in size.
+
+    One that is no number before all others, one not drawn last.
+    """
     size = np.where(np.isnan(apart), np.inf, np.abs(apart))
     return np.where(drawn.astype(bool), size, -1.0).argmax(axis=-1)
 
 
 def _laid_out(cells: np.ndarray, tiling: Tiling, dtype: type[np.floating[Any]]) -> np.ndarray:
-    """Every head at its place, NaN wherever nothing is drawn; an infinite number stays infinite."""
+    """Return every head at its place, NaN wherever nothing is drawn; an infinite number stays infinite."""
     shape = (tiling.down * (tiling.lines + 1) - 1, tiling.across * (tiling.columns + 1) - 1)
     picture: np.ndarray = np.full(shape, np.nan, dtype)
     with np.errstate(over="ignore"):  # beyond float32 a number is drawn as infinite
@@ -332,12 +335,12 @@ def _meta(stage: Stage, tiling: Tiling, cells: np.ndarray) -> dict[str, Any]:
 
 
 def _ends(cells: np.ndarray) -> list[float]:
-    """The size of the largest number of each head, 0 where all are."""
+    """Return the size of the largest number of each head, 0 where all are."""
     return [float(np.abs(head[np.isfinite(head)]).max(initial=0.0)) for head in cells]
 
 
 def _sums(stage: Stage, tiling: Tiling) -> dict[str, list[list[float]]]:
-    """The bars of every head: what each column adds to, and the part of all keys that each row spreads over."""
+    """Return the bars of every head: what each column adds to, and the part of all keys that each row spreads over."""
     weights = np.where(_drawn(stage) & np.isfinite(stage.array), stage.array, 0.0)
     with np.errstate(all="ignore"):
         totals, spread = column_sums(weights), effective_keys(weights) / weights.shape[2]
@@ -348,7 +351,7 @@ def _sums(stage: Stage, tiling: Tiling) -> dict[str, list[list[float]]]:
 
 
 def _nan(stage: Stage, tiling: Tiling) -> str | None:
-    """The drawn cells that hold NaN as a number of their own, as bits in base64; None as a rule."""
+    """Return the drawn cells that hold NaN as a number of their own, as bits in base64; None as a rule."""
     odd = _drawn(stage) & np.isnan(stage.array)
     if not odd.any():
         return None
@@ -384,7 +387,7 @@ def _framed(head: int, row: int, column: int, tiling: Tiling, line: Mapping[str,
 
 
 def _ground(stage: Stage, tiling: Tiling) -> str:
-    """The grey that shows through where cells are masked, under every head, as one path."""
+    """Return the grey that shows through where cells are masked, under every head, as one path."""
     if stage.hidden is None or not stage.hidden.any():
         return ""
     x, y = tiling.x, tiling.y

@@ -119,7 +119,7 @@ def _formula(stage: Stage) -> tuple[str, str]:
 
 
 def _legend(stage: Stage) -> str:
-    """The colour scale as a small gradient between the numbers at its ends."""
+    """Return the colour scale as a small gradient between the numbers at its ends."""
     if stage.kind == "allowed":
         swatches = _swatch(SHARE[2], translate(ALLOWED)) + _swatch(MASKED, translate(FORBIDDEN))
         return f'<span class="attn-legend">{swatches}</span>'

@@ -115,7 +115,7 @@ def _escaped(token: str) -> str:
 
 
 def _places(shown: Sequence[Stage]) -> list[tuple[int, int]]:
-    """Where each map stands, (row, column): a column a stage, or one stage wrapped into rows."""
+    """Return where each map stands, (row, column): a column a stage, or one stage wrapped into rows."""
     heads = len(shown[0].array)
     if len(shown) > 1:
         return [(head, column) for column in range(len(shown)) for head in range(heads)]
@@ -124,7 +124,7 @@ def _places(shown: Sequence[Stage]) -> list[tuple[int, int]]:
 
 
 def _figure(shown: Sequence[Stage]) -> dict[str, Any]:
-    """The layout of one layer: an axis of each kind and a title for every map."""
+    """Return the layout of one layer: an axis of each kind and a title for every map."""
     places = _places(shown)
     down, across = (1 + max(place[axis] for place in places) for axis in (0, 1))
     width, height = (min(max(CELL * max(n), LEAST), MOST) for n in zip(*(stage.array.shape[:0:-1] for stage in shown)))
@@ -156,7 +156,7 @@ def _figure(shown: Sequence[Stage]) -> dict[str, Any]:
 
 
 def _axis(words: Sequence[str] | None, n: int) -> dict[str, Any]:
-    """An axis of whole numbers with words at them; thinned where there are many."""
+    """Return an axis of whole numbers with words at them; thinned where there are many."""
     texts = [str(i + 1) for i in range(n)] if words is None else labels(words)
     every = math.ceil(n / MOST_LABELS)
     ticks = {"tickmode": "array", "tickvals": list(range(0, n, every)), "ticktext": texts[::every]}
@@ -172,7 +172,7 @@ def _title(stage: Stage, head: int, left: float, top: float) -> dict[str, Any]:
 
 
 def _maps(shown: Sequence[Stage], visible_now: bool) -> list[dict[str, Any]]:
-    """A heat map for each head of each stage."""
+    """Return a heat map for each head of each stage."""
     each = [(at, stage, head) for at, stage in enumerate(shown, 1) for head in range(len(stage.array))]
     return [
         {
@@ -191,13 +191,13 @@ def _maps(shown: Sequence[Stage], visible_now: bool) -> list[dict[str, Any]]:
 
 
 def _numbers(stage: Stage, head: int) -> np.ndarray:
-    """The numbers of a head, NaN where nothing is drawn."""
+    """Return the numbers of a head, NaN where nothing is drawn."""
     numbers = stage.array[head, :, : stage.true_widths[head]].astype(np.float64)
     return numbers if stage.hidden is None else np.where(stage.hidden[head, :, : numbers.shape[1]], np.nan, numbers)
 
 
 def _colours(shown: Sequence[Sequence[Stage]]) -> dict[str, Any]:
-    """One scale of colour for a stage in all heads and layers."""
+    """Return one scale of colour for a stage in all heads and layers."""
     found = {}
     for at, layers in enumerate(zip(*shown)):
         scales = [scale(stage) for stage in layers]
@@ -214,7 +214,7 @@ def _colours(shown: Sequence[Sequence[Stage]]) -> dict[str, Any]:
 
 
 def _slider(layers: Sequence[int], n_maps: int) -> dict[str, Any]:
-    """A slider that shows the maps of one layer."""
+    """Return a slider that shows the maps of one layer."""
     steps = [
         {
             "label": WORDS["layer"].format(n=layer),

@@ -108,7 +108,7 @@ class Layout:
 
 
 def room_for(words: Sequence[str], *, least: int, most: int) -> int:
-    """Pixels for the longest of `words` in small type, within `least` and `most`.
+    """Return pixels for the longest of `words` in small type, within `least` and `most`.
 
     >>> room_for(["a"], least=24, most=64), room_for(["warm", "mat"], least=24, most=64)
     (24, 46)
@@ -119,7 +119,9 @@ def room_for(words: Sequence[str], *, least: int, most: int) -> int:
 
 @lru_cache(maxsize=128)
 def arrange(shapes: tuple[Shape, ...], width: int, height: int | None = None) -> Layout:
-    """The arrangement in which heads are legible: stages side by side if cells stay large, else one below the other.
+    """Return the arrangement in which heads are legible.
+
+    Stages side by side if cells stay large, else one below the other.
 
     height  pixels that all stages should fit into, side by side, where nothing is to be scrolled
     """
@@ -134,7 +136,10 @@ def arrange(shapes: tuple[Shape, ...], width: int, height: int | None = None) ->
 
 
 def _within(shapes: Sequence[Shape], width: int, height: int) -> Layout | None:
-    """The largest legible cells with which the stages fit side by side into `width` and `height`; None if none do."""
+    """Return the largest legible cells with which the stages fit side by side into `width` and `height`.
+
+    None if none do.
+    """
     most = max(len(shape.widths) for shape in shapes) if width >= NARROWEST_PAGE else 0
     found = [way for across in range(most, 0, -1) if (way := _columns(shapes, across, width, height))]
     best = max(found, key=_cell, default=None)
@@ -152,7 +157,7 @@ def _beside(shapes: Sequence[Shape], width: int) -> Layout | None:
 
 
 def _columns(shapes: Sequence[Shape], across: int, width: int, height: int) -> Layout | None:
-    """The largest cells with which the stages fit side by side into `width` and `height`."""
+    """Return the largest cells with which the stages fit side by side into `width` and `height`."""
     room, fair = width - GAP * (len(shapes) - 1), _fair(shapes)
     for cell in _cells(sum(_words(shapes, across)), room):
         grids = tuple(_grid(shape, min(across, len(shape.widths)), cell, fair) for shape in shapes)
@@ -184,13 +189,13 @@ def _below(shapes: Sequence[Shape], width: int) -> Layout:
 
 
 def _alone(shapes: Sequence[Shape], width: int) -> Layout:
-    """A stage by itself: the largest cells with which it fits on the first screen, if they are legible."""
+    """Return a stage by itself: the largest cells with which it fits on the first screen, if they are legible."""
     low = [way for way in _ways(shapes, width) if _height(way) <= LOW and _cell(way) >= LEGIBLE_CELL]
     return max(low, key=_cell) if low else _below(shapes, width)
 
 
 def _ways(shapes: Sequence[Shape], width: int) -> list[Layout]:
-    """One layout for every number of rows of heads, the fewest rows first."""
+    """Return one layout for every number of rows of heads, the fewest rows first."""
     heads = max(len(shape.widths) for shape in shapes)
     return [_strips(shapes, math.ceil(heads / rows), width) for rows in range(1, heads + 1)]
 
@@ -207,7 +212,7 @@ def _strips(shapes: Sequence[Shape], across: int, width: int) -> Layout:
 
 
 def _words(shapes: Sequence[Shape], across: int) -> list[int]:
-    """How many columns with words stand in a row of heads, for every stage."""
+    """Return how many columns with words stand in a row of heads, for every stage."""
     return [min(across, len(shape.widths)) * max(shape.widths) if shape.worded else 0 for shape in shapes]
 
 
@@ -225,7 +230,7 @@ def _height(layout: Layout) -> int:
 
 
 def _fair(shapes: Sequence[Shape]) -> int:
-    """How many square cells wide a head may be before its numbered columns become stripes."""
+    """Return how many square cells wide a head may be before its numbered columns become stripes."""
     worded = [max(shape.widths) for shape in shapes if shape.worded]
     return max([round(1.6 * max(shape.rows for shape in shapes)), *worded])
 
@@ -238,7 +243,7 @@ def _grid(shape: Shape, across: int, cell: int, fair: int) -> Grid:
 
 
 def _in_line(grids: Sequence[Grid]) -> tuple[Grid, ...]:
-    """The grids with tiles one pitch apart in all of them, so that every head stands below itself.
+    """Return the grids with tiles one pitch apart in all of them, so that every head stands below itself.
 
     A narrow head has wider gutters; where cells are small it has wider cells instead, which are easier to see and do
     not fill the picture with gutter.

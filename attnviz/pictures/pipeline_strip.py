@@ -49,7 +49,7 @@ class Entry:
 
 
 def entries(trace: Trace, layer: int) -> tuple[Entry, ...]:
-    """Every step that a layer recorded, from what it reads to what it hands on, in the order of the data.
+    """Return every step that a layer recorded, from what it reads to what it hands on, in the order of the data.
 
     >>> from attnviz import Config, run
     >>> [(entry.text, entry.words) for entry in entries(run(Config()), 0) if entry.name in ("embedded", "weights")]
@@ -83,7 +83,7 @@ def _entry(config: Config, found: dict[str, Step], step: Step) -> Entry:
 
 
 def _formula(found: dict[str, Step], step: Step) -> str:
-    """The formula of a step without the biases that this run does not have."""
+    """Return the formula of a step without the biases that this run does not have."""
     return worded(re.sub(r" \+ (b_\w)(\^h)?", lambda b: b[0] if b[1].lower() in found else "", step.formula))
 
 
@@ -111,7 +111,7 @@ BEFORE = {
 
 
 def _changes(found: dict[str, Step], step: Step) -> bool:
-    """Whether there is something to see that the steps beside it do not show."""
+    """Return whether there is something to see that the steps beside it do not show."""
     if step.name in ("positions", "positions_kv", "bias"):
         return bool(step.array.any())
     if step.name == "allowed":

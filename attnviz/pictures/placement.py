@@ -133,7 +133,7 @@ class Placement:
 
 
 def place(shapes: Sequence[Shape], width: int, height: int, *, focused: bool = False) -> Placement:
-    """The placement with the largest legible cells within a box; stages share rows of the same heights.
+    """Return the placement with the largest legible cells within a box; stages share rows of the same heights.
 
     focused  one head is shown by itself; its cells may be higher than wide by more
 
@@ -157,7 +157,7 @@ def _place(shapes: tuple[Shape, ...], width: int, height: int, focused: bool) ->
 
 
 def _largest(shapes: tuple[Shape, ...], width: int, height: int, focused: bool) -> tuple[Tiling, ...]:
-    """The tiles with the largest cells; words share cells only where these would be too small otherwise."""
+    """Return the tiles with the largest cells; words share cells only where these would be too small otherwise."""
     heads, rows = max(len(shape.widths) for shape in shapes), max(shape.rows for shape in shapes)
     most = max([rows, *(max(shape.widths) for shape in shapes if shape.worded)])
     best, found, block = _Way((0.0, 0.0), 1, 1, 1.0, 1.0), False, 1
@@ -192,7 +192,7 @@ def _columns(
     focused: bool,
     least: tuple[float, float],
 ) -> _Way | None:
-    """The largest cells with so many heads in a row; None if none fit, or none are better than `least`."""
+    """Return the largest cells with so many heads in a row; None if none fit, or none are better than `least`."""
     down = max(math.ceil(len(shape.widths) / across) for shape in shapes)
     lines = max(math.ceil(shape.rows / block) for shape in shapes)
     top, gap, below = _around(shapes)
@@ -215,7 +215,7 @@ def _columns(
 
 
 def _span(shape: Shape, shapes: Sequence[Shape], across: int, block: int, cell: float, focused: bool) -> int:
-    """Pixels that a stage takes of the width."""
+    """Return pixels that a stage takes of the width."""
     cell_w, fold = _width(shape, shapes, block, cell, focused)
     gap, right = _gutters(shape, cell)
     n = min(across, len(shape.widths))
@@ -224,13 +224,13 @@ def _span(shape: Shape, shapes: Sequence[Shape], across: int, block: int, cell: 
 
 
 def _gutters(shape: Shape, cell: float) -> tuple[int, int]:
-    """Pixels between two heads, and for the bars at the right of each."""
+    """Return pixels between two heads, and for the bars at the right of each."""
     gap, bars = (12, 20) if cell >= 14 else (6, 8)
     return gap, bars if shape.sums else 0
 
 
 def _around(shapes: Sequence[Shape]) -> tuple[int, int, int]:
-    """Pixels over the first row of heads, between two rows and under the last."""
+    """Return pixels over the first row of heads, between two rows and under the last."""
     larger = LARGER if any(shape.large for shape in shapes) else 1
     sums = SUMS if any(shape.sums for shape in shapes) else AIR // 2
     name = round(NAME * larger)
@@ -250,7 +250,7 @@ def _tilings(shapes: Sequence[Shape], way: _Way, focused: bool) -> tuple[Tiling,
 
 
 def _width(shape: Shape, shapes: Sequence[Shape], block: int, cell: float, focused: bool) -> tuple[float, int]:
-    """How wide the cells of a stage are, and how many columns share one."""
+    """Return how wide the cells of a stage are, and how many columns share one."""
     worded = [each for each in shapes if each.worded]
     if shape.worded:
         if shape.leads or cell >= EVEN_FROM or not any(each.leads for each in shapes):
@@ -270,7 +270,7 @@ def _width(shape: Shape, shapes: Sequence[Shape], block: int, cell: float, focus
 
 
 def _whole(high: float) -> float:
-    """A cell's height in whole pixels, small ones in halves and tenths.
+    """Return a cell's height in whole pixels, small ones in halves and tenths.
 
     >>> _whole(11.7), _whole(5.9), _whole(2.18)
     (11, 5.5, 2.1)
@@ -287,7 +287,7 @@ def _edges(tiles: int, cells: int, cell: float, gap: int) -> tuple[int, ...]:
 
 
 def room_beside(words: Sequence[str]) -> int:
-    """Pixels for the longest of `words` beside its row, within reason; a longer one is cut.
+    """Return pixels for the longest of `words` beside its row, within reason; a longer one is cut.
 
     >>> room_beside(["a"]), room_beside(["keeper", "of"]), room_beside(["x" * 200])
     (42, 52, 66)

@@ -52,7 +52,7 @@ def side_by_side(trace: Trace, layer: int) -> tuple[Stage, ...]:
 
 
 def stage(trace: Trace, step: Step, title: str, phrase: str = "", formula: str = "") -> Stage:
-    """A step of any shape as a picture: heads side by side, or one map; a vector is a map with one row."""
+    """Return a step of any shape as a picture: heads side by side, or one map; a vector is a map with one row."""
     by_head = step.axes[0] in HEAD_NAMES
     array = step.array if by_head else step.array[None]
     array = array if array.ndim == 3 else array[:, None, :]
@@ -89,7 +89,7 @@ def _edited(trace: Trace, step: Step) -> tuple[tuple[int, int, int], ...]:
 
 
 def _head_names(trace: Trace, step: Step) -> list[str]:
-    """The heads by number, and in a map of queries against keys by what they were made for, if they were.
+    """Return the heads by number, and in a map of queries against keys by what they were made for, if they were.
 
     A head that does not do it says so: another setting, or a changed number, may be in its way.
     """
@@ -109,24 +109,24 @@ def _head_names(trace: Trace, step: Step) -> list[str]:
 
 
 def _names(trace: Trace, axis: str, size: int) -> Sequence[str] | None:
-    """The words along an axis of tokens; None along an axis that is merely counted."""
+    """Return the words along an axis of tokens; None along an axis that is merely counted."""
     return {"query": trace.query_tokens, "key": trace.key_tokens, "": ("",) * size}.get(axis)
 
 
 def _masked(trace: Trace, step: Step, shape: tuple[int, ...]) -> np.ndarray | None:
-    """Where nothing is drawn: cells that a query may not attend to, and those that are minus infinity."""
+    """Return where nothing is drawn: cells that a query may not attend to, and those that are minus infinity."""
     if step.axes[-2:] != ("query", "key") or step.kind == "allowed":
         return None
     return np.broadcast_to(forbidden(trace.layers[_layer_of(trace, step) or 0]), shape)
 
 
 def _layer_of(trace: Trace, step: Step) -> int | None:
-    """The layer that recorded the step; None for a step around the layers."""
+    """Return the layer that recorded the step; None for a step around the layers."""
     return next((i for i, steps in enumerate(trace.layers) if steps.get(step.name) is step), None)
 
 
 def _alt(trace: Trace, step: Step) -> str:
-    """The picture in words, with its largest number; nothing for a step that the run itself did not record."""
+    """Return the picture in words, with its largest number; nothing for a step that the run itself did not record."""
     layer = _layer_of(trace, step)
     known = layer is not None or trace.around.get(step.name) is step
     return plain(captions.alt(trace, layer or 0, step.name)) if known else ""

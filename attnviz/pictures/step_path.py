@@ -50,7 +50,7 @@ class Node:
 
 
 def way(trace: Trace, layer: int, head: int) -> tuple[Node, ...]:
-    """The steps of a layer that lead from the words to what it hands on, with small pictures of one head.
+    """Return the steps of a layer that lead from the words to what it hands on, with small pictures of one head.
 
     >>> from attnviz import Config, run
     >>> [node.symbol for node in way(run(Config()), 0, 0)]
@@ -85,7 +85,7 @@ def _node(trace: Trace, steps: dict[str, Step], name: str, head: int, before: st
 
 
 def _of_head(step: Step, head: int, heads: int) -> Step:
-    """A step of one head only; of what heads share, that of its group."""
+    """Return a step of one head only; of what heads share, that of its group."""
     if not step.axes[0].endswith("head"):
         return step
     return replace(step, array=step.head(head * step.shape[0] // heads), axes=step.axes[1:], true_widths={})

@@ -17,7 +17,7 @@ NOTHING, MASKED, ODD, LOWEST, HIGHEST = 0, 1, 2, 3, 255
 
 
 def thumbnail(step: Step, low: float, high: float, hidden: np.ndarray | None = None) -> np.ndarray:
-    """All heads of a step as one small picture of indices into the colour scale from `low` to `high`.
+    """Return all heads of a step as one small picture of indices into the colour scale from `low` to `high`.
 
     Heads stand side by side, wrapped into rows, with a pixel between them. A step that is too large is drawn in
     blocks, each as the cell of it that stands out most.
@@ -46,14 +46,14 @@ def _indices(array: np.ndarray, low: float, high: float, hidden: np.ndarray | No
 
 
 def _tiles(step: Step, indices: np.ndarray) -> list[np.ndarray]:
-    """The picture of each head by itself, without padding."""
+    """Return the picture of each head by itself, without padding."""
     pictured = replace(step, array=indices)
     heads = len(indices) if step.axes[0].endswith("head") else 1
     return [np.atleast_2d(pictured.head(h)) for h in range(heads)]
 
 
 def _arranged(heads: int, rows: int, columns: int, *, square: bool) -> tuple[int, tuple[int, int]]:
-    """How many heads stand side by side, and how many cells (down, across) become one pixel.
+    """Return how many heads stand side by side, and how many cells (down, across) become one pixel.
 
     Of all arrangements the one that keeps most cells, and of those the one that can be drawn largest.
 
@@ -77,7 +77,7 @@ def _arranged(heads: int, rows: int, columns: int, *, square: bool) -> tuple[int
 
 
 def _pooled(tile: np.ndarray, block: tuple[int, int], *, signed: bool) -> np.ndarray:
-    """One pixel a block: what is not finite first, then what is furthest from zero, then what is masked."""
+    """Return one pixel a block: what is not finite first, then what is furthest from zero, then what is masked."""
     if block == (1, 1):
         return tile
     (rows, columns), (high, wide) = tile.shape, block

@@ -59,7 +59,7 @@ def _divided(node: Node, known: str) -> str:
 
 
 def _along(node: Node) -> bool:
-    """Whether a node has the scores of the row in it entry by entry, not only in sums over the row."""
+    """Return whether a node has the scores of the row in it entry by entry, not only in sums over the row."""
     if node.op == "variable":
         return node.value == "x"
     return not node.over and any(_along(arg) for arg in node.args)

@@ -71,7 +71,7 @@ class Script:
         return made
 
     def covers(self) -> bool:
-        """Whether the result has its full shape, or has to be spread over queries, keys and heads."""
+        """Return whether the result has its full shape, or has to be spread over queries, keys and heads."""
         root = self._formula.root
         return set(self._frame) <= set(self.layout(root)) and "i" in root.axes and "j" in root.axes
 
@@ -330,7 +330,7 @@ def _in(text: Text, level: float) -> str:
 
 
 def _broadcasts(layout: str, frame: str) -> bool:
-    """Whether an array of this layout lies right over one of that frame by NumPy's own rule."""
+    """Return whether an array of this layout lies right over one of that frame by NumPy's own rule."""
     return frame.endswith(layout)
 
 

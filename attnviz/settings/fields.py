@@ -590,7 +590,7 @@ def named(offered: Callable[[], tuple[str, ...]], *, label: str, help: str = "",
 
 
 def knobs(of: str, rows: Mapping[str, Choice], *, most: int, label: str, help: str = "", group: str = "") -> Any:
-    """A field that holds the knobs of the rows of a table: see `Knobs`."""
+    """Return a field that holds the knobs of the rows of a table: see `Knobs`."""
     return _setting((), Knobs(of, rows, most), label, help, group)
 
 

@@ -157,7 +157,7 @@ def _controls(
 
 
 def _run(name: str, draft: Config, saved: Config) -> tuple[Config, Trace | None]:
-    """The setting that could be run, the visitor's or else the last one, and its run; says what is to be mended.
+    """Return the setting that could be run, the visitor's or else the last one, and its run; says what is to be mended.
 
     A setting that is too large for this host stays what it is, and has no run.
     """
@@ -176,5 +176,5 @@ def _run(name: str, draft: Config, saved: Config) -> tuple[Config, Trace | None]
 
 
 def _admitted(name: str, config: Config) -> Trace | None:
-    """The run of a setting, where there is room for the page of it; else says why there is none."""
+    """Return the run of a setting, where there is room for the page of it; else says why there is none."""
     return run(config) if admission.admitted(name, config) else None

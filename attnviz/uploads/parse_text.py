@@ -123,7 +123,7 @@ MINUS_INFINITY = {"-inf": -math.inf}
 
 
 def listed(held: list[Any], odd: Mapping[str, float] = MINUS_INFINITY) -> Array:
-    """Nested lists of numbers as an array; `odd` are texts that stand for numbers which JSON has no form for.
+    """Return nested lists of numbers as an array; `odd` are texts that stand for numbers which JSON has no form for.
 
     Raises ConfigError with the place of what is no number, and of a list that is shorter or longer than others.
     """

@@ -171,7 +171,7 @@ class LayerBack:
             self.slopes.add(self.at(names.STEPS[name]), gradient if row.parameters[name] else gradient[:, None])
 
     def _own(self, row: Any) -> dict[str, Array]:
-        """The score function's own matrices, as it takes them."""
+        """Return the score function's own matrices, as it takes them."""
         steps = {name: names.STEPS[name] for name in row.parameters if self.at(names.STEPS[name]) in self.slopes.steps}
         return {name: self.array(s) if row.parameters[name] else self.array(s)[:, 0] for name, s in steps.items()}
 

@@ -37,7 +37,7 @@ def _quiet_softmax(X: Array, T: float) -> Array:
 
 
 def _softmax_back(G: Array, X: Array, A: Array, T: float) -> Array:
-    """The Jacobian is diag(a) - a a^T, for the quiet softmax as well."""
+    """Return the Jacobian is diag(a) - a a^T, for the quiet softmax as well."""
     return A * (G - total(A * G, -1, keepdims=True)) / T
 
 
@@ -63,7 +63,7 @@ def _linear_back(G: Array, X: Array, A: Array, T: float) -> Array:
 
 
 def _hardmax_back(G: Array, X: Array, A: Array, T: float) -> Array:
-    """A step has no slope: nothing tells queries and keys which way to go."""
+    """Return a step has no slope: nothing tells queries and keys which way to go."""
     return np.zeros_like(G)
 
 

@@ -21,7 +21,7 @@ _free: dict[int, np.ndarray] = {}  # the unused pieces by id, oldest first
 
 
 def empty(shape: tuple[int, ...]) -> np.ndarray:
-    """A float64 array whose entries are not set yet.
+    """Return a float64 array whose entries are not set yet.
 
     Its memory is used again when neither the array nor a view of it is left, and not before: every view holds the
     array that `frombuffer` makes, and `finalize` speaks up when that one is gone.
@@ -43,7 +43,10 @@ def product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def _taken(size: int) -> np.ndarray:
-    """An unused piece for so many entries, or a new one. Of threads that come at once, one gets what `pop` gives."""
+    """Return an unused piece for so many entries, or a new one.
+
+    Of threads that come at once, one gets what `pop` gives.
+    """
     for name, piece in list(_free.items()):
         if piece.size == size and _free.pop(name, None) is not None:
             return piece

@@ -49,7 +49,7 @@ Item = TypeVar("Item")
 
 
 def divisors(values: Mapping[str, Any]) -> tuple[int, ...]:
-    """The numbers of key/value heads that the query heads can share evenly."""
+    """Return the numbers of key/value heads that the query heads can share evenly."""
     n_heads = values["n_heads"]
     return tuple(n for n in range(1, n_heads + 1) if n_heads % n == 0)
 
@@ -427,7 +427,7 @@ class Config:
 
     @property
     def is_cross_attention(self) -> bool:
-        """Whether keys and values come from a sentence of their own."""
+        """True if keys and values come from a sentence of their own."""
         return bool(self.second_sentence.strip())
 
     @property
@@ -449,16 +449,16 @@ class Config:
         return _repeated(self.d_v, self.kv_heads)
 
     def head_patterns(self) -> tuple[PatternName, ...]:
-        """The pattern of each key/value head; the last one given repeats."""
+        """Return the pattern of each key/value head; the last one given repeats."""
         return _repeated(self.patterns, self.kv_heads)
 
     def has_output_projection(self) -> bool:
-        """Whether W_O is used: by choice, or because what follows needs d_model columns."""
+        """Return whether W_O is used: by choice, or because what follows needs d_model columns."""
         return self.output_projection or self.n_layers > 1 or self.residual
 
 
 def _on_one_line(formula: object) -> object:
-    """A formula whose lines stand behind each other, as a link and a field hold them."""
+    """Return a formula whose lines stand behind each other, as a link and a field hold them."""
     if not isinstance(formula, str) or "\n" not in formula:
         return formula
     return "; ".join(line.strip() for line in formula.split("\n") if line.strip())

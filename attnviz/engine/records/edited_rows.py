@@ -20,7 +20,7 @@ _SPARSE = 4  # a block has at most so many places for each number that is change
 
 
 def number(value: float) -> str:
-    """The shortest decimal that reads back as exactly this number.
+    """Return the shortest decimal that reads back as exactly this number.
 
     >>> number(-0.5), number(4.0), number(1e-07), number(1e16), number(float("-inf"))
     ('-.5', '4', '1e-7', '1e16', '-inf')
@@ -35,7 +35,9 @@ def number(value: float) -> str:
 
 
 def written(cells: Cells) -> str | None:
-    """The block that holds these numbers, its first place in the first row and column; None if they lie too far apart.
+    """Return the block that holds these numbers, its first place in the first row and column.
+
+    None if they lie too far apart.
 
     >>> written({(0, 0): 0.5, (0, 1): -2.0, (1, 1): 4.0})
     '.5_-2~_4'
@@ -52,7 +54,7 @@ def written(cells: Cells) -> str | None:
 
 
 def _packed(texts: list[str], n_columns: int) -> str | None:
-    """The block in digits of base 64; None for what no power of ten makes whole."""
+    """Return the block in digits of base 64; None for what no power of ten makes whole."""
     if "-inf" in texts:
         return None
     exact = [Decimal(text) if text else None for text in texts]
@@ -79,7 +81,9 @@ def _digits(number: int, n_digits: int) -> str:
 
 
 def read(block: str) -> Iterator[tuple[tuple[int, int], float]]:
-    """The numbers of a block, each with its row and column, counted from 0; raises ValueError for what is no block.
+    """Yield the numbers of a block, each with its row and column, counted from 0.
+
+    Raises ValueError for what is no block.
 
     >>> dict(read(".5_-2~_4"))
     {(0, 0): 0.5, (0, 1): -2.0, (1, 1): 4.0}

@@ -27,7 +27,7 @@ _BETWEEN = "~~"
 
 
 def checked(edit: Any) -> Edit:
-    """An edit in its proper types, counted from 0; the layer of a step before the first layer is None.
+    """Return an edit in its proper types, counted from 0; the layer of a step before the first layer is None.
 
     Raises ConfigError for anything that is none, for a step inside a layer without that layer, and for NaN or plus
     infinity.
@@ -58,7 +58,9 @@ def checked(edit: Any) -> Edit:
 
 
 def canonicalise(edits: Iterable[Any]) -> tuple[Edit, ...]:
-    """The edits, each place once with what was set last, in order of their places: equal edits are equal settings.
+    """Return the edits, each place once with what was set last, in order of their places.
+
+    Equal edits are equal settings.
 
     Raises ConfigError for one that is none.
     """
@@ -81,7 +83,7 @@ def shared(edits: Iterable[Edit], names: Sequence[str], n: int) -> list[Edit]:
 
 
 def encode(edits: Sequence[Edit]) -> str:
-    """The edits as one line, numbers beside each other together where that is shorter.
+    """Return the edits as one line, numbers beside each other together where that is shorter.
 
     >>> encode([(0, "scores", (1, 2, 3), 0.5), (None, "embedded", (0, 4), -2.0)])
     'scores.1.2.3.4~0.5~~embedded.1.5~-2.0'
@@ -93,7 +95,10 @@ def encode(edits: Sequence[Edit]) -> str:
 
 
 def _matrix_written(edits: list[Edit]) -> str:
-    """The edits of one matrix, or of one vector, in the shortest of three ways: all at once, by rows, one by one."""
+    """Return the edits of one matrix, or of one vector, in the shortest of three ways.
+
+    All at once, by rows, one by one.
+    """
     if len(edits) == 1 or not edits[0][2]:
         return _one_by_one(edits)
     whole = _block(edits)
@@ -110,7 +115,7 @@ def _one_by_one(edits: Sequence[Edit]) -> str:
 
 
 def _block(edits: Sequence[Edit]) -> str | None:
-    """The edits as one block; None for a single one, and where they lie too far apart."""
+    """Return the edits as one block; None for a single one, and where they lie too far apart."""
     cells = {((0, *edit[2])[-2], edit[2][-1]): edit[3] for edit in edits}
     block = edited_rows.written(cells) if len(edits) > 1 else None
     if block is None:
@@ -125,7 +130,7 @@ def _one_written(edit: Edit) -> str:
 
 
 def position(edit: Edit) -> str:
-    """Where an edit stands, counted from 1.
+    """Return where an edit stands, counted from 1.
 
     >>> position((0, "scores", (1, 2, 3), 0.5))
     'scores.1.2.3.4'
@@ -135,7 +140,7 @@ def position(edit: Edit) -> str:
 
 
 def decode(text: str) -> tuple[tuple[Edit, ...], list[str]]:
-    """The edits that a line means, and the parts of it that mean none.
+    """Return the edits that a line means, and the parts of it that mean none.
 
     >>> decode("scores.1.2.3.4~0.5~~scores.one~2")
     (((0, 'scores', (1, 2, 3), 0.5),), ['scores.one~2'])
@@ -151,7 +156,7 @@ def decode(text: str) -> tuple[tuple[Edit, ...], list[str]]:
 
 
 def _block_read(part: str) -> list[Edit]:
-    """The edits of one block, or the one that stands alone; raises ValueError if the text means none."""
+    """Return the edits of one block, or the one that stands alone; raises ValueError if the text means none."""
     where, tilde, block = part.partition("~")
     step, *counted = where.split(".")
     is_place = part.isascii() and all(number.isdecimal() and len(number) < 6 and int(number) for number in counted)
@@ -166,7 +171,7 @@ def _block_read(part: str) -> list[Edit]:
 
 
 def _placed(first: tuple[int, ...], block: str) -> Iterator[tuple[tuple[int, ...], float]]:
-    """The numbers of a block, each with its place, from `first` on; raises ValueError where there can be none."""
+    """Yield the numbers of a block, each with its place, from `first` on; raises ValueError where there can be none."""
     for (row, column), value in edited_rows.read(block):
         if (row and len(first) < 2) or (column and not first):
             raise ValueError(shorten(block))

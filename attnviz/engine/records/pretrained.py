@@ -59,5 +59,5 @@ class PretrainedConfig(Config):
 
 
 def is_pretrained(trace: Trace) -> bool:
-    """Whether the numbers of the trace are those of a trained model."""
+    """Return whether the numbers of the trace are those of a trained model."""
     return isinstance(trace.config, PretrainedConfig)

@@ -160,7 +160,7 @@ class Step:
         return self.true_widths.get(self.axes[-1])
 
     def head(self, h: int) -> np.ndarray:
-        """The part of the array that belongs to head h, without padding."""
+        """Return the part of the array that belongs to head h, without padding."""
         if not self.axes[0].endswith("head"):
             return self.array
         return self.array[h][

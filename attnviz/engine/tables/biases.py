@@ -11,7 +11,7 @@ from attnviz.settings.rows import Choice, table
 
 
 def alibi_slopes(h: int) -> np.ndarray:
-    r"""The slope of each of h heads. Shape (h,).
+    r"""Return the slope of each of h heads. Shape (h,).
 
     $m_k = 2^{-8k/h}, \; k = 1 \dots h$ for h a power of two. For any other h: the slopes of the power of two below it,
     then every other slope, from the first, of the power of two above it, as many as are missing.
@@ -33,7 +33,7 @@ def alibi_slopes(h: int) -> np.ndarray:
 
 
 def t5_buckets(rel: np.ndarray, *, bidirectional: bool, buckets: int, max_distance: int) -> np.ndarray:
-    r"""The bucket of each relative position rel = key - query. Integers in 0..buckets-1, shape of rel.
+    r"""Return the bucket of each relative position rel = key - query. Integers in 0..buckets-1, shape of rel.
 
     Half the buckets hold one distance each, the other half ever wider ranges (logarithmic up to max_distance, all that
     is further shares the last). Bidirectional: the first half of all buckets is for keys before the query, the second
@@ -93,7 +93,7 @@ def t5(
     t5_max_distance: int,
     t5_bidirectional: bool,
 ) -> np.ndarray:
-    """A number for each bucket of distances and each head, random as before training. (heads, queries, keys)"""
+    """Return a number for each bucket of distances and each head, random as before training. (heads, queries, keys)"""
     rel = np.arange(n_key)[None, :] - np.arange(n_query)[:, None]
     bucket = t5_buckets(rel, bidirectional=t5_bidirectional, buckets=t5_n_buckets, max_distance=t5_max_distance)
     return normal(Address(seed, "t5_bias"), (n_heads, t5_n_buckets))[:, bucket]

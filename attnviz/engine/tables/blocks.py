@@ -17,7 +17,7 @@ _erf = np.frompyfunc(math.erf, 1, 1)
 
 
 def layer_norm(X: np.ndarray) -> np.ndarray:
-    r"""Each row minus its mean, over its standard deviation. Shape of X.
+    r"""Return each row minus its mean, over its standard deviation. Shape of X.
 
     $\hat x_i = (x_i - \mu_i) / \sqrt{\sigma_i^2 + 10^{-5}}$, with gain 1 and bias 0 as before training
 
@@ -29,7 +29,7 @@ def layer_norm(X: np.ndarray) -> np.ndarray:
 
 
 def rms_norm(X: np.ndarray) -> np.ndarray:
-    r"""Each row over the root of its mean square; its mean stays. Shape of X.
+    r"""Return each row over the root of its mean square; its mean stays. Shape of X.
 
     $\hat x_i = x_i / \sqrt{\overline{x_i^2} + 10^{-5}}$, with gain 1 as before training
 

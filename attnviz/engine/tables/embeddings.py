@@ -23,12 +23,12 @@ def _stack(rows: Sequence[np.ndarray], d_model: int) -> np.ndarray:
 
 
 def normal(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, seed: int) -> np.ndarray:
-    """A standard normal vector for each different token. Shape (tokens, d_model)."""
+    """Return a standard normal vector for each different token. Shape (tokens, d_model)."""
     return _stack([normal_noise(Address(seed, f"token/{token}"), (d_model,)) for token in tokens], d_model)
 
 
 def uniform(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, seed: int) -> np.ndarray:
-    """Numbers in [0, 1) for each different token. Shape (tokens, d_model)."""
+    """Return numbers in [0, 1) for each different token. Shape (tokens, d_model)."""
     return _stack([uniform_noise(Address(seed, f"token/{token}"), (d_model,)) for token in tokens], d_model)
 
 
@@ -38,7 +38,7 @@ def binary(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *
 
 
 def one_hot(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...]) -> np.ndarray:
-    """A single 1, in the column of the token's place in the vocabulary. Shape (tokens, d_model).
+    """Return a single 1, in the column of the token's place in the vocabulary. Shape (tokens, d_model).
 
     A token whose place lies beyond the last column gets zeros; `run` says so.
 
@@ -52,7 +52,7 @@ def one_hot(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...]) 
 
 
 def ngrams(token: str, longest: int = 3) -> tuple[str, ...]:
-    """The character n-grams of a token between boundary marks, n from 1 to `longest`.
+    """Return the character n-grams of a token between boundary marks, n from 1 to `longest`.
 
     >>> ngrams("it", 2)
     ('i', 't', '<i', 'it', 't>')
@@ -63,7 +63,9 @@ def ngrams(token: str, longest: int = 3) -> tuple[str, ...]:
 
 
 def spelling(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, seed: int) -> np.ndarray:
-    """The mean of the vectors of a token's character n-grams, times the root of their number. Shape (tokens, d_model).
+    """Return the mean of the vectors of a token's character n-grams, times the root of their number.
+
+    Shape (tokens, d_model).
 
     Tokens that are spelled alike share n-grams and so lie near each other. Every entry has variance 1 over the seeds
     where no n-gram repeats.
@@ -77,7 +79,7 @@ def spelling(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...],
 
 
 def meaning(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, seed: int) -> np.ndarray:
-    """The vector of each token in the list of words; of one that is not there, that of its spelling.
+    """Return the vector of each token in the list of words; of one that is not there, that of its spelling.
 
     The first columns carry most. Columns beyond the list's are 0 for every token, so that a larger embedding size
     leaves all products of two rows as they are. Shape (tokens, d_model).
@@ -98,7 +100,7 @@ def unlisted(tokens: Sequence[str]) -> tuple[str, ...]:
 
 
 def parse(text: str) -> list[list[float]]:
-    """The rows of numbers in a typed or pasted text: a row a line (or between semicolons), brackets ignored.
+    """Return the rows of numbers in a typed or pasted text: a row a line (or between semicolons), brackets ignored.
 
     Raises ConfigError with the position of the first thing that is no finite number.
 
@@ -133,7 +135,7 @@ NO_NUMBER = (
 
 
 def written(rows: object) -> str:
-    """Nested sequences or an array of numbers as the text that `parse` reads back exactly."""
+    """Return nested sequences or an array of numbers as the text that `parse` reads back exactly."""
     if isinstance(rows, str):
         return rows
     array = np.asarray(rows, dtype=float)
@@ -145,7 +147,7 @@ def written(rows: object) -> str:
 
 
 def own(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, own_numbers: str) -> np.ndarray:
-    """The visitor's numbers, a row for each position. Shape (tokens, d_model).
+    """Return the visitor's numbers, a row for each position. Shape (tokens, d_model).
 
     What is missing is 0 and what is too much is left out; `run` says so.
 

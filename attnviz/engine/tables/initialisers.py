@@ -19,7 +19,10 @@ from attnviz.settings.rows import Choice, table
 
 
 def fans(shape: tuple[int, ...]) -> tuple[int, int]:
-    """How many numbers go into one output, and how many outputs one number goes into; a vector has one output."""
+    """Return how many numbers go into one output, and how many outputs one number goes into.
+
+    A vector has one output.
+    """
     return (shape[0], shape[1]) if len(shape) == 2 else (shape[0], 1)
 
 

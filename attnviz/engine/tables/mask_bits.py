@@ -24,7 +24,7 @@ _BITS = re.compile(r"bits\.([1-9][0-9]{0,2})\.([A-Za-z0-9_-]+)")
 
 
 def compact(allowed: np.ndarray) -> str:
-    """A mask (queries, keys) as the list of cells that `masks.parse` reads back, neighbouring keys as a range.
+    """Return a mask (queries, keys) as the list of cells that `masks.parse` reads back, neighbouring keys as a range.
 
     >>> compact(np.array([[1, 0, 0, 0], [0, 0, 0, 0], [1, 0, 1, 1]], dtype=bool))
     '1: 1, 3: 1 3-4'
@@ -39,7 +39,9 @@ def _ranges(numbers: np.ndarray) -> str:
 
 
 def shorter(cells: str) -> str:
-    """A list of cells as bits, where it is long, shorter so, and comes back letter by letter; any other as it is.
+    """Return a list of cells as bits, where it is long, shorter so, and comes back letter by letter.
+
+    Any other as it is.
 
     >>> shorter("1: 1, 2: 1-2")
     '1: 1, 2: 1-2'
@@ -65,7 +67,7 @@ def shorter(cells: str) -> str:
 
 
 def whole(text: str) -> str:
-    """The list of cells that bits stand for; any other text as it is.
+    """Return the list of cells that bits stand for; any other text as it is.
 
     >>> whole("bits.4.gA"), whole("1: 1")
     ('1: 1', '1: 1')

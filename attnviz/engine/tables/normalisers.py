@@ -26,13 +26,16 @@ Array = np.ndarray
 
 
 def row_max(X: Array) -> Array:
-    """The largest score of each row, last axis kept; 0 where nothing is allowed, so that it can be subtracted."""
+    """Return the largest score of each row, last axis kept.
+
+    0 where nothing is allowed, so that it can be subtracted.
+    """
     largest = np.max(X, axis=-1, keepdims=True, initial=-np.inf)
     return np.where(np.isneginf(largest), 0.0, largest)
 
 
 def _over_sum(W: Array) -> Array:
-    """Each row over its sum, in place; a row of zeros stays."""
+    """Return each row over its sum, in place; a row of zeros stays."""
     total = W.sum(axis=-1, keepdims=True)
     W /= np.where(total == 0, 1.0, total)
     return W
@@ -110,7 +113,7 @@ def least_winner(X: Array, size: float | Array = 0.0) -> Array:
 
 
 def hardmax(X: Array, T: float = 1.0, size: float | Array = 0.0) -> Array:
-    """All to the largest score; equal ones share equally. The temperature changes nothing.
+    """Give all to the largest score; equal ones share equally. The temperature changes nothing.
 
     >>> hardmax(np.array([1.0, 3.0, 3.0]))
     array([0. , 0.5, 0.5])
@@ -121,7 +124,10 @@ def hardmax(X: Array, T: float = 1.0, size: float | Array = 0.0) -> Array:
 
 
 def _below_max(X: Array, T: float) -> tuple[Array, Array, Array, Array]:
-    """Each row minus its maximum, over T; the same in falling order; which of those are allowed; their ranks 1..n."""
+    """Return each row minus its maximum, over T.
+
+    The same in falling order; which of those are allowed; their ranks 1..n.
+    """
     Z = (X - row_max(X)) / T
     falling = -np.sort(-Z, axis=-1)
     return Z, falling, ~np.isneginf(falling), np.arange(1, X.shape[-1] + 1, dtype=float)

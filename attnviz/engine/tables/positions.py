@@ -83,7 +83,7 @@ def none(n: int, d: int) -> np.ndarray:
 
 
 def random(n: int, d: int, *, seed: int) -> np.ndarray:
-    """A random vector for each position, as a learned position embedding starts out. Shape (n, d)."""
+    """Return a random vector for each position, as a learned position embedding starts out. Shape (n, d)."""
     return normal(Address(seed, "position"), (n, d))
 
 

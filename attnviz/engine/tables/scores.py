@@ -26,7 +26,7 @@ Array = np.ndarray
 
 
 def swap(x: Array) -> Array:
-    """The transpose of each matrix of a stack."""
+    """Return the transpose of each matrix of a stack."""
     return np.swapaxes(x, -1, -2)
 
 
@@ -101,7 +101,10 @@ def _tanh_sum(left: Array, right: Array, v: Array) -> Array:
 
 
 def unit(x: Array) -> Array:
-    """Each row over its length; a row of zeros stays. Dividing by the largest entry first keeps the square in range."""
+    """Return each row over its length; a row of zeros stays.
+
+    Dividing by the largest entry first keeps the square in range.
+    """
     largest = np.max(np.abs(x), axis=-1, keepdims=True, initial=0.0)
     x = x / np.where(largest > 0, largest, 1.0)
     length = np.sqrt(np.sum(x * x, axis=-1, keepdims=True))
@@ -182,12 +185,12 @@ class Score(Choice):
 
     @property
     def by_position(self) -> bool:
-        """Whether a column of the scores belongs to a position, whatever key stands there."""
+        """True if a column of the scores belongs to a position, whatever key stands there."""
         return any("key" in axes for axes in self.parameters.values()) or self._names("j")
 
     @property
     def by_query_position(self) -> bool:
-        """Whether a row of the scores belongs to a position, whatever query stands there."""
+        """True if a row of the scores belongs to a position, whatever query stands there."""
         return self._names("i")
 
     def _names(self, variable: str) -> bool:

@@ -14,7 +14,10 @@ JOINER = "\u200d"  # zero width joiner: what stands on either side is one pictur
 
 
 def _extends(character: str) -> bool:
-    """Whether this belongs to the character before it: a combining mark, a variation or skin-tone selector, a tag."""
+    """Return whether this belongs to the character before it.
+
+    A combining mark, a variation or skin-tone selector, a tag.
+    """
     code = ord(character)
     return (
         unicodedata.category(character) in ("Mn", "Me", "Mc")
@@ -61,7 +64,7 @@ HANGUL_JOINS = {("L", "L"), ("L", "V"), ("L", "LV"), ("L", "LVT"), ("V", "V"), (
 
 
 def _joins(cluster: str, character: str) -> bool:
-    """Whether `character` continues the grapheme cluster so far (Unicode Annex 29, section 3.1.1)."""
+    """Return whether `character` continues the grapheme cluster so far (Unicode Annex 29, section 3.1.1)."""
     last = cluster[-1]
     if last == "\r" and character == "\n":
         return True
@@ -152,7 +155,7 @@ def whitespace(text: str) -> tuple[str, ...]:
 
 
 def characters(text: str) -> tuple[str, ...]:
-    """Every character as a reader sees it; spaces count, other white space and control characters do not.
+    """Return every character as a reader sees it; spaces count, other white space and control characters do not.
 
     >>> characters("a b")
     ('a', ' ', 'b')
@@ -180,7 +183,7 @@ def pieces(text: str, *, piece_length: int) -> tuple[str, ...]:
 
 
 def framed(tokens: tuple[str, ...], *, bos: bool, eos: bool, pad_to: int, max_tokens: int) -> tuple[str, ...]:
-    """The tokens between <bos> and <eos>, cut to `max_tokens` and filled with <pad> up to `pad_to`.
+    """Return the tokens between <bos> and <eos>, cut to `max_tokens` and filled with <pad> up to `pad_to`.
 
     >>> framed(("a", "b"), bos=True, eos=False, pad_to=5, max_tokens=64)
     ('<bos>', 'a', 'b', '<pad>', '<pad>')

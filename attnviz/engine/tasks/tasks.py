@@ -53,7 +53,7 @@ class Game(Choice):
 
     @property
     def is_cross(self) -> bool:
-        """Whether keys come from a sentence of their own."""
+        """True if keys come from a sentence of their own."""
         return bool(self.recipe.get("second_sentence"))
 
     def examples(self, seed: int, purpose: str, n: int, *at: int) -> tuple[Array, Array]:
@@ -80,7 +80,7 @@ def _below(u: Array, n: int) -> Array:
 
 
 def _shuffled(u: Array) -> Array:
-    """A permutation of 0 ... in each row."""
+    """Return a permutation of 0 ... in each row."""
     return np.argsort(u, axis=-1, kind="stable")
 
 

@@ -246,7 +246,7 @@ class _Weights:
         return self.lines.sheet.along(name, self._turned(array), each, self.lines.masked)
 
     def _newton(self, x: Block, before: Block, power: float) -> Cells:
-        """The formula of the next step: what is above, to the power, is brought nearer to a sum of 1."""
+        """Return the formula of the next step: what is above, to the power, is brought nearer to a sum of 1."""
 
         def formula(i: int, j: int) -> str:
             line, t = self.lines.line(x, i, j), self.lines.each(before, i, j)

@@ -12,7 +12,7 @@ HEIGHT = 132
 
 
 def bars(values: Sequence[tuple[str, float]], *, shares: bool = False) -> dict[str, Any]:
-    """A Plotly figure with a bar for each (label, value); the labels are our own words.
+    """Return a Plotly figure with a bar for each (label, value); the labels are our own words.
 
     `shares` paints numbers that are never negative in the colour of weights, not in the two of signed numbers.
 

@@ -68,7 +68,7 @@ def of_entries(trace: Trace, found: Sequence[Spread]) -> list[str]:
 
 
 def phrase(found: Spread, divisor: str) -> str:
-    """The largest weight under one divisor; nothing where no row may attend to anything."""
+    """Return the largest weight under one divisor; nothing where no row may attend to anything."""
     largest = found.largest[divisor]
     return "" if math.isnan(largest) else translate(PHRASE, largest=short(largest))
 
@@ -124,7 +124,7 @@ def spread_chart(found: Sequence[Spread], d_k: int, *, reference: bool) -> dict[
 
 
 def largest_chart(found: Sequence[Spread], d_k: int) -> dict[str, Any]:
-    """The largest weight of a row over d_k, the mean over heads and rows, a line for each divisor."""
+    """Return the largest weight of a row over d_k, the mean over heads and rows, a line for each divisor."""
     lines = [_line(found, name, [each.largest[name] for each in found]) for name in ("one", "root", "width")]
     return {"data": lines, "layout": _layout(d_k, {"range": [0, 1.03], "dtick": 0.25})}
 

@@ -11,7 +11,7 @@ SWITCHED_AT = 0.179  # of full luminance: here both read alike, at 4.58 to 1; an
 
 
 def colour(shades: Scale, number: float) -> str:
-    """The colour of a number, as #rrggbb; beyond the ends of the scale it is that of the end.
+    """Return the colour of a number, as #rrggbb; beyond the ends of the scale it is that of the end.
 
     >>> colour(Scale(0.0, 1.0, ("#000000", "#ffffff")), 0.5)
     '#808080'

@@ -71,7 +71,7 @@ def _render(svg: str, zoom: float) -> bytes:
 
 
 def _with_size(png: bytes, dpi: float) -> bytes:
-    """The PNG with a pHYs chunk, after its first, that says how large it is on paper."""
+    """Return the PNG with a pHYs chunk, after its first, that says how large it is on paper."""
     first = 8 + 4 + 4 + 13 + 4  # signature; length, name, contents and checksum of IHDR
     per_metre = round(dpi * METRE)
     chunk = b"pHYs" + struct.pack(">IIB", per_metre, per_metre, 1)

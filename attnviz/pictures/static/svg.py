@@ -35,7 +35,7 @@ BETWEEN = 28  # pixels between stages that stand one below the other
 
 
 def picture(stages: Sequence[Stage], *, width: int = 1200, title: str = "", foot: str = "") -> str:
-    """The stages side by side, or one below the other where that is larger, as an SVG of `width` pixels.
+    """Return the stages side by side, or one below the other where that is larger, as an SVG of `width` pixels.
 
     title, foot  a visitor's words may be in them: they are drawn as text, cut where they are very long
 
@@ -45,7 +45,10 @@ def picture(stages: Sequence[Stage], *, width: int = 1200, title: str = "", foot
 
 
 def page(trace: Trace, layer: int, *, width: int = 1200, foot: str = "") -> str:
-    """The whole first picture of a layer, counted from 0: the sentence, what is shown, and its stages side by side."""
+    """Return the whole first picture of a layer, counted from 0.
+
+    The sentence, what is shown, and its stages side by side.
+    """
     said = list(headline(trace))
     if len(trace.layers) > 1:
         said.insert(1, WORDS["layer"].format(n=layer + 1, all=len(trace.layers)))
@@ -103,7 +106,7 @@ def _raised(line: Element, size: int) -> Element:
 
 
 def _stages(stages: Sequence[Stage], room: int, y: float) -> tuple[list[Element], float]:
-    """The stages with their headings, and where the lowest of them ends."""
+    """Return the stages with their headings, and where the lowest of them ends."""
     layout = arranged(stages, room)
     if not layout.side_by_side:
         found = []
@@ -124,7 +127,7 @@ def _stages(stages: Sequence[Stage], room: int, y: float) -> tuple[list[Element]
 
 
 def _stage(stage: Stage, grid: Grid, x: float, y: float, room: float, tall: float) -> tuple[Element, float]:
-    """A stage at x, y, its heading `tall` pixels high, and where it ends."""
+    """Return a stage at x, y, its heading `tall` pixels high, and where it ends."""
     body = group("tiles", tiles(stage, grid), transform=f"translate(0 {shown(tall)})")
     place = f"translate({shown(x)} {shown(y)})"
     drawn = group(f"stage stage-{stage.name}", [*_heading(stage, room), body], transform=place)
@@ -132,7 +135,7 @@ def _stage(stage: Stage, grid: Grid, x: float, y: float, room: float, tall: floa
 
 
 def _said(stage: Stage, room: float) -> list[tuple[str, int, str, list[str]]]:
-    """The lines of a heading: what they are, their size, their colour, and the words."""
+    """Return the lines of a heading: what they are, their size, their colour, and the words."""
     rows = (
         ("name", STAGE_TITLE, BLACK, stage.title),
         ("phrase", PLAIN, QUIET, stage.phrase),
@@ -145,7 +148,7 @@ def _said(stage: Stage, room: float) -> list[tuple[str, int, str, list[str]]]:
 
 
 def _tall(stages: Sequence[Stage], rooms: Sequence[float]) -> float:
-    """How high the headings of stages are that stand side by side."""
+    """Return how high the headings of stages are that stand side by side."""
     return max(
         sum(size * LINE * len(lines) for _, size, _, lines in _said(stage, room)) + PLAIN * LINE + 10
         for stage, room in zip(stages, rooms)
@@ -162,7 +165,7 @@ def _heading(stage: Stage, room: float) -> list[Element]:
 
 
 def _legend(stage: Stage, y: float) -> Element:
-    """The colour scale between the numbers at its ends, and what grey means; letters stand on y."""
+    """Return the colour scale between the numbers at its ends, and what grey means; letters stand on y."""
     shades, x = scale(stage), 0.0
     found: list[Element] = []
     swatches = [(GREY, GREY_OPACITY, translate(MASKED_WORD))] if stage.masked is not None and stage.masked.any() else []

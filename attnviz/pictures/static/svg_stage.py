@@ -35,7 +35,9 @@ WIDE = " · {n} wide"
 
 
 def arranged(stages: Sequence[Stage], room: int) -> Layout:
-    """Where all heads of all stages go, in `room` pixels; side by side they take all of it: no screen has to hold them.
+    """Return where all heads of all stages go, in `room` pixels.
+
+    Side by side they take all of it: no screen has to hold them.
 
     The picture does not become higher than it is wide.
     """
@@ -48,7 +50,7 @@ def arranged(stages: Sequence[Stage], room: int) -> Layout:
 
 
 def _enlarged(layout: Layout, times: float) -> Layout:
-    """The same with larger cells, and no more cells of gutter than before."""
+    """Return the same with larger cells, and no more cells of gutter than before."""
     grids = [replace(grid, cell_w=grid.cell_w * times, cell_h=round(grid.cell_h * times)) for grid in layout.grids]
     return replace(layout, grids=tuple(grids))
 
@@ -78,20 +80,20 @@ def tiles(stage: Stage, grid: Grid) -> list[Element]:
 
 
 def height(stage: Stage, grid: Grid) -> float:
-    """Pixels that the grid and its words take."""
+    """Return pixels that the grid and its words take."""
     below = LEVEL_ROOM if _level(stage, grid) else grid.bottom
     return TOP + grid.cells_y * grid.cell_h + below
 
 
 def text(words: str, x: float, y: float, **more: object) -> Element:
-    """A piece of text whose letters stand on y."""
+    """Return a piece of text whose letters stand on y."""
     element = ET.Element("text", {"x": shown(x), "y": shown(y), **{name: str(value) for name, value in more.items()}})
     element.text = words
     return element
 
 
 def shown(length: float) -> str:
-    """A length in as few characters as a hundredth of a pixel takes."""
+    """Return a length in as few characters as a hundredth of a pixel takes."""
     return f"{length:.2f}".rstrip("0").rstrip(".") if length else "0"
 
 
@@ -110,7 +112,7 @@ def _shape(stage: Stage) -> Shape:
 
 
 def _row(stage: Stage, row: int) -> str:
-    """The word of a row; the one row of a vector has none, unlike an empty token."""
+    """Return the word of a row; the one row of a vector has none, unlike an empty token."""
     return word(stage.rows[row]) if stage.rows[row] or stage.axes[0] != "row" else ""
 
 
@@ -120,7 +122,7 @@ def _room(words: Sequence[str], least: int, most: int) -> int:
 
 
 def _corner(grid: Grid, top: int, left: int) -> tuple[float, float]:
-    """The pixel at the upper left of a cell."""
+    """Return the pixel at the upper left of a cell."""
     return grid.left + left * grid.cell_w, TOP + top * grid.cell_h
 
 
@@ -148,7 +150,7 @@ def _masked(stage: Stage, grid: Grid) -> Element:
 
 
 def _cells(stage: Stage, grid: Grid, shades: Scale) -> Element:
-    """The cells of every head, those of one colour as one shape."""
+    """Return the cells of every head, those of one colour as one shape."""
     gap = 1 if min(grid.cell_w, grid.cell_h) >= GAP_FROM else 0
     heads = []
     for head, top, left in grid.corners():
@@ -163,7 +165,7 @@ def _cells(stage: Stage, grid: Grid, shades: Scale) -> Element:
 
 
 def _outlines(grid: Grid) -> Element:
-    """A thin line around every head."""
+    """Return a thin line around every head."""
     boxes = []
     for head, top, left in grid.corners():
         x, y = _corner(grid, top, left)
@@ -173,7 +175,7 @@ def _outlines(grid: Grid) -> Element:
 
 
 def _frames(stage: Stage, grid: Grid) -> list[Element]:
-    """A frame around every number that was changed by hand."""
+    """Return a frame around every number that was changed by hand."""
     corners = {head: (top, left) for head, top, left in grid.corners()}
     boxes = []
     for head, row, column in stage.edited:
@@ -184,7 +186,7 @@ def _frames(stage: Stage, grid: Grid) -> list[Element]:
 
 
 def _names(stage: Stage, grid: Grid) -> Element:
-    """The name of every head over it: whole, or what of it there is room for."""
+    """Return the name of every head over it: whole, or what of it there is room for."""
     room = (grid.columns + grid.gap_x) * grid.cell_w - 4
     ragged = len(set(grid.widths)) > 1
     found = []
@@ -216,7 +218,7 @@ def _row_words(stage: Stage, grid: Grid) -> Element:
 
 
 def _level(stage: Stage, grid: Grid) -> bool:
-    """Whether the words under the columns can stand level."""
+    """Return whether the words under the columns can stand level."""
     if stage.columns is None:
         return True
     size = _label(grid, grid.cell_w)
@@ -239,7 +241,7 @@ def _column_words(stage: Stage, grid: Grid) -> Element:
 
 
 def _under(said: str, x: float, y: float, size: int, room: float | None) -> Element:
-    """A word under a column: level, or upright where there is so much room below."""
+    """Return a word under a column: level, or upright where there is so much room below."""
     if room is None:
         return text(said, x, y + 4 + size)
     across, down = x + UPRIGHT * size, y + WORD_GAP
@@ -248,7 +250,7 @@ def _under(said: str, x: float, y: float, size: int, room: float | None) -> Elem
 
 
 def _numbers(stage: Stage, grid: Grid, shades: Scale) -> Element:
-    """The numbers, where cells are large enough for them, and always what is not a finite number."""
+    """Return the numbers, where cells are large enough for them, and always what is not a finite number."""
     size = min((grid.cell_w - 4) / width(LONGEST_NUMBER, 1), LARGEST_NUMBER, grid.cell_h - 6)
     if stage.kind == "allowed":
         return group("numbers", ())

@@ -39,7 +39,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def drawable(text: str) -> str:
-    """The text in one line and without what XML cannot hold, what turns the text around it, and towers of marks.
+    """Return the text in one line and without what XML cannot hold, what turns the text around it, and towers of marks.
 
     >>> drawable("a\\x00b\\ufffe\\ud800\\u202ec") == "ab\\ufffdc"
     True
@@ -53,7 +53,7 @@ def drawable(text: str) -> str:
 
 
 def word(token: str) -> str:
-    """A token as it can be seen in a picture; none is blank.
+    """Return a token as it can be seen in a picture; none is blank.
 
     >>> word(""), word("  "), word("\\x01"), word("cat")
     ('(empty)', '··', 'U+0001', 'cat')
@@ -62,7 +62,7 @@ def word(token: str) -> str:
 
 
 def width(text: str, size: float, *, bold: bool = False) -> float:
-    """How wide a text is at most, in the unit of its size.
+    """Return how wide a text is at most, in the unit of its size.
 
     >>> width("il", 10) < width("mw", 10) < width("\u732b\u732b", 10)
     True
@@ -101,7 +101,7 @@ def fitted(text: str, size: float, room: float, *, bold: bool = False) -> str:
 
 
 def wrapped(text: str, size: float, room: float, *, most: int, bold: bool = False) -> list[str]:
-    """The text in lines of `room`; what does not fit into `most` of them ends in an ellipsis.
+    """Return the text in lines of `room`; what does not fit into `most` of them ends in an ellipsis.
 
     >>> wrapped("one two three", 10, 50, most=2)
     ['one two', 'three']

@@ -59,7 +59,7 @@ def show(
 
 
 def read(answer: Any, shape: tuple[int, ...]) -> np.ndarray | None:
-    """The mask that the browser sent, or None if it is none of this shape: browsers can say anything."""
+    """Return the mask that the browser sent, or None if it is none of this shape: browsers can say anything."""
     cells = answer.get("cells") if isinstance(answer, Mapping) else None
     if not isinstance(cells, str) or set(cells) - set("01\n"):
         return None

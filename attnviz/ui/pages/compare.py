@@ -113,7 +113,7 @@ def _turns(config: Config, other: Config, selection: Selection) -> None:
 
 
 def _step(trace: Trace, selection: Selection) -> Selection:
-    """The step that is compared."""
+    """Return the step that is compared."""
     names = list(step_names.steps(trace, selection.layer - 1))
     picked = widgets.choose_available(
         selection, "step", WORDS["step"], names, words=NAMES.__getitem__, otherwise="weights"

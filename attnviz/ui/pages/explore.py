@@ -152,7 +152,10 @@ def _chosen(trace: Trace, selection: Selection) -> tuple[Picked, list[Stage]] | 
 
 
 def _told(trace: Trace, selection: Selection) -> tuple[int, int]:
-    """The head and the word of which the sentence tells: those that were chosen, or else the most telling ones."""
+    """Return the head and the word of which the sentence tells.
+
+    Those that were chosen, or else the most telling ones.
+    """
     chosen = selection.focus or selection.head
     head, query, _ = tales.telling(trace, selection.layer - 1, None if chosen is None else chosen - 1)
     return head, query if selection.query is None else selection.query - 1
@@ -186,7 +189,7 @@ def pictures(trace: Trace, selection: Selection, *, key: str, names: Collection[
 
 
 def _picked(selection: Selection, stages: list[Stage]) -> Picked | None:
-    """The selected cell or row as the pictures know it."""
+    """Return the selected cell or row as the pictures know it."""
     head, query, key = (
         None if number is None else number - 1 for number in (selection.head, selection.query, selection.key)
     )

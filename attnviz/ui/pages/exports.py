@@ -86,7 +86,7 @@ def _has(trace: Trace, selection: Selection) -> bool:
 
 
 def _place(trace: Trace, selection: Selection) -> Selection:
-    """The part of the run that the tables and the worked solution are of."""
+    """Return the part of the run that the tables and the worked solution are of."""
     selection = explore_panels.choose_layer(trace, selection)
     step, head, query, _ = st.columns([2, 1, 1, 1])
     found = steps(trace, selection.layer - 1)

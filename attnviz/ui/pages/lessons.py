@@ -80,7 +80,7 @@ def page(config: Config, selection: Selection) -> Selection:
 
 
 def _turned(lesson: Lesson, selection: Selection) -> Selection:
-    """The selection as Previous, Next and the keys leave it; for a room, going on shows an answer first."""
+    """Return the selection as Previous, Next and the keys leave it; for a room, going on shows an answer first."""
     n = len(lesson.slides)
     selection = replace(selection, slide=min(selection.slide, n))
     bar = st.container(horizontal=True, vertical_alignment="center")
@@ -101,13 +101,13 @@ def _turned(lesson: Lesson, selection: Selection) -> Selection:
 
 
 def _at(selection: Selection) -> str:
-    """The slide as answers are kept by: in the session only, never in the address."""
+    """Return the slide as answers are kept by: in the session only, never in the address."""
     dealt = _times_dealt(selection)
     return f"{selection.lesson}-{selection.slide}" + (f"-{dealt}" if dealt else "")
 
 
 def _times_dealt(selection: Selection) -> int:
-    """How often the numbers of this slide were dealt again."""
+    """Return how often the numbers of this slide were dealt again."""
     return int(st.session_state.get(_DEALT, {}).get((selection.lesson, selection.slide), 0))
 
 
@@ -122,13 +122,16 @@ def _is_open(slide: Slide, at: str) -> bool:
 
 
 def _row(at: str) -> int:
-    """Which row of pictures of a slide a room sees: there is room for one."""
+    """Return which row of pictures of a slide a room sees: there is room for one."""
     shown, row = st.session_state.get(_ROW, ("", 0))
     return int(row) if shown == at else 0
 
 
 def _went_on(slide: Slide, at: str) -> bool:
-    """Whether going on stays on the slide: an open answer is shown first, then every row of pictures in its turn."""
+    """Return whether going on stays on the slide.
+
+    An open answer is shown first, then every row of pictures in its turn.
+    """
     if _is_open(slide, at):
         lesson_question.reveal(at)
         return True
@@ -139,7 +142,7 @@ def _went_on(slide: Slide, at: str) -> bool:
 
 
 def _went_back(at: str) -> bool:
-    """Whether going back stays on the slide: there was a row of pictures before this one."""
+    """Return whether going back stays on the slide: there was a row of pictures before this one."""
     row = _row(at)
     if row:
         st.session_state[_ROW] = at, row - 1
@@ -147,7 +150,7 @@ def _went_back(at: str) -> bool:
 
 
 def _rows(slide: Slide, own: Trace, trace: Trace, asked: ResolvedQuestion | None) -> Sequence[tuple[Stage, ...]]:
-    """The steps of the slide; while a question is open, what its answer follows from."""
+    """Return the steps of the slide; while a question is open, what its answer follows from."""
     if asked is not None and slide.question is not None:
         return [open_questions.pictures(slide, slide.question, asked, own, trace)]
     return slides.rows(slide, own, trace)

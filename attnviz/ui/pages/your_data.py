@@ -133,7 +133,7 @@ def page(config: Config, selection: Selection) -> Selection:
 
 
 def pasted_into() -> list[str]:
-    """The keys of the fields that rows of numbers are pasted into."""
+    """Return the keys of the fields that rows of numbers are pasted into."""
     return [_PASTE.format(part=part) for parts in PARTS.values() for part in parts]
 
 
@@ -286,7 +286,7 @@ def _trace(held: HeldUpload, config: Config) -> Trace:
 
 
 def _on_page(trace: Trace) -> Trace:
-    """The trace, if the page has room for it."""
+    """Return the trace, if the page has room for it."""
     sizes = {"layer": len(trace.layers), "head": trace.config.n_heads}
     sizes |= {"query": len(trace.query_tokens), "key": len(trace.key_tokens)}
     for what, n in sizes.items():

@@ -96,7 +96,7 @@ def desk(trace: Trace, selection: Selection, task: Assignment) -> Selection:
 
 
 def _edited(task: Assignment) -> Assignment:
-    """The assignment with a question put in or taken out, and the widgets told where they are behind it."""
+    """Return the assignment with a question put in or taken out, and the widgets told where they are behind it."""
     kind, place = st.session_state.get(_EDIT, ("", 0))
     is_other = st.session_state.get(_SHOWN, _TAKEN) != _TAKEN
     items = list(task.task_questions)
@@ -124,7 +124,7 @@ def _add(n: int) -> None:
 
 
 def _item(trace: Trace, n: int, item: Item) -> Item:
-    """One question as its lists now say it."""
+    """Return one question as its lists now say it."""
     with st.container(key=f"task-item-{n}", gap="xsmall"):
         first, last = st.columns([4, 1], vertical_alignment="bottom")
         with first:
@@ -137,7 +137,7 @@ def _item(trace: Trace, n: int, item: Item) -> Item:
 
 
 def _places(trace: Trace, kind: str, n: int, held: dict[str, Value]) -> Item:
-    """The lists of one question; those that follow from a choice are drawn after it."""
+    """Draw the lists of one question; those that follow from a choice are drawn after it."""
     names = [name for name in question_codec.places(kind, held) if _is_open(trace, name)]
     first = [name for name in names if name == "step"]
     for name, column in zip(first, st.columns(2) if first else ()):
@@ -176,7 +176,7 @@ def _offered(trace: Trace, name: str, held: dict[str, Value]) -> list[Value]:
 
 
 def _pick(label: str, options: Sequence[Any], held: Any, key: str, *, words: dict[str, str]) -> Any:
-    """A list that shows what is held, or the first where this run does not have that."""
+    """Return a list that shows what is held, or the first where this run does not have that."""
     if st.session_state.get(key) not in options:
         st.session_state[key] = held if held in options else options[0]
     at = options.index(st.session_state[key])
@@ -202,7 +202,7 @@ def _remarks(trace: Trace, task: Assignment) -> None:
 
 
 def _is_random(trace: Trace) -> bool:
-    """Whether another seed gives other weights."""
+    """Return whether another seed gives other weights."""
     other = run(replace(trace.config, seed=(trace.config.seed + 1) % assignments.N_SEEDS))
     pairs = zip(trace.layers, other.layers)
     return any((one["weights"].array != two["weights"].array).any() for one, two in pairs)

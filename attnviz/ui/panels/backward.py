@@ -78,7 +78,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
 
 
 def _any_step(trace: Trace, found: Gradients, selection: Selection) -> Selection:
-    """The slopes of any step, such as a matrix, with what they are made of."""
+    """Draw the slopes of any step, such as a matrix, with what they are made of."""
     layer = selection.layer - 1
     names = [name for name in step_names.steps(found, layer) if name != "allowed" and name not in MAPS]
     selection = widgets.choose_available(
@@ -154,7 +154,7 @@ def sizes(found: Gradients, layer: int) -> pd.DataFrame:
 
 
 def _cell(trace: Trace, found: Gradients, selection: Selection) -> Selection:
-    """The arithmetic of the selected cell and the Jacobian of its row, or an invitation to select one."""
+    """Draw the arithmetic of the selected cell and the Jacobian of its row, or an invitation to select one."""
     if selection.head is None or selection.query is None or selection.key is None:
         paragraph([WORDS["invitation"]])
         return selection

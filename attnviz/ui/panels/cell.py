@@ -38,7 +38,10 @@ SHOWN_AS_BARS = {"products": False, "exponentials": True, "share": False}
 
 
 def panel(trace: Trace, selection: Selection, derived: Cell | None = None) -> Selection:
-    """The arithmetic of the selected cell, or an invitation to select one; `derived` if that has been done already."""
+    """Draw the arithmetic of the selected cell, or an invitation to select one.
+
+    `derived` if that has been done already.
+    """
     if selection.head is None or selection.query is None or selection.key is None:
         paragraph([WORDS["invitation"]])
         return selection

@@ -159,7 +159,7 @@ def _divided(found: Spread, name: str, title: str) -> dict[str, Any]:
 
 
 def _with_divisors(config: Config, d_k: int) -> dict[str, Config]:
-    """The settings that an experiment with one width has tried, by what their buttons say."""
+    """Return the settings that an experiment with one width has tried, by what their buttons say."""
     return {
         KEEP["divided"].format(d_k=d_k, divisor=row.label): replace(
             config, d_k=d_k, score="scaled_dot", scale=None if name == "root" else 1.0 / row.fn(d_k)
@@ -193,7 +193,7 @@ def sharing(trace: Trace, selection: Selection) -> Selection:
 
 
 def shuffle(trace: Trace, selection: Selection) -> Selection:
-    """The outputs of the same words in two orders, without positions and with them."""
+    """Draw the outputs of the same words in two orders, without positions and with them."""
     _ask("shuffle")
     config = trace.config
     selection, new = _order(config, selection)
@@ -226,13 +226,13 @@ def shuffle(trace: Trace, selection: Selection) -> Selection:
 
 
 def _reordered(config: Config, new: tuple[int, ...]) -> Reordered | None:
-    """The results of both orders, if there are such; the runs that they come from are not kept."""
+    """Return the results of both orders, if there are such; the runs that they come from are not kept."""
     found = permutations.reordered(config, new)
     return None if found is None else found.outcome()
 
 
 def _order(config: Config, selection: Selection) -> tuple[Selection, tuple[int, ...]]:
-    """The order of the words that the visitor chooses."""
+    """Return the order of the words that the visitor chooses."""
     n = len(permutations.words(config))
     selection = widgets.choose_available(
         selection, "trial_order", TEXTS["order"], [*ORDERS], words=_order_named, buttons=True
@@ -257,23 +257,23 @@ def _ask(name: str) -> None:
 
 
 def _with(trace: Trace, config: Config, layer: int) -> Trace:
-    """The run of a variation up to a layer; the present one is at hand."""
+    """Return the run of a variation up to a layer; the present one is at hand."""
     return trace if config == trace.config else run(_up_to(config, layer))
 
 
 def _up_to(config: Config, layer: int) -> Config:
-    """The setting without the layers after one, whose matrices and weights stay the same."""
+    """Return the setting without the layers after one, whose matrices and weights stay the same."""
     return replace(config, n_layers=layer + 1, output_projection=config.has_output_projection())
 
 
 def _weights(trace: Trace, layer: int, name: str, title: str, phrase: str = "") -> Stage:
-    """The weights of a layer as a picture with a name of its own."""
+    """Return the weights of a layer as a picture with a name of its own."""
     drawn = stages.stage(trace, trace.layers[layer]["weights"], title, phrase)
     return replace(drawn, name=name, alt=f"{title}, {phrase}")
 
 
 def _shared(trace: Trace, layer: int) -> Stage:
-    """The weights where so many key/value heads are shared."""
+    """Return the weights where so many key/value heads are shared."""
     n, group = trace.config.kv_heads, trace.config.group_size
     title = TEXTS["own" if group == 1 else "all" if n == 1 else "groups"].format(n=group)
     return _weights(trace, layer, f"kv{n}", title, KV_HEADS.format(n=n))

@@ -60,7 +60,7 @@ TEXTS = Words(
 
 
 def choose_layer(trace: Trace, selection: Selection) -> Selection:
-    """Which layer is looked at, where there are several."""
+    """Draw the list of layers, where there are several, and return the selection."""
     n = len(trace.layers)
     if n == 1:
         return selection
@@ -68,7 +68,10 @@ def choose_layer(trace: Trace, selection: Selection) -> Selection:
 
 
 def has_room(name: str, trace: Trace) -> bool:
-    """Whether a panel below the pictures can be computed here; says why, if not. Deal again decides for itself."""
+    """Return whether a panel below the pictures can be computed here.
+
+    Says why, if not. Deal again decides for itself.
+    """
     return name == "redeal" or admission.admitted(f"explore/{name}", trace)
 
 
@@ -83,7 +86,7 @@ def sentence_panel(trace: Trace, selection: Selection) -> Selection:
 
 
 def steps_panel(trace: Trace, selection: Selection) -> Selection:
-    """The way from the sentence to the output, one step of it large, and the shape of everything."""
+    """Draw the way from the sentence to the output, one step of it large, and the shape of everything."""
     paragraph([TEXTS["flow"]])
     entries = pipeline_strip.entries(trace, selection.layer - 1)
     names = [entry.name for entry in entries]
@@ -149,7 +152,10 @@ def seed_average_panel(trace: Trace, selection: Selection) -> Selection:
 
 
 def table(trace: Trace, selection: Selection, again: Callable[[], Trace] | None = None) -> Selection:
-    """The numbers of one step as a table; `again` makes the run anew for its file, if the setting alone cannot."""
+    """Draw the numbers of one step as a table.
+
+    `again` makes the run anew for its file, if the setting alone cannot.
+    """
     steps = step_names.steps(trace, selection.layer - 1)
     columns = st.columns([2, 1, 1], vertical_alignment="bottom")
     with columns[0]:

@@ -111,7 +111,7 @@ def _results(config: Config, task: Assignment, table: submissions.Table, points:
 
 
 def _summary(task: Assignment, found: Sequence[grading.GradedSubmission], points: Sequence[float]) -> list[str]:
-    """How many codes are valid, and the mean over the students, each of whom counts once."""
+    """Return how many codes are valid, and the mean over the students, each of whom counts once."""
     valid = results.counted(found)
     if not valid:
         return [WORDS["invalid"].format(n=len(found))]

@@ -127,7 +127,7 @@ def _answer(question: ResolvedQuestion, given: Given, trace: Trace) -> None:
 
 
 def _said(question: ResolvedQuestion, given: Any) -> str:
-    """An answer in words."""
+    """Return an answer in words."""
     if question.form == "number":
         return slides.format_number(float(given))
     return ", ".join(plain(question.options[place]) for place in given) or WORDS["none"]

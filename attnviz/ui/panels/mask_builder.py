@@ -54,7 +54,7 @@ _MOST_ROWS = 12
 
 
 def panel(trace: Trace, selection: Selection) -> Selection:
-    """The present mask as a grid to paint, what it may start from, and the same mask as programs take it."""
+    """Draw the present mask as a grid to paint, what it may start from, and the same mask as programs take it."""
     allowed = np.asarray(trace.layers[selection.layer - 1]["allowed"].array, dtype=bool)
     narrow = allowed.shape[1] <= BESIDE_UP_TO
     place = st.container(key="mask-panel")  # by its key it stays the same, also where a note above comes or goes
@@ -78,7 +78,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
 
 
 def counted(allowed: np.ndarray) -> list[str]:
-    """How many cells are allowed, and which rows are empty.
+    """Return how many cells are allowed, and which rows are empty.
 
     >>> counted(np.array([[True, False, True], [False, False, False]]))
     ['2 of 6 cells may be attended to.', 'Nothing to attend to for row 2: weights and output are zeros there.']
@@ -147,7 +147,7 @@ def _forms(trace: Trace, allowed: np.ndarray) -> None:
 
 
 def _height(allowed: np.ndarray) -> int | Literal["content"]:
-    """A picture of many rows is copied, not read: it need not be seen whole."""
+    """Return the height of a text of many lines: it is copied, not read, and need not be seen whole."""
     return "content" if len(allowed) <= BESIDE_UP_TO else 260
 
 

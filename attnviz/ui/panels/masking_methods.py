@@ -74,5 +74,5 @@ def _table(frame: pd.DataFrame, name: str, *, index: bool = False) -> None:
 
 
 def _height(frame: pd.DataFrame) -> Literal["content", "auto"]:
-    """A short table is shown whole."""
+    """Return the height of a table: a short one is shown whole."""
     return "content" if len(frame) <= WHOLE_UP_TO else "auto"

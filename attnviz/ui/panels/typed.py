@@ -157,7 +157,7 @@ def _facts(kind: str, formula: Formula, trace: Trace) -> None:
 
 
 def _shapes(formula: Formula, trace: Trace) -> list[str]:
-    """The shape of every parameter, and why it is so."""
+    """Return the shape of every parameter, and why it is so."""
     steps, found = trace.layers[0], []
     for name, parameter in formula.parameters.items():
         if STEPS[name] not in steps:
@@ -182,7 +182,7 @@ def _general(formula: Formula) -> Relation | None:
 
 
 def _likeness(formula: Formula, trace: Trace) -> str:
-    """Which row the formula is in general, or else on this sentence alone."""
+    """Return which row the formula is in general, or else on this sentence alone."""
     found = _general(formula)
     if found:
         return WORDS["general"].format(relation=found.said(SCORES[found.row].label))
@@ -200,7 +200,7 @@ def _likeness(formula: Formula, trace: Trace) -> str:
 
 
 def _trouble(kind: str, formula: Formula, trace: Trace) -> nonfinite.Trouble | None:
-    """The first number that is none, in the first layer."""
+    """Return the first number that is none, in the first layer."""
     steps, config = trace.layers[0], trace.config
     if kind == "score" and not np.isfinite(steps["scores"].array).all() and len(set(config.key_widths())) == 1:
         own = {name: steps[STEPS[name]].array for name in formula.parameters if STEPS[name] in steps}

@@ -53,7 +53,7 @@ _FAULT, _BASE, _EMPTIED = "_what_if_fault", "_what_if_base", "_what_if_emptied"
 
 
 def panel(trace: Trace, selection: Selection) -> Selection:
-    """One part of a step as a table to be edited, and the list of what was changed."""
+    """Draw one part of a step as a table to be edited, and the list of what was changed."""
     paragraph([WORDS["ask"]])
     steps = edit_table.editable(trace, selection.layer - 1)
     left, right, _ = st.columns([2, 1, 2])
@@ -97,12 +97,15 @@ def _table(trace: Trace, selection: Selection, on: EditedMatrix) -> None:
 
 
 def _key(config: Config, on: EditedMatrix) -> str:
-    """The name of the table: another one begins anew, also after a cell was emptied, which would stay empty."""
+    """Return the name of the table: another one begins anew, also after a cell was emptied, which would stay empty."""
     return f"sheet-{session_state.digest(config, on, st.session_state.get(_EMPTIED, 0))}"
 
 
 def _base(config: Config, on: EditedMatrix) -> tuple[Edit, ...]:
-    """The edits that the table was drawn with, if it is the one that made the present ones; else the present ones."""
+    """Return the edits that the table was drawn with, if it is the one that made the present ones.
+
+    Else the present ones.
+    """
     sheet, base, made = st.session_state.get(_BASE, (None, (), ()))
     return base if sheet == on and made == config.edits else config.edits
 

@@ -32,7 +32,7 @@ def _remember() -> None:
 
 
 def leads_to(asked: Mapping[str, list[str]]) -> bool:
-    """Whether this address is where the browser went, and no run has shown that yet."""
+    """Return whether this address is where the browser went, and no run has shown that yet."""
     gone = st.session_state.get(_GONE)
     if not isinstance(gone, str) or len(gone) > _LONGEST:  # browsers can say anything
         return False

@@ -38,7 +38,7 @@ def _tell_widgets() -> None:
 
 
 def in_session_language(callback: Callable[Given, None]) -> Callable[Given, None]:
-    """A callback that says something: it runs before the page does, and in a thread that may be new."""
+    """Return a callback that says something: it runs before the page does, and in a thread that may be new."""
 
     @wraps(callback)
     def spoken_callback(*args: Given.args, **kwargs: Given.kwargs) -> None:

@@ -151,13 +151,13 @@ def _outside(selection: Selection, name: str, n: int) -> str:
 
 
 def _lengths(trace: Trace) -> dict[str, int]:
-    """How many there are of each place that may be chosen or not."""
+    """Return how many there are of each place that may be chosen or not."""
     heads = trace.config.n_heads
     words = {"query": len(trace.query_tokens), "key": len(trace.key_tokens)}
     return {"head": heads, "focus": heads, **words, "dimension": max(trace.config.value_widths())}
 
 
 def within(selection: Selection, trace: Trace) -> Selection:
-    """The selection, without what this run does not have."""
+    """Return the selection, without what this run does not have."""
     gone: dict[str, Any] = {name: None for name, n in _lengths(trace).items() if (getattr(selection, name) or 0) > n}
     return replace(selection, layer=min(selection.layer, len(trace.layers)), **gone)

@@ -35,7 +35,7 @@ _ON_ITS_WAY = 5.0  # seconds after which what was sent to the browser has arrive
 def read(
     *classes: type[Any], opening: tuple[object, ...] = (), beside: tuple[str, ...] = ()
 ) -> tuple[tuple[Any, ...], list[str]]:
-    """The records of this run, and what could not be read in the address; call it before any widget is drawn.
+    """Return the records of this run, and what could not be read in the address; call it before any widget is drawn.
 
     An address that says nothing, or only something of the fields `beside`, stands for the `opening` records, or the
     defaults. The problems are repeated until the records change, as a run that nobody asked for may follow at once.
@@ -69,12 +69,12 @@ def requested(name: str) -> str:
 
 
 def has_read() -> bool:
-    """Whether the records of this run come from the address, and not from the session."""
+    """Return whether the records of this run come from the address, and not from the session."""
     return bool(st.session_state.get(_READ))
 
 
 def found(problems: Iterable[str]) -> list[str]:
-    """Those problems that are not said yet; from the next run on they stand with those of the address.
+    """Return those problems that are not said yet; from the next run on they stand with those of the address.
 
     They are repeated with these until the records change.
     """
@@ -170,7 +170,7 @@ def _acknowledge(navigated: bool) -> None:
 
 
 def _same(asked: dict[str, str], ours: dict[str, str], *classes: type[Any]) -> bool:
-    """Whether two addresses mean the same, however the first is spelled."""
+    """Return whether two addresses mean the same, however the first is spelled."""
     if asked in (ours, st.session_state.get(_WRITTEN)):  # what we wrote is spelled as we do, and need not be read
         return asked == ours
     return url_codec.encode(*url_codec.decode(asked, *classes)[0]) == ours
@@ -183,12 +183,12 @@ def _save(records: tuple[object, ...], problems: Iterable[str]) -> None:
 
 
 def _asked() -> dict[str, list[str]]:
-    """The address that the browser showed when it asked for this run."""
+    """Return the address that the browser showed when it asked for this run."""
     return {name: st.query_params.get_all(name) for name in st.query_params}
 
 
 def _navigated() -> bool:
-    """Whether Back or Forward asked for this run, or for one before it that came to nothing.
+    """Return whether Back or Forward asked for this run, or for one before it that came to nothing.
 
     What Streamlit says of it is private, so the tests hold every version to it.
     """
@@ -196,7 +196,10 @@ def _navigated() -> bool:
 
 
 def digest(*things: object) -> str:
-    """A short name for things that are equal when they look alike: a widget named so begins anew when they change."""
+    """Return a short name for things that are equal when they look alike.
+
+    A widget named so begins anew when they change.
+    """
     return hashlib.blake2b(repr(things).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 

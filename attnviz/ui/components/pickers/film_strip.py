@@ -39,7 +39,7 @@ def show(film: Film, *, key: str, height: int) -> None:
 
 
 def chosen(key: str, heads: int) -> tuple[int | None] | None:
-    """The head that was chosen in the strip since the last run, (None,) for all of them; None as a rule."""
+    """Return the head that was chosen in the strip since the last run, (None,) for all of them; None as a rule."""
     said = st.session_state.get(key)
     head = said.get("head") if isinstance(said, Mapping) else None
     if isinstance(head, bool) or not isinstance(head, int) or not -1 <= head < heads:

@@ -24,7 +24,10 @@ def show(nodes: Sequence[Node], *, key: str, words: int, shown: Sequence[str]) -
 
 
 def chosen(key: str) -> str | None:
-    """The step that was pressed since the last run, None as a rule: browsers can say anything, so it may not exist."""
+    """Return the step that was pressed since the last run, None as a rule.
+
+    Browsers can say anything, so it may not exist.
+    """
     said = st.session_state.get(key)
     step = said.get("shown") if isinstance(said, Mapping) else None
     return step[:40] if isinstance(step, str) and step else None

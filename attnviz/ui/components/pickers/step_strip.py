@@ -40,7 +40,7 @@ def _nothing() -> None:
 
 
 def read(answer: Any, entries: Sequence[Entry]) -> str | None:
-    """The step that the browser says was chosen, or None if there is no such step: browsers can say anything."""
+    """Return the step that the browser says was chosen, or None if there is no such step: browsers can say anything."""
     return next((entry.name for entry in entries if isinstance(answer, str) and entry.name == answer), None)
 
 

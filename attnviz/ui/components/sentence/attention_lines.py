@@ -75,7 +75,7 @@ def payload(found: Reading, chosen: int | None) -> dict[str, Any]:
 
 
 def _base64(array: np.ndarray) -> str:
-    """The bytes of an array, row by row; inside a record Streamlit carries none as they are."""
+    """Return the bytes of an array, row by row; inside a record Streamlit carries none as they are."""
     return base64.b64encode(array.tobytes()).decode()
 
 

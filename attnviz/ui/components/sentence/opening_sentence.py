@@ -30,7 +30,7 @@ def show(trace: Trace, layer: int, *, key: str, head: int, query: int, chosen: b
 
 
 def asked(key: str, words: int) -> int | None:
-    """The word that was chosen since the last run, counted from 0; None as a rule: browsers can say anything."""
+    """Return the word that was chosen since the last run, counted from 0; None as a rule: browsers can say anything."""
     said = st.session_state.get(key)
     query = said.get("query") if isinstance(said, Mapping) else None
     good = isinstance(query, int) and not isinstance(query, bool) and 0 <= query < words

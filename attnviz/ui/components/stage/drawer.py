@@ -45,17 +45,17 @@ def packed(answer: Mapping[str, Any] | None) -> bytes:
 
 
 def is_closed(key: str) -> bool:
-    """Whether it was closed since the last run."""
+    """Return whether it was closed since the last run."""
     return _said(key).get("close") is True
 
 
 def wants_all(key: str) -> bool:
-    """Whether the full arithmetic was asked for since the last run."""
+    """Return whether the full arithmetic was asked for since the last run."""
     return _said(key).get("all") is True
 
 
 def chosen(key: str, n_keys: int) -> int | None:
-    """The key that was chosen in it since the last run, counted from 0; None as a rule."""
+    """Return the key that was chosen in it since the last run, counted from 0; None as a rule."""
     said = _said(key).get("key")
     good = isinstance(said, int) and not isinstance(said, bool) and 0 <= said < n_keys
     return said if good else None

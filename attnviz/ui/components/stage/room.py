@@ -64,7 +64,7 @@ class Room:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether the stages cannot stand side by side."""
+        """True if the stages cannot stand side by side."""
         return self.width < NARROWEST_PAGE
 
     def visible(self, stages: Sequence[Stage]) -> list[Stage]:
