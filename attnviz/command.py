@@ -203,7 +203,7 @@ def _kind(output: str, given: str | None) -> str:
 
 
 def _linked(link: str | None) -> tuple[Config, Selection, list[str]]:
-    """What a link or a file holds, and what had to be changed to read it; the defaults without any."""
+    """Read a link or a file: its records, and the changes that were needed; the defaults without any."""
     if link is None:
         return Config(), Selection(), []
     if link.lower().endswith(".json") and "=" not in link:

@@ -47,7 +47,7 @@ def _spellings(name: str) -> Iterator[str]:
 
 
 def _help(item: Field[Any]) -> str:
-    """What a field is, what it may be, and what it is if nothing is said."""
+    """Return the help of a field: its meaning, its limits, and its default."""
     kind, label = item.metadata["kind"], str(item.metadata["label"])
     allowed = ""
     if hasattr(kind, "table"):
@@ -83,7 +83,7 @@ def _value(item: Field[Any], argument: Any) -> Any:
 
 
 def _why(kind: Any, text: str, problem: str) -> str:
-    """What is wrong with a text, in the words of the field's own check."""
+    """Return the fault of a text, in the words of the field's own check."""
     if isinstance(kind, SerialisedTuple):
         return UNREADABLE.format(part=shorten(text))
     try:

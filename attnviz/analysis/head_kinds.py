@@ -1,4 +1,4 @@
-"""What each head mostly does: look at the previous token, at itself, at one word, or all over the place."""
+"""The kind of each head: most of its weight on the previous token, on itself, on one word, or spread out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WORD_FROM, FEWEST_KEYS = 0.28, 4  # the same for one word; over three keys or fe
 
 @dataclass(frozen=True)
 class HeadKind:
-    """What a head mostly does.
+    """The relation that most of a head's weight follows.
 
     head    counted from 0;  kind  one of KINDS
     share   the part of all weight that goes that way, as a mean over the rows; of "spread", to the word with the most
@@ -37,7 +37,7 @@ class HeadKind:
 
 
 def head_kinds(A: Array, *, is_self: bool = True) -> list[HeadKind]:
-    """Return what each head mostly does; A are weights (heads, queries, keys), masked ones 0.
+    """Classify each head by where most of its weight goes; A are weights (heads, queries, keys), masked ones 0.
 
     is_self  keys and queries are the same words, so that there is a previous one
 

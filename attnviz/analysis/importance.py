@@ -56,7 +56,7 @@ class Importance:
 
 
 def measure(trace: Trace, layer: int, first: tuple[int, int] = (0, 0)) -> Importance:
-    """Return what every key is worth, for as many rows of a layer as the time allows, the one named `first` among them.
+    """Measure the importance of every key, for as many rows of a layer as the time allows, `first` among them.
 
     In the last layer a query's row of scores changes its own row of the output alone, so one run forbids a key to all
     queries at once.
@@ -89,7 +89,7 @@ def measure(trace: Trace, layer: int, first: tuple[int, int] = (0, 0)) -> Import
 
 
 def _exact(trace: Trace, is_last: bool, weight: Array, by_masked: Array, fall: Array) -> float | None:
-    """Return how far the knock-out is from T dL/dx / (1 - a): equal for softmax where L is linear in the row."""
+    """Compute the distance of the knock-out from T dL/dx / (1 - a): 0 for softmax where L is linear in the row."""
     config = trace.config
     linear = config.norm == "none" and config.feed_forward == "none" and not trace.edits
     if not (is_last and linear and config.normaliser == "softmax"):

@@ -22,7 +22,7 @@ Normalise = Callable[[Array], Array]
 def combined(
     config: Config, names: Sequence[str], n_query: int, key_tokens: Sequence[str], *, every: bool = True
 ) -> Array:
-    """Return where `every` one of the named masks allows a look, or else any of them. Shape (queries, keys).
+    """Combine masks: allowed where `every` one of them allows a cell, or else where any does. Shape (queries, keys).
 
     Without a name nothing is forbidden. The masks' own settings are those of the config.
     """

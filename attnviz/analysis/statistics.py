@@ -1,4 +1,4 @@
-"""What can be said of a matrix of weights in one number a row: how wide, how far and at what a query looks.
+"""Statistics of a matrix of weights, one number a row: the spread, the distance and the target of attention.
 
 Every statistic takes weights A (..., queries, keys) and returns one number for each query, (..., queries). A row that
 does not add to one, as under the sigmoid, is first divided by its sum; a row of zeros looks at nothing, so that all but
@@ -147,7 +147,7 @@ def share_on_first(A: Array) -> Array:
 
 
 def _one_sentence(A: Array) -> int:
-    """Return how many tokens there are, if queries and keys are the same ones."""
+    """Return the number of tokens, if queries and keys are the same ones."""
     n_query, n_key = A.shape[-2:]
     if n_query != n_key:
         raise ValueError(f"the weights have {n_query} queries and {n_key} keys; this needs self-attention, n by n")
@@ -155,7 +155,7 @@ def _one_sentence(A: Array) -> int:
 
 
 def rollout(layers: Sequence[Array], *, residual: bool = True) -> Array:
-    r"""Return how much of each input token has reached each token after every layer. Shape (layers, queries, keys).
+    r"""Compute the share of each input token in each token after every layer. Shape (layers, queries, keys).
 
     $R_l = \hat A_l R_{l-1}, \quad R_0 = I, \quad
     \hat A_l = \tfrac12 \big(\tfrac1H \sum_h A_l^h\big) + \tfrac12 I$, its rows over their sums
@@ -273,7 +273,7 @@ def of_rows(A: Array, *, is_self: bool = True) -> dict[str, Array]:
 
 
 def open_keys(may: Array, shape: tuple[int, ...]) -> Array:
-    """Return how many keys each query may attend to, whatever it makes of them. Shape (..., queries).
+    """Count the keys that each query may attend to, whatever it makes of them. Shape (..., queries).
 
     may    boolean, True = may attend; (queries, keys) or with heads in front, broadcast to `shape`, that of the weights
 

@@ -1,4 +1,4 @@
-"""What the experiments measure: the spread of dot products, and what is left when heads share keys and values."""
+"""Measurements for the experiments: the spread of dot products, and heads that share keys and values."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ VECTORS = table(
 
 @dataclass(frozen=True)
 class Spread:
-    """What dot products of one width come to.
+    """Statistics of the dot products of one width.
 
     entries  standard deviation of the entries of the queries and of the keys
     scores   standard deviation of the allowed scores, by divisor

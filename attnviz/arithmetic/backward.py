@@ -51,7 +51,7 @@ class SlopeLine:
 
 
 def jacobian(trace: Trace, layer: int, head: int, query: int, key: int) -> Array:
-    """Return how the weights of one row move with its masked scores, (weights, scores); a column of the wrong axis.
+    """Compute the derivatives of one row's weights by its masked scores, (weights, scores); a column of the wrong axis.
 
     Row l holds the slopes of weight l. What a row's weights add to stays the same, so for softmax every column of the
     Jacobian adds to 0; every row does, as a number added to all scores changes nothing.
@@ -129,7 +129,7 @@ def _to_score(trace: Trace, layer: int, at: tuple[int, int, int], masked: float,
 
 
 def _through(trace: Trace, layer: int, name: str, G: Array) -> Array:
-    """Return what goes back through a step: nothing where a number was changed by hand."""
+    """Return the slope before a step from the one after it: 0 where a number was changed by hand."""
     changed = [edit[2] for edit in trace.edits if edit[:2] == (layer, name)]
     G = np.array(G)
     for index in changed:

@@ -1,4 +1,4 @@
-"""Where a cell stands in a run: the numbers of the trace that belong to it."""
+"""The position of a cell in a run, with the numbers of the trace that belong to it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class CellPosition:
 
     @property
     def size_of_terms(self) -> float:
-        """How large the numbers are whose sums the scores of the head are; 0 where queries and keys are not known."""
+        """The size of the numbers whose sums the scores of the head are; 0 where queries and keys are not known."""
         if "queries" not in self.steps:
             return 0.0
         scale = score_of(self.config).scale(self.d_k) if self.config.scale is None else self.config.scale
@@ -142,7 +142,7 @@ class CellPosition:
 
     @property
     def read(self) -> Array:
-        """What the queries of this layer are made of, all rows."""
+        """The rows that the queries of this layer are made of."""
         if "normed" in self.steps:
             return self.steps["normed"].array
         if self.layer == 0:
@@ -151,5 +151,5 @@ class CellPosition:
 
     @property
     def looked_at(self) -> Array:
-        """What the keys and values of this layer are made of, all rows."""
+        """The rows that the keys and values of this layer are made of."""
         return self.trace.around["embedded_kv"].array if self.config.is_cross_attention else self.read

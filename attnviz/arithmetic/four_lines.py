@@ -22,7 +22,7 @@ CHANGES = ("scale", "softcap", "bias", "mask", "temperature")
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What is added up, or otherwise joined, entry by entry.
+    """The entries that are summed, or joined in another way.
 
     left, right  what each entry is made of; None where the formula of an entry is longer
     values       one for each entry;  total  what they come to
@@ -36,7 +36,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Change:
-    """What happens to a score on its way: `by` is the scale, the cap, the bias or the temperature; `made` comes out."""
+    """A step of a score on its way: `by` is the scale, the cap, the bias or the temperature; `made` comes out."""
 
     name: str
     by: float
@@ -45,7 +45,7 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class FourLines:
-    """How a query comes to take its share from a key, and what that puts into the output.
+    """The four lines from a query and a key to a weight, and to its part of the output.
 
     terms    entry by entry from q and k; None where the score was given, or is no sum
     score    as the score function returns it, None where there is none;  `changes` what happens to it then
@@ -134,7 +134,7 @@ def _leaves(line: ArithmeticLine) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """How the output of a query comes from its weights: `values` has a row for each key.
+    """The output of a query as a sum over its weights: `values` has a row for each key.
 
     scores  of the row, None where there are none
     """
@@ -145,7 +145,7 @@ class Mixture:
     scores: Array | None
 
     def terms(self, dimension: int) -> Terms:
-        """What each key puts into one entry of the output."""
+        """Return the part of each key in one entry of the output."""
         v = self.values[:, dimension]
         return Terms(self.weights, v, self.weights * v, float(self.output[dimension]))
 
@@ -179,7 +179,7 @@ def settled(values: Array) -> Array:
 
 @dataclass(frozen=True)
 class Fold:
-    """Which of many entries are shown, in their order, how many are not, and what these come to."""
+    """The entries of many that are shown, in their order; the number of the others, and their sum."""
 
     shown: tuple[int, ...]
     hidden: int

@@ -167,7 +167,7 @@ class ArithmeticLine:
 
 @dataclass
 class Derivation:
-    """Where lines are written; `write` adds one and hands its result back, so that the next line can go on with it.
+    """A list of lines; `write` adds one and returns its result, so that the next line can go on with it.
 
     facts  the numbers that the words of all lines may name: i, j (counted from 1), h, line ...
     sizes  the largest number of each step of the layer, beside which what is 1e12 times smaller is rounding
@@ -306,7 +306,7 @@ class Derivation:
 
 
 def dimension(d: int) -> str:
-    """Return what a bar is called that belongs to one entry of a vector: a word, as a token's place is a bare index."""
+    """Return the label of a bar for one entry of a vector: a word, as a token's place is a bare index."""
     return translate("dim {n}", n=d)
 
 

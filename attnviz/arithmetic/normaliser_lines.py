@@ -33,7 +33,7 @@ class NormalisedSlice:
     size: float = 0.0
 
     def label(self, place: int) -> str:
-        """Return what stands under the bar of a score."""
+        """Return the label under the bar of a score."""
         return translate("key {n}", n=place) if self.over_keys else translate("query {n}", n=place)
 
 
@@ -235,7 +235,7 @@ def _exponentials(derivation: Derivation, line: NormalisedSlice, m: Array) -> Ar
 
 
 def _below(derivation: Derivation, line: NormalisedSlice, words: str, half: float) -> tuple[Array, Array, Array]:
-    """Return what lies below the largest, the same in falling order, and which of that is allowed."""
+    """Return the scores less the largest, the same in falling order, and which of them are allowed."""
     m = _largest(derivation, line, np.max(line.x), "largest")
     u = _exponents(derivation, line, m, words, half)
     falling = -np.sort(-u)
@@ -243,7 +243,7 @@ def _below(derivation: Derivation, line: NormalisedSlice, words: str, half: floa
 
 
 def _support(derivation: Derivation, falling: Array, inside: Array) -> tuple[Array, Array]:
-    """Return how many are in the support, and their sum."""
+    """Return the size of the support, and the sum of its scores."""
     above = chain(r"u_{(1)}, u_{(2)}, \dots", [derivation.fmt.vector(derivation.seen(falling, largest(falling)))])
     k = derivation.add_line("support", "k", [], inside.sum(), operands={"falling": falling}, above=above)
     terms = falling[: int(k)]

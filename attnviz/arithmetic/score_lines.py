@@ -129,7 +129,7 @@ ARITHMETIC: dict[str, Arithmetic] = {
 
 
 def _sizes(derivation: Derivation) -> tuple[float, float]:
-    """Return how large the entries of the layer's queries and keys are."""
+    """Return the sizes of the entries of the layer's queries and keys."""
     return derivation.sizes["queries"], derivation.sizes["keys"]
 
 

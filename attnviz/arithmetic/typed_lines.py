@@ -83,7 +83,7 @@ def _write(
 
 
 def _members(derivation: Derivation, numbers: Numbers, line: Line, keep: int | None) -> list[Member]:
-    """Return what a line equals: in symbols, and in numbers; a sum shows what is added up."""
+    """Return the sides of a line's equation: in symbols, and in numbers; a sum shows its terms."""
     members: list[Member] = [line.formula]
     if line.node.op == "sum" and not line.node.args[0].truth:
         terms = numbers(line.node.args[0]).reshape(-1)
@@ -103,7 +103,7 @@ def _words(node: Node, *, along_row: bool) -> str:
 
 
 def _operands(formula: Formula, numbers: Numbers) -> dict[str, Array]:
-    """Return what goes in: the variables and parameters of this cell."""
+    """Return the operands: the variables and parameters of this cell."""
     found = {}
     for node in formula.nodes:
         if node.op in ("variable", "matrix") and not node.is_token:
@@ -113,7 +113,7 @@ def _operands(formula: Formula, numbers: Numbers) -> dict[str, Array]:
 
 
 def _size(formula: Formula, numbers: Numbers) -> float:
-    """Return how large the numbers are that were added up on the way, which tells rounding from an edit."""
+    """Return the size of the terms that were summed on the way, which tells rounding from an edit."""
     total = 0.0
     for node in formula.nodes:
         if node.op not in ("text", "matrix") and not node.truth and not node.is_token:

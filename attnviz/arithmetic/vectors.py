@@ -1,4 +1,4 @@
-"""How the query, the key and the value of a cell are made from the layer's input."""
+"""The query, the key and the value of a cell, derived from the layer's input."""
 
 from __future__ import annotations
 

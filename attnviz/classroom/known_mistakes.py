@@ -1,4 +1,4 @@
-"""What people get when one step of the arithmetic goes wrong: computed, so that a wrong number is told from which."""
+"""Results of known mistakes, one wrong step each: computed, so that a wrong answer is told from which."""
 
 from __future__ import annotations
 

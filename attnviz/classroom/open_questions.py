@@ -1,4 +1,4 @@
-"""What is drawn while a question is open: what its answer follows from, without the numbers that are asked for."""
+"""Pictures for an open question: the steps that its answer follows from, without the numbers in question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a yes-or-no question can be about."""
+"""Statements that a yes-or-no question can be about."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _short(x: float) -> str:
 
 
 def _of_run(name: str) -> tuple[str, Predicate, str]:
-    """Return what a lesson asks of a run beyond what any lesson may ask: it has words of its own for it."""
+    """Return the predicate of a run that only lessons use, with words of its own."""
     asked = predicates.PREDICATES[name]
 
     def found(runs: QuestionContext, at: Mapping[str, Any]) -> Found:

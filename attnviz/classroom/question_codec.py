@@ -110,7 +110,7 @@ AS_STEP = ("summed", "whole")
 
 
 def places(kind: str, chosen: Mapping[str, Value]) -> tuple[str, ...]:
-    """Return what must be chosen for a question, given what was chosen so far.
+    """Return the choices that a question still needs, after those made so far.
 
     >>> places("number", {"step": "output"})
     ('step', 'query', 'column', 'tolerance', 'layer')

@@ -91,7 +91,7 @@ def resolve(question: Question, trace: Trace, own: Trace | None = None, *, worke
 
 
 def _named(runs: QuestionContext, at: Mapping[str, Any]) -> dict[str, str | Sentence]:
-    """Return what the words of a question may name."""
+    """Return the values that the words of a question may name."""
     named: dict[str, str | Sentence] = {"head": "1", "layer": "1"}
     named |= {name: str(value) for name, value in at.items()}
     for axis, tokens in (("query", runs.trace.query_tokens), ("key", runs.trace.key_tokens)):

@@ -1,4 +1,4 @@
-"""What a question is once it is asked of a run: what can be answered, and what is right.
+"""A question resolved for a run: the possible answers, and the right one.
 
 Until it is shown, nothing of the answer leaves this file but the options.
 """
@@ -127,7 +127,7 @@ class ResolvedQuestion:
         return self.form == "number" and abs(given - self.value) <= self.tolerance * (1 + 1e-9)
 
     def feedback(self, given: float | Collection[int]) -> str:
-        """Return what is said of an answer, without saying the right one."""
+        """Return the feedback on an answer, without the right one."""
         if self.is_right(given):
             return WORDS["right"]
         if isinstance(given, Collection):
@@ -168,7 +168,7 @@ class QuestionContext:
         return self.steps[name]
 
     def place(self, step: Step, at: Mapping[str, Any], axes: Sequence[str]) -> tuple[int, ...]:
-        """Return where a number stands along some axes of its step, counted from 0; a head need not be named."""
+        """Return the indices of a number along some axes of its step, counted from 0; a head need not be named."""
         return tuple(self._along(step, at, axis) for axis in axes)
 
     def _along(self, step: Step, at: Mapping[str, Any], axis: str) -> int:
@@ -189,7 +189,7 @@ class QuestionContext:
         return step.head(self.place(step, at, step.axes[:1])[0])
 
     def compared(self, name: str, at: Mapping[str, Any]) -> np.ndarray:
-        """Return how far each number of a step is from the same in the other run: the changed one, or the lesson's own.
+        """Return the difference of each number of a step from the other run's: the changed one, or the lesson's.
 
         Raises ValueError if there is no other run, or if the shapes differ.
         """
@@ -204,7 +204,7 @@ class QuestionContext:
 
 
 def required(name: str, at: Mapping[str, Any]) -> Any:
-    """Return what the question must say."""
+    """Return the values that the question must name."""
     if name not in at:
         raise ValueError(PROBLEMS["needs"].format(name=name))
     return at[name]

@@ -1,4 +1,4 @@
-"""What a slide of a lesson shows: its text with the run's own numbers, and its pictures."""
+"""The slides of a lesson: text with the run's own numbers, and pictures."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def rows(slide: Slide, own: Trace, trace: Trace) -> list[tuple[Stage, ...]]:
 
 
 def n_rows(slide: Slide) -> int:
-    """Return how many rows of pictures a slide has."""
+    """Count the rows of pictures of a slide."""
     return len(slide.steps) if slide.beside else 1 + bool(slide.question and "change" in slide.question.at)
 
 

@@ -1,4 +1,4 @@
-"""How widely scores are spread, and how large the largest weight of a row is: of a run, and of trials of any width.
+"""The spread of scores, and the largest weight of a row: in a run, and in trials of any width.
 
 A trial takes queries and keys of independent standard normal numbers, the same for every divisor; a wider one keeps
 the columns of a narrower one.
@@ -84,7 +84,7 @@ def question(name: str) -> Callable[[QuestionContext, Mapping[str, Any]], Resolv
 
 
 def _divisor(runs: QuestionContext, at: Mapping[str, Any]) -> float:
-    """Return what the scores are divided by."""
+    """Return the divisor of the scores."""
     if "d_k" in at:
         return float(DIVISORS[at["divisor"]].fn(at["d_k"]))
     scores, scaled = (runs.step(name).array for name in ("scores", "scaled"))

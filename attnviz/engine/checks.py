@@ -1,4 +1,4 @@
-"""What a caller hands to `attend` and `multi_head`, checked and brought into one form.
+"""The arguments of `attend` and `multi_head`, checked and brought into one form.
 
 Every message says what was given, what is allowed and so what to do.
 """
@@ -67,7 +67,7 @@ def fitting(name: str, array: Array, shape: tuple[int, ...]) -> Array:
 
 
 def allowed(given: ArrayLike | None, bias: Array | None, causal: bool, shape: tuple[int, ...]) -> Array | None:
-    """Return where a query may attend, from all that can forbid it; None if nothing does."""
+    """Return the cells that nothing forbids; None if nothing can."""
     may: Array | None = None
     if given is not None:
         may = np.asarray(given)

@@ -55,7 +55,7 @@ WORDS = Words(
 
 @dataclass(frozen=True)
 class Cost:
-    """What a computation takes at its peak: bytes of memory, and seconds of an ordinary processor."""
+    """The peak of a computation: bytes of memory, and seconds of an ordinary processor."""
 
     n_bytes: float
     seconds: float = 0.0
@@ -85,7 +85,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Need:
-    """What is taken beside the run that is shown.
+    """The cost of something beside the run that is shown.
 
     held    further runs of the setting that are in memory at the same time;  made  further runs in all
     fixed   bytes that are taken however small the setting is
@@ -200,7 +200,7 @@ def _score_parameters(config: Config) -> Mapping[str, tuple[str, ...]]:
 
 
 def _vectors(config: Config, n: int, m: int) -> int:
-    """Return how many numbers the vectors of all tokens hold in one layer."""
+    """Count the numbers in the vectors of all tokens in one layer."""
     d_k, d_v = max(config.key_widths()), max(config.value_widths())
     turned = 2 if config.position == "rope" else 1
     joined = sum(config.value_widths()) * config.group_size
@@ -299,7 +299,7 @@ NEEDS = {**PAGES, **{f"file/{name}": need for name, need in FILES.items()}}
 
 
 def estimate(what: str, of: Config | Trace, *beside: Config) -> Cost:
-    """Return what something takes at its peak with the run of a setting, before any of it is computed.
+    """Estimate the peak of a computation together with the run of a setting, before any of it is computed.
 
     what    a name in NEEDS;  beside  further settings whose runs are in memory at the same time
 
@@ -327,7 +327,7 @@ DEFAULT_MB, LEAST_MB = 500, 64
 
 
 def most_bytes(written: str = "") -> float:
-    """Return how many bytes one computation may take, from the megabytes that a host has written.
+    """Return the most bytes that one computation may use, from the megabytes that a host has written.
 
     >>> most_bytes("250"), most_bytes("")
     (250000000.0, 500000000.0)
@@ -340,7 +340,7 @@ def most_bytes(written: str = "") -> float:
 
 
 def refusal(what: str, of: Config | Trace, *beside: Config, most: float) -> str:
-    """Return why something is not made and what would help most, or an empty text if it can be made.
+    """Return the reason for refusing a computation and the change that helps most; empty if it fits.
 
     most  bytes that it may take
     """
@@ -359,7 +359,7 @@ def refusal(what: str, of: Config | Trace, *beside: Config, most: float) -> str:
 
 
 def times(config: Config, most: int, seconds: float = SHORT) -> int:
-    """Return how often a setting can be run in so many seconds, `most` times at most.
+    """Return the number of runs of a setting that fit into so many seconds, `most` at most.
 
     >>> times(Config(), 9), times(Config(d_model=512, n_heads=16, d_k=64, n_layers=6), 9)
     (9, 6)

@@ -119,7 +119,7 @@ Models write -10,000, or the least number of their type, and their own scores ar
 
 
 def _slack(A: Array) -> float:
-    """Return how far the sum of a row of weights may be from 1: further where they were rounded to 16 bits.
+    """Return the tolerance for the sum of a row of weights: larger where they were rounded to 16 bits.
 
     That shows in the numbers themselves, whatever type they came in: none has more binary digits than the type.
     """
@@ -205,7 +205,7 @@ def _tokens(
 
 
 def _closed(S: Array) -> tuple[Array, list[str]]:
-    """Return where the given scores forbid a look, and what is to be said where that is not written as -inf."""
+    """Find the cells that the given scores forbid, and a note where that is not written as -inf."""
     closed = np.isneginf(S)
     far = ~closed & (CLOSED >= S)
     if not far.any() or S.max() <= OPEN:
@@ -344,7 +344,7 @@ def _trace(
 
 
 def _odd(A: Array) -> list[str]:
-    """What is odd about given weights: those below zero, and rows that do not add to one."""
+    """Describe unusual weights: those below zero, and rows that do not add to one."""
     sums = A.sum(axis=-1)
     below, off = np.argwhere(A < 0), np.argwhere(~(abs(sums - 1) <= _slack(A)))
     notes = []

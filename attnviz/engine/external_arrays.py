@@ -1,4 +1,4 @@
-"""What people bring, in one form: layers, heads, rows, columns.
+"""Arrays from outside in one form: layers, heads, rows, columns.
 
 NumPy arrays, nested lists, tensors of other libraries, data frames, the tuple with an array a layer that a model hands
 back, its whole output, and what it hands back while it generates; and the tokens along them.

@@ -1,4 +1,4 @@
-"""What a layer reads: the tokens of the sentences, and a row of numbers for each."""
+"""The input of a layer: the tokens of the sentences, and a row of numbers for each."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Parameters:
             )
 
     def unmet_goals(self, where: str) -> list[str]:
-        """What the heads that are set by hand do not do; nothing is said of queries and keys that were given."""
+        """Return the goals that heads set by hand miss; none for heads whose queries and keys were given."""
         if self._hand is None or self.gives("w_q") or self.gives("w_k"):
             return []
         return self._hand.unmet_goals(self._layer, where)
@@ -213,7 +213,7 @@ class Parameters:
         return _finite(name, array)
 
     def _stacked(self, name: str, shapes: Sequence[tuple[int, ...]]) -> Array:
-        """What was given for each head; raises ConfigError where the shapes are not those that the settings make."""
+        """Stack the arrays given for each head; raises ConfigError where their shapes are not those of the setting."""
         given = [_finite(name, np.array(matrix, dtype=float)) for matrix in self._given[name]]
         if [matrix.shape for matrix in given] != list(shapes):
             have = ", ".join(str(matrix.shape) for matrix in given[:4])

@@ -163,7 +163,7 @@ class SolvedHeads:
         return W
 
     def _written(self, g: int, X: Array) -> tuple[Array, Array]:
-        """What head g wrote in the first layer, its first two columns and their rows of W_O; none if X lacks it."""
+        """Return the first two columns of head g of the first layer, and their rows of W_O; none if X lacks it."""
         config = self._config
         if self._first is None or config.is_cross_attention or config.norm != "none":
             return np.zeros((len(X), 0)), np.zeros((0, X.shape[1]))
@@ -173,7 +173,7 @@ class SolvedHeads:
         return self._first["heads"].array[h][:, :n], self._first["w_o"].array[start : start + n]
 
     def unmet_goals(self, layer: Mapping[str, Step], where: str) -> list[str]:
-        """What the heads of a layer do not do, measured in its weights; one sentence where heads miss alike."""
+        """Return the goals that the heads of a layer miss, measured in its weights; one sentence for equal ones."""
         missing: dict[tuple[str, str], list[tuple[float, int, int]]] = {}
         for h, A in enumerate(layer["weights"].array):
             g = h // self._config.group_size
@@ -235,7 +235,7 @@ class SolvedHeads:
         return np.where(asks, share_where_wanted(A, wanted, allowed), 1.0)
 
     def _without(self, where: str) -> list[str]:
-        """What is to be known of heads whose pattern some rows have no key for, such as a word that is not there."""
+        """Return notes on heads whose pattern some rows have no key for, such as a word that is not there."""
         lacking: dict[tuple[str, int], list[int]] = {}
         for h in range(self._config.n_heads):
             pattern, match = self._made_for(h // self._config.group_size)
@@ -250,7 +250,7 @@ class SolvedHeads:
         return self._first is not None or (layer in (None, 0) and step not in BESIDE)
 
     def _halves(self, where: str) -> list[str]:
-        """What is to be known of an induction head that does what it was made for."""
+        """Return notes on an induction head that meets its goal."""
         each = self._config.group_size
         heads = [h for h in range(self._config.n_heads) if PATTERNS[self._config.head_patterns()[h // each]].before]
         if not heads:

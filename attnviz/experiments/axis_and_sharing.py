@@ -1,4 +1,4 @@
-"""Which axis sums to one, and what sharing keys and values saves: the numbers of both experiments in words."""
+"""The axis that sums to one, and the saving by shared keys and values: both experiments in words."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ COLUMNS = Plural("{n} column", "{n} columns")
 
 
 def sums(A: Array, head: int) -> dict[str, Array]:
-    """What each row and each column of a head adds to, by the axis that is left: "query" and "key".
+    """Sum the rows and the columns of a head, by the axis that is left: "query" and "key".
 
     >>> sums(np.array([[[0.25, 0.75], [1.0, 0.0]]]), 0)
     {'query': array([1., 1.]), 'key': array([1.25, 0.75])}
@@ -75,7 +75,7 @@ def with_sums(picture: Stage, head: int) -> Stage:
 
 
 def axis_sentences(sides: dict[str, Trace], layer: int) -> list[str]:
-    """What the two sides of a run have to say of their sums, over all heads."""
+    """Describe the sums over both axes of a run, over all heads."""
     weights = {side: trace.layers[layer]["weights"].array for side, trace in sides.items()}
     may = ~np.isneginf(sides["keys"].layers[layer]["masked"].array)
     words = {"normaliser": NORMALISERS[sides["keys"].config.normaliser].label}
@@ -98,7 +98,7 @@ def _no_difference(sides: dict[str, Trace], weights: dict[str, Array]) -> list[s
 
 
 def _masked(sides: dict[str, Trace], layer: int, weights: dict[str, Array], may: Array) -> list[str]:
-    """What a mask does to the columns; nothing without one."""
+    """Describe the effect of a mask on the columns; nothing without one."""
     said = []
     if not may.all():
         leak = max(float(np.abs(A[~may]).max()) for A in weights.values())
@@ -135,7 +135,7 @@ def small(x: float) -> str:
 
 @dataclass(frozen=True)
 class Shared:
-    """What a number of key/value heads comes to.
+    """The cost and the maps with a number of key/value heads.
 
     cache       numbers kept a token and layer
     parameters  of one layer
@@ -196,7 +196,7 @@ SHARED = Words(
 
 
 def sharing_sentences(variants: Sequence[Trace], layer: int) -> list[str]:
-    """What sharing saves and what it does to the maps."""
+    """Describe the saving by sharing and its effect on the maps."""
     found = shared(variants, layer)
     many, few = found[0].cache, found[-1].cache
     if len(found) == 1:

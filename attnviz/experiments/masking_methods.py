@@ -1,4 +1,4 @@
-"""What hides a score, and what leaks: the weights under five ways to forbid a cell, as a picture, tables and words."""
+"""Methods of masking, and their leaks: the weights under five ways to forbid a cell, in pictures, tables and words."""
 
 from __future__ import annotations
 
@@ -253,5 +253,5 @@ def _by_query(found: MaskingTrial, numbers: np.ndarray) -> pd.DataFrame:
 
 
 def libraries() -> pd.DataFrame:
-    """What libraries make of a row with nothing allowed."""
+    """Return a table of the libraries' results for a row with nothing allowed."""
     return pd.DataFrame(translate_all(LIBRARIES), columns=pd.Index(translate_all(LIBRARY_COLUMNS)))

@@ -95,7 +95,7 @@ def order_sentences(name: str, found: Reordered) -> Sentence:
 
 
 def placed(config: Config) -> tuple[str, ...]:
-    """What in the setting compares places apart from its positions, in words.
+    """Return the parts of a setting that compare places other than its positions, in words.
 
     >>> placed(Config(mask=("causal", "padding"), bias="alibi"))
     ('mask (Causal)', 'bias by distance')
@@ -122,7 +122,7 @@ def position_sentences(config: Config, freed: Reordered | None) -> str:
 
 
 def notes(config: Config) -> list[str]:
-    """What was done so that the order is the only thing that changes."""
+    """Return notes on the changes that leave the order as the only difference."""
     cases = {
         "cross": config.is_cross_attention,
         "one_hot": config.embedding == "one_hot",

@@ -166,7 +166,7 @@ def _formulas(trace: Trace) -> str:
 
 
 def _typed(trace: Trace) -> dict[str, Any]:
-    """Return what the functions of the formulas have to be told."""
+    """Return the arguments of the functions of typed formulas."""
     score, normaliser = score_of(trace.config).typed, normaliser_of(trace.config).typed
     found: dict[str, Any] = {}
     if score:
@@ -285,5 +285,5 @@ def _style() -> str:
 
 
 def _hash(text: str) -> str:
-    """Return what the page's own rules call a script or a style by."""
+    """Return the name of a script or a style in the page's content security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

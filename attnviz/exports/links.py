@@ -1,4 +1,4 @@
-"""What can be handed on of a setting besides files: its link, a frame for another page, a code to point a camera at."""
+"""Links to a setting: its address, a frame for another page, a code to point a camera at."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def _names(step: Step) -> list[str]:
 
 
 def _places(step: Step) -> tuple[np.ndarray, np.ndarray]:
-    """Return where each number stands, (axes, numbers) counted from 0, and the numbers."""
+    """Return the indices of each number, (axes, numbers) counted from 0, and the numbers."""
     if not step.axes[0].endswith("head"):
         return np.indices(step.shape).reshape(len(step.shape), -1), step.array.reshape(-1)
     parts = [step.head(h) for h in range(len(step.array))]
@@ -122,7 +122,7 @@ def _axis_index(axis: str, n: int, named: dict[str, list[str]]) -> pd.Index:
 
 
 def row_statistics(trace: Trace, layer: int) -> pd.DataFrame:
-    """Return what is said of each row of each head: a row for every query, a column for every statistic.
+    """Return the statistics of each row of each head: a row for every query, a column for every statistic.
 
     NaN where a statistic is not defined: a query that attends to nothing, the previous token of the first, and all that
     needs queries and keys to be the same sentence where they are not. The first column is called "head" in every
@@ -170,7 +170,7 @@ def _statistics(trace: Trace, layer: int) -> tuple[np.ndarray, dict[str, np.ndar
 
 
 def column_sums(trace: Trace, layer: int) -> pd.DataFrame:
-    """Return how much is taken from each key in all: a row for every head, a column for every key."""
+    """Return the sum of the weights on each key: a row for every head, a column for every key."""
     A = trace.layers[layer]["weights"].array
     heads = pd.Index(range(1, len(A) + 1), name=COLUMNS["head"])
     return pd.DataFrame(
@@ -179,7 +179,7 @@ def column_sums(trace: Trace, layer: int) -> pd.DataFrame:
 
 
 def rollout(trace: Trace, layer: int) -> pd.DataFrame | None:
-    """Return how much of each input token has reached each token after a layer.
+    """Return the share of each input token in each token after a layer.
 
     It is None in cross-attention, which has none.
 
@@ -216,7 +216,7 @@ def of_ledger(ledger: Ledger) -> pd.DataFrame:
 
 
 def axes(ledger: Ledger) -> pd.DataFrame:
-    """Return what each axis in a ledger means, in the order in which they appear."""
+    """Return the meaning of each axis in a ledger, in the order in which they appear."""
     meanings = {axis: meaning for row in ledger.rows for axis, _, meaning in row.axes}
     return pd.DataFrame(
         {COLUMNS["axis"]: [COLUMNS.get(axis, axis) for axis in meanings], COLUMNS["meaning"]: list(meanings.values())}

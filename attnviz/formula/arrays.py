@@ -23,7 +23,7 @@ _SPREAD = {
 
 @dataclass(frozen=True, eq=False)
 class Arrays:
-    """What stands for the variables and parameters of a formula, and how long its axes are.
+    """The arrays for the variables and parameters of a formula, and the lengths of its axes.
 
     values   by name, (heads or 1, queries or 1, keys or 1, columns or 1); a matrix is (heads, 1, rows, columns)
     widths   the length of each class of width
@@ -40,7 +40,7 @@ class Arrays:
 
 @dataclass(frozen=True)
 class Place:
-    """Which part of a larger whole the arrays are: the first query and key, how many there are, and which heads."""
+    """The part of a larger whole that the arrays are: the first query and key, how many there are, and which heads."""
 
     first_query: int = 0
     first_key: int = 0

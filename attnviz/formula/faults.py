@@ -1,4 +1,4 @@
-"""What can be wrong with a typed formula: the sentence, and the place in the line that it is about."""
+"""Faults in a typed formula: the sentence, and the place in the line that it is about."""
 
 from __future__ import annotations
 

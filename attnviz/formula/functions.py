@@ -176,14 +176,14 @@ def sums_to_one(formula: Formula) -> bool:
 
 
 def mask_table(formula: Formula, queries: Sequence[str], keys: Sequence[str], shape: tuple[int, int]) -> Array:
-    """Return where a query may attend, (queries, keys), from the words of both."""
+    """Evaluate a mask, (queries, keys), from the words of both."""
     given = arrays.of_table(*shape, tokens=(queries, keys))
     work.check(formula, given)
     return np.array(scores(formula, given)[0])
 
 
 def bias_table(formula: Formula, n_heads: int, n_query: int, n_key: int) -> Array:
-    """Return what is added to the scores, (heads, queries, keys); raises FormulaError where it is no number or inf."""
+    """Evaluate a bias on the scores, (heads, queries, keys); raises FormulaError where it is no number or inf."""
     given = arrays.of_table(n_query, n_key, n_heads)
     work.check(formula, given)
     B = np.array(scores(formula, given))

@@ -87,7 +87,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Kind:
-    """What may be typed in one place: variables with their axes, what `sum` goes over, and what has to come out."""
+    """The rules for one place to type in: variables with their axes, what `sum` goes over, and what has to come out."""
 
     name: str
     variables: Mapping[str, str]
@@ -166,7 +166,7 @@ class Formula:
 
 @dataclass
 class Graph:
-    """Where nodes are made, each once, and where widths are found to be the same."""
+    """The nodes of a formula, each made once; it finds the widths that must be the same."""
 
     most: int = MOST
     known: dict[tuple[object, ...], Node] = field(default_factory=dict)

@@ -37,7 +37,7 @@ LONGEST = 20
 
 
 def role(name: str) -> str:
-    """Return what a parameter of this name is: "matrix", "vector", "number", or nothing.
+    """Return the kind of a parameter of this name: "matrix", "vector", "number", or nothing.
 
     >>> role("W_q"), role("v"), role("tau"), role("query")
     ('matrix', 'vector', 'number', '')

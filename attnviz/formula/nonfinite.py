@@ -1,4 +1,4 @@
-"""Where the numbers of a formula first stop being numbers: the cell, and the term of the line that made it."""
+"""The first cell of a formula that is not finite, and the term of the line that made it."""
 
 from __future__ import annotations
 

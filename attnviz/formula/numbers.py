@@ -155,7 +155,7 @@ class Numbers:
         return np.concatenate(list(parts), axis=-3) if node.over != "i" else sum(parts, np.zeros(()))
 
     def _over(self, node: Node, y: Array) -> Array:
-        """Return what is left of a block when it is added up (or its largest taken ...) along one axis."""
+        """Reduce a block along one axis: by its sum, or by its largest."""
         axis, length = AXIS[node.over], self._length(node.over, node.args[0].width)
         if y.shape[axis] != length and node.over != "i":
             y = np.broadcast_to(y, [length if at == y.ndim + axis else s for at, s in enumerate(y.shape)])
@@ -252,7 +252,7 @@ def _turned_product(x: Array, g: Array, rows: int, columns: int) -> Array:
 
 
 def factors(x: Node) -> list[Node]:
-    """Return what is multiplied in x, left to right."""
+    """Return the factors of x, left to right."""
     found: list[Node] = []
     left = [x]
     while left:

@@ -288,7 +288,7 @@ class _Reader:
         return self.make(op, (left, right), n)
 
     def _folded(self, op: str, left: Node, right: Node) -> float | None:
-        """Return what two numbers of a line with knobs make, so that a power of knobs is a plain number."""
+        """Compute the value of two numbers of a line with knobs, so that a power of knobs is a plain number."""
         try:
             made = {"+": add, "-": sub, "*": mul, "/": truediv}[op](left.number, right.number)
         except (KeyError, ArithmeticError):

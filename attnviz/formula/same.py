@@ -33,7 +33,7 @@ RELATIONS = Words(
 
 @dataclass(frozen=True)
 class Relation:
-    """How scores come from those of a row: `name` of the relation, and the factor where there is one."""
+    """The relation of scores to those of a row: its `name`, and the factor where there is one."""
 
     name: str
     row: str
@@ -45,7 +45,7 @@ class Relation:
 
 
 def relation(a: Array, b: Array, row: str = "") -> Relation | None:
-    """Return how the scores a come from the scores b; None if they do in no way that the softmax would keep."""
+    """Return the relation of the scores a to the scores b; None if there is none that the softmax would keep."""
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
         return None
     if _near(a, b):

@@ -114,7 +114,7 @@ def _complaint(text: str) -> str:
 
 
 def span(text: str, node: ast.AST) -> tuple[int, int]:
-    """Return where a part of the tree stands in the line; `ast` counts the bytes of UTF-8, a reader characters."""
+    """Return the span of a part of the tree in the line; `ast` counts the bytes of UTF-8, a reader characters."""
     if not isinstance(node, (ast.expr, ast.stmt)):
         return 0, len(text)
     lines = text.split("\n")

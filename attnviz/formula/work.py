@@ -1,4 +1,4 @@
-"""How much work a formula is, known before anything is computed and the same on every machine.
+"""The work of a formula, known before anything is computed and the same on every machine.
 
 A clock would let a link work on one machine and refuse it on another.
 """
@@ -72,7 +72,7 @@ def _of(node: Node, arrays: Arrays, contracted: set[int]) -> float:
 
 
 def entries(node: Node, arrays: Arrays) -> int:
-    """Return how many entries the array of a node has, in all heads."""
+    """Count the entries of the array of a node, in all heads."""
     made = arrays.heads
     made *= arrays.n_query if "i" in node.axes else 1
     made *= arrays.n_key if "j" in node.axes else 1

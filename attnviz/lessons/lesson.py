@@ -1,4 +1,4 @@
-"""What a lesson is: a setting, and slides that say what to look at and ask what will be seen.
+"""Lessons: a setting, and slides that point at something and ask for a prediction.
 
 A lesson is data. Its numbers come from running its setting, and the answers to its questions from that run: none is
 typed in.

@@ -42,7 +42,7 @@ def padding_read(trace: Trace) -> Figures:
 
 
 def sum_over_heads(trace: Trace) -> Figures:
-    """Return how far the output is from the sum over heads of Z_h times that head's rows of W_O."""
+    """Return the distance of the output from the sum over heads of Z_h times that head's rows of W_O."""
     heads, W_O = trace["heads"], trace["w_o"].array
     Z = [heads.head(h) for h in range(len(heads.array))]
     rows = np.split(W_O, np.cumsum([z.shape[-1] for z in Z])[:-1])
@@ -51,7 +51,7 @@ def sum_over_heads(trace: Trace) -> Figures:
 
 
 def within_groups(trace: Trace) -> Figures:
-    """Return how far the weights of heads that share keys and values are apart."""
+    """Return the largest difference between the weights of heads that share keys and values."""
     A = trace["weights"].array
     each = A.reshape(trace.config.kv_heads, trace.config.group_size, *A.shape[1:])
     return {"most": float(np.abs(each - each[:, :1]).max())}
@@ -72,7 +72,7 @@ def scores_and_v(trace: Trace) -> Figures:
 
 
 def alike_at_a_distance(trace: Trace) -> Figures:
-    """Return how far the scores of the same two words at the same distance are apart, wherever they stand."""
+    """Return the largest difference between the scores of the same two words at the same distance."""
     S, seen, most = trace["scores"].array, dict[tuple[str, str, int], np.ndarray](), 0.0
     for (i, query), (j, key) in product(enumerate(trace.query_tokens), enumerate(trace.key_tokens)):
         first = seen.setdefault((query, key, j - i), S[:, i, j])
@@ -87,7 +87,7 @@ def values_and_limit(trace: Trace) -> Figures:
 
 
 def scores_and_products(trace: Trace) -> Figures:
-    """Return how far the scores are from the products of the queries and keys."""
+    """Return the distance of the scores from the products of the queries and keys."""
     Q, K = trace["queries"].array, np.repeat(trace["keys"].array, trace.config.group_size, axis=0)
     return {"most": float(np.abs(trace["scores"].array - Q @ np.swapaxes(K, -1, -2)).max())}
 

@@ -45,7 +45,7 @@ class Names:
 
 @dataclass(frozen=True)
 class Family:
-    """How a family's config.json is read, and what its arrays are called.
+    """The fields of a family's config.json, and the names of its arrays.
 
     base    what stands before all names where the file holds a model with a head
     tokens, positions, types, norm   the tables of vectors, and the norm of their sum

@@ -37,7 +37,7 @@ class Layer:
         self._kind = "LN" if shape.norm == "layer" else "RMS"
 
     def run(self, X: Array, tokens: tuple[str, ...]) -> Array:
-        """What the layer makes of X."""
+        """Compute the output of the layer for X."""
         before, after, both = (self._shape.place == place for place in ("before", "after", "both"))
         read, record = X, self._steps.record
         if before or both:
@@ -116,7 +116,7 @@ class Layer:
         return record(name, rotated(Y, frequencies), formula=rf"{symbol}_h = R\, {inner}")
 
     def _allowed(self, tokens: tuple[str, ...]) -> Array:
-        """Who may attend to what: by the model's masks and the visitor's, and by the window of this layer."""
+        """Combine the model's masks, the visitor's and the window of this layer."""
         config, words, n = self._config, (tokens, tokens), len(tokens)
         pad = np.array([token == PAD for token in tokens], dtype=bool)
         names: tuple[str, ...] = tuple(config.mask)
@@ -176,7 +176,7 @@ def rotated(Y: Array, frequencies: Array) -> Array:
 
 
 def embedded(around: Steps, shape: Shape, tables: Mapping[str, Array], weights: Weights, ids: Sequence[int]) -> Array:
-    """What the first layer reads: a vector for each token, and what the model adds to it before the first norm."""
+    """Return the input of the first layer: a vector for each token, with what the model adds before the first norm."""
     E = np.asarray(tables["tokens"][list(ids)], dtype=float) * shape.embedding_factor
     parts = ["E"]
     U = around.record("token_embeddings", E)

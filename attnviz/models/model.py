@@ -107,7 +107,7 @@ class Model:
 
     @property
     def most_tokens(self) -> int:
-        """How many tokens a sentence may have."""
+        """The most tokens that a sentence may have."""
         room = min(self.shape.n_positions or 65_536, self.limit)
         return min(room, len(self._tables["positions"]) - self.shape.first_position) if self._positioned else room
 
@@ -118,7 +118,7 @@ class Model:
 
     @cached_property
     def sizes(self) -> ModelSizes:
-        """What a run takes depends on these."""
+        """The sizes that the cost of a run depends on."""
         shape = self.shape
         return ModelSizes(
             shape.n_layers, shape.n_heads, shape.n_kv_heads, shape.d_model, shape.d_head, shape.d_ff,
@@ -218,7 +218,7 @@ class Model:
         return Trace(config, tokens, tokens, around, tuple(layers), result, tuple(notes), applied)
 
     def _last_norm(self, steps: Steps, X: Array) -> None:
-        """What words are read off, as the last step of the last layer."""
+        """Record the norm that words are read from, as the last step of the last layer."""
         gain, added = (steps.record(n, self._final[n]) if n in self._final else None for n in ("g_f", "c_f"))
         kind = "LN" if self.shape.norm == "layer" else "RMS"
         formula = rf"H = \mathrm{{{kind}}}(Y + G) \odot g_F" + ("" if added is None else " + c_F")

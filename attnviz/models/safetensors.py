@@ -127,7 +127,7 @@ def _opened(path: Path) -> tuple[Array, dict[str, Any]]:
 
 
 def _checked(path: Path, name: str, said: Any, n_bytes: int) -> dict[str, Any]:
-    """What a header says of an array. Raises ConfigError if it cannot be."""
+    """Check the header's entry for an array. Raises ConfigError if it cannot be."""
     if not isinstance(said, dict) or not _are_sizes(said.get("shape"), MOST_AXES):
         raise _fault("array", path, name=shorten(name))
     kind = said.get("dtype")

@@ -1,4 +1,4 @@
-"""What the layers of a model are made of, read off its config.json.
+"""The parts of a model's layers, read from its config.json.
 
 What a config.json can say beyond what is read here is refused, so that no model is computed almost right.
 """
@@ -39,7 +39,7 @@ GATED = {"silu": "swiglu", "swish": "swiglu", "gelu": "geglu", "gelu_pytorch_tan
 
 @dataclass(frozen=True)
 class Shape:
-    """What the layers of one model are made of.
+    """The parts of the layers of one model.
 
     norm         layer or rms;  `place` before, after or both: on the way in and on the way out, before the sum
     windows      for each layer how many positions back it looks, None for all
@@ -84,7 +84,7 @@ class Facts:
         self.family = str(said.get("model_type"))
 
     def get(self, name: str, otherwise: Any = None) -> Any:
-        """What is said under a name, or something else where nothing is."""
+        """Return the value of a name, or a default where there is none."""
         value = self._said.get(name)
         return otherwise if value is None else value
 
@@ -225,7 +225,7 @@ def gemma2(facts: Facts) -> Shape:
 
 
 def _windows(facts: Facts, n_layers: int) -> tuple[int | None, ...]:
-    """Return how many positions back each layer looks."""
+    """Return the number of positions back that each layer may attend to."""
     if not facts.get("sliding_window") or facts.get("use_sliding_window") is False:
         return (None,) * n_layers
     reach, kinds = facts.size("sliding_window", otherwise=None) - 1, facts.get("layer_types")

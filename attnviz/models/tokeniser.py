@@ -100,7 +100,7 @@ def _broken(error: Exception, file: Path) -> ConfigError:
 
 
 def _whole(said: Mapping[str, Any], path: Path) -> Callable[[str], tuple[list[int], list[str]]]:
-    """What tokenizer.json describes."""
+    """Return the tokeniser that tokenizer.json describes."""
     model = said["model"]
     kind = model.get("type") or ("BPE" if "merges" in model else "WordPiece")
     added = said["added_tokens"]
@@ -161,7 +161,7 @@ def _flat(step: Any, inside: str) -> list[Any]:
 
 
 def _framing(step: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What stands before and after a sentence."""
+    """Return the tokens before and after a sentence."""
     for part in _flat(step, "processors"):
         if part["type"] in ("RobertaProcessing", "BertProcessing"):
             return (str(part["cls"][0]),), (str(part["sep"][0]),)

@@ -159,7 +159,7 @@ def _is_usual(stage: Stage) -> bool:
 
 
 def roles(trace: Trace, layer: int) -> tuple[str, ...]:
-    """What each head does in a few words: what it was made for, or else where most of its weight goes.
+    """Describe each head in a few words: its pattern if it has one, or else where most of its weight goes.
 
     >>> from attnviz import Config, run
     >>> roles(run(Config(initialiser="by_hand")), 0)[0], roles(run(Config(sentence="a b")), 0)[0]

@@ -160,7 +160,7 @@ def pictures(a: Trace, b: Trace, layer: int, name: str) -> tuple[Stage, ...]:
 
 
 def _grey(apart: Stage, *axes: Sequence[Pair] | None) -> str:
-    """What the legend calls the grey cells of the difference; nothing where all of them are masked."""
+    """Return the legend of the grey cells of the difference; nothing where all of them are masked."""
     missing = np.zeros(apart.array.shape[1:], dtype=bool)
     for axis, pairs in enumerate(axes):
         if pairs is not None:
@@ -238,7 +238,7 @@ def _reach(picture: Stage) -> float:
 
 
 def change_summary(a: Trace, b: Trace, layer: int, name: str, digits: int = DIGITS) -> list[str]:
-    """Return how far a step moved, and what keeps the two from being compared as they stand."""
+    """Describe the change of a step, and whatever keeps the two runs from being compared as they stand."""
     both = pair(a, b, layer, name)
     if both is None:
         shapes = (_shape(_step(trace, layer, name)) for trace in (a, b))
@@ -263,7 +263,7 @@ def change_summary(a: Trace, b: Trace, layer: int, name: str, digits: int = DIGI
 
 
 def _lengths_said(a: Trace, b: Trace, axes: Sequence[str]) -> list[str]:
-    """Return how many tokens are compared, where the sentences differ in length."""
+    """Describe the tokens that are compared, where the sentences differ in length."""
     lines = []
     for axis in axes:
         pairs = _pairs(a, b, axis)
@@ -274,7 +274,7 @@ def _lengths_said(a: Trace, b: Trace, axes: Sequence[str]) -> list[str]:
 
 
 def moves(a: Trace, b: Trace, layer: int, name: str, most: int = 5) -> tuple[Move, ...]:
-    """What moved furthest, the furthest first; equal moves in reading order."""
+    """Return the largest changes, the largest first; equal ones in reading order."""
     both = pair(a, b, layer, name)
     if both is None:
         return ()

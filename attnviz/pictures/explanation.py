@@ -1,4 +1,4 @@
-"""What stands beside the maps for what was chosen in them: a few lines of numbers, words and bars.
+"""The answer beside the maps to what was picked in them: a few lines of numbers, words and bars.
 
 A cell is explained from its query and key down to what it puts into the output, a row by its scores and shares, an
 entry of an output by what each key puts into it. All numbers are those of the full arithmetic.
@@ -84,7 +84,7 @@ NOTES = Words(
 
 
 def explanation(trace: Trace, cell: Cell, *, key: bool, dimension: int | None = None) -> dict[str, Any]:
-    """Return what is drawn for a cell, or, without its key, for an entry of the output of its query, or for its row.
+    """Return the explanation of a cell, or, without its key, of an entry of the output of its query, or of its row.
 
     >>> from attnviz import Config, run
     >>> from attnviz.arithmetic.cell import derive
@@ -166,7 +166,7 @@ def _score_line(trace: Trace, found: FourLines, words: Tokens, enters: float) ->
 
 
 def _steps(trace: Trace, found: FourLines) -> list[str]:
-    """What is done to the sum of the entries, and what comes out each time."""
+    """Return the steps from the sum of the entries to the score, with the result of each."""
     said = []
     score = next((line for line in found.cell.score if line.name == "score"), None)
     if score is not None and found.score is not None:
@@ -205,7 +205,7 @@ def _share_line(trace: Trace, found: FourLines, words: Tokens) -> dict[str, Any]
 
 
 def _reason(trace: Trace, found: FourLines, line: str) -> str:
-    """Return how the weight comes from the score, with the numbers of its lines."""
+    """Explain the weight by its score, with the numbers of its lines."""
     last, mask = found.lines["weight"], next((each for each in found.cell.score if each.name == "mask"), None)
     if not found.cell.allowed and mask is not None:
         return mask.sentence
@@ -253,7 +253,7 @@ def _of_row(found: FourLines, mixed: Mixture | None, words: Tokens) -> list[dict
 
 
 def _taken(weights: Array, words: Tokens, *, named: bool) -> dict[str, Any]:
-    """What a query takes from each key: one bar, and the largest of them by name."""
+    """Return the weights of a query: one bar, and the largest of them by name."""
     bar = parts.shares(weights, None, words, over_keys=True)
     title = WORDS["row_shares" if words.shares else "row_weights"]
     line = _line("share", title, "100 %" if words.shares else "", shares=bar)

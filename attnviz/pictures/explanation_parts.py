@@ -52,7 +52,7 @@ class Tokens:
 def terms(
     found: Terms, axis: str, names: list[str] | None = None, write: Callable[[float], str] | None = None
 ) -> dict[str, Any]:
-    """Return what is added up, a row for each entry: its name, its two parts, what it comes to, and the same written.
+    """Return the terms of a sum, a row for each entry: its name, its two parts, their product, and the same written.
 
     axis  what the entries are: "d_k", "d_v" or "key";  write  what makes text of a number
     """

@@ -114,7 +114,7 @@ class Stage:
 
     @property
     def shape(self) -> Shape:
-        """What the arrangement of exported pictures asks of this stage."""
+        """The size of this stage for the arrangement of exported pictures."""
         left = room_for(self.rows, least=24, most=76)
         bottom = 22 if self.columns is None else room_for(self.columns, least=24, most=60)
         if self.large:
@@ -123,7 +123,7 @@ class Stage:
 
     @property
     def outline(self) -> placement.Shape:
-        """What has to be known to place this stage in a window."""
+        """The size of this stage for its place in a window."""
         left = placement.room_beside(self.rows)
         left = round(placement.LARGER * left) if self.large else left
         worded = self.columns is not None
@@ -310,7 +310,7 @@ def _laid_out(cells: np.ndarray, tiling: Tiling, dtype: type[np.floating[Any]]) 
 
 
 def _meta(stage: Stage, tiling: Tiling, cells: np.ndarray) -> dict[str, Any]:
-    """What has to be known to find a cell, name it and write beside it."""
+    """Return the facts by which the browser finds a cell, names it and writes beside it."""
     return {
         "rows": list(stage.rows),
         "columns": None if stage.columns is None else list(stage.columns),

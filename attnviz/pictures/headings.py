@@ -63,7 +63,7 @@ def heading(
 
 
 def _said(stage: Stage, block: int, fold: int, room: int | None) -> list[str]:
-    """Return what is said of the stage in so many pixels, or in any number of them."""
+    """Return the phrase of the stage in so many pixels, or in any number of them."""
     pooled = _fitting(_pooled(stage, block, fold), room)
     left = None if room is None else room - round(LETTER * len(pooled) + 10 * bool(pooled))
     phrase = _fitting((stage.phrase, *stage.shorter), left)

@@ -1,4 +1,4 @@
-"""Where the heads of a stage lie: all of them in one picture, side by side and wrapped into rows.
+"""The layout of the heads of a stage: all of them in one picture, side by side and wrapped into rows.
 
 Lengths called `cell_...`, `left`, `bottom` and `width` are pixels; everything else is counted in cells. A mosaic is a
 grid of equal tiles, one a head, each as wide as the widest head, with whole cells of gutter between them. So the cell
@@ -81,7 +81,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Shape:
-    """What the arrangement needs to know of a stage: true columns of every head, rows, and room for words in pixels.
+    """The size of a stage: true columns of every head, rows, and room for words in pixels.
 
     worded   whether columns carry words; their cells stay square, while numbered columns may become narrow stripes
     """
@@ -103,7 +103,7 @@ class Layout:
 
     @property
     def shares(self) -> tuple[int, ...]:
-        """How much of the width each of the stages that stand side by side should have."""
+        """The share of the width for each of the stages that stand side by side."""
         return tuple(max(grid.width, NARROWEST_STAGE) for grid in self.grids)
 
 

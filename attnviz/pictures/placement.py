@@ -1,4 +1,4 @@
-"""Where the heads of every stage stand in a box of the window: one pure function of shapes and pixels.
+"""The placement of the heads of every stage in a box of the window: a pure function of shapes and pixels.
 
 All lengths are CSS pixels. The box depends on the window alone, so that one word or head more never moves what is
 around it; what changes is the size of the cells. Where cells would be smaller than `BLOCKS_BELOW`, several words share
@@ -30,7 +30,7 @@ BELOW_EVEN = (3.5, 3.0, 2.6, 2.2, 1.8, 1.4, 1.0)
 
 @dataclass(frozen=True)
 class Shape:
-    """What has to be known of a stage to place it.
+    """The size of a stage, as far as its placement depends on it.
 
     widths  true columns of every head;  rows  of each of them
     left    pixels for the words beside the rows

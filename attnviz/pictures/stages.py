@@ -139,7 +139,7 @@ def _weights_phrase(trace: Trace, layer: int) -> str:
 
 
 def weights_formula(config: Config) -> str:
-    """What happens to the scores S on the way to the weights, in one line of plain text.
+    """Return the formula from the scores S to the weights, in one line of plain text.
 
     >>> weights_formula(Config())
     'softmax(S / √d_k)'

@@ -1,4 +1,4 @@
-"""How many multiply-adds a formula is, by the rule of the shape ledger."""
+"""The multiply-adds of a formula, by the rule of the shape ledger."""
 
 from __future__ import annotations
 

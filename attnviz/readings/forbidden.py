@@ -1,4 +1,4 @@
-"""What the lines of a normaliser give where the score is -inf: scripts need a mask only where that is not harmless."""
+"""The result of a normaliser's lines for a score of -inf: scripts need a mask only where that is not harmless."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def latex(formula: Formula) -> str:
 
 
 def _written_out(formula: Formula) -> int:
-    """Return how many parts the formula has with every name written out; names can double it again and again."""
+    """Count the parts of the formula with every name written out; names can double it again and again."""
     size: dict[int, int] = {}
     for node in formula.nodes:
         size[id(node)] = 1 + sum(size[id(arg)] for arg in node.args)

@@ -131,7 +131,7 @@ class Script:
         return self._called(node)
 
     def _without_zero(self, node: Node) -> Node:
-        """Return what a parameter that is zero is added to, where that has all the axes of the sum."""
+        """Return the other term of a sum with a parameter that is zero, where it has all the axes of the sum."""
         for one, other in (node.args, node.args[::-1]):
             if other.op == "variable" and other.name in self._zero and self.layout(one) == self.layout(node):
                 return one
@@ -221,7 +221,7 @@ class Script:
         return self._function(node, args[0], bool(frame))
 
     def _arrays(self, nodes: tuple[Node, ...], args: list[str]) -> list[str]:
-        """Return what a library's function takes: plain numbers become arrays."""
+        """Return the argument of a library's function: plain numbers become arrays."""
         return [arg if self.layout(node) else f"{self._words.array}({arg})" for node, arg in zip(nodes, args)]
 
     def _function(self, node: Node, of: str, is_array: bool) -> Text:
@@ -291,7 +291,7 @@ class Script:
         return f"{code}.{self._reduction(node.op)}({self._words.over})", ATOM
 
     def _spread(self, node: Node) -> str:
-        """Return what does not have every place of the row yet, such as j, over all of them."""
+        """Broadcast a value that does not have every place of the row yet, such as j."""
         return f"{self._fitted(node, self._frame, TIMES)} + 0.0 * {self._named.get('x', 'x')}"
 
     def _product(self, x: Node) -> str:

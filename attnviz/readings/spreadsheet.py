@@ -49,7 +49,7 @@ class Spreadsheet:
         self._formula, self._own, self._at = formula, {id(node) for node in own}, at
 
     def cell(self, node: Node) -> str:
-        """Return what stands in a cell of a node; what is true or false is 1 or 0 there, so that it can be added."""
+        """Return the formula in a cell of a node; true and false are 1 and 0 there, so that they can be added."""
         code = self._of(node, False)
         return f"IF({code},1,0)" if node.truth else code
 
@@ -88,7 +88,7 @@ class Spreadsheet:
 
 
 def _plain(node: Node, args: list[str]) -> str:
-    """Return what is the same for a cell and for an array."""
+    """Return the part of the formula that is the same for a cell and for an array."""
     if node.op == "call":
         return _CALLS[node.name].format(args[0])
     return {

@@ -13,7 +13,7 @@ _COSTLY = ("call", *REDUCTIONS, "@", "**", "ratio", "high", "low", "if")
 
 
 def steps(formula: Formula, *, every: bool, taken: Collection[str] = ()) -> list[Step]:
-    """Return what has a name in the line and what is used twice, and with `every` each vector and sum on the way too.
+    """Return the named nodes of the line and those used twice, and with `every` each vector and sum on the way too.
 
     taken  names that the reading uses itself: a line of that name gets a _ behind it
 

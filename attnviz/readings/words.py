@@ -1,4 +1,4 @@
-"""What the same operation is called in NumPy and in PyTorch, and what a script calls something itself."""
+"""The names of the same operation in NumPy and in PyTorch, and those of a script's own variables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Words:
 
     @property
     def over(self) -> str:
-        """What is said to reduce along the last axis and keep it."""
+        """The words for a reduction along the last axis that keeps it."""
         return f"{self.axis}=-1, {self.keep}=True"
 
 

@@ -401,7 +401,7 @@ def written_knob(value: KnobValue) -> str:
 
 
 def read_knob(knob: Knob, text: str, most: int) -> tuple[KnobValue, str | None]:
-    """Return what a text means, moved into the knob's range, and what was changed; raises ValueError for none."""
+    """Parse a text, move its value into the knob's range, and return both; raises ValueError for no number."""
     parts = [part for part in text.replace(",", "_").replace(" ", "_").split("_") if part]
     if not parts or len(parts) > (most if knob.heads else 1):
         raise ValueError(text)
@@ -484,7 +484,7 @@ Kind = Text | Number | Switch | Option | Options | Widths | Listed | SerialisedT
 
 
 def _unknown(names: list[str], table: Mapping[str, Choice | Entry]) -> str | None:
-    """Return what to say of the names that the table does not have; None if it has them all."""
+    """Return the sentence on names that the table does not have; None if it has them all."""
     unknown = [name for name in names if name not in table]
     listed = ", ".join(map(shorten, unknown[:3]))
     if len(unknown) > 3:
@@ -610,7 +610,7 @@ def _settings(cls: Any) -> tuple[Field[Any], ...]:
 
 
 def default(item: Field[Any]) -> Any:
-    """Return what a field holds when nothing else is said."""
+    """Return the default of a field."""
     return item.default if item.default is not MISSING else None
 
 

@@ -117,7 +117,7 @@ def _label(item: Field[Any]) -> str:
 
 
 def _in_side(label: str, kind: Changes) -> str:
-    """Return what a field of a second setting is called."""
+    """Return the name of a field of a second setting."""
     return translate("{label} in {side}", label=label, side=kind.prefix[0].upper())
 
 
@@ -250,7 +250,7 @@ def _value(item: Field[Any], text: str, problems: list[str]) -> Any:
 
 
 def _read(item: Field[Any], text: str) -> tuple[Any, str | None]:
-    """Return what a text means and what was changed to read it; raises ValueError if it means nothing."""
+    """Parse a text, and return the value with the change that it needed; raises ValueError if it means nothing."""
     kind = item.metadata["kind"]
     if not isinstance(kind, (Text, SerialisedTuple)) and len(text) > _LONGEST_VALUE:
         raise ValueError(text)
@@ -312,7 +312,7 @@ def restore_dropped(query: Mapping[str, Any], held: Mapping[str, str]) -> dict[s
 
 
 def link(*records: object) -> str:
-    """Return what follows the question mark in a link to the records.
+    """Return the query string of a link to the records.
 
     See `fits_in_link` and `to_file` for long ones.
     """

@@ -199,7 +199,7 @@ def _sizes(step: Step) -> str:
 
 
 def _facts(trace: Trace, step: Step) -> Sentence:
-    """Return what is open or closed, the range, and the largest number."""
+    """Describe the open and closed cells, the range, and the largest number."""
     array, shown = step.array, _shown(step)
     if step.kind == "allowed":
         return ((TEXT, ALT["open"].format(n=np.count_nonzero(array), all=array.size)),)
@@ -213,7 +213,7 @@ def _facts(trace: Trace, step: Step) -> Sentence:
 
 
 def _shown(step: Step) -> np.ndarray:
-    """Return where the step has a finite number that is not padding."""
+    """Find the finite numbers of the step that are not padding."""
     shown = np.isfinite(step.array)
     for h in range(step.shape[0] if step.true_widths else 0):
         inside = np.zeros(step.shape[1:], dtype=bool)

@@ -1,4 +1,4 @@
-"""What a query takes from one key, in a plain sentence: "it takes 62 % from cat, more than from any other key." """
+"""The weight of a query on one key, in a plain sentence."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PERCENT, BELOW, ABOVE = "{n} %", "less than 1 %", "more than 99 %"
 
 
 def cell_sentence(trace: Trace, layer: int, head: int, query: int, key: int) -> Sentence:
-    """Return what one query takes from one key, and how that stands among the others.
+    """Describe the weight of one query on one key, and its rank among the others.
 
     Where it may not attend, return why.
     """
@@ -90,7 +90,7 @@ def _alike(left: float, right: float) -> bool:
 
 
 def _rank(row: np.ndarray, key: int) -> str:
-    """Return how the weight of a key stands among the others, where none is larger."""
+    """Describe the rank of a key's weight among the others, where none is larger."""
     others = np.delete(row, key)
     tied = sum(_alike(other, row[key]) for other in others)
     if not others.any():

@@ -56,7 +56,7 @@ class Ledger:
 
 
 def ledger(trace: Trace, layer: int) -> Ledger:
-    """Return what every step of a layer is made of.
+    """Return the shape, parameters and operations of every step of a layer.
 
     Token embeddings and positions are looked up and count no parameters here. Tied W_Q and W_K are one matrix and
     count once.
@@ -96,7 +96,7 @@ def multiply_adds_of_score(trace: Trace, layer: int) -> int:
 
 
 def _true_size(step: Step) -> int:
-    """Return how many numbers a step has without padding."""
+    """Count the numbers of a step without padding."""
     if not step.axes[0].endswith("head"):
         return step.array.size
     return sum(step.head(h).size for h in range(len(step.array)))

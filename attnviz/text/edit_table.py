@@ -30,7 +30,7 @@ WORDS = Words(
 
 @dataclass(frozen=True)
 class EditedMatrix:
-    """What is edited: one head of a step of a layer; layer and head count from 0, and are None where there is none."""
+    """The matrix in the table: one head of a step; layer and head count from 0, and are None where there is none."""
 
     layer: int | None
     step: str

@@ -1,4 +1,4 @@
-"""What is said of each head in a few words: what it mostly does, and how sure it is of it."""
+"""Each head in a few words: its kind, and how clear that is."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORDS = Words(
 
 
 def title(found: HeadKind, word: str) -> str:
-    """Return what a head mostly does; `word` is the one that most is taken from.
+    """Return the title of a head: where most of its weight goes; `word` is the one with the most weight.
 
     >>> title(HeadKind(0, "word", 0.5, 2, 1.6), "sat"), title(HeadKind(0, "spread", 0.2, 2, 6.31), "sat")
     ('mostly sat', 'spreads over 6.3 words')
@@ -31,7 +31,7 @@ def title(found: HeadKind, word: str) -> str:
 
 
 def lines(found: HeadKind, word: str, keys: int) -> tuple[str, str]:
-    """Return how much of a head's weight goes that way, and over how many of all words a row spreads.
+    """Describe the share of a head's weight on that relation, and the number of words that a row spreads over.
 
     >>> lines(HeadKind(0, "previous", 0.93, 2, 1.24), "sat", 7)
     ('93 % of its weight on average', 'a row spreads over 1.2 of 7 words')

@@ -17,7 +17,7 @@ COUNTS = Words({"head": Plural("{n} head", "{n} heads"), "token": Plural("{n} to
 
 
 def headline(trace: Trace) -> tuple[str, str]:
-    """Return what is shown, and what the numbers mean.
+    """Describe the run that is shown, and the origin of its numbers.
 
     >>> from attnviz import Config, run
     >>> headline(run(Config(sentence="a b c")))[0]

@@ -1,4 +1,4 @@
-"""How a number is written where it is read: in tables, sentences and pictures; never where it is computed with."""
+"""Numbers as they are read: in tables, sentences and pictures; never as they are computed with."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def telling(trace: Trace, layer: int, head: int | None = None) -> tuple[int, int
 
 
 def made(trace: Trace) -> str:
-    """Return how the numbers came to be, in a few words."""
+    """Describe the origin of the numbers, in a few words."""
     found = origin(trace)
     name = {"random": "random", "random_own": "random", "mixed": "random", "hand": "by_hand", "solved": "by_hand"}
     return within_sentence(found.label) if found.edited or found.name not in name else WORDS[name[found.name]]

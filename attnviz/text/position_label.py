@@ -1,4 +1,4 @@
-"""Where a number of a step stands, in words: head 2, cat → sat."""
+"""Labels for a number's position in a step: head 2, cat → sat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the numbers of a run are: random, set by hand, learned, or one's own; the badge that keeps the page honest."""
+"""The origin of a run's numbers: random, set by hand, learned, or one's own; the badge that keeps the page honest."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ BY_HAND = Plural(
 
 @dataclass(frozen=True)
 class Origin:
-    """What the numbers of a run are: the row of ORIGINS, a few words for a badge, and a sentence or two."""
+    """The origin of a run's numbers: the row of ORIGINS, a few words for a badge, and a sentence or two."""
 
     name: str
     label: str

@@ -1,4 +1,4 @@
-"""What each word reads from: the weights of one head, or the mean over heads, and a sentence for each query."""
+"""The weights of each query, in one head or in the mean over heads, and a sentence for each."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _BLANK = {"\n": "↵", "\t": "→", "\r": "↵"}
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """Who reads from whom, in one head or in the mean over all.
+    """The weights of queries on keys, in one head or in the mean over all.
 
     weights  (queries, keys)
     masked   True where the query may not attend to the key; in a mean, where it may not in any head
@@ -121,7 +121,7 @@ def visible_token(token: str) -> str:
 
 
 def sentence(reading: Reading, query: int) -> Sentence:
-    """Return what one query takes from which keys, the largest first.
+    """Describe the weights of one query, the largest first.
 
     At most MOST_NAMED keys are named, or one more where only one is left. A tie is never cut in two: words that are
     alike are named all or counted.
@@ -175,7 +175,7 @@ def _key(reading: Reading, query: int, key: int) -> str | Sentence:
 
 
 def _split(falling: list[float]) -> tuple[int, int]:
-    """Return how many of the weights are named, and how many after them are counted as alike; the rest is summed."""
+    """Count the weights that are named, and those after them that are counted as alike; the rest is summed."""
 
     def ties(start: int) -> int:
         first = falling[start]

@@ -49,7 +49,7 @@ def shared(pairs: Sequence[Pair]) -> tuple[list[int], list[int]]:
 
 
 def _lengths(one: Sequence[str], other: Sequence[str]) -> np.ndarray:
-    """Return how long the longest common subsequence of what is left from each pair of places on is."""
+    """Compute the length of the longest common subsequence of the rests from each pair of places on."""
     longest = np.zeros((len(one) + 1, len(other) + 1), dtype=int)
     for i in reversed(range(len(one))):
         for j in reversed(range(len(other))):

@@ -68,7 +68,7 @@ FAULTS = Words(
 
 @dataclass(frozen=True)
 class Budget:
-    """How much a file may hold: the bytes of all arrays together, and how many arrays."""
+    """The limits of a file: the bytes of all arrays together, and the number of arrays."""
 
     n_bytes: int
     n_arrays: int
@@ -95,7 +95,7 @@ def npy(data: bytes, name: str = "") -> Array:
 
 
 def _header(data: bytes, name: str) -> tuple[int, tuple[int, ...], bool, np.dtype]:
-    """Return where the numbers begin, and what NumPy's own reader finds in the header before them.
+    """Return the offset of the numbers, and the contents of the header by NumPy's own reader.
 
     Raises ConfigError for a header that says more than may be read, or that cannot be read.
     """

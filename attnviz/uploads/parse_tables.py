@@ -70,7 +70,7 @@ class Table:
 
 
 def read(text: str, allowed: str, *, head: int | None = None, one: bool = False) -> Table:
-    """Return what a table holds: a matrix, or what a table of ours with a row for every number says.
+    """Read a table: a matrix, or one of ours with a row for every number.
 
     allowed  a key of ALLOWED: which numbers may stand in it
     one      of a table of ours only one head is wanted: the only one, or else `head`, counted from 0

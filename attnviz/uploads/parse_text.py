@@ -31,7 +31,7 @@ TOKENS = {"tokens": ("query", "key"), "query_tokens": ("query",), "key_tokens": 
 
 @dataclass(frozen=True)
 class Upload:
-    """What a file holds: arrays by their names, the only one of a nameless kind as "", and tokens if there are any."""
+    """The contents of a file: arrays by name, the only one of a nameless kind as "", and tokens if there are any."""
 
     arrays: Mapping[str, Array]
     query_tokens: tuple[str, ...] | None = None
@@ -40,7 +40,7 @@ class Upload:
 
 
 def from_text(text: str) -> Upload:
-    """Return what is in a text: JSON if it begins so, rows of numbers otherwise.
+    """Read a text: as JSON if it begins so, as rows of numbers otherwise.
 
     Raises ConfigError in one sentence, with the place of the fault.
     """

@@ -1,4 +1,4 @@
-"""What a person brings as a file: arrays and tokens out of NPY, NPZ, JSON and CSV.
+"""Readers of uploaded files: arrays and tokens out of NPY, NPZ, JSON and CSV.
 
 The content says what a file is, and its name has to agree.
 """
@@ -44,7 +44,7 @@ FAULTS = Words(
 
 
 def read(name: str, data: bytes) -> Upload:
-    """Return what is in a file of this name.
+    """Read a file of this name.
 
     Raises ConfigError in one sentence, with the place of the fault, for all that cannot be read.
     """

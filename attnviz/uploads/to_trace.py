@@ -1,4 +1,4 @@
-"""What people bring as a Trace: which array of a file is which, and the tokens along them."""
+"""Uploaded arrays as a Trace: the part that each array is, and the tokens along them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NAMELESS = "one array without a name"
 
 
 def trace(kind: str, parts: Mapping[str, Upload], tokens: str, key_tokens: str, config: Config) -> Trace:
-    """Return what was brought as a Trace of a kind, a key of PARTS.
+    """Build a Trace of a kind, a key of PARTS, from uploaded arrays.
 
     parts   what was read for each array of the kind, or all of it out of one file, as ""
     tokens  as they were typed; without any, those of the file

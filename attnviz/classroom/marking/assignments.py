@@ -90,7 +90,7 @@ PARTS = table(Entry(NOTHING, "Everything is shown"), *PICTURES.values(), *PANELS
 
 @dataclass(frozen=True)
 class Assignment:
-    """What a teacher sets beside the setting. The names of the fields stand in links."""
+    """The part of an assignment beside its setting. The names of the fields stand in links."""
 
     task_title: str = text("", label=LABELS["title"], longest=120)
     task_text: str = text("", label=LABELS["text"], longest=1_500, lines=5)
@@ -170,7 +170,7 @@ def decode(field: str) -> tuple[Assignment | None, list[str]]:
 
 
 def _query(held: str) -> Mapping[str, Any] | None:
-    """Return what the field holds by name, or None if it is none of ours: its check can be made by anyone."""
+    """Decode the field into values by name, or None if it is none of ours: its check can be made by anyone."""
     try:
         found = json.loads(base64.b64decode(held + "=" * (-len(held) % 4), "-_", validate=True), parse_int=str)
     except (ValueError, RecursionError):
@@ -226,7 +226,7 @@ class Opened:
 
 
 def open_assignment(field: str, config: Config) -> tuple[Opened | None, list[str]]:
-    """Return what the field of a link opens with its setting, or None and why there is nothing to open.
+    """Open the field of a link with its setting; None, and the reason, if there is nothing to open.
 
     config  the setting of the link, which a student may have changed where it is free
 

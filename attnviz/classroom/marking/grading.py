@@ -143,7 +143,7 @@ def is_right(ask: ResolvedQuestion, held: int) -> bool:
 
 
 def feedback(ask: ResolvedQuestion, held: int) -> str:
-    """Return what is said of an answer, without saying the right one; nothing of none."""
+    """Return the feedback on an answer, without the right one; nothing for an empty answer."""
     given = decode_answer(ask, held)
     if given is None:
         return ""

@@ -1,4 +1,4 @@
-"""What a teacher takes back: the table that came in, and for each row what was found, in the same dialect of CSV."""
+"""Results for a teacher: the table of submissions with the marks of each row, in the same dialect of CSV."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What students handed in, out of a table or pasted lines: names and codes, whatever program wrote them.
+"""Submissions out of a table or pasted lines: names and codes, whatever program wrote them.
 
 A table may come from a spreadsheet or a learning platform, in English or German: its encoding, its separator and what
 its columns are called are found out. No row stops the others: one without a name or a code is marked as such.
@@ -92,7 +92,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Table:
-    """What came in: the entries, the headings above their cells, if there are any, and what separates those."""
+    """A table of submissions: the entries, the headings above their cells, if there are any, and their separator."""
 
     entries: tuple[Entry, ...]
     head: tuple[str, ...] = ()

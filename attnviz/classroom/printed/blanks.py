@@ -1,4 +1,4 @@
-"""Which cells of a printed matrix are left blank: some by the addressed noise of a seed, and those that are asked for.
+"""Blank cells of a printed matrix: some by the addressed noise of a seed, and those in question.
 
 The same seed leaves the same cells blank, and in a longer sentence no other cell of those that were there.
 """
@@ -73,7 +73,7 @@ def asked_for(trace: Trace, layer: int, step: Step, questions: Iterable[Question
 
 
 def _place(trace: Trace, step: Step, question: Question) -> tuple[int | slice, ...]:
-    """Return where the question points, and everything along an axis that it does not name."""
+    """Return the indices that the question names, and every index along the other axes."""
     at, found = question.at, []
     for axis in step.axes:
         number = at.get(axis, at.get("column") if axis not in ("query", "key") else None)

@@ -29,7 +29,7 @@ WORDS = Words({"worked": "One cell, all the way down", "cell": "Head {head}, que
 
 @dataclass(frozen=True)
 class Paper:
-    """What sheet it is: with solutions or without, the seed of its blanks, and how many digits numbers have."""
+    """A sheet: with solutions or without, the seed of its blanks, and the digits of its numbers."""
 
     solutions: bool
     seed: int

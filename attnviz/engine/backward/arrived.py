@@ -1,4 +1,4 @@
-"""What has arrived at each step on the way back, and the rules that hold for every step."""
+"""Slopes that have arrived at each step on the way back, and the rules that hold for every step."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def swap(x: Array) -> Array:
 
 
 def back(row: Choice) -> Callable[..., Any]:
-    """Return how slopes go back through a row's function; raises ValueError where the row does not say."""
+    """Return the rule that carries slopes back through a row's function; raises ValueError if the row has none."""
     if row.back is None:
         raise ValueError(f"{row.name} has no way back; give its row a `back`, see engine/slopes")
     return row.back
 
 
 class Slopes:
-    """What has arrived at each step so far, with the rules that hold for all of them.
+    """The slopes that have arrived at each step so far, with the rules that hold for all of them.
 
     Padding of narrow heads has no slope, and neither has what is not finite. Through a number that was changed by hand
     nothing goes further back: what stands before it moves it no more.
@@ -59,7 +59,7 @@ class Slopes:
         return self._arrived.get(at)
 
     def through(self, at: Place) -> Array | None:
-        """Return what goes back through a step: the same, but for the numbers that were changed by hand."""
+        """Return the slope before a step: the same as after it, but 0 for the numbers that were changed by hand."""
         G = self.of(at)
         if G is None or at not in self._edited:
             return G
@@ -73,7 +73,7 @@ class Slopes:
         self._arrived[at] = G
 
     def unedited(self, at: Place, make: Callable[[], Array]) -> Array:
-        """Return what a step was before a number of it was changed: as it was made, for slopes belong to that."""
+        """Return a step as it was computed, before any edit: slopes belong to that."""
         return make() if at in self._edited else self.array(at)
 
 

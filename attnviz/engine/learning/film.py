@@ -67,7 +67,7 @@ def learns(config: Config) -> bool:
 
 
 def obstacle(config: Config) -> str:
-    """Return why a setting cannot be learned, as the end of a sentence; nothing if it can."""
+    """Return the reason why a setting cannot be learned, as the end of a sentence; empty if it can."""
     known: dict[str, Iterable[str]] = {"score": SCORES, "normaliser": NORMALISERS, "embedding": BY_WORD}
     fine = {
         "score": config.score in SCORES,
@@ -199,7 +199,7 @@ class Learner:
 
     @property
     def n_bytes(self) -> int:
-        """What it takes in memory."""
+        """The bytes that it holds in memory."""
         return self._trainer.vector.nbytes * (len(self.frames) + 3) + self._trainer.network.embeddings.nbytes
 
 
@@ -249,7 +249,7 @@ def costs_nothing(config: Config) -> bool:
 
 @cache
 def _opening(task: str) -> Config:
-    """Return what is learned in the setting that a task opens with."""
+    """Return the learned part of the setting that a task opens with."""
     recipe: Mapping[str, Any] = GAMES[task].recipe
     return _what_is_learned(Config(**{"initialiser": "learned", "task": task} | dict(recipe)))
 
@@ -272,7 +272,7 @@ def _learned_parts(layer: Mapping[str, Any]) -> dict[str, Array]:
 
 
 def network_of(config: Config, trace: Trace, game: Game) -> Network:
-    """Return what stays as it is while a setting is learned, from the run of one of the task's own sentences."""
+    """Return the constants of learning a setting, from the run of one of the task's own sentences."""
     row, layer = EMBEDDINGS[config.embedding], trace.layers[0]
     E = row.fn(game.vocabulary, config.d_model, game.vocabulary, **row.settings(config))
     d_k = config.key_widths()[0]
@@ -336,7 +336,7 @@ def _with_columns(W: Array, n: int) -> Array:
 
 
 def notes(config: Config, tokens: tuple[str, ...]) -> list[str]:
-    """Return what a reader should know of a run whose projections are to be learned: why not, and strange words."""
+    """Return the notes on a run whose projections are to be learned: obstacles, and words outside the task."""
     if not INITIALISERS[config.initialiser].learned or not config.learn_steps:
         return []
     why = obstacle(config)

@@ -1,4 +1,4 @@
-"""What learning takes, before anything is learned: from the sizes of a setting and its steps alone."""
+"""The cost of learning, before anything is learned: from the sizes of a setting and its steps alone."""
 
 from __future__ import annotations
 

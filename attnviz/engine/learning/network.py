@@ -47,7 +47,7 @@ class Network:
     bias: Array | None
 
     def forward(self, layers: Sequence[Layer], queries: Array, keys: Array) -> tuple[Array, list[dict[str, Any]]]:
-        """Return what the last layer writes, (batch, queries, d_model), and what each layer computed on the way."""
+        """Compute the output of the last layer, (batch, queries, d_model), and the intermediates of each layer."""
         X = self.embeddings[queries] + self.positions[0]
         X_kv = self.embeddings[keys] + self.positions[1] if self.is_cross else None
         kept, Y = [], X

@@ -40,7 +40,7 @@ def rate(start: float, step: int) -> float:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a frame does on sentences that were not learned from.
+    """The scores of a frame on sentences that were not learned from.
 
     loss   mean squared distance of what the last layer writes from the vector of the right word
     right  the share of rows in which the right word is the nearest of all
@@ -53,7 +53,7 @@ class Measured:
 
 
 class Layout:
-    """Where each parameter of each layer stands in one long vector."""
+    """The places of all parameters in one long vector."""
 
     def __init__(self, layers: Sequence[Mapping[str, Array]]) -> None:
         self._shapes = [{name: array.shape for name, array in sorted(layer.items())} for layer in layers]
@@ -61,7 +61,7 @@ class Layout:
 
     @property
     def sizes(self) -> list[int]:
-        """How many numbers each parameter has, in the order in which they stand."""
+        """The number of entries of each parameter, in their order."""
         return [math.prod(shape) for layer in self._shapes for shape in layer.values()]
 
     def joined(self, layers: Sequence[Mapping[str, Array]]) -> Array:

@@ -1,1 +1,1 @@
-"""What the numbers are made of: addressable noise and memory that is used again."""
+"""The ground of all numbers: addressable noise, products in a fixed order, and memory that is used again."""

@@ -21,7 +21,7 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True)
 class Address:
-    """Where a random number lives: a seed, a name, and the leading indices that are already fixed."""
+    """The address of a random number: a seed, a name, and the leading indices that are already fixed."""
 
     seed: int
     name: str
@@ -48,7 +48,7 @@ def _bits(address: Address, shape: tuple[int, ...]) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def _steps(size: int) -> np.ndarray:
-    """What is added to the state for each index of an axis."""
+    """Return the increment of the state for each index of an axis."""
     steps = np.arange(1, size + 1, dtype=np.uint64) * GOLDEN
     steps.flags.writeable = False
     return steps

@@ -59,7 +59,7 @@ def real(name: str, given: Any) -> Array:
 
 
 def _detached(name: str, given: Any) -> Any:
-    """Return what NumPy can read: a tensor dense, in a type that NumPy knows and in main memory."""
+    """Return a tensor that NumPy can read: dense, in a type that NumPy knows and in main memory."""
     if np.ma.is_masked(given):
         return np.asarray(given.astype(np.float64).filled(FILLED[name]))
     if not hasattr(given, "detach"):

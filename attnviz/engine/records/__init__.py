@@ -1,1 +1,1 @@
-"""What goes into a run and what comes out of it: settings, edits, typed rows, the trace."""
+"""Records of a run: its settings, edits and typed rows, and the trace that it leaves."""

@@ -432,12 +432,12 @@ class Config:
 
     @property
     def kv_heads(self) -> int:
-        """How many key/value heads there are."""
+        """The number of key/value heads."""
         return self.n_kv_heads or self.n_heads
 
     @property
     def group_size(self) -> int:
-        """How many query heads share one key/value head; head h uses group h // group_size."""
+        """The number of query heads that share one key/value head; head h uses group h // group_size."""
         return self.n_heads // self.kv_heads
 
     def key_widths(self) -> tuple[int, ...]:

@@ -72,7 +72,7 @@ def _packed(texts: list[str], n_columns: int) -> str | None:
 
 
 def _zero(n_digits: int) -> int:
-    """What stands for 0 in so many digits: halfway, so that numbers below it fit too."""
+    """Return the number that stands for 0 in so many digits: halfway, so that negative numbers fit too."""
     return int(64**n_digits // 2)
 
 

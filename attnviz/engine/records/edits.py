@@ -130,7 +130,7 @@ def _one_written(edit: Edit) -> str:
 
 
 def position(edit: Edit) -> str:
-    """Return where an edit stands, counted from 1.
+    """Describe the position of an edit, counted from 1.
 
     >>> position((0, "scores", (1, 2, 3), 0.5))
     'scores.1.2.3.4'

@@ -24,7 +24,7 @@ NOTES = Words(
 
 
 class HostedModel(Protocol):
-    """What is asked of a model that is offered; a `config` is a `Config`, which stands above this file."""
+    """A model that a host offers; a `config` is a `Config`, which stands above this file."""
 
     @property
     def digest(self) -> str:
@@ -41,7 +41,7 @@ class HostedModel(Protocol):
 
     @property
     def sizes(self) -> ModelSizes:
-        """What a run of it takes depends on these."""
+        """The sizes that the cost of a run depends on."""
         ...
 
 
@@ -66,7 +66,7 @@ def find(written: str) -> HostedModel | None:
 
 
 def unavailable(written: str) -> str:
-    """Return what is to be said of a model that is not offered."""
+    """Return the sentence on a model that is not offered."""
     name, _, digest = written.partition("~")
     if name in MODELS:
         return NOTES["other"].format(name=name, wanted=digest, here=MODELS[name].digest)

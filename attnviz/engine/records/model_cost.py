@@ -1,4 +1,4 @@
-"""What a run through a trained model takes: its own numbers stay in their file, so only the steps count."""
+"""The cost of a run through a trained model: its own numbers stay in their file, so only the steps count."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class ModelSizes:
     n_weights: int
 
     def of_layer(self, n: int) -> int:
-        """Return how many numbers the steps of one layer hold for n tokens."""
+        """Count the numbers in the steps of one layer for n tokens."""
         joined = self.n_heads * self.d_head
         projected = 3 * joined + 4 * self.n_kv_heads * self.d_head  # queries and keys before they are turned, too
         cells = 5 * self.n_heads * n * n + n * n
         return n * (projected + 2 * joined + 9 * self.d_model + (3 if self.gated else 1) * self.d_ff) + cells
 
     def largest(self, n: int) -> int:
-        """Return how many numbers the largest array has that is made for a moment."""
+        """Count the numbers of the largest temporary array."""
         return max(self.d_model * max(self.d_ff, self.n_heads * self.d_head), self.n_heads * n * n, n * self.d_ff)
 
     def drawn(self, n: int) -> int:
-        """Return how many numbers the pictures of one layer show."""
+        """Count the numbers in the pictures of one layer."""
         return self.n_heads * n * (2 * n + self.d_head)
 
     def seconds(self, n: int) -> float:

@@ -1,4 +1,4 @@
-"""What is known of a step before it is computed, and the steps that only trained models have."""
+"""Facts about each step before it is computed, and the steps that only trained models have."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Spec:
-    """What is known of a step before it is computed. `kind` chooses the colours: signed, share or allowed.
+    """The facts about a step that do not depend on a run. `kind` chooses the colours: signed, share or allowed.
 
     `meaning` is in English; the step says it.
     """

@@ -1,4 +1,4 @@
-"""What a run leaves behind: every intermediate, with its axes named."""
+"""All intermediates of a run, with their axes named."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ TYPED = "formula"
 
 
 class Setting(Protocol):
-    """What of a Config says which row is meant."""
+    """The fields of a Config that choose a row."""
 
     @property
     def score(self) -> str: ...
@@ -67,7 +67,7 @@ def _score(name: str, formula: Formula, widths: tuple[int, ...] = ()) -> Score:
 
 
 def _plain(name: str, formula: Formula) -> dict[str, str]:
-    """What a typed score is called in plain text: the line itself."""
+    """Return a typed score in plain text: the line itself."""
     return {"plain": " ".join(formula.text.split())} if name == TYPED else {}
 
 

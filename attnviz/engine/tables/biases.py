@@ -109,7 +109,7 @@ FORMULA = "-log(1 + abs(i - j))"
 
 
 def formula(n_heads: int, n_query: int, n_key: int, *, bias_formula: str = FORMULA) -> np.ndarray:
-    """Return what the typed line gives for each head, query and key."""
+    """Evaluate the typed line for each head, query and key."""
     return bias_table(parse(bias_formula, "bias"), n_heads, n_query, n_key)
 
 

@@ -1,4 +1,4 @@
-"""What stands around attention in a Transformer layer: normalisation and the feed-forward block."""
+"""The blocks around attention in a Transformer layer: normalisation and the feed-forward network."""
 
 from __future__ import annotations
 

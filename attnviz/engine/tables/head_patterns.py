@@ -1,4 +1,4 @@
-r"""What a head can be made to do on purpose, and the numbers that make it do so.
+r"""Patterns that a head can be made to follow, and the numbers that make it do so.
 
 Every query asks for a number and every key answers to one; where the numbers are equal, the query is to read the key.
 A number t of N is a point on the circle, (cos 2 pi t/N, sin 2 pi t/N): the product of two such points is 1 where they
@@ -40,7 +40,7 @@ class Match:
     places: int
 
     def radius(self, sharpness: float, scale: float) -> float:
-        """How long queries and keys must be for the gap in score between the right key and the next best.
+        """Return the length of queries and keys that makes the gap in score between the right key and the next best.
 
         The gap is the sharpness, and ln m more where m keys answer to one number: so many may be next best together.
         """
@@ -51,7 +51,7 @@ class Match:
         return math.sqrt(gap / (1.0 - math.cos(2.0 * math.pi / self.places)) / scale)
 
     def wanted(self) -> Array:
-        """Which keys each query is to read, in equal parts. Shape (queries, keys), bool.
+        """Return the keys that each query is to read, in equal parts. Shape (queries, keys), bool.
 
         >>> Match((0, 0), (0, 1), 4).wanted().astype(int)
         array([[1, 0],
@@ -107,7 +107,7 @@ class LeastSquares:
 
 
 def share_where_wanted(A: Array, wanted: Array, allowed: Array) -> Array:
-    """How much of each query's weight lies where it should, 0 to 1: in equal parts on the wanted keys that are allowed.
+    """Compute the share of each query's weight, 0 to 1, that is in equal parts on the wanted keys that are allowed.
 
     >>> wanted = np.array([[True, True, False]])
     >>> share_where_wanted(np.array([[0.75, 0.25, 0.0]]), wanted, wanted | True)
@@ -192,7 +192,7 @@ class Pattern(Choice):
     edge: bool = False
 
     def wanted(self, match: Match) -> Array:
-        """Which keys each query is to read; with `before`, of those that are not later than the query."""
+        """Return the keys that each query is to read; with `before`, of those that are not later than the query."""
         wanted = match.wanted()
         return np.tril(wanted) if self.before else wanted
 

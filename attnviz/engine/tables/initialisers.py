@@ -1,4 +1,4 @@
-"""How a matrix of parameters is filled: W_Q, W_K, W_V, W_O and those that a score function brings along.
+"""Initialisers of the parameters: W_Q, W_K, W_V, W_O and those of the score function.
 
 Every initialiser gets the address of its matrix, the shape (d_in, d_out) of one head's matrix, and the input X that the
 matrix will be applied to; those that set weights by hand are solved from X, the others leave it alone. A vector of
@@ -19,7 +19,7 @@ from attnviz.settings.rows import Choice, table
 
 
 def fans(shape: tuple[int, ...]) -> tuple[int, int]:
-    """Return how many numbers go into one output, and how many outputs one number goes into.
+    """Return the numbers of inputs of one output, and of outputs of one input.
 
     A vector has one output.
     """

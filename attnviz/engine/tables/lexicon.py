@@ -63,7 +63,7 @@ class Lexicon:
 
 
 def _bases(word: str) -> list[str]:
-    """Return what a word may be without an ending, the likeliest first.
+    """Return the words that a word may be without an ending, the likeliest first.
 
     >>> _bases("stopped")
     ['stopp', 'stop', 'stoppe']

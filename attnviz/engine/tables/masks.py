@@ -1,4 +1,4 @@
-"""Who may attend where. A mask is a boolean array; True means MAY attend.
+"""Masks of attention. A mask is a boolean array; True means MAY attend.
 
 Every mask is written for the cell in row i, column j: `i` has shape (queries, 1) and `j` (1, keys), so that an
 expression such as `j <= i` is the whole mask. `pad` (1, keys) is True where a key is a <pad> token.
@@ -148,7 +148,7 @@ def written(cells: object) -> str:
 def allowed(
     names: tuple[str, ...], n_query: int, pad: np.ndarray, settings: Mapping[str, Mapping[str, Any]]
 ) -> np.ndarray:
-    """Where every one of the named masks allows a look. Shape (queries, keys).
+    """Combine the named masks: True where every one allows the cell. Shape (queries, keys).
 
     pad       (keys,), True where a key is a <pad>
     settings  for each name the keywords of its row

@@ -1,4 +1,4 @@
-"""How the scores of a row become weights.
+"""Normalisers, from the scores of a row to its weights.
 
 Every normaliser works along the last axis on the scores over a temperature, z = x / T. It gets T apart, so that a
 row's maximum can be subtracted before the division and nothing overflows. A forbidden cell is -inf and comes out as
@@ -83,7 +83,7 @@ ROUNDING = 2.0**-44
 
 
 def size_of_terms(Q: Array, K: Array, scale: float | Array = 1.0) -> Array:
-    """Return how large the numbers are whose sums the scores of each head are, (..., 1, 1).
+    """Return the size of the terms that the scores of each head are sums of, (..., 1, 1).
 
     It is |scale| |Q| |K|, with the root of the sum of all squares of a matrix, which no score exceeds (Cauchy-Schwarz).
 

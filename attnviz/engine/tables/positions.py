@@ -1,4 +1,4 @@
-"""Where a token stands: P, which is added to E, or a rotation of the queries and keys."""
+"""Positions of tokens: P, which is added to E, or a rotation of the queries and keys."""
 
 from __future__ import annotations
 

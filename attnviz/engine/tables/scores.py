@@ -1,4 +1,4 @@
-"""How well a query matches a key: one number for every pair.
+"""Scores of a query and a key: one number for every pair.
 
 Every score function takes queries Q (..., n_query, d_q) and keys K (..., n_key, d_k) and returns (..., n_query, n_key);
 the leading axes, heads among them, are carried along. Parameters come as keywords, shaped as if there were one head or
@@ -180,7 +180,7 @@ class Score(Choice):
 
     @property
     def definition(self) -> Formula:
-        """What `fn` gives, as a formula; the scale comes after it."""
+        """The value of `fn` as a formula; the scale comes after it."""
         return self.typed or parse(self.unscaled or self.line)
 
     @property

@@ -78,7 +78,7 @@ def _joins(cluster: str, character: str) -> bool:
 
 
 def graphemes(text: str) -> tuple[str, ...]:
-    """What a reader calls characters: joined emoji and combining marks stay whole.
+    """Split a text into characters as a reader counts them: joined emoji and combining marks stay whole.
 
     Unicode Annex 29's extended grapheme clusters, by the properties that Python's own tables know.
 
@@ -95,7 +95,7 @@ def graphemes(text: str) -> tuple[str, ...]:
 
 
 def _kind(cluster: str) -> str:
-    """What a cluster is to a tokeniser: a space, an apostrophe, part of a word, or a sign that stands alone."""
+    """Classify a cluster: a space, an apostrophe, part of a word, or a sign that stands alone."""
     first = cluster[0]
     if first.isspace() or unicodedata.category(first) == "Cc":
         return "space"
@@ -146,7 +146,7 @@ def _words(text: str) -> list[str]:
 
 
 def whitespace(text: str) -> tuple[str, ...]:
-    """What stands between spaces.
+    """Split a text at spaces.
 
     >>> whitespace("The mat.")
     ('The', 'mat.')

@@ -20,7 +20,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Answers:
-    """What is right in a number of sentences.
+    """The right answers in a number of sentences.
 
     words   (sentences, queries): the place in the vocabulary of what each row should say
     counts  (sentences, queries): whether the row has an answer at all
@@ -67,7 +67,7 @@ class Game(Choice):
         return np.array([known[word] for word in words], dtype=int) if set(words) <= known.keys() else None
 
     def answers(self, queries: Sequence[str], keys: Sequence[str]) -> Answers | None:
-        """Return what is right in one sentence of words; None where the task has no answer to it."""
+        """Return the right answers in one sentence of words; None where the task has no answer to it."""
         x, y = self.places(queries), self.places(keys)
         if x is None or y is None or not self.fits(x, y):
             return None

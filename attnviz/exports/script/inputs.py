@@ -27,7 +27,7 @@ TEXTS_OF_THEIR_OWN = (
 
 
 def kv(trace: Trace) -> str:
-    """Return what the names of the keys' tokens and rows end with."""
+    """Return the ending of the names of the keys' tokens and rows."""
     return "_kv" if trace.config.is_cross_attention else ""
 
 
@@ -218,7 +218,7 @@ def _slopes(n_heads: int) -> list[str]:
 
 
 def _buckets(config: Config) -> list[str]:
-    """Return where T5's buckets begin."""
+    """Return the distances at which T5's buckets begin."""
     each = config.t5_n_buckets // 2 if config.t5_bidirectional else config.t5_n_buckets
     exact, rest, last = each // 2, each - each // 2, config.t5_max_distance
     lines = [f"exact = {exact}  # so many distances have a bucket of their own"]

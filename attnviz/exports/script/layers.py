@@ -69,7 +69,7 @@ class LayerScript:
         return "k" in score_of(self.config).definition.variables()
 
     def x_kv(self) -> str:
-        """Return what keys and values are made of."""
+        """Return the name of the rows that keys and values are made of."""
         return "X_kv" if self.config.is_cross_attention else self.x
 
     def _projected(self, name: str, code: str, bias: str, widths: str) -> None:
@@ -159,7 +159,7 @@ class LayerScript:
         return code
 
     def named(self, x: str, axis: int) -> dict[str, str]:
-        """Return what stands in the lines of a normaliser for the scores and the temperature."""
+        """Return the words for the scores and the temperature in the lines of a normaliser."""
         T = "" if self.config.temperature == 1.0 else " / temperature"
         z, quiet = f"{x} - {x}.max(axis={axis}, keepdims=True)", f"{x} - top"
         return {
@@ -172,7 +172,7 @@ class LayerScript:
         }
 
     def _size_of_terms(self) -> str:
-        """Return how large the numbers are whose sums the scores of a head are, as code."""
+        """Return the size of the terms that the scores of a head are sums of, as code."""
         squares = [f"({X}**2).sum(axis=(1, 2), keepdims=True)" for X in ("Q", self.K)]
         size = f"np.sqrt({squares[0]} * {squares[1]})"
         return f"abs(scale) * {size}" if self._scale() else size

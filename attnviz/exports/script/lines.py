@@ -82,7 +82,7 @@ class Lines:
         return variable
 
     def _learned(self, variable: str) -> str:
-        """What was learned, of this layer alone where there are several."""
+        """Return the learned parameters, of this layer alone where there are several."""
         return f"{variable}_learned" + (f"[{self.place()}]" if self._trace.config.n_layers > 1 else "")
 
     def _only(self, layer: int | None, lines: Sequence[str]) -> None:
@@ -98,7 +98,7 @@ class Lines:
         self._lines, self._written = [], []
 
     def address(self, name: str) -> str:
-        """Return where the numbers of a parameter are drawn, as code."""
+        """Return the address at which the numbers of a parameter are drawn, as code."""
         return f'f"layer{{layer}}/{name}"' if self._looped else f'"layer{self._layers[0]}/{name}"'
 
     def place(self) -> str:

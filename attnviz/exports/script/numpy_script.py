@@ -100,7 +100,7 @@ def _block(part: Part, trace: Trace) -> list[str]:
 
 
 def summary(trace: Trace, library: str) -> str:
-    """Return what the script is, in words that hold nothing of what was typed."""
+    """Summarise the script, in words that hold nothing of what was typed."""
     config = trace.config
     text = SUMMARY.format(
         layers=f" in {config.n_layers} layers" if config.n_layers > 1 else "",

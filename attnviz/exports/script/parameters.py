@@ -24,7 +24,7 @@ MATRICES = {"w_q": "W_Q", "w_k": "W_K", "w_v": "W_V"}
 
 
 class ParameterWriter:
-    """How the parameters of one setting are written; `lines` are those of the layer that they belong to."""
+    """A writer of the parameters of one setting; `lines` are those of the layer that they belong to."""
 
     def __init__(self, lines: Lines, config: Config) -> None:
         self._lines, self._config = lines, config
@@ -70,7 +70,7 @@ class ParameterWriter:
         return f"{MATRICES[name]}_made{at}" if self._is_made else ""
 
     def _repeated(self, letter: str, code: str) -> str:
-        """Return what each key/value head has for the query heads that share it.
+        """Repeat each key/value head for the query heads that share it.
 
         What was made by hand is so already.
         """

@@ -79,7 +79,7 @@ AFTER = {
 
 
 def parts(trace: Trace, *, looped: bool, write: type[LayerScript] = LayerScript) -> tuple[list[Part], str]:
-    """Return what a script computes, part by part, and the variable that holds the result at the end.
+    """Return the parts of a script in order, and the variable that holds the result at the end.
 
     Several layers stand in a loop if `looped`, otherwise one after the other; `write` writes a layer.
     """
@@ -146,7 +146,7 @@ def formulas(part: Part, whole: Sequence[Part], trace: Trace) -> list[str]:
 
 
 def _all_allow(mask: tuple[str, ...]) -> str:
-    """Return what all the masks together allow."""
+    """Return the conjunction of all the masks."""
     each = [MASKS[name].formula for name in mask]
     return each[0] if len(each) == 1 else r" \;\text{and}\; ".join(f"({formula})" for formula in each)
 

@@ -1,4 +1,4 @@
-"""What each row of each table is in a script: a line or a few of NumPy, written for a reader.
+"""The rows of each table in a script: a line or a few of NumPy, written for a reader.
 
 The lines name the variables as the papers do and the settings as `Config` does. A test holds every table of the engine
 against its table here.

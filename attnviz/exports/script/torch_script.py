@@ -147,7 +147,7 @@ class TorchLayerScript(LayerScript):
         )
 
     def _masking(self) -> list[str]:
-        """Return what says where to look and what is added there."""
+        """Return the arguments for the mask and for what is added to the scores."""
         if needs_bias(self.trace):
             return ["attn_mask=added"]
         if self._is_causal():

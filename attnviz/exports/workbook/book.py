@@ -207,7 +207,7 @@ def _form(block: Block, i: int, j: int) -> str:
 
 
 def _held(value: float) -> float | str:
-    """Return what stands in a cell for a number of the run."""
+    """Return the content of a cell for a number of the run."""
     if math.isnan(value):
         return NOTHING
     return FORBIDDEN if value == -math.inf else _Exact(value)

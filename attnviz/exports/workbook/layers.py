@@ -167,7 +167,7 @@ class LayerSheets:
         return self._writer.step(sheet, "weights", made, h, grey_of=masked)
 
     def _size_of_terms(self, pair: Pair, h: int) -> tuple[str, float]:
-        """Return how large the numbers are whose sums the scores of a head are, as a formula and as a number."""
+        """Return the size of the terms that the scores of a head are sums of, as a formula and as a number."""
         scale, own = self._inputs.scale, 1.0
         formula = f"SQRT(SUMSQ({pair.Q.whole()}))*SQRT(SUMSQ({pair.K.whole()}))"
         if scale is not None:

@@ -1,4 +1,4 @@
-"""Where every number of a workbook stands, and the references by which its formulas find it.
+"""The layout of a workbook, and the references by which its formulas find every number.
 
 Nothing here knows a library for spreadsheets: a book is a list of sheets, a sheet a list of blocks, and a block a
 matrix of numbers with the formula of every cell.
@@ -175,5 +175,5 @@ class Book:
 
 
 def fault(which: str, **facts: object) -> ConfigError:
-    """Return what is wrong with a setting that no workbook can hold."""
+    """Return the reason why no workbook can hold a setting."""
     return ConfigError(FAULTS[which].format(**facts))

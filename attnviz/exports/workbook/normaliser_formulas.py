@@ -207,7 +207,7 @@ def _entmax15(lines: Lines) -> Formula:
 
 
 def _below(lines: Lines, which: str, over: float) -> Block:
-    """Return how far each score lies below the largest of its line, over the temperature."""
+    """Return each score less the largest of its line, over the temperature."""
     largest, T = lines.largest(), lines.T if over == 1.0 else f"({over:.0f}*{lines.T})"
 
     def formula(i: int, j: int) -> str:
@@ -234,7 +234,7 @@ def _ranks(lines: Lines) -> Array:
 
 
 def _above(lines: Lines, z: Block, thresholds: Block, power: str) -> Formula:
-    """Return what lies above the threshold of its line, which is the largest of those that were found."""
+    """Return the excess over the threshold of its line, the largest of those that were found."""
     t = thresholds.array
     tau = np.where(
         np.isnan(t).all(axis=lines.axis, keepdims=True),

@@ -50,7 +50,7 @@ SAID = Words(
 
 
 def of_spread(trace: Trace, found: Spread) -> list[str]:
-    """What the dot products of one width come to, and what in the setting hides or bends the answer."""
+    """Describe the dot products of one width, and the parts of the setting that hide or bend the answer."""
     if math.isnan(found.equal):
         return []
     scores, largest = ({name: short(value) for name, value in each.items()} for each in (found.scores, found.largest))
@@ -60,7 +60,7 @@ def of_spread(trace: Trace, found: Spread) -> list[str]:
 
 
 def of_entries(trace: Trace, found: Sequence[Spread]) -> list[str]:
-    """How far the queries and keys of the setting are from what the root is derived for, from the first to the last."""
+    """Describe the distance of the queries and keys of the setting from the assumptions behind the root."""
     (q_first, k_first), (q_last, k_last) = (tuple(map(short, found[at].entries)) for at in (0, -1))
     ends = {"first": found[0].d_k, "last": found[-1].d_k}
     said = SAID["entries"].format(q_first=q_first, k_first=k_first, q_last=q_last, k_last=k_last, **ends)
@@ -86,7 +86,7 @@ def _hidden(trace: Trace, found: Spread) -> list[str]:
 
 
 def _elsewhere(trace: Trace, found: Spread) -> list[str]:
-    """What else of the setting has a part in the answer."""
+    """List the other parts of the setting that affect the answer."""
     config = trace.config
     cases = {
         "temperature": config.temperature != 1.0,

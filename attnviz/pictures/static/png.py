@@ -33,7 +33,7 @@ _SIZE = re.compile(r'<svg [^>]*\bwidth="(\d+)" height="(\d+)"')
 
 
 def missing() -> str:
-    """What is missing for a PNG, and what to do, in a sentence; nothing where it can be drawn."""
+    """Return a sentence on whatever is missing for a PNG, and the remedy; nothing where it can be drawn."""
     return FAULTS["package"] if importlib.util.find_spec("resvg_py") is None else ""
 
 

@@ -70,7 +70,7 @@ def read(answer: Any, shape: tuple[int, ...]) -> np.ndarray | None:
 
 
 def packed(allowed: np.ndarray, query_tokens: Sequence[str], key_tokens: Sequence[str], refused: int = 0) -> bytes:
-    """What the browser needs, as JSON; the mask as lines of 0 and 1."""
+    """Pack the data for the browser as JSON; the mask as lines of 0 and 1."""
     described = {
         "queries": list(query_tokens),
         "keys": list(key_tokens),

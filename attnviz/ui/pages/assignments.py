@@ -132,7 +132,7 @@ def _heading(task: Assignment) -> None:
 
 
 def _pictures(trace: Trace, selection: Selection, task: Assignment) -> Selection:
-    """What is not hidden of the run."""
+    """Draw the steps of the run that are not hidden."""
     if task.pictures or task.panels:
         selection = explore.pictures(trace, selection, key="task", names=task.pictures)
     if task.panels:

@@ -271,7 +271,7 @@ def _maps(trace: Trace, titles: Sequence[str]) -> list[Stage]:
 
 
 def _says(trace: Trace, step: int) -> list[str]:
-    """Return what the rows that count say, and what would be right."""
+    """Describe the output of the rows that count, and the right answer."""
     game = GAMES[trace.config.task]
     said, answers = films.said(trace), game.answers(trace.query_tokens, trace.key_tokens)
     if answers is None:

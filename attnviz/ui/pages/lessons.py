@@ -107,7 +107,7 @@ def _at(selection: Selection) -> str:
 
 
 def _times_dealt(selection: Selection) -> int:
-    """Return how often the numbers of this slide were dealt again."""
+    """Count the times that the numbers of this slide were dealt again."""
     return int(st.session_state.get(_DEALT, {}).get((selection.lesson, selection.slide), 0))
 
 

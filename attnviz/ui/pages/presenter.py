@@ -85,7 +85,7 @@ def _picked(selection: Selection, name: str, step: Step) -> Picked | None:
 
 
 def _explained(trace: Trace, selection: Selection, step: Step, symbol: str) -> str:
-    """Return what the chosen cell says, in words and with the number of this step."""
+    """Explain the chosen cell in words, with the number of this step."""
     if not _is_chosen(selection):
         return WORDS["choose"]
     head, query, key = (number - 1 for number in (selection.head, selection.query, selection.key) if number)

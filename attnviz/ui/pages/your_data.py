@@ -91,7 +91,7 @@ _PASTE = "own_paste_{part}"
 
 @dataclass(frozen=True)
 class HeldUpload:
-    """What is shown: its kind, its arrays by part, tokens as they were typed; or a saved run, as its file."""
+    """The upload that is shown: its kind, its arrays by part, tokens as typed; or a saved run, as its file."""
 
     kind: str
     parts: Mapping[str, Upload] = field(default_factory=dict)
@@ -174,7 +174,7 @@ def _bring(config: Config) -> None:
 
 
 def _about_setting(held: HeldUpload, config: Config) -> Sequence[str]:
-    """What of the present setting applies to the numbers."""
+    """Describe the part of the present setting that applies to the numbers."""
     if held.saved or held.kind == "weights":
         return ()
     other = (TEXTS["score"],) if held.kind == "vectors" and SCORES[config.score].parameters else ()
@@ -279,7 +279,7 @@ def _refuse(error: ConfigError) -> None:
 
 
 def _trace(held: HeldUpload, config: Config) -> Trace:
-    """What is held as a trace. Raises ConfigError if it does not fit together, or not on the page."""
+    """Build the trace of an upload. Raises ConfigError if it does not fit together, or not on the page."""
     if held.saved:
         return _on_page(archive.read(held.saved, read_files.BUDGET))
     return _on_page(to_trace.trace(held.kind, held.parts, held.tokens, held.key_tokens, config))

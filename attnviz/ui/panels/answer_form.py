@@ -79,7 +79,7 @@ def _question(n: int, ask: ResolvedQuestion | str, key: str, checked: int | None
 
 
 def _widget(ask: ResolvedQuestion, labels: Sequence[str], key: str) -> None:
-    """Where the answer is given. Labels are markdown, so none of them holds a visitor's word."""
+    """Draw the widget for an answer. Labels are markdown, so none of them holds a visitor's word."""
     places = range(len(labels))
     if ask.form == "number":
         tolerance = WORDS["tolerance"].format(tolerance=ask.tolerance) if ask.tolerance else None
@@ -97,7 +97,7 @@ def _is_unreadable(key: str) -> bool:
 
 
 def _number(ask: ResolvedQuestion | str, key: str) -> int:
-    """What the widgets hold, as a code holds it; an empty choice of several counts once it is said to be meant."""
+    """Return the answer as codes hold it; an empty choice of several counts once it is said to be meant."""
     held: Any = st.session_state.get(key)
     if isinstance(ask, str):
         return 0
@@ -121,7 +121,7 @@ def _check(who: str, found: Sequence[ResolvedQuestion | str], keys: Sequence[str
 def _handed(
     task: Assignment, name: str, code: str, found: Sequence[ResolvedQuestion | str], numbers: Sequence[int]
 ) -> None:
-    """What a student hands in."""
+    """Draw the code that a student hands in."""
     asks = [ask for ask in found if isinstance(ask, ResolvedQuestion)]
     said = [WORDS["kept"].format(n=sum(map(bool, numbers)), all=len(asks))]
     if task.task_feedback:

@@ -1,4 +1,4 @@
-"""Where a teacher composes an assignment from the present setting: its words, its locks, its questions, its link."""
+"""An editor for assignments from the present setting: words, locks, questions, and the link."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _place(trace: Trace, kind: str, n: int, name: str, held: dict[str, Value]) -
 
 
 def _offered(trace: Trace, name: str, held: dict[str, Value]) -> list[Value]:
-    """What this run has of a list."""
+    """Return the options of a list that this run has."""
     steps = step_names.steps(trace, min(int(held.get("layer", 1)), len(trace.layers)) - 1)
     sizes = {"layer": len(trace.layers), "head": trace.config.n_heads}
     sizes |= {"query": len(trace.query_tokens), "key": len(trace.key_tokens)}

@@ -128,7 +128,7 @@ def slope_map(trace: Trace, found: Gradients, layer: int, name: str) -> Stage:
 
 
 def verdict(trace: Trace, found: Gradients, layer: int) -> list[str]:
-    """Return what the sizes of the slopes of the weights and of the scores say."""
+    """Compare the sizes of the slopes of the weights and of the scores, in words."""
     before, after = (float(abs(found.layers[layer][name].array).max(initial=0.0)) for name in ("weights", "masked"))
     if not before:
         return [WORDS["nothing"]]

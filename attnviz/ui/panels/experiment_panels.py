@@ -152,7 +152,7 @@ def scale(trace: Trace, selection: Selection) -> Selection:
 
 
 def _divided(found: Spread, name: str, title: str) -> dict[str, Any]:
-    """What is different in the picture of the weights under one divisor."""
+    """Return the changes to the picture of the weights under one divisor."""
     phrase = variance_charts.phrase(found, name)
     weights = {"array": found.weights[name], "masked": found.masked}
     return {"name": name, "title": title, "phrase": phrase, "alt": f"{title}, {phrase}"} | weights

@@ -1,4 +1,4 @@
-"""What can be looked at below the pictures: a word, every step, statistics, the seed dealt again, tables."""
+"""Panels below the pictures: a word, every step, statistics, the seed dealt again, tables."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def has_room(name: str, trace: Trace) -> bool:
 
 
 def sentence_panel(trace: Trace, selection: Selection) -> Selection:
-    """What one word reads from, in one head or in the mean of all."""
+    """Draw the weights of one word, in one head or in the mean of all."""
     query, head = (None if number is None else number - 1 for number in (selection.query, selection.head))
     asked = attention_lines.show(trace, selection.layer - 1, key="word", query=query, head=head)
     if asked is None:

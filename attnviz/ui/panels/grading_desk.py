@@ -1,4 +1,4 @@
-"""Where a teacher marks: the link of the assignment, the codes that were handed in, and the table they make."""
+"""A desk for marking: the link of the assignment, the codes that were handed in, and their table."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _results(config: Config, task: Assignment, table: submissions.Table, points:
 
 
 def _summary(task: Assignment, found: Sequence[grading.GradedSubmission], points: Sequence[float]) -> list[str]:
-    """Return how many codes are valid, and the mean over the students, each of whom counts once."""
+    """Summarise the valid codes, and the mean over the students, each of whom counts once."""
     valid = results.counted(found)
     if not valid:
         return [WORDS["invalid"].format(n=len(found))]
@@ -146,7 +146,7 @@ def _marked(config: Config, task: Assignment, pairs: list[tuple[str, str]]) -> l
 
 
 def _portion(config: Config, task: Assignment, n: int) -> int:
-    """Return how many of n codes are marked in one go; without numbers of their own all students share one run."""
+    """Return the number of codes, of n, that are marked in one go; with the same numbers all students share one run."""
     return max(1, cost.times(config, n, PORTION)) if task.task_own and n else n
 
 

@@ -80,7 +80,7 @@ def _numbered(options: Sequence[str]) -> list[str]:
 
 
 def _widget(question: ResolvedQuestion, labels: Sequence[str], key: str) -> None:
-    """Where the answer is given. Labels are markdown, so none of them holds a visitor's word."""
+    """Draw the widget for an answer. Labels are markdown, so none of them holds a visitor's word."""
     if question.form == "number":
         tolerance = WORDS["tolerance"].format(tolerance=question.tolerance) if question.tolerance else None
         st.text_input(WORDS["number"], key=key, max_chars=40, help=tolerance, width=240)
@@ -101,7 +101,7 @@ def _check(question: ResolvedQuestion, at: str, key: str) -> None:
 
 
 def _given(question: ResolvedQuestion, held: Any) -> Given:
-    """What a widget holds as an answer: a number, or the options chosen; text that is no number stays text."""
+    """Return the answer in a widget: a number, or the options chosen; text that is no number stays text."""
     if question.form == "number":
         number = read_number(held or "")
         return held if number is None else number
@@ -117,7 +117,7 @@ def _refusal(question: ResolvedQuestion, given: Given) -> str:
 
 
 def _answer(question: ResolvedQuestion, given: Given, trace: Trace) -> None:
-    """What was said, what is right, and why."""
+    """Draw the answer that was given, the right one, and the reason."""
     if given not in (None, "") and not isinstance(given, str):
         said = WORDS["said"].format(said=_said(question, given), judged=question.feedback(given))
         paragraph([said])

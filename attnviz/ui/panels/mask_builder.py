@@ -78,7 +78,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
 
 
 def counted(allowed: np.ndarray) -> list[str]:
-    """Return how many cells are allowed, and which rows are empty.
+    """Describe the allowed cells by their number, and name the empty rows.
 
     >>> counted(np.array([[True, False, True], [False, False, False]]))
     ['2 of 6 cells may be attended to.', 'Nothing to attend to for row 2: weights and output are zeros there.']

@@ -1,4 +1,4 @@
-"""What a trained model decides itself: said beside the controls, which it does without."""
+"""The settings that a trained model decides itself, beside the controls that it does without."""
 
 from __future__ import annotations
 

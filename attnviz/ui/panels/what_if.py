@@ -153,7 +153,7 @@ def _set(config: Config, selection: Selection, on: EditedMatrix) -> None:
 
 
 def _list(trace: Trace, selection: Selection) -> None:
-    """What was changed, each to be undone by itself."""
+    """Draw the list of edits, each to be undone by itself."""
     config = trace.config.chosen
     if not config.edits:
         return

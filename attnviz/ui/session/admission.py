@@ -34,7 +34,7 @@ TURNS = RunQueue()
 
 
 def refusal(what: str, of: Config | Trace, *beside: Config) -> str:
-    """Return why something cannot be made here and what would help, or an empty text."""
+    """Return the reason why something cannot be made here, and what would help; empty if it can."""
     return cost.refusal(what, of, *beside, most=cost.most_bytes(os.environ.get(cost.VARIABLE, "")))
 
 
@@ -95,7 +95,7 @@ def download(
 
 
 def later(what: str, of: Config | Trace, make: Callable[[], Made]) -> Callable[[], Made]:
-    """Return what makes a file when it is asked for, alone if it is large, in the present language."""
+    """Return a deferred file factory: it runs alone if the file is large, in the present language."""
     if not is_large(cost.estimate(what, of)):
         return locale.in_current_language(make)
 

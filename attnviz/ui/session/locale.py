@@ -1,4 +1,4 @@
-"""Which language the page speaks: the one that was chosen, or else the nearest to the browser's."""
+"""The language of the page: the one that was chosen, or else the nearest to the browser's."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def in_session_language(callback: Callable[Given, None]) -> Callable[Given, None
 
 
 def in_current_language(make: Callable[[], Made]) -> Callable[[], Made]:
-    """What makes a file when it is asked for, in a thread of its own: in the language that is spoken now."""
+    """Wrap a file factory so that it runs, in a thread of its own, in the language that is current now."""
     language = current_language()
 
     def made() -> Made:

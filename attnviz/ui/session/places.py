@@ -53,7 +53,7 @@ PANELS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a visitor is, as the buttons hold it."""
+    """The place that a visitor is at, as the buttons hold it."""
 
     place: str
     part: str

@@ -1,4 +1,4 @@
-"""What is looked at, which changes no number."""
+"""The selection: the page, the panel and the cell in view, which change no number."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ OUTSIDE = Words(
 
 
 def outside(selection: Selection, trace: Trace) -> list[str]:
-    """What is looked at and is not there in this run, a sentence for each."""
+    """Return a sentence for each part of the selection that is not there in this run."""
     lengths = {"layer": len(trace.layers)} | _lengths(trace)
     said = [_outside(selection, name, n) for name, n in lengths.items() if (getattr(selection, name) or 0) > n]
     if not any(selection.step in steps for steps in (trace.around, trace.layers[0], trace.layers[-1])):
@@ -139,7 +139,7 @@ def outside(selection: Selection, trace: Trace) -> list[str]:
 
 
 def outside_lesson(selection: Selection) -> list[str]:
-    """What is said of a slide that the lesson does not have."""
+    """Return the sentence on a slide that the lesson does not have."""
     n = len(LESSONS[selection.lesson].slides)
     return [_outside(selection, "slide", n)] if selection.slide > n else []
 
@@ -151,7 +151,7 @@ def _outside(selection: Selection, name: str, n: int) -> str:
 
 
 def _lengths(trace: Trace) -> dict[str, int]:
-    """Return how many there are of each place that may be chosen or not."""
+    """Return the number of options for each place that may be chosen or not."""
     heads = trace.config.n_heads
     words = {"query": len(trace.query_tokens), "key": len(trace.key_tokens)}
     return {"head": heads, "focus": heads, **words, "dimension": max(trace.config.value_widths())}

@@ -62,7 +62,7 @@ def read(
 
 
 def requested(name: str) -> str:
-    """What one parameter says, as `read` will find it; for what has to be known before anything is read."""
+    """Return the value of one parameter, as `read` will find it; for those that are needed before anything is read."""
     if _SAVED in st.session_state and not _navigated():
         return str(st.session_state[_SAVED].get(name, ""))
     return str(st.query_params.get(name, ""))
@@ -84,7 +84,7 @@ def found(problems: Iterable[str]) -> list[str]:
 
 
 def of_address(problems: Iterable[str]) -> list[str]:
-    """What a run shows to be wrong in the address that it has read; nothing where a visitor's own move led there."""
+    """Return the problems that a run shows in the address that it has read; none where a visitor's move led there."""
     return found(problems) if has_read() else []
 
 

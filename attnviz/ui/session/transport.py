@@ -1,4 +1,4 @@
-"""What is written to a browser: sent at once, and in a form that costs little.
+"""Messages to a browser: sent at once, and in a form that costs little.
 
 asyncio turns Nagle's algorithm off on the connections that it accepts, but only where the listening socket names its
 protocol, and Streamlit's names none (socket.socket(family=...)). So the second of two short messages waits until the
@@ -36,7 +36,7 @@ def send_at_once() -> None:
 
 
 def packed(data: Mapping[str, Any], numbers: bytes | None = None) -> bytes:
-    """What a component gets, as JSON in bytes: a mapping Streamlit would search for data frames in every run.
+    """Pack data for a component as JSON in bytes: a mapping Streamlit would search for data frames in every run.
 
     Numbers follow after a zero byte, which JSON never holds, as they lie in memory: as text they would be a third
     longer, and take more time to write, to compress and to read than all else of a picture.

@@ -135,7 +135,7 @@ def checked(draft: Record) -> Record:
 
 
 def longest(cls: type[Any], prefix: str = "") -> dict[str, int]:
-    """How many characters the text fields of a record hold, by their keys."""
+    """Return the most characters that the text fields of a record hold, by their keys."""
     kinds = {prefix + item.name: item.metadata["kind"] for item in settings(cls)}
     return {name: kind.longest for name, kind in kinds.items() if isinstance(kind, Text)}
 
@@ -166,7 +166,7 @@ def show(*records: object, unlike: Sequence[object] = ()) -> dict[str, Any]:
 
 
 def _held(item: Field[Any], value: Any, prefix: str = "") -> dict[str, Any]:
-    """What the widgets of a field hold for a value, by their keys; what cannot be read is left to the field."""
+    """Return the values of a field's widgets, by their keys; unparsable ones are left to the field."""
     match item.metadata["kind"]:
         case SerialisedTuple():
             return {}
@@ -235,7 +235,7 @@ def _widget(draft: object, item: Field[Any], prefix: str) -> Any:
 
 
 def start(key: str, otherwise: Any) -> Any:
-    """What a widget starts from: what it holds already, or else `otherwise`.
+    """Return the first value of a widget: the one that it holds already, or else `otherwise`.
 
     It is said in every run. A slow browser may have the second answer before it has drawn the first, and takes what is
     said there: a slider of which nothing is said starts at its lowest number.
@@ -245,7 +245,7 @@ def start(key: str, otherwise: Any) -> Any:
 
 
 def _start(draft: object, item: Field[Any], key: str) -> Any:
-    """What a field's widget starts from."""
+    """Return the first value of a field's widget."""
     return start(key, _shown(item, getattr(draft, item.name)))
 
 
@@ -392,7 +392,7 @@ def _typed(draft: object, item: Field[Any], kind: Number | Widths, common: dict[
 
 
 def _picked(kind: Number) -> bool:
-    """Whether a number is picked from a list: it depends on others, or may be None, which has words of its own."""
+    """Return whether a number is picked from a list: it depends on others, or may be None."""
     return kind.offered is not None or (kind.none is not None and kind.integer and kind.high - kind.low < _MOST_STOPS)
 
 
@@ -531,5 +531,5 @@ def edit_overrides(record: object, holder: Record, name: str) -> Record:
 
 
 def _is_wide(record: type[Any], name: str) -> bool:
-    """Whether a field holds a text, which takes the whole width: a sentence is longer than a third of it."""
+    """Return whether a field holds a text, which takes the whole width: a sentence is longer than a third of it."""
     return any(item.name == name and isinstance(item.metadata["kind"], Text) for item in settings(record))

@@ -48,7 +48,7 @@ def chosen(key: str, heads: int) -> tuple[int | None] | None:
 
 
 def packed(film: Film, height: int) -> bytes:
-    """What the browser needs: the pictures as bytes, 0 for what is masked and 1 to 255 for shares from 0 to 1."""
+    """Pack the data for the browser: the pictures as bytes, 0 for masked and 1 to 255 for shares from 0 to 1."""
     small = small_pictures(film.weights)
     data: dict[str, Any] = {
         "head": film.head,

@@ -38,7 +38,7 @@ def chosen(key: str, heads: int) -> int | None:
 
 
 def packed(trace: Trace, layer: int, focus: int | None) -> bytes:
-    """Return what the browser needs: for each card its words and its picture, 0 for what is masked."""
+    """Pack the data for the browser: for each card its words and its picture, 0 for masked."""
     steps = trace.layers[layer]
     array = steps["weights"].array
     hidden = np.broadcast_to(forbidden(steps), array.shape)

@@ -34,7 +34,7 @@ def chosen(key: str) -> str | None:
 
 
 def packed(nodes: Sequence[Node], words: int, shown: Sequence[str]) -> bytes:
-    """What the browser needs: a line of JSON, a zero byte, and the pixels of all small pictures."""
+    """Pack the data for the browser: a line of JSON, a zero byte, and the pixels of all small pictures."""
     scales = list(dict.fromkeys(node.colours for node in nodes))
     one, many = WORDS["token"]
     data = {

@@ -45,7 +45,7 @@ def read(answer: Any, entries: Sequence[Entry]) -> str | None:
 
 
 def packed(entries: Sequence[Entry], chosen: str | None) -> bytes:
-    """What the browser needs: a line of JSON, a zero byte, and the pixels of all thumbnails one after the other."""
+    """Pack the data for the browser: a line of JSON, a zero byte, and the pixels of all thumbnails."""
     scales = list(dict.fromkeys(entry.colours for entry in entries))
     described = {
         "chosen": chosen,

@@ -36,7 +36,7 @@ _component = component(__file__, is_isolated=False)
 
 @dataclass(frozen=True)
 class Asked:
-    """What a person wants to see, counted from 0: the chosen query, None = none; the head, None = the mean."""
+    """The query and the head that were picked, counted from 0: no query is None, the mean of all heads is None."""
 
     query: int | None
     head: int | None
@@ -59,7 +59,7 @@ def _nothing() -> None:
 
 
 def payload(found: Reading, chosen: int | None) -> dict[str, Any]:
-    """What the browser needs to answer every hover by itself: one head's weights, and the sentence of each query."""
+    """Pack the data by which the browser answers every hover: one head's weights, and the sentence of each query."""
     return {
         "queries": found.queries,
         "keys": found.keys,
@@ -86,7 +86,7 @@ def _part(part: Part) -> str | list[str]:
 
 
 def read(answer: Any, trace: Trace) -> Asked | None:
-    """What the browser says was asked for, or None if there is no such word or head: browsers can say anything."""
+    """Read the browser's message, or return None if there is no such word or head: it may say anything."""
     asked = answer.get("asked") if isinstance(answer, Mapping) else None
     if not isinstance(asked, Mapping):
         return None

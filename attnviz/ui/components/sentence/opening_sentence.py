@@ -38,7 +38,7 @@ def asked(key: str, words: int) -> int | None:
 
 
 def packed(trace: Trace, layer: int, head: int, query: int, *, chosen: bool) -> bytes:
-    """What the browser needs to answer every hover by itself: the words, and the weights of one head behind them."""
+    """Pack the data by which the browser answers every hover: the words, and the weights of one head."""
     found, role = reading(trace, layer, head), roles(trace, layer)
     words = opening_sentence.WORDS
     data: dict[str, Any] = {

@@ -40,7 +40,7 @@ def _nothing() -> None:
 
 
 def packed(answer: Mapping[str, Any] | None) -> bytes:
-    """Return what the browser needs."""
+    """Pack the data for the browser."""
     return transport.packed({"answer": answer, "words": dict(WORDS), "scales": [list(SIGNED), list(DARK[SIGNED])]})
 
 
@@ -62,6 +62,6 @@ def chosen(key: str, n_keys: int) -> int | None:
 
 
 def _said(key: str) -> Mapping[str, Any]:
-    """What the browser has said: it may say anything."""
+    """Return the browser's message, which may say anything."""
     said = st.session_state.get(f"{key}-lines")
     return said if isinstance(said, Mapping) else {}

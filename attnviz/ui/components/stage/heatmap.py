@@ -91,7 +91,7 @@ class Heads:
 
 @dataclass(frozen=True)
 class Lettering:
-    """What is written in the cells.
+    """The text in the cells.
 
     signs        a minus also in negative cells that are too small for their number, as always in print
     is_question  a number that is NaN is one that a question asks for
@@ -142,7 +142,7 @@ def _nothing() -> None:
 
 
 def _message(drawing: _Drawing, heads: Heads, lettering: Lettering) -> dict[str, Any]:
-    """Return what the component needs beside the charts and their numbers."""
+    """Return the data that the component needs beside the charts and their numbers."""
     view = drawing.room.view
     mark = {"nan": WORDS["asked"], "mark": "?"} if lettering.is_question else {"mark": "NaN"}
     return {

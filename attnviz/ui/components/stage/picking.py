@@ -1,4 +1,4 @@
-"""What a person has picked in the pictures since the last run: a cell, a head, another step, another scale."""
+"""Picks in the pictures since the last run: a cell, a head, another step, another scale."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def has_picked(key: str) -> bool:
 
 
 def picked(key: str, stages: Sequence[Stage], view: View, *, has_film: bool) -> Picked | None:
-    """Return what was picked since the last run, before the pictures are drawn again.
+    """Return the pick since the last run, before the pictures are drawn again.
 
     stages, view, has_film  how they were drawn in that run
     """
@@ -60,7 +60,7 @@ def turned_to(key: str) -> str | None:
 
 
 def read(answer: Any, stages: Sequence[Stage], placement: Placement) -> Picked | None:
-    """Return what the browser reports as picked; None if there is no such cell, row or column, as it may say anything.
+    """Read a pick from the browser; None if there is no such cell, row or column, as it may say anything.
 
     Where several cells share a drawn one, it is the one with the largest number.
     """

@@ -100,7 +100,7 @@ def in_front(stages: Sequence[Stage], first: str) -> Stage:
 
 
 def reported(key: str) -> Mapping[str, Any]:
-    """Return what the browser has reported of the pictures of a key: it may report anything."""
+    """Return the browser's report on the pictures of a key: it may say anything."""
     values = st.session_state.get(f"{key}-bridge")
     return values if isinstance(values, Mapping) else {}
 
