@@ -15,6 +15,7 @@ from functools import lru_cache
 from attnviz.engine import inputs
 from attnviz.engine.external import is_external
 from attnviz.engine.learning import learning_cost
+from attnviz.engine.learning.film import MOST_BYTES
 from attnviz.engine.records import hosted
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.model_cost import ModelSizes
@@ -37,6 +38,7 @@ WORDS = Words(
     {
         "memory": "This would take about {n:,} MB of memory, and the server allows {most:,} MB for one computation.",
         "time": "This would keep the server busy for about {n:,} seconds, and it allows {most:,} for one computation.",
+        "frames": "The frames of learning would stay in memory with about {n:,} MB, and {most:,} MB are allowed.",
         "advice": "What would help most: {smaller}. The setting stays as it is.",
         "part": "Bring a part of it.",
         "or": " or ",
@@ -71,7 +73,8 @@ class Sizes:
     numbers  in all of its steps;  largest  in the largest of them
     drawn    in the scores, weights and outputs of all heads of one layer, which are the pictures
     seconds  to compute it;  working  numbers that a typed formula or learning keeps while it is computed
-    learning seconds of these in which its projections are learned
+    learning seconds of these in which its projections are learned;  frames  numbers of these that stay in memory
+    n_keys   tokens that can be attended to
     """
 
     numbers: int
@@ -81,6 +84,8 @@ class Sizes:
     seconds: float = 0.0
     working: int = 0
     learning: float = 0.0
+    frames: int = 0
+    n_keys: int = 0
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,7 @@ class Need:
     """The cost of something beside the run that is shown.
 
     held    further runs of the setting that are in memory at the same time;  made  further runs in all
+    each_key  further runs for each key;  busy  seconds that are used however small the setting is
     fixed   bytes that are taken however small the setting is
     drawn, largest, number  bytes for each of these numbers of a run;  every_layer  whether all layers are drawn
     slow_drawn, slow_number  seconds for each of these numbers
@@ -96,6 +102,8 @@ class Need:
 
     held: float = 0
     made: float = 0
+    each_key: float = 0
+    busy: float = 0
     fixed: float = 4 * MB
     drawn: float = 24
     largest: float = 0
@@ -144,7 +152,9 @@ def _of_setting(config: Config) -> Sizes:
     numbers, drawn = around + config.n_layers * layer, 2 * cells + outputs
     learning = learning_cost.of(config)
     seconds, working = seconds * runs + learning.seconds, working + learning.numbers
-    return Sizes(numbers, largest, drawn, config.n_layers, seconds, working, learning.seconds)
+    return Sizes(
+        numbers, largest, drawn, config.n_layers, seconds, working, learning.seconds, frames=learning.kept, n_keys=m
+    )
 
 
 def _of_model(model: ModelSizes, n: int) -> Sizes:
@@ -269,7 +279,9 @@ PAGES = {
     "experiments/scale/setting": Need(held=1, made=8, drawn=150, slow_drawn=3e-6, most=20),
     "experiments/sharing": Need(drawn=48, most=SHORT),
     "experiments/shuffle": Need(held=2, made=9, drawn=48, most=SHORT),
-    "experiments/importance": Need(held=2, made=128, most=20),  # a run for each key, or for many rows in two seconds
+    "experiments/importance": Need(
+        held=2, made=1, each_key=1, busy=SHORT, most=3 * SHORT
+    ),  # many rows, or one at least
     "take": Need(held=1, made=1),
     "assign/compose": Need(held=1, made=1),
     "assign/student": Need(held=1, made=1),
@@ -313,7 +325,8 @@ def estimate(what: str, of: Config | Trace, *beside: Config) -> Cost:
     working = max(each.working for each in (found, *others))
     n_bytes = NUMBER * (numbers + TEMPORARY * found.largest + working) + need.fixed
     n_bytes += need.drawn * drawn + need.largest * found.largest + need.number * found.numbers
-    seconds = (1 + need.made) * found.seconds + sum(each.seconds for each in others)
+    by_key = need.each_key * found.n_keys * (found.seconds - found.learning)
+    seconds = (1 + need.made) * found.seconds + by_key + need.busy + sum(each.seconds for each in others)
     return Cost(n_bytes, seconds + need.slow_drawn * drawn + need.slow_number * found.numbers)
 
 
@@ -346,16 +359,19 @@ def refusal(what: str, of: Config | Trace, *beside: Config, most: float) -> str:
     """
     found, seconds = estimate(what, of, *beside), NEEDS[what].most
     longer = found.seconds - sizes(of).seconds
-    learning = max(sizes(each).learning for each in (of, *beside))
+    learning, frames = (max(getattr(sizes(each), name) for each in (of, *beside)) for name in ("learning", "frames"))
     if learning > MOST_LEARNING:
         longer, seconds = learning, MOST_LEARNING
     if found.n_bytes > most:
-        said = WORDS["memory"].format(n=math.ceil(found.n_bytes / MB), most=round(most / MB))
+        by_time, said = False, WORDS["memory"].format(n=math.ceil(found.n_bytes / MB), most=round(most / MB))
     elif longer > seconds:
-        said = WORDS["time"].format(n=math.ceil(longer), most=seconds)
+        by_time, said = True, WORDS["time"].format(n=math.ceil(longer), most=seconds)
+    elif NUMBER * frames > MOST_BYTES:
+        megabytes = math.ceil(NUMBER * frames / MB)
+        by_time, said = False, WORDS["frames"].format(n=megabytes, most=round(MOST_BYTES / MB))
     else:
         return ""
-    return f"{said} {_advice(what, of, beside, by_time=found.n_bytes <= most)}"
+    return f"{said} {_advice(what, of, beside, by_time=by_time)}"
 
 
 def times(config: Config, most: int, seconds: float = SHORT) -> int:

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from attnviz import BIASES, INITIALISERS, NORMALISERS, SCORES, Config, ConfigError, run
+from attnviz import BIASES, INITIALISERS, NORMALISERS, SCORES, TASKS, Config, ConfigError, run
 from attnviz.engine import cost
 from attnviz.engine.external import of_weights
+from attnviz.engine.learning import film
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
 from attnviz.exports.formats import FORMATS
@@ -93,6 +94,25 @@ def test_what_takes_too_long_is_refused_though_there_is_memory() -> None:
     said = cost.refusal("experiments/shuffle", Config(**LARGEST), most=1e12)
     assert "busy" in said
     assert "fewer layers" in said
+
+
+def test_forbidding_each_key_is_held_to_a_few_seconds() -> None:
+    many = Config(**LARGEST | {"d_model": 16, "n_layers": 4})
+    assert "busy" in cost.refusal("experiments/importance", many, most=1e12)
+    few_keys = replace(many, sentence="a b c d", d_model=256)
+    assert cost.refusal("experiments/importance", few_keys, most=1e12) == ""
+    assert cost.refusal("experiments/importance", TASKS["coreference"].config(), most=1e12) == ""  # learned once
+
+
+def test_frames_that_would_stay_in_memory_are_refused_where_they_take_too_much() -> None:
+    wide = TASKS["translation"].config(d_model=512, n_heads=16, d_k=64, d_v=64, learn_steps=50, learn_batch=1)
+    assert "The frames of learning would stay in memory" in cost.refusal("explore", wide, most=1e12)
+    small = TASKS["backwards"].config(learn_steps=10, seed=5)
+    run(small)
+    really = [*film._LEARNERS.values()][-1].n_bytes
+    assert 0.8 * really <= cost.NUMBER * cost.sizes(small).frames <= 1.2 * really
+    for task in TASKS.values():
+        assert cost.refusal("learn", task.config(), most=cost.most_bytes()) == ""
 
 
 def test_the_advice_names_what_helps_most() -> None:

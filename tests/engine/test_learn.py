@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import threading
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -355,6 +356,16 @@ def test_films_that_are_kept_have_a_bound(monkeypatch):
         assert kept <= 1_200_000
     assert len(films._LEARNERS) == 2
     films._LEARNERS.clear()
+
+
+def test_what_is_kept_does_not_wait_for_what_is_being_learned():
+    kept = TASKS["backwards"].config(learn_steps=5)
+    learn(kept)
+    with films._LEARNING:
+        wanted = threading.Thread(target=lambda: films.is_kept(kept) and learn(kept), daemon=True)
+        wanted.start()
+        wanted.join(30)
+        assert not wanted.is_alive()
 
 
 def test_the_row_says_that_it_is_learned():

@@ -39,6 +39,7 @@ WITHIN = 3.5
 
 MANY_WORDS = Config(sentence=LARGEST["sentence"], max_tokens=88, n_heads=12, n_layers=2)
 LARGE_MATRICES = Config(d_model=512, n_heads=8, d_k=64, d_v=64, n_layers=2, feed_forward="relu", d_ff=512)
+LARGE = Config(**LARGEST)
 FILES = [name for name in FORMATS if "png" not in name or importlib.util.find_spec("resvg_py")]
 TOGETHER = [name for name in FILES if "png" not in name]
 """Files that two visitors ask for at once; the pixels of a PNG lie outside what Python counts, up to 64 million."""
@@ -188,16 +189,16 @@ def test_an_estimate_is_never_below_what_is_taken_and_not_far_above(what: str, c
 
 def largest_admitted(what: str) -> Config:
     """The largest setting of a family from small to the largest there is that is admitted."""
-    for config in family():
+    for config in family(TASKS["translation"].config(n_heads=16, d_k=64, d_v=64) if what == "learn" else LARGE):
         if not cost.refusal(what, config, most=ALLOWED) and estimated(what, config).n_bytes <= ALLOWED:
             return config
     raise AssertionError(what)
 
 
-def family() -> Iterator[Config]:
+def family(of: Config) -> Iterator[Config]:
     for n_layers in (6, 5, 4, 3, 2, 1):
         for d_model in (512, 384, 256, 128, 64, 16):
-            yield Config(**LARGEST | {"n_layers": n_layers, "d_model": d_model})
+            yield replace(of, n_layers=n_layers, d_model=d_model)
 
 
 @pytest.mark.nightly

@@ -204,8 +204,9 @@ class Learner:
 
 
 _LEARNERS: OrderedDict[Config, Learner] = OrderedDict()
-_LOCK = threading.RLock()
-"""One film at a time: whoever wants one that is being learned waits for it, and pays nothing."""
+_LOCK, _LEARNING = threading.Lock(), threading.Lock()
+"""Of what is kept, held for a moment; and of learning, one film at a time: whoever wants one that is being learned
+waits for it and pays nothing, and nobody waits who wants one that is there."""
 
 
 def film_of(config: Config, run: Run) -> Film:
@@ -218,22 +219,40 @@ def film_of(config: Config, run: Run) -> Film:
     why = obstacle(config)
     if why:
         raise ConfigError(NOTES["cannot"].format(why=why))
-    key = _what_is_learned(config)
-    with _LOCK:
-        learner = _LEARNERS.pop(key, None) or Learner(key, run).with_shipped()
-        _LEARNERS[key] = learner
-        last = learner.until(config.learn_steps)
-        while len(_LEARNERS) > 1 and sum(each.n_bytes for each in _LEARNERS.values()) > MOST_BYTES:
-            _LEARNERS.popitem(last=False)
+    key, last = _what_is_learned(config), config.learn_steps
+    learner = _kept(key)
+    if learner is None and is_shipped(config):
+        learner = _keep(key, Learner(key, run).with_shipped())
+    if learner is None or last not in learner.frames:
+        with _LEARNING:
+            learner = _kept(key) or Learner(key, run)
+            last = learner.until(last)
+            _keep(key, learner)
     notes = (NOTES["not_finite"].format(n=last),) if last < config.learn_steps else ()
     return Film(kept_steps(last), notes, learner)
 
 
 def is_kept(config: Config) -> bool:
     """Return whether the film of a setting is in memory, so that it costs nothing."""
+    learner = _kept(_what_is_learned(config))
+    return costs_nothing(config) or (learner is not None and config.learn_steps in learner.frames)
+
+
+def _kept(key: Config) -> Learner | None:
     with _LOCK:
-        learner = _LEARNERS.get(_what_is_learned(config))
-        return costs_nothing(config) or (learner is not None and config.learn_steps in learner.frames)
+        if key in _LEARNERS:
+            _LEARNERS.move_to_end(key)
+        return _LEARNERS.get(key)
+
+
+def _keep(key: Config, learner: Learner) -> Learner:
+    """Keep the frames of a setting, and as many of others as there is room for; return the same."""
+    with _LOCK:
+        _LEARNERS[key] = learner
+        _LEARNERS.move_to_end(key)
+        while len(_LEARNERS) > 1 and sum(each.n_bytes for each in _LEARNERS.values()) > MOST_BYTES:
+            _LEARNERS.popitem(last=False)
+        return learner
 
 
 def is_shipped(config: Config) -> bool:

@@ -18,10 +18,11 @@ each hidden unit of the additive score. Measured, and rounded up."""
 
 @dataclass(frozen=True)
 class LearningCost:
-    """Seconds of an ordinary processor, and numbers in memory at the same time."""
+    """Seconds of an ordinary processor, numbers in memory at the same time, and those that stay there as frames."""
 
     seconds: float = 0.0
     numbers: int = 0
+    kept: int = 0
 
 
 def of(config: Config) -> LearningCost:
@@ -30,7 +31,7 @@ def of(config: Config) -> LearningCost:
     It is nothing where nothing is learned, and where the film comes with the package.
 
     >>> of(Config())
-    LearningCost(seconds=0.0, numbers=0)
+    LearningCost(seconds=0.0, numbers=0, kept=0)
     """
     if not learns(config) or costs_nothing(config):
         return LearningCost()
@@ -49,9 +50,10 @@ def of(config: Config) -> LearningCost:
     shown = config.learn_steps * config.learn_batch + frames * HELD_OUT / 3  # forward alone takes a third
     calls = (config.learn_steps + frames * HELD_OUT / AT_ONCE) * CALLS
     seconds = config.n_layers * (calls + shown * sentence + config.learn_steps * MOVED * learned)
-    kept = 6 * (n + m) * d + 4 * config.n_heads * (n + m) * (d_k + d_v) + 8 * cells + 5 * hidden
+    each = 6 * (n + m) * d + 4 * config.n_heads * (n + m) * (d_k + d_v) + 8 * cells + 5 * hidden
     together = max(config.learn_batch, AT_ONCE)
-    return LearningCost(seconds, config.n_layers * (learned * (frames + 8) + together * kept))
+    numbers = config.n_layers * (learned * (frames + 8) + together * each)
+    return LearningCost(seconds, numbers, config.n_layers * learned * (frames + 3))
 
 
 def _size(axes: tuple[str, ...], config: Config, n_key: int) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 import streamlit as st
@@ -15,6 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.engine import cost
 from attnviz.engine.cost import Cost
+from attnviz.engine.learning import film
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -47,7 +49,7 @@ def admitted(what: str, of: Config | Trace, *beside: Config) -> bool:
     if refused:
         notice(refused, kind="fault")
         return False
-    if is_large(cost.estimate(what, of, *beside)):
+    if _waits(what, of, *beside):
         if not unfinished.may_begin(unfinished.name(what, of if isinstance(of, Config) else of.config, beside)):
             return False
         place = st.empty()
@@ -59,9 +61,18 @@ def admitted(what: str, of: Config | Trace, *beside: Config) -> bool:
 def computed(config: Config) -> Trace:
     """Return the run of a setting that the page shows, for a callback: it comes before the page takes its turn."""
     with TURNS.turn():
-        if is_large(cost.estimate("explore", config)):
+        if _waits("explore", config):
             TURNS.enter_large()
         return run(config)
+
+
+def _waits(what: str, of: Config | Trace, *beside: Config) -> bool:
+    """Return whether a computation is large, or learns what was not learned yet; what was costs no learning."""
+    settings = [each if isinstance(each, Config) else each.config for each in (of, *beside)]
+    if any(film.learns(each) and not film.is_kept(each) for each in settings):
+        return True
+    kept = [replace(each, learn_steps=0) if film.learns(each) else each for each in settings]
+    return is_large(cost.estimate(what, kept[0] if film.learns(settings[0]) else of, *kept[1:]))
 
 
 def is_large(found: Cost) -> bool:

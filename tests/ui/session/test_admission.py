@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz import Config
+from attnviz import TASKS, Config, run
 from attnviz.engine import cost
+from attnviz.engine.learning import film
 from attnviz.engine.records.trace import Trace
 from attnviz.settings import url_codec
 from attnviz.ui.pages.experiments import EXPERIMENTS
@@ -134,6 +135,14 @@ def test_a_file_of_a_large_run_waits_for_large_runs_and_one_of_a_small_run_does_
         waiting.start()
         assert not made.wait(0.3)
     assert made.wait(30)
+
+
+def test_learning_is_done_one_at_a_time_and_what_was_learned_is_there_at_once() -> None:
+    config = TASKS["backwards"].config(learn_steps=3, seed=41)
+    film._LEARNERS.clear()
+    assert admission._waits("explore", config)
+    trace = run(config)
+    assert not any(admission._waits(what, of) for what in ("explore", "learn") for of in (config, trace))
 
 
 def test_deal_again_takes_fewer_seeds_where_the_setting_is_slow_and_says_so() -> None:
