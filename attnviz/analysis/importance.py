@@ -15,6 +15,7 @@ import numpy as np
 from attnviz.engine import cost
 from attnviz.engine.backward.gradients import gradients
 from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.run import run
 from attnviz.engine.tables.initialisers import INITIALISERS
 
@@ -92,7 +93,7 @@ def _exact(trace: Trace, is_last: bool, weight: Array, by_masked: Array, fall: A
     """Compute the distance of the knock-out from T dL/dx / (1 - a): 0 for softmax where L is linear in the row."""
     config = trace.config
     linear = config.norm == "none" and config.feed_forward == "none" and not trace.edits
-    if not (is_last and linear and config.normaliser == "softmax"):
+    if not (is_last and linear and normaliser_of(config).is_softmax):
         return None
     sure = ~(weight < 1.0 - SURE)  # what is left beside such a weight is rounding
     wanted = config.temperature * by_masked / np.where(sure, 1.0, 1.0 - weight)

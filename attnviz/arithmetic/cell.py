@@ -18,9 +18,6 @@ from attnviz.engine.tables.biases import BIASES
 from attnviz.formula.names import STEPS
 from attnviz.settings.language import translate
 
-INDIFFERENT = ("hardmax", "linear")
-"""Normalisers that give the same weights at every temperature."""
-
 
 @dataclass(frozen=True, eq=False)
 class Cell:
@@ -176,7 +173,7 @@ def _own(place: CellPosition) -> Mapping[str, Array]:
 def _scaled(derivation: Derivation, place: CellPosition, s: Array, symbol: str) -> tuple[Array, str]:
     config, row = place.config, score_of(place.config)
     c = row.scale(place.d_k) if config.scale is None else config.scale
-    by_width = config.scale is None and config.score == "scaled_dot"
+    by_width = config.scale is None and row.is_over_root
     made = derivation.add_line(
         "scale",
         f"s'_{{{derivation.ij}}}",
@@ -265,7 +262,7 @@ def _masked(derivation: Derivation, place: CellPosition, s: Array, symbol: str) 
 
 
 def _cooled(derivation: Derivation, place: CellPosition, s: Array) -> None:
-    T, unused = place.config.temperature, place.config.normaliser in INDIFFERENT
+    T, unused = place.config.temperature, normaliser_of(place.config).is_indifferent
     above = derivation.fmt.number(derivation.seen(s, derivation.sizes["masked"]))
     derivation.add_line(
         "temperature",

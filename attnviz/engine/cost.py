@@ -223,22 +223,19 @@ def _vectors(config: Config, n: int, m: int) -> int:
     return projected + config.n_heads * n * d_v + n * (joined + (2 + added) * out + hidden)
 
 
-PAIRWISE = {"additive": 12e-9, "gaussian": 4e-9, "negative_distance": 18e-9}
-"""Seconds for each pair of tokens and each entry of their vectors, where a score is no product of matrices."""
-
-
 def _seconds(config: Config, n: int, m: int, cells: int, vectors: int, parameters: list[tuple[int, ...]]) -> float:
     """Return the seconds of an ordinary processor for one layer: drawing, multiplying, comparing, normalising."""
     drawn = sum(math.prod(shape) for shape in parameters)
     d_k, d_v = max(config.key_widths()), max(config.value_widths())
     products = max(n, m) * drawn + cells * (d_k + d_v)
-    deep = config.d_a if config.score == "additive" else d_k
+    score = score_of(config)
+    deep = config.d_a if score.definition.hidden else d_k
     seconds = 40e-9 * drawn + 0.2e-9 * products + 10e-9 * vectors + 60e-9 * cells + 0.001
     if config.initialiser == "orthogonal":
         seconds += sum(0.6e-9 * math.prod(shape[-2:]) * min(shape[-2:]) for shape in parameters)
     if INITIALISERS[config.initialiser].solved:
         seconds += _solving(config, n, m) + 1.2e-9 * products
-    return seconds + PAIRWISE.get(config.score, 0.0) * cells * deep
+    return seconds + score.pairwise * cells * deep
 
 
 def _solving(config: Config, n: int, m: int) -> float:

@@ -259,7 +259,7 @@ def formulas_of(config: Config, layer: Steps) -> dict[str, str]:
     who = rf",\quad g(h) = \lceil h / {config.group_size} \rceil" if shared else ""
     row, score = typed_rows.normaliser_of(config), typed_rows.score_of(config)
     scores = rf"S_h = Q_h K_{{{g}}}^\top{who}"
-    if config.score not in ("scaled_dot", "dot"):
+    if not score.is_dot:
         scores = score.formula
         for name in () if score.typed else score.biases:
             scores = scores if f"score_{name}" in layer else scores.replace(f" + {name}", "")
@@ -339,7 +339,8 @@ def note_empty_rows(layer: Steps, config: Config, where: str, notes: list[str]) 
         said = EMPTY.format(n=int(nothing.sum()), where=where, rows=rows)
         notes.append(said[0].upper() + said[1:])
     zero = (layer["weights"].array.sum(axis=-1) == 0) & ~np.isneginf(layer["masked"].array).all(axis=-1)
-    if config.normaliser == "linear" and zero.any():
+    zero &= (layer["masked"].array <= 0).all(axis=-1)
+    if zero.any():
         listed = ", ".join(NOTES["row"].format(head=h + 1, row=i + 1) for h, i in np.argwhere(zero)[:6])
         more = int(zero.sum()) - 6
         said = NOTES["more_zero" if more > 0 else "zero"].format(where=where, listed=listed, n=more)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from attnviz.analysis import statistics, variance_and_sharing
 from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.pictures.figures import Stage
@@ -33,7 +34,7 @@ CASES = Words(
         "one_query": "With one query, every key can only go to it: over the queries each weight comes out by itself.",
         "one_key": "With one key, every query can only take it: over the keys each weight comes out by itself.",
         "same": "In this setting the axis makes no difference: the largest is {difference}.",
-        "sigmoid": "The sigmoid takes each cell by itself, so the axis makes no difference.",
+        "by_cell": "{normaliser} takes each cell by itself, so the axis makes no difference.",
         "leak": "Masked cells weigh {leak} on either side.",
         "emptied": "Nobody may attend to {n}: what is empty adds to 0, whichever axis is used.",
         "alone": "Only one cell is left in {n}: over the queries its score competes with no other.",
@@ -89,8 +90,9 @@ def axis_sentences(sides: dict[str, Trace], layer: int) -> list[str]:
 def _no_difference(sides: dict[str, Trace], weights: dict[str, Array]) -> list[str]:
     """Why the axis makes no difference here, or one side is trivial; nothing as a rule."""
     _, n_query, n_key = weights["keys"].shape
-    if sides["keys"].config.normaliser == "sigmoid":
-        return [CASES["sigmoid"]]
+    normaliser = normaliser_of(sides["keys"].config)
+    if normaliser.judges_alone:
+        return [CASES["by_cell"].format(normaliser=normaliser.label)]
     if n_query == 1 or n_key == 1:
         return [CASES["one_cell" if n_query == n_key else "one_query" if n_query == 1 else "one_key"]]
     difference = float(np.abs(weights["keys"] - weights["queries"]).max())

@@ -8,6 +8,7 @@ import numpy as np
 
 from attnviz.analysis.permutations import Reordered, without_places, words
 from attnviz.engine.records.config import Config
+from attnviz.engine.records.typed_rows import score_of
 from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.experiments.axis_and_sharing import small
@@ -102,7 +103,7 @@ def placed(config: Config) -> tuple[str, ...]:
     """
     free = without_places(config)
     labels = ", ".join(MASKS[name].label for name in config.mask if name not in free.mask)
-    holds = {"mask": labels, "bias": config.bias != "none", "location": config.score == "location"}
+    holds = {"mask": labels, "bias": config.bias != "none", "location": score_of(config).by_position}
     return tuple(PLACED[name].format(labels=labels) for name, each in holds.items() if each)
 
 

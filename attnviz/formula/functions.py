@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -165,14 +166,28 @@ def normaliser_function(formula: Formula) -> Callable[..., Array]:
 
 def sums_to_one(formula: Formula) -> bool:
     """Return whether every row of weights adds to 1, found by trying rows of any size, some with forbidden keys."""
+    return all(np.allclose(A.sum(axis=-1), 1.0, rtol=0, atol=1e-9) for A in _tried(formula))
+
+
+@lru_cache(maxsize=64)
+def leaves_a_rest(formula: Formula) -> bool:
+    """Return whether every row of weights is shares that add to something, but never to 1, found by trying.
+
+    >>> from attnviz.formula.reader import parse
+    >>> [leaves_a_rest(parse(text, "normaliser")) for text in ("exp(x) / (1 + sum(exp(x)))", "sigmoid(x)")]
+    [True, False]
+    """
+    tried = _tried(formula, sizes=(1.0, 3.0))
+    return all((A >= 0).all() and (A.sum(axis=-1) > 0).all() and (A.sum(axis=-1) < 1 - 1e-9).all() for A in tried)
+
+
+def _tried(formula: Formula, sizes: Sequence[float] = (1.0, 1.0, 30.0, 0.0)) -> Iterator[Array]:
+    """Yield the weights of some rows of scores of these sizes, some with forbidden keys."""
     draws = np.random.default_rng(0)
-    for n, size in ((1, 1.0), (5, 1.0), (8, 30.0), (6, 0.0)):
+    for n, size in zip((1, 5, 8, 6), sizes):
         X = size * draws.normal(size=(1, 4, n))
         X[:, 1:3, n // 2 + 1 :] = -np.inf
-        sums = weights(formula, arrays.of_normaliser(X)).sum(axis=-1)
-        if not np.allclose(sums, 1.0, rtol=0, atol=1e-9):
-            return False
-    return True
+        yield weights(formula, arrays.of_normaliser(X))
 
 
 def mask_table(formula: Formula, queries: Sequence[str], keys: Sequence[str], shape: tuple[int, int]) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from attnviz.analysis.statistics import effective_keys
 from attnviz.engine.external import forbidden
 from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.typed_rows import score_of
 from attnviz.pictures import stages
 from attnviz.pictures.figures import Stage
 from attnviz.settings.language import Words
@@ -143,7 +144,7 @@ def _dressed(trace: Trace, layer: int, stage: Stage, *, apart: bool) -> Stage:
     plain = tuple(name.split(" · ")[0] for name in stage.names)  # what a head was made for stands beside the weights
     stage = replace(stage, title=title, symbol="" if symbol == title else symbol, heads=plain)
     if name in PHRASES and (name not in ("scores", "weights") or _is_usual(stage)):
-        key = "product" if name == "scores" and trace.config.score in stages.PRODUCTS else name
+        key = "product" if name == "scores" and score_of(trace.config).is_dot else name
         fewer = [words[key] for words in (SHORTER, SHORTEST) if key in words]
         stage = replace(stage, phrase=PHRASES[key], shorter=fewer)
     if name == "scores":

@@ -192,7 +192,7 @@ def _change(trace: Trace, found: FourLines, change: Change) -> str:
 
 def _is_by_width(trace: Trace, change: Change) -> bool:
     """Return whether the score is divided by the root of the width."""
-    return change.name == "scale" and trace.config.scale is None and trace.config.score == "scaled_dot"
+    return change.name == "scale" and trace.config.scale is None and score_of(trace.config).is_over_root
 
 
 def _share_line(trace: Trace, found: FourLines, words: Tokens) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from attnviz.text import captions
 from attnviz.text.sentences import plain, within_sentence
 
 SIDE_BY_SIDE = ("scores", "weights", "heads")
-PRODUCTS = ("scaled_dot", "dot")
 
 TITLES = Words({"product": "QKᵀ", "scores": "Scores", "weights": "Weights", "heads": "Outputs"})
 PHRASES = Words(
@@ -41,7 +40,7 @@ def side_by_side(trace: Trace, layer: int) -> tuple[Stage, ...]:
     """Scores, weights and outputs of a layer, those it has. What may not be attended to is masked in the first two."""
     config, steps = trace.config, trace.layers[layer]
     given = first_steps(steps)
-    product = config.score in PRODUCTS and "scores" not in given
+    product = score_of(config).is_dot and "scores" not in given
     shown = {
         "scores": (TITLES["product" if product else "scores"], PHRASES["scores"], score_of(config).plain),
         "weights": (TITLES["weights"], _weights_phrase(trace, layer), weights_formula(config)),
@@ -149,7 +148,7 @@ def weights_formula(config: Config) -> str:
     inner = "S"
     if config.scale is not None:
         inner = f"{config.scale:g} S"
-    elif config.score == "scaled_dot":
+    elif score_of(config).is_over_root:
         inner = "S / √d_k"
     if config.softcap:
         inner = f"cap{f'{config.softcap:g}'.translate(SUBSCRIPT)}({inner})"

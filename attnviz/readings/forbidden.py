@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from attnviz.formula.graph import Node
+import numpy as np
+
+from attnviz.formula.graph import Formula, Node
+from attnviz.formula.numbers import MORE, ONE
 
 MINUS, PLUS, ZERO = "-inf", "inf", "0"
 NEUTRAL = {"sum": ZERO, "max": MINUS, "min": PLUS, "norm": ZERO, "level": MINUS}
@@ -41,6 +44,32 @@ def at_forbidden(node: Node) -> str:
         return ZERO if sorted(args) == sorted([MINUS, ZERO]) else ""
     positive = node.op == "**" and node.args[1].op == "number" and node.args[1].number > 0
     return ZERO if positive and args[0] == ZERO else ""
+
+
+def is_zero_of_nothing(formula: Formula) -> bool:
+    """Return whether the lines of a script give a row with nothing allowed weights of zero by themselves.
+
+    >>> from attnviz.formula.reader import parse
+    >>> [is_zero_of_nothing(parse(line, "normaliser")) for line in ("sigmoid(x)", "e = exp(x - max(x)); e / sum(e)")]
+    [True, False]
+    """
+    if at_forbidden(formula.root) != ZERO:
+        return True  # a script leaves out what is forbidden where that is not harmless
+    found: dict[int, np.ndarray] = {}
+    with np.errstate(all="ignore"):
+        for node in formula.nodes:
+            found[id(node)] = _of_nothing(node, [found[id(arg)] for arg in node.args])
+    return bool(np.all(found[id(formula.root)] == 0))
+
+
+def _of_nothing(node: Node, args: list[np.ndarray]) -> np.ndarray:
+    """Return what a node comes to where every score is -inf."""
+    if node.op in NEUTRAL:
+        return np.array(np.nan if node.op == "level" else float(NEUTRAL[node.op]))
+    if node.is_leaf:
+        known = {"number": lambda: node.number, "size": lambda: 0.0 if node.value == "j" else 1.0}
+        return np.array(known[node.op]() if node.op in known else -np.inf if node.value == "x" else 1.0)
+    return np.asarray((ONE if len(args) == 1 else MORE)[node.name if node.op == "call" else node.op](*args))
 
 
 def _called(name: str, known: str) -> str:

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from attnviz.formula.degree import ANY, degrees
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
 from attnviz.formula.numbers import factors
-from attnviz.readings.forbidden import NEUTRAL, at_forbidden
+from attnviz.formula.patterns import softmax_of
+from attnviz.readings.forbidden import MINUS, NEUTRAL, at_forbidden
 from attnviz.readings.steps import plain_number, steps
 from attnviz.readings.words import NUMPY, RESERVED, Words
 
@@ -38,6 +40,8 @@ class Script:
     named    what variables, parameters and sizes are called where that is not their own name
     allowed  the name of the mask, where a normaliser has to leave something out
     zero     parameters that are zero: where one is merely added, it is left out
+    axis     of a normaliser, along which it goes;  divisor  what x is over, divided by as late as it can be
+    comments what is said behind lines, by their names
     """
 
     def __init__(
@@ -49,8 +53,13 @@ class Script:
         named: Mapping[str, str] | None = None,
         allowed: str = "",
         zero: Collection[str] = (),
+        axis: int = -1,
+        divisor: str = "",
+        comments: Mapping[str, str] | None = None,
     ) -> None:
-        self._zero = zero
+        self._zero, self._axis, self._divisor, self._comments = zero, axis, divisor, comments or {}
+        self._degrees = degrees(formula) if divisor else {}
+        self._is_undivided = False
         self._formula, self._words, self._heads, self._allowed = formula, words, heads, allowed
         self._named = {"q": "Q", "k": "K"} | dict(named or {})
         self._axes = "hijd" if heads else "ijd"
@@ -60,13 +69,21 @@ class Script:
 
     def lines(self, result: str) -> list[str]:
         """Return the lines; the last one gives `result`, with all of its axes, though some may be of length 1."""
+        inside = softmax_of(self._formula.root) if self._words.softmax else None
+        if inside is not None and (not self._allowed or at_forbidden(inside) == MINUS):
+            softmax = self._words.softmax.format(self._text(inside)[0], axis=self._axis)
+            return [f"{result} = {softmax}"]
         made = []
         reserved = RESERVED | set(self._named.values()) | set(self._formula.parameters)
         for name, node in steps(self._formula, every=False, taken=reserved):
             is_last = node is self._formula.root
+            self._is_undivided = not is_last and not self._is_used_divided(node)
             code = self._fitted(node, self._frame) if is_last and self.layout(node) else self._text(node)[0]
-            of_pairs = PAIRS if node.is_big and not is_last else ""
-            made.append(f"{result if is_last else name} = {code}{of_pairs}")
+            if not self._is_undivided:
+                self._degrees[id(node)] = None  # it is divided where it is made
+            said = PAIRS if node.is_big and not is_last else ""
+            said = f"  # {self._comments[name]}" if name in self._comments else said
+            made.append(f"{result if is_last else name} = {code}{said}")
             self._lines[id(node)] = name
         return made
 
@@ -114,6 +131,28 @@ class Script:
         return code if have >= level else f"({code})"
 
     def _text(self, node: Node) -> Text:
+        """Return the code of a node; what grows with the scores is made of them first, and divided then."""
+        if not self._divisor:
+            return self._code(node)
+        before, degree = self._is_undivided, self._degrees[id(node)]
+        self._is_undivided = degree == 1 or self._cancels(node)
+        code, level = self._code(node)
+        self._is_undivided = before
+        if degree != 1 or before:
+            return code, level
+        return f"{_in((code, level), TIMES)} / {self._divisor}", TIMES
+
+    def _is_used_divided(self, node: Node) -> bool:
+        """Whether everything that is made of a node needs it over the divisor."""
+        uses = [each for each in self._formula.nodes if any(arg is node for arg in each.args)]
+        return bool(self._divisor) and not any(self._degrees[id(each)] == 1 or self._cancels(each) for each in uses)
+
+    def _cancels(self, node: Node) -> bool:
+        """Whether a node of degree 0 is made of what grows with the scores, and so needs no division at all."""
+        of = {self._degrees[id(arg)] for arg in node.args}
+        return self._degrees[id(node)] == 0 and 1 in of and of <= {1, ANY}
+
+    def _code(self, node: Node) -> Text:
         if id(node) in self._lines:
             return self._lines[id(node)], ATOM
         if node.op == "+" and self._zero:
@@ -155,8 +194,8 @@ class Script:
 
     def _size(self, node: Node) -> Text:
         if node.value == "j":
-            whole = f"{self._named.get('x', 'x')}.shape[-1]"
-            return (f"{self._allowed}.sum({self._words.over})" if self._allowed else whole), ATOM
+            whole = f"{self._named.get('x', 'x')}.shape[{self._axis}]"
+            return (f"{self._allowed}.sum({self._along})" if self._allowed else whole), ATOM
         name = self._formula.sizes[node.width] or "d_k"
         return self._named.get(name, name), ATOM
 
@@ -200,7 +239,7 @@ class Script:
         return f"{self._words.array}({code})" if loops else f"({code})"
 
     def _called(self, node: Node) -> Text:
-        frame, m = self.layout(node), self._words.module
+        frame, m = self.layout(node), self._words.np
         args = [self._fitted(arg, frame) for arg in node.args]
         if node.op == "neg":
             return f"-{self._fitted(node.args[0], frame, SIGN)}", SIGN
@@ -229,7 +268,7 @@ class Script:
             return f"abs({of})", ATOM
         if is_array:
             return (
-                f"{self._words.sigmoid if node.value == 'sigmoid' else f'{self._words.module}.{node.value}'}({of})",
+                f"{self._words.sigmoid if node.value == 'sigmoid' else f'{self._words.np}.{node.value}'}({of})",
                 ATOM,
             )
         if node.value == "sigmoid":
@@ -246,7 +285,7 @@ class Script:
             side = "min" if node.op == "high" else "max"
             return f"{self._fitted(one, frame, ATOM)}.clip({side}={plain_number(other.number)})"
         args = self._arrays(node.args, [self._fitted(arg, frame) for arg in node.args])
-        return f"{self._words.module}.{'maximum' if node.op == 'high' else 'minimum'}({', '.join(args)})"
+        return f"{self._words.np}.{'maximum' if node.op == 'high' else 'minimum'}({', '.join(args)})"
 
     def _through(self, node: Node) -> Text:
         x, W = node.args
@@ -266,7 +305,7 @@ class Script:
                 return product, MATRIX
         code = self._closed(x)
         if node.op == "norm":
-            return f"{self._words.module}.linalg.norm({self._text(x)[0]}, {self._words.axis}=-1)", ATOM
+            return f"{self._words.np}.linalg.norm({self._text(x)[0]}, {self._words.axis}=-1)", ATOM
         return f"{code}.{self._reduction(node.op)}({self._words.axis}=-1)", ATOM
 
     def _reduction(self, op: str) -> str:
@@ -277,7 +316,7 @@ class Script:
 
     def _over_row(self, node: Node, x: Node) -> Text:
         """Return a reduction along the row of scores; what is forbidden is taken out where it is not harmless."""
-        m = self._words.module
+        m = self._words.np
         if x.op == "truth_as_number" and id(x) not in self._lines and not self._allowed:
             x = x.args[0]
         code = self._closed(x) if self.layout(x) == self._frame else f"({self._spread(x)})"
@@ -285,10 +324,20 @@ class Script:
             other = {"max": f"-{m}.inf", "min": f"{m}.inf"}.get("max" if node.op == "level" else node.op, "0.0")
             code = f"{m}.where({self._allowed}, {code}, {other})"
         if node.op == "level":
-            return f"level({code}, {plain_number(node.number)})", ATOM
+            return self._level(code, node.number), ATOM
         if node.op == "norm":
-            return f"{m}.linalg.norm({code}, {self._words.over})", ATOM
-        return f"{code}.{self._reduction(node.op)}({self._words.over})", ATOM
+            return f"{m}.linalg.norm({code}, {self._along})", ATOM
+        return f"{code}.{self._reduction(node.op)}({self._along})", ATOM
+
+    @property
+    def _along(self) -> str:
+        return self._words.along_axis(self._axis)
+
+    def _level(self, code: str, power: float) -> str:
+        """Return the call of a function that goes along the last axis."""
+        if self._axis == -1:
+            return f"level({code}, {plain_number(power)})"
+        return self._words.turned.format(f"level({self._words.turned.format(code)}, {plain_number(power)})")
 
     def _spread(self, node: Node) -> str:
         """Broadcast a value that does not have every place of the row yet, such as j."""
@@ -313,7 +362,7 @@ class Script:
             return self._named.get(nodes[0].name, nodes[0].name)
         code, level = self._times(nodes)
         if self._heads:
-            is_call = self._words.turned.startswith("np")
+            is_call = self._words.turned.startswith(self._words.np)
             return self._words.turned.format(code if is_call or level >= ATOM else f"({code})")
         return f"{_in((code, level), ATOM)}.T"
 

@@ -2,67 +2,140 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from keyword import kwlist
+from string import Template
 
 from attnviz.formula.names import FUNCTIONS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Words:
-    """The words of one library."""
+    """The words of one library; a brace is where an array stands.
 
-    module: str
+    np       the module;  axis, keep  the arguments of a reduction;  largest, smallest  the reductions themselves
+    swapped  a stack of matrices, each turned;  turned  the same for arrays of heads;  falling  z in falling order
+    softmax  along an axis, where the library has it
+    """
+
+    np: str
     axis: str
     keep: str
     largest: str
     smallest: str
     array: str
-    sigmoid: str
+    boolean: str
+    copy: str
+    repeat: str
+    join: str
+    along: str
+    falling: str
+    swapped: str
     turned: str
+    sigmoid: str
+    layer_norm: str
+    rms_norm: str
+    gelu: str
+    gelu_tanh: str
+    silu: str
+    relu: str = "({}).clip(min=0)"
+    softmax: str = ""
 
     @property
     def over(self) -> str:
-        """The words for a reduction along the last axis that keeps it."""
-        return f"{self.axis}=-1, {self.keep}=True"
+        """What is said to reduce along the last axis and keep it."""
+        return self.along_axis(-1)
+
+    def along_axis(self, axis: int) -> str:
+        """Return what is said to reduce along an axis and keep it."""
+        return f"{self.axis}={axis}, {self.keep}=True"
+
+    @property
+    def terms(self) -> dict[str, str]:
+        """The words by their names, as templates of code name them."""
+        return vars(self) | {"over": self.over}
 
 
-NUMPY = Words("np", "axis", "keepdims", "max", "min", "np.array", "sigmoid", "np.swapaxes({}, 1, 2)")
-TORCH = Words("torch", "dim", "keepdim", "amax", "amin", "torch.tensor", "torch.sigmoid", "{}.mT")
+NUMPY = Words(
+    np="np",
+    axis="axis",
+    keep="keepdims",
+    largest="max",
+    smallest="min",
+    array="np.array",
+    boolean="bool",
+    copy="copy",
+    repeat="np.repeat",
+    join="np.concatenate",
+    along="np.take_along_axis",
+    falling="-np.sort(-z, axis=-1)",
+    swapped="np.swapaxes({}, -1, -2)",
+    turned="np.swapaxes({}, 1, 2)",
+    sigmoid="sigmoid",
+    layer_norm="layer_norm({})",
+    rms_norm="rms_norm({})",
+    gelu="gelu({})",
+    gelu_tanh="gelu_tanh({})",
+    silu="silu({})",
+)
+TORCH = Words(
+    np="torch",
+    axis="dim",
+    keep="keepdim",
+    largest="amax",
+    smallest="amin",
+    array="torch.tensor",
+    boolean="torch.bool",
+    copy="clone",
+    repeat="torch.repeat_interleave",
+    join="torch.cat",
+    along="torch.take_along_dim",
+    falling="z.sort(dim=-1, descending=True).values",
+    swapped="{}.mT",
+    turned="{}.mT",
+    sigmoid="torch.sigmoid",
+    layer_norm="torch.nn.functional.layer_norm({0}, {0}.shape[-1:])",
+    rms_norm="torch.nn.functional.rms_norm({0}, {0}.shape[-1:], eps=1e-5)",
+    gelu="torch.nn.functional.gelu({})",
+    gelu_tanh="torch.nn.functional.gelu({}, approximate='tanh')",
+    silu="torch.nn.functional.silu({})",
+    softmax="torch.softmax({}, dim={axis})",
+)
 
 HELPERS = {
     "unit": '''
 def unit(x):
     """Each row over its length; a row of zeros stays."""
-    length = {m}.linalg.norm(x, {over})
-    return x / {m}.where(length == 0, 1.0, length)
+    length = $np.linalg.norm(x, $over)
+    return x / $np.where(length == 0, 1.0, length)
 ''',
     "ratio": '''
 def ratio(x, y):
     """x / y, and 0 where y is 0."""
-    return {m}.where(y == 0, 0.0, x / {m}.where(y == 0, 1.0, y))
+    return $np.where(y == 0, 0.0, x / $np.where(y == 0, 1.0, y))
 ''',
     "level": '''
 def level(x, p):
     """The number t of each row with sum(max(x - t, 0)**p) = 1, binary digit by digit."""
-    t = x.{largest}({over}) - 1
+    t = x.$largest($over) - 1
     for digit in range(1, 54):
         higher = t + 2.0**-digit
-        t = {m}.where(((x - higher).clip(min=0) ** p).sum({over}) >= 1, higher, t)
+        t = $np.where(((x - higher).clip(min=0) ** p).sum($over) >= 1, higher, t)
     return t
 ''',
     "sigmoid": '''
 def sigmoid(x):
     """1 / (1 + e^-x); the exponential of what is never positive cannot overflow."""
-    e = {m}.exp(-abs(x))
-    return {m}.where(x >= 0, 1.0, e) / (1 + e)
+    e = $np.exp(-abs(x))
+    return $np.where(x >= 0, 1.0, e) / (1 + e)
 ''',
 }
 """Functions that a script carries where it calls them."""
 
 _TAKEN = """
 np math torch tokens tokens_kv d_model n_heads n_kv_heads d_k d_q d_v d_z d_a n_layers seed softcap temperature scale
-bias slopes pad listed cells i j h d x z e p m wins top total nothing stacked normal uniform bits glorot linear binary
+bias slopes pad listed cells i j h d x nothing stacked normal uniform bits glorot linear binary
 orthogonal rope rope_base sinusoidal layer layer_norm gelu vocabulary spelled token score weights blake2b SEED
 steps bucket wide exact starts query keys between print range len list min max sum abs unit ratio level sigmoid n n_key
 n_query E P X Q K V S A Z C Y M B F G
@@ -72,11 +145,15 @@ RESERVED = frozenset((*_TAKEN.split(), *kwlist, *FUNCTIONS))
 """Names that a script uses: a visitor's line of such a name gets a _ behind it."""
 
 
+def calls(name: str, code: str) -> bool:
+    """Return whether the code calls a function of its own by this name.
+
+    >>> calls("normal", "E = normal(1)"), calls("normal", "abnormal(1)"), calls("gelu", "torch.nn.functional.gelu(x)")
+    (True, False, False)
+    """
+    return re.search(rf"(?<![\w.]){name}\(", code) is not None
+
+
 def helpers(code: str, words: Words) -> dict[str, str]:
     """Return the functions that a piece of code calls, by name."""
-    called = {name: f"{name}(" in code.replace("torch.sigmoid(", "") for name in HELPERS}
-    return {
-        name: HELPERS[name].format(m=words.module, over=words.over, largest=words.largest).strip()
-        for name in HELPERS
-        if called[name]
-    }
+    return {name: Template(text).substitute(words.terms).strip() for name, text in HELPERS.items() if calls(name, code)}

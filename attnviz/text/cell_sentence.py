@@ -8,6 +8,7 @@ from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.engine.external import ONE, forbidden, is_external
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.settings.language import Plural, Words, translate
 from attnviz.text.sentences import Sentence, fill, name_token, rounded_number
 
@@ -77,11 +78,12 @@ def _case(config: Config, row: np.ndarray, near: float) -> str:
     total = row.sum()
     if config.normalise_over == "queries":
         return "wrong_way"
-    if config.normaliser == "sigmoid":
+    normaliser = normaliser_of(config)
+    if normaliser.judges_alone:
         return "alone"
     if abs(total - 1) <= near and row.min() >= 0:
         return "takes"
-    return "rest" if config.normaliser == "quiet_softmax" and row.min() >= 0 and total < 1 else "not_shares"
+    return "rest" if normaliser.leaves_a_rest and row.min() >= 0 and total < 1 else "not_shares"
 
 
 def _alike(left: float, right: float) -> bool:

@@ -54,7 +54,7 @@ class Case:
         sizes = dict.fromkeys(("d_q", "d_k", "d_a", "d_b", "d_c", "d_e", "d_f", "d_g", "d_h"), WIDTH)
         space = {name: array(a) if np.ndim(a) else a for name, a in {**arrays, **places}.items()}
         space |= sizes | {"n": KEYS, "n_key": KEYS, "n_query": QUERIES, "n_heads": HEADS, "math": math}
-        space[words.module] = module
+        space[words.np] = module
         if is_torch:
             module.set_default_dtype(module.float64)
         try:

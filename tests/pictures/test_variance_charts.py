@@ -36,7 +36,7 @@ def test_the_numbers_of_one_width_are_said() -> None:
     [
         ({}, 1, "At d_k = 1 all three"),
         ({"second_sentence": "x"}, 9, "may attend to one key only"),
-        ({"normaliser": "hardmax"}, 9, "Hardmax asks only"),
+        ({"normaliser": "hardmax"}, 9, "Hardmax gives the same weights"),
         ({"temperature": 2.0}, 9, "divides once more: with √d_k by 6 in all"),
         ({"softcap": 5.0}, 9, "soft cap of the setting, 5,"),
         ({"bias": "alibi"}, 9, "is not divided"),

@@ -40,7 +40,7 @@ def of(config: Config) -> LearningCost:
     m = len(recipe.get("second_sentence", "").split()) or n
     d, d_k, d_v = config.d_model, config.key_widths()[0], config.value_widths()[0]
     cells = config.n_heads * n * m
-    hidden = cells * config.d_a if config.score == "additive" else 0
+    hidden = cells * config.d_a if score_of(config).definition.hidden else 0
     projected = n * d * config.n_heads * (d_k + d_v) + m * d * config.kv_heads * (d_k + d_v)
     own = sum(_size(axes, config, m) for axes in score_of(config).parameters.values()) * config.n_heads
     learned = d * (config.n_heads * (d_k + d_v) + config.kv_heads * (d_k + d_v)) + own + 4 * d

@@ -8,7 +8,7 @@ exactly 0; a row with nothing allowed comes out as zeros.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -16,8 +16,10 @@ import numpy as np
 from attnviz.engine.numerics import scratch
 from attnviz.engine.rows import line_rows
 from attnviz.engine.slopes import normalisers as slopes
-from attnviz.formula.functions import normaliser_function, normaliser_slopes, sums_to_one
+from attnviz.formula.degree import cancels
+from attnviz.formula.functions import leaves_a_rest, normaliser_function, normaliser_slopes, sums_to_one
 from attnviz.formula.graph import Formula
+from attnviz.formula.patterns import is_cell_by_cell, is_softmax
 from attnviz.formula.reader import parse
 from attnviz.readings.latex import latex
 from attnviz.settings.rows import Choice, KnobValue, LineRow, table
@@ -185,11 +187,37 @@ FORMULA = "e = exp(x - max(x)); e / sum(e)"
 class Normaliser(Choice):
     """`fn(X, T)` along the last axis; `sums_to_one` says whether the rows that have something allowed add to one.
 
-    typed  the formula that was typed, where it is one: then every reading comes from it
+    typed     the formula that was typed, where it is one
+    comments  what a script says behind lines of the formula, by their names
     """
 
     sums_to_one: bool = True
     typed: Formula | None = None
+    comments: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def definition(self) -> Formula | None:
+        """The line from which every reading follows; None where no line can say what the row does."""
+        return self.typed or (parse(self.line, "normaliser") if self.line else None)
+
+    @property
+    def is_softmax(self) -> bool:
+        return self.definition is not None and is_softmax(self.definition)
+
+    @property
+    def is_indifferent(self) -> bool:
+        """Whether the weights are the same at every temperature."""
+        return self.definition is not None and cancels(self.definition)
+
+    @property
+    def judges_alone(self) -> bool:
+        """Whether the weight of a key follows from its own score, whatever the others are."""
+        return self.definition is not None and is_cell_by_cell(self.definition)
+
+    @property
+    def leaves_a_rest(self) -> bool:
+        """Whether the weights of a row are shares of 1 that never add up to it."""
+        return self.definition is not None and leaves_a_rest(self.definition)
 
 
 def of_formula(row: Normaliser, formula: Formula, knobs: Mapping[str, KnobValue] | None = None) -> Normaliser:
@@ -276,7 +304,8 @@ NORMALISERS = table(
         "Miller 2023, Attention Is Off By One",
         sums_to_one=False,
         plain="quiet softmax",
-        line="m = max(max(x), 0); e = exp(x - m); e / (exp(-m) + sum(e))",
+        line="top = max(max(x), 0); e = exp(x - top); e / (exp(-top) + sum(e))",
+        comments={"top": "the 1 in the denominator is a key with score 0"},
         back=slopes.softmax,
     ),
     Normaliser(

@@ -18,6 +18,7 @@ from attnviz.engine.rows import line_rows
 from attnviz.engine.slopes import scores as slopes
 from attnviz.formula.functions import score_function, score_slopes
 from attnviz.formula.graph import Formula
+from attnviz.formula.patterns import is_dot
 from attnviz.formula.reader import parse
 from attnviz.readings.latex import latex
 from attnviz.settings.rows import Choice, LineRow, table
@@ -169,6 +170,7 @@ class Score(Choice):
     any_widths  whether queries and keys may differ in width
     typed       the formula that was typed, where it is one: then every reading comes from it
     unscaled    the line without the scale, where the row has one
+    pairwise    seconds that `fn` takes for each pair of tokens and entry of the vectors, where it is no matrix product
     """
 
     scale: Callable[[int], float] = field(default=lambda d_k: 1.0)
@@ -177,6 +179,22 @@ class Score(Choice):
     any_widths: bool = False
     typed: Formula | None = None
     unscaled: str = ""
+    pairwise: float = 0.0
+
+    @property
+    def is_dot(self) -> bool:
+        """Whether the scores are Q K^T, times the scale."""
+        return is_dot(self.definition)
+
+    @property
+    def is_over_root(self) -> bool:
+        """Whether the score has a scale that follows from the width."""
+        return self.scale(4) != 1.0
+
+    @property
+    def looks_at_keys(self) -> bool:
+        """Whether it matters what a key holds, and not only where it stands."""
+        return "k" in self.definition.variables()
 
     @property
     def definition(self) -> Formula:
@@ -282,6 +300,7 @@ SCORES = table(
         plain="v · tanh(q W_q + k W_k)",
         line="hidden = tanh(q @ W_q + b + k @ W_k); sum(hidden * v)",
         back=slopes.additive,
+        pairwise=12e-9,
     ),
     Score(
         "cosine",
@@ -304,6 +323,7 @@ SCORES = table(
         plain="−½ |q − k|²",
         line="-0.5 * sum((q - k)**2)",
         back=slopes.gaussian,
+        pairwise=4e-9,
     ),
     Score(
         "negative_distance",
@@ -315,6 +335,7 @@ SCORES = table(
         plain="−|q − k|",
         line="-norm(q - k)",
         back=slopes.negative_distance,
+        pairwise=18e-9,
     ),
     Score(
         "location",

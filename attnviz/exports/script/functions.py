@@ -5,10 +5,9 @@ A script carries only those that it calls, in this order.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from string import Template
 
-from attnviz.readings.words import NUMPY, helpers
+from attnviz.readings.words import HELPERS, TORCH, Words, calls
 
 DRAWS = {
     "bits": '''
@@ -56,7 +55,7 @@ FUNCTIONS = {
     "binary": '''
 def binary(name, shape, at=()):
     """Zeros and ones, equally likely."""
-    return np.floor(2.0 * uniform(name, shape, at))
+    return $np.floor(2.0 * uniform(name, shape, at))
 ''',
     "glorot": '''
 def glorot(name, shape, at=()):
@@ -73,20 +72,20 @@ def linear(name, shape, at=()):
 def orthogonal(G):
     """The columns of G (its rows, if they are fewer) made orthonormal."""
     tall = G.shape[-2] >= G.shape[-1]
-    Q, R = np.linalg.qr(G if tall else np.swapaxes(G, -1, -2))
-    Q = Q * np.where(np.diagonal(R, axis1=-2, axis2=-1) < 0, -1.0, 1.0)[..., None, :]  # QR leaves the signs open
-    return Q if tall else np.swapaxes(Q, -1, -2)
+    Q, R = $np.linalg.qr(G if tall else $swapped_G)
+    Q = Q * $np.where($signs < 0, -1.0, 1.0)[..., None, :]  # QR leaves the signs open
+    return Q if tall else $swapped_Q
 ''',
     "learned": '''
 def learned(shape, *lines):
     """Numbers from their bytes, in base64."""
-    return np.frombuffer(bytearray(b64decode("".join(lines))), dtype=np.float64).reshape(shape)
+    return $np.frombuffer(bytearray(b64decode("".join(lines))), dtype=$np.float64).reshape(shape)
 ''',
     "stacked": '''
 def stacked(heads):
     """Heads of different width in one array, filled up with zeros, which change no product and no sum."""
     widest = [max(sizes) for sizes in zip(*(head.shape for head in heads))]
-    stack = np.zeros((len(heads), *widest))
+    stack = $np.zeros((len(heads), *widest))
     for h, head in enumerate(heads):
         stack[(h, *(slice(size) for size in head.shape))] = head
     return stack
@@ -97,106 +96,83 @@ def spelled(token):
     marked = f"<{token}>"
     groups = [marked[i : i + n] for n in (1, 2, 3) for i in range(len(marked) - n + 1)]
     groups = [group for group in groups if group not in "<>"]
-    return np.stack([normal(f"ngram/{group}", (d_model,)) for group in groups]).sum(axis=0) / math.sqrt(len(groups))
+    return $np.stack([normal(f"ngram/{group}", (d_model,)) for group in groups]).sum($axis=0) / math.sqrt(len(groups))
 ''',
     "sinusoidal": '''
 def sinusoidal(n):
     """Sine and cosine of the position, side by side, at ever longer wavelengths."""
-    angle = np.arange(n)[:, None] / 1e4 ** (2 * np.arange((d_model + 1) // 2) / d_model)
-    P = np.zeros((n, d_model))
-    P[:, 0::2], P[:, 1::2] = np.sin(angle), np.cos(angle)[:, : d_model // 2]
+    angle = $np.arange(n)[:, None] / 1e4 ** (2 * $np.arange((d_model + 1) // 2) / d_model)
+    P = $np.zeros((n, d_model))
+    P[:, 0::2], P[:, 1::2] = $np.sin(angle), $np.cos(angle)[:, : d_model // 2]
     return P
 ''',
     "rope": '''
 def rope(x):
     """Columns 2i and 2i + 1 of row p, turned by the angle p * base^(-2i / d)."""
     n, d = x.shape[-2:]
-    angle = np.arange(n)[:, None] * rope_base ** (-2 * np.arange(d // 2) / d)
-    sin, cos = np.sin(angle), np.cos(angle)
+    angle = $np.arange(n)[:, None] * rope_base ** (-2 * $np.arange(d // 2) / d)
+    sin, cos = $np.sin(angle), $np.cos(angle)
     first, second = x[..., 0 : d - 1 : 2], x[..., 1::2]
-    y = x.copy()
+    y = x.$copy()
     y[..., 0 : d - 1 : 2], y[..., 1::2] = first * cos - second * sin, first * sin + second * cos
     return y
 ''',
-    "unit": '''
-def unit(x):
-    """Each row over its length; a row of zeros stays."""
-    length = np.linalg.norm(x, axis=-1, keepdims=True)
-    return x / np.where(length > 0, length, 1.0)
-''',
-    "ratio": '''
-def ratio(x, y):
-    """x / y, and 0 where y is 0."""
-    return np.where(y == 0, 0.0, x / np.where(y == 0, 1.0, y))
-''',
-    "sigmoid": '''
-def sigmoid(x):
-    """1 / (1 + e^-x); the exponential of what is never positive cannot overflow."""
-    e = np.exp(-abs(x))
-    return np.where(x >= 0, 1.0, e) / (1 + e)
-''',
+    "unit": HELPERS["unit"],
+    "ratio": HELPERS["ratio"],
+    "sigmoid": HELPERS["sigmoid"],
     "sparsemax": '''
 def sparsemax(x):
     """max(z - tau, 0) along the last axis, tau such that the sum is 1."""
-    z = {z}
-    falling = -np.sort(-z, axis=-1)
-    rank = np.arange(1, z.shape[-1] + 1)
-    sums = np.cumsum(falling, axis=-1)
-    k = (1 + rank * falling > sums).sum(axis=-1, keepdims=True)  # so many get something
-    tau = (np.take_along_axis(sums, k - 1, axis=-1) - 1) / k
+    z = $z
+    falling = $falling
+    rank = $np.arange(1, z.shape[-1] + 1)
+    sums = $np.cumsum(falling, $axis=-1)
+    k = (1 + rank * falling > sums).sum($over)  # so many get something
+    tau = ($along(sums, k - 1, $axis=-1) - 1) / k
     return (z - tau).clip(min=0)
 ''',
     "entmax15": '''
 def entmax15(x):
     """max(z / 2 - tau, 0)^2 along the last axis, tau such that the sum is 1."""
-    z = {half}
-    falling = -np.sort(-z, axis=-1)
-    rank = np.arange(1, z.shape[-1] + 1)
+    z = $half
+    falling = $falling
+    rank = $np.arange(1, z.shape[-1] + 1)
     kept = falling.clip(min=-1)  # what lies 1 below the largest never gets anything
-    mean = np.cumsum(kept, axis=-1) / rank
-    spread = np.cumsum(kept**2, axis=-1) - rank * mean**2
-    tau = mean - np.sqrt(((1 - spread) / rank).clip(min=0))  # if the first 1, 2, 3 ... get something
-    k = (tau <= falling).sum(axis=-1, keepdims=True)  # so many do
-    return (z - np.take_along_axis(tau, k - 1, axis=-1)).clip(min=0) ** 2
+    mean = $np.cumsum(kept, $axis=-1) / rank
+    spread = $np.cumsum(kept**2, $axis=-1) - rank * mean**2
+    tau = mean - $np.sqrt(((1 - spread) / rank).clip(min=0))  # if the first 1, 2, 3 ... get something
+    k = (tau <= falling).sum($over)  # so many do
+    return (z - $along(tau, k - 1, $axis=-1)).clip(min=0) ** 2
 ''',
-    "level": helpers("level(", NUMPY)["level"],
+    "level": HELPERS["level"],
     "layer_norm": '''
 def layer_norm(x):
     """Each row minus its mean, over its standard deviation."""
-    centred = x - x.mean(axis=-1, keepdims=True)
-    return centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 1e-5)
+    centred = x - x.mean($over)
+    return centred / $np.sqrt((centred**2).mean($over) + 1e-5)
 ''',
     "rms_norm": '''
 def rms_norm(x):
     """Each row over the root of its mean square."""
-    return x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + 1e-5)
+    return x / $np.sqrt((x**2).mean($over) + 1e-5)
 ''',
     "gelu": '''
 def gelu(x):
     """x times the normal distribution function of x."""
-    return 0.5 * x * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))
+    return 0.5 * x * (1 + $np.vectorize(math.erf)(x / math.sqrt(2)))
 ''',
     "gelu_tanh": '''
 def gelu_tanh(x):
     """GELU with a tanh for the normal distribution function."""
-    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    return 0.5 * x * (1 + $np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 ''',
     "silu": '''
 def silu(x):
     """x times its sigmoid, which is (1 + tanh(x / 2)) / 2."""
-    return 0.5 * x * (1 + np.tanh(x / 2))
+    return 0.5 * x * (1 + $np.tanh(x / 2))
 ''',
 }
 """Each by its name; a function may call those above it."""
-
-
-def called_functions(name: str, code: str) -> bool:
-    """Return whether the code calls the function.
-
-    >>> called_functions("normal", "E = normal(1)"), called_functions("normal", "abnormal(1)")
-    (True, False)
-    """
-    return re.search(rf"\b{name}\(", code) is not None
 
 
 def needed_functions(code: str) -> list[str]:
@@ -207,28 +183,29 @@ def needed_functions(code: str) -> list[str]:
     """
     names: list[str] = []
     for name, text in reversed({**DRAWS, **FUNCTIONS}.items()):
-        if called_functions(name, code):
+        if calls(name, code):
             names.insert(0, name)
             code += text
     return names
 
 
-def definition(
-    names: list[str], code: str, *, is_tempered: bool, others: Mapping[str, str] | None = None
-) -> tuple[str, str]:
-    """Return the draws and the other functions among `names` as text; `others` stand in for draws.
+def definition(names: list[str], code: str, words: Words, *, is_tempered: bool) -> tuple[str, str]:
+    """Return the draws and the other functions among `names` as text, in the words of a library.
 
     Where nothing is drawn at a place `at=` of its own, the draws do without it; where there is no temperature, so do
     the normalisers.
     """
-    draws, functions = (
-        "\n\n\n".join(table[n].strip() for n in names if n in table)
-        for table in (DRAWS | dict(others or {}), FUNCTIONS)
-    )
-    if "at=" not in code:
-        draws, functions = _without_places(draws), _without_places(functions)
-    z, T = "x - x.max(axis=-1, keepdims=True)", " / temperature" if is_tempered else ""
-    return draws, functions.replace("{half}", f"({z}) / 2{T}").replace("{z}", f"({z}){T}" if T else z)
+    draws = "\n\n\n".join(_draw(name, words).strip() for name in names if name in DRAWS)
+    z, T = f"x - x.{words.largest}({words.over})", " / temperature" if is_tempered else ""
+    terms = words.terms | {f"swapped_{x}": words.swapped.format(x) for x in "GQ"}
+    terms["signs"] = f"{words.np}.diagonal(R, {words.axis}1=-2, {words.axis}2=-1)"
+    terms |= {"half": f"({z}) / 2{T}", "z": f"({z}){T}" if T else z}
+    functions = "\n\n\n".join(Template(FUNCTIONS[n]).substitute(terms).strip() for n in names if n in FUNCTIONS)
+    return (draws, functions) if "at=" in code else (_without_places(draws), _without_places(functions))
+
+
+def _draw(name: str, words: Words) -> str:
+    return (TORCH_DRAWS if words is TORCH else {}).get(name, DRAWS[name])
 
 
 def _without_places(text: str) -> str:

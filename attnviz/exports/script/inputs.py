@@ -12,6 +12,7 @@ from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.exports.script import rows, typed
 from attnviz.exports.script.lines import Lines, indented, listed, matrix
+from attnviz.readings.words import Words
 
 LONG = 90
 """Columns after which several masks stand under each other."""
@@ -83,7 +84,7 @@ def embedded(lines: Lines, trace: Trace) -> None:
         lines.write(f"vocabulary = list(dict.fromkeys({both}))")
     for suffix in suffixes:
         numbers = _numbers(lines, trace, suffix) if config.embedding in CARRIED else ""
-        code = rows.EMBEDDINGS[config.embedding].format(tokens=f"tokens{suffix}", numbers=numbers)
+        code = rows.EMBEDDINGS[config.embedding].format(tokens=f"tokens{suffix}", numbers=numbers, np=lines.words.np)
         lines.step(f"token_embeddings{suffix}", code)
     lines.end("embedding")
     for suffix in suffixes:
@@ -95,10 +96,10 @@ def _numbers(lines: Lines, trace: Trace, suffix: str) -> str:
     """Return the rows of E that no line of a script can make, as they were before any was changed."""
     config, name = trace.config, f"token_embeddings{suffix}"
     if not lines.edited(name):
-        return matrix(trace.around[name].array)
+        return matrix(trace.around[name].array, lines.words)
     row = EMBEDDINGS[config.embedding]
     settings = _own(config, suffix) if config.embedding == "own" else row.settings(config)
-    return matrix(row.fn(_tokens(trace, suffix), config.d_model, (), **settings))
+    return matrix(row.fn(_tokens(trace, suffix), config.d_model, (), **settings), lines.words)
 
 
 def _tokens(trace: Trace, suffix: str) -> tuple[str, ...]:
@@ -110,10 +111,11 @@ def _own(config: Config, suffix: str) -> dict[str, str]:
 
 
 def _positions(lines: Lines, config: Config, suffix: str) -> None:
-    code = rows.POSITIONS[config.position].format(tokens=f"tokens{suffix}")
+    np = lines.words.np
+    code = rows.POSITIONS[config.position].format(tokens=f"tokens{suffix}", np=np)
     is_none = not code and not lines.edited(f"positions{suffix}")
     if not is_none:
-        lines.step(f"positions{suffix}", code or f"np.zeros((len(tokens{suffix}), d_model))")
+        lines.step(f"positions{suffix}", code or f"{np}.zeros((len(tokens{suffix}), d_model))")
     code = f"E{suffix}" if is_none else f"E{suffix} + P{suffix}"
     lines.step(f"embedded{suffix}", code, same=is_none)
 
@@ -132,11 +134,12 @@ def indices(lines: Lines, trace: Trace) -> None:
     """Write the rows' numbers as a column and the columns' as a row, for whatever is said of them."""
     masks_by_place = needs_mask(trace) and trace.config.mask != ("custom",)
     if needs_bias(trace) or masks_by_place or typed.needs(trace.config, "i", "j"):
+        np = lines.words.np
         lines.write(
-            f"i, j = np.arange(len(tokens))[:, None], np.arange(len(tokens{kv(trace)}))[None, :]  # query and key"
+            f"i, j = {np}.arange(len(tokens))[:, None], {np}.arange(len(tokens{kv(trace)}))[None, :]  # query and key"
         )
     if typed.needs(trace.config, "h"):
-        lines.write(typed.HEAD_NUMBERS)
+        lines.write(typed.HEAD_NUMBERS.format(np=lines.words.np))
     lines.end("indices")
 
 
@@ -151,12 +154,12 @@ def _mask(lines: Lines, trace: Trace) -> None:
     """M, where every mask allows a look."""
     names: list[str] = [name for name in trace.config.mask if name != "none"] or ["none"]
     if "padding" in names:
-        lines.write(f'pad = np.array([token == "<pad>" for token in tokens{kv(trace)}])')
+        lines.write(f'pad = {lines.words.array}([token == "<pad>" for token in tokens{kv(trace)}])')
     if "custom" in names:
-        lines.write(*_listed_cells(trace))
+        lines.write(*_listed_cells(trace, lines.words))
     each = {name: rows.MASKS[name] for name in names}
     if TYPED in names:
-        made = typed.mask(trace)
+        made = typed.mask(trace, lines.words)
         lines.write(*made.before)
         each[TYPED] = made.code
     code = " & ".join(each.values())
@@ -168,7 +171,7 @@ def _mask(lines: Lines, trace: Trace) -> None:
     lines.end("mask")
 
 
-def _listed_cells(trace: Trace) -> list[str]:
+def _listed_cells(trace: Trace, words: Words) -> list[str]:
     """Return the cells of the visitor's list that are there, a row of keys for each query."""
     n_query, n_key = trace.layers[0]["allowed"].shape
     rows: dict[int, list[int]] = {}
@@ -178,7 +181,7 @@ def _listed_cells(trace: Trace) -> list[str]:
     items = listed([f"{i}: {keys}" for i, keys in rows.items()])
     return [
         f"cells = {{{items[1:-1]}}}  # for each query the keys that it may attend to",
-        f"listed = np.zeros((len(tokens), len(tokens{kv(trace)})), dtype=bool)",
+        f"listed = {words.np}.zeros((len(tokens), len(tokens{kv(trace)})), dtype={words.boolean})",
         "for query, keys in cells.items():",
         "    listed[query, keys] = True",
     ]
@@ -187,13 +190,13 @@ def _listed_cells(trace: Trace) -> list[str]:
 def _bias(lines: Lines, trace: Trace) -> None:
     """B, which is added to the scores by distance."""
     config = trace.config
-    *before, code = rows.BIASES[config.bias]
+    *before, code = (line.format(np=lines.words.np) for line in rows.BIASES[config.bias])
     formula = bias_formula(config)
     if formula:
-        made = typed.bias(trace, formula)
+        made = typed.bias(trace, formula, lines.words)
         before, code = list(made.before), made.code
     if config.bias == "alibi":
-        before = _slopes(config.n_heads)
+        before = _slopes(config.n_heads, lines.words)
     if config.bias == "t5":
         before = [*_buckets(config), *before]
         if config.t5_bidirectional:
@@ -205,15 +208,15 @@ def _bias(lines: Lines, trace: Trace) -> None:
     lines.end("bias")
 
 
-def _slopes(n_heads: int) -> list[str]:
+def _slopes(n_heads: int, words: Words) -> list[str]:
     """ALiBi's slopes; where the heads are no power of two, some of those of the next one stand in."""
-    below = 1 << (n_heads.bit_length() - 1)
+    np, below = words.np, 1 << (n_heads.bit_length() - 1)
     if below == n_heads:
-        return ["slopes = 2.0 ** (-8 * np.arange(1, n_heads + 1) / n_heads)"]
+        return [f"slopes = 2.0 ** (-8 * {np}.arange(1, n_heads + 1) / n_heads)"]
     return [
-        f"slopes = 2.0 ** (-8 * np.arange(1, {below + 1}) / {below})  # those of {below} heads",
-        f"between = 2.0 ** (-8 * np.arange(1, {2 * below + 1}, 2) / {2 * below})  # every other one of {2 * below}",
-        f"slopes = np.concatenate([slopes, between[: n_heads - {below}]])",
+        f"slopes = 2.0 ** (-8 * {np}.arange(1, {below + 1}) / {below})  # those of {below} heads",
+        f"between = 2.0 ** (-8 * {np}.arange(1, {2 * below + 1}, 2) / {2 * below})  # every other one of {2 * below}",
+        f"slopes = {words.join}([slopes, between[: n_heads - {below}]])",
     ]
 
 

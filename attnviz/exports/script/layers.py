@@ -12,8 +12,9 @@ from attnviz.exports.script import inputs, rows
 from attnviz.exports.script import typed as script_typed
 from attnviz.exports.script.lines import Lines
 from attnviz.exports.script.parameters import ParameterWriter
-from attnviz.exports.script.rows import Normalise
 from attnviz.formula import names
+from attnviz.formula.graph import Formula
+from attnviz.readings.forbidden import is_zero_of_nothing
 from attnviz.readings.words import NUMPY
 
 
@@ -62,11 +63,12 @@ class LayerScript:
         group = self.config.group_size
         for name, sharing in (("K", self._looks_at_keys()), ("V", self.repeats_values())):
             if group > 1 and sharing:
-                lines.write(f"{name}_h = np.repeat({name}, {group}, axis=0)  # head h uses key/value head h // {group}")
+                repeated = f"{self.words.repeat}({name}, {group}, {self.words.axis}=0)"
+                lines.write(f"{name}_h = {repeated}  # head h uses key/value head h // {group}")
         lines.end("queries")
 
     def _looks_at_keys(self) -> bool:
-        return "k" in score_of(self.config).definition.variables()
+        return score_of(self.config).looks_at_keys
 
     def x_kv(self) -> str:
         """Return the name of the rows that keys and values are made of."""
@@ -100,7 +102,7 @@ class LayerScript:
         if scale or lines.edited("scaled"):
             variable = lines.step("scaled", f"scale * {variable}" if scale else variable, same=not scale)
         if config.softcap:
-            variable = lines.step("capped", f"softcap * np.tanh({variable} / softcap)")
+            variable = lines.step("capped", f"softcap * {self.words.np}.tanh({variable} / softcap)")
         elif lines.edited("capped"):
             variable = lines.step("capped", variable, same=True)
         lines.end("scores")
@@ -110,71 +112,67 @@ class LayerScript:
         """Return the factor on the scores, as code; nothing where it is 1."""
         if self.config.scale is not None:
             return "" if self.config.scale == 1.0 else repr(self.config.scale)
-        if self.config.score != "scaled_dot":
+        if not score_of(self.config).is_over_root:
             return ""
         widths = self.fill.d_q
-        return f"np.array([1 / math.sqrt(d) for d in {widths}])[:, None, None]" if widths else "1 / math.sqrt(d_k)"
+        return (
+            f"{self.words.array}([1 / math.sqrt(d) for d in {widths}])[:, None, None]"
+            if widths
+            else "1 / math.sqrt(d_k)"
+        )
 
     def _masked(self, variable: str) -> str:
         """Return the scores with the bias, and minus infinity where it is forbidden."""
         lines, trace = self.lines, self.trace
         masked, biased = inputs.needs_mask(trace), inputs.needs_bias(trace)
-        code = f"{variable} + B" if biased else variable
+        code, np = f"{variable} + B" if biased else variable, self.words.np
         if masked or biased or lines.edited("masked"):
-            variable = lines.step(
-                "masked", f"np.where(M, {code}, -np.inf)" if masked else code, same=not (masked or biased)
-            )
+            code = f"{np}.where(M, {code}, -{np}.inf)" if masked else code
+            variable = lines.step("masked", code, same=not (masked or biased))
         lines.end("biased" if not masked else "masked_biased" if biased else "masked")
         return variable
 
     def _weights(self, x: str) -> None:
         """Write A, along the keys or the wrong way; a row with nothing allowed gets zeros."""
-        lines, config = self.lines, self.config
-        row = rows.NORMALISERS.get(config.normaliser, rows.LINE)
+        lines, words, config = self.lines, self.words, self.config
         axis = -1 if config.normalise_over == "keys" else -2
-        self.has_empty = row.shares and any(np.isneginf(S).all(axis=axis).any() for S in lines.arrays("masked"))
+        typed = None if config.normaliser in rows.WRITTEN else normaliser_of(config).definition
+        shares = typed is None or not is_zero_of_nothing(typed)
+        self.has_empty = shares and any(np.isneginf(S).all(axis=axis).any() for S in lines.arrays("masked"))
         if self.has_empty:
-            lines.write(f"nothing = np.isneginf({x}).all(axis={axis}, keepdims=True)  # a row with nothing allowed ...")
-            lines.write(f"S_open = np.where(nothing, 0.0, {x})")
+            whole = f"{words.np}.isneginf({x}).all({words.along_axis(axis)})"
+            lines.write(f"nothing = {whole}  # a row with nothing allowed ...")
+            lines.write(f"S_open = {words.np}.where(nothing, 0.0, {x})")
             x = "S_open"
-        code = self.normalised(row, x, axis)
-        code = f"np.where(nothing, 0.0, {code})" if self.has_empty else code
-        code = f"np.where(M, {code}, 0.0)" if self.leaks("weights") else code
+        code = self._written(x, axis) if typed is None else self._normalised(typed, x, axis)
+        code = f"{words.np}.where(nothing, 0.0, {code})" if self.has_empty else code
+        code = f"{words.np}.where(M, {code}, 0.0)" if self.leaks("weights") else code
         lines.write(*(["# ... has weights that are all zeros, not 0 / 0"] if self.has_empty else []))
         lines.step("weights", code)
         lines.end("weights")
 
-    def normalised(self, row: Normalise, x: str, axis: int) -> str:
-        """Return the lines before A, and what A is."""
-        typed = normaliser_of(self.config).typed
-        if typed:
-            forbids = any(np.isneginf(S).any() for S in self.lines.arrays("masked"))
-            made = script_typed.weights(self.trace, typed, x, over_keys=axis == -1, forbids=forbids, words=self.words)
-            self.lines.write(*made.before)
-            return made.code
-        self.lines.write(*(line.format(**self.named(x, axis)) for line in row.before))
-        code = row.weights.format(**self.named(x, axis))
-        if row.turn and axis == -2:
-            return f"np.swapaxes({code.replace(x, f'np.swapaxes({x}, 1, 2)')}, 1, 2)"
-        return code
+    def _normalised(self, formula: Formula, x: str, axis: int) -> str:
+        """Write the lines before A, and return what A is."""
+        forbids = any(np.isneginf(S).any() for S in self.lines.arrays("masked"))
+        made = script_typed.weights(self.trace, formula, x, over_keys=axis == -1, forbids=forbids, words=self.words)
+        self.lines.write(*made.before)
+        return made.code
 
-    def named(self, x: str, axis: int) -> dict[str, str]:
-        """Return the words for the scores and the temperature in the lines of a normaliser."""
-        T = "" if self.config.temperature == 1.0 else " / temperature"
-        z, quiet = f"{x} - {x}.max(axis={axis}, keepdims=True)", f"{x} - top"
-        return {
-            "x": x,
-            "T": T,
-            "axis": str(axis),
-            "z": f"({z}){T}" if T else z,
-            "quiet": f"({quiet}){T}" if T else quiet,
-            "size": self._size_of_terms(),
-        }
+    def _written(self, x: str, axis: int) -> str:
+        """Write the lines before A of a row that no line says, and return what A is."""
+        row, words = rows.WRITTEN[self.config.normaliser], self.words
+        turned = row.turn and axis == -2
+        terms = words.terms | {"over": words.along_axis(axis), "size": self._size_of_terms()}
+        terms["x"] = words.turned.format(x) if turned else x
+        self.lines.write(*(line.format(**terms) for line in row.before))
+        code = row.weights.format(**terms)
+        return words.turned.format(code) if turned else code
 
     def _size_of_terms(self) -> str:
-        """Return the size of the terms that the scores of a head are sums of, as code."""
-        squares = [f"({X}**2).sum(axis=(1, 2), keepdims=True)" for X in ("Q", self.K)]
-        size = f"np.sqrt({squares[0]} * {squares[1]})"
+        """Return how large the numbers are whose sums the scores of a head are, as code."""
+        words = self.words
+        squares = [f"({X}**2).sum({words.axis}=(1, 2), {words.keep}=True)" for X in ("Q", self.K)]
+        size = f"{words.np}.sqrt({squares[0]} * {squares[1]})"
         return f"abs(scale) * {size}" if self._scale() else size
 
     def leaks(self, name: str) -> bool:
@@ -186,9 +184,10 @@ class LayerScript:
         lines.step("heads", self.mixed())
         lines.end("heads")
         if fill.ragged_v:
-            code = f"np.concatenate([Z[h, :, :d] for h, d in enumerate({fill.d_z})], axis=1)"
+            heads = f"[Z[h, :, :d] for h, d in enumerate({fill.d_z})]"
         else:
-            code = "np.concatenate([*Z], axis=1)"
+            heads = "[*Z]"
+        code = f"{self.words.join}({heads}, {self.words.axis}=1)"
         lines.step("concat", code)
         lines.end("concat")
 
@@ -201,7 +200,8 @@ class LayerScript:
         if not self.leaks("values"):
             return f"A @ {self.V}"
         self.lines.write("# A forbidden value takes no part: 0 times infinity would be no number.")
-        return f"np.where(M[:, :, None], A[:, :, :, None] * {self.V}[:, None, :, :], 0.0).sum(axis=2)"
+        shares = f"A[:, :, :, None] * {self.V}[:, None, :, :]"
+        return f"{self.words.np}.where(M[:, :, None], {shares}, 0.0).sum({self.words.axis}=2)"
 
     def module(self) -> None:
         """Write the same once more, where a library has a module for it."""
@@ -230,7 +230,7 @@ class LayerScript:
         return NORMS[self.config.norm].place == place
 
     def _normed(self, x: str) -> str:
-        return rows.NORMS[self.config.norm].format(x=x)
+        return self.words.terms[rows.NORMS[self.config.norm]].format(x)
 
     def _read_by(self, number: str, read: str, width: str) -> str:
         """W_1 or W_3 with its bias, filled, and what it makes of what the block reads."""
@@ -244,7 +244,7 @@ class LayerScript:
             return Y
         read = lines.step("ff_normed", self._normed(Y)) if self._norm_stands("before") else Y
         width = "d_model" if config.has_output_projection() else "C.shape[1]"
-        bent = rows.FEED_FORWARDS[config.feed_forward].format(hidden=self._read_by("1", read, width))
+        bent = self.words.terms[rows.FEED_FORWARDS[config.feed_forward]].format(self._read_by("1", read, width))
         if FEED_FORWARDS[config.feed_forward].gated:
             gate = lines.step("ff_gate", bent)
             bent = f"{gate} * {lines.step('ff_up', self._read_by('3', read, width))}"

@@ -10,6 +10,7 @@ import numpy as np
 from attnviz.engine.learning import film
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.exports.script.rows import VARIABLES
+from attnviz.readings.words import NUMPY, Words
 
 PARAMETERS = ("w_", "b_", "score_")
 """What the names of the steps that are parameters begin with."""
@@ -39,8 +40,10 @@ class Part:
 class Lines:
     """Collects the lines of the parts of one layer, of all layers in a loop, or of what stands around them."""
 
-    def __init__(self, trace: Trace, layers: Sequence[int | None], *, looped: bool = False) -> None:
-        self._trace, self._layers, self._looped = trace, layers, looped
+    def __init__(
+        self, trace: Trace, layers: Sequence[int | None], words: Words = NUMPY, *, looped: bool = False
+    ) -> None:
+        self._trace, self._layers, self._looped, self.words = trace, layers, looped, words
         layer = layers[0]
         self._steps: Mapping[str, Step] = trace.around if layer is None else trace.layers[layer]
         self._lines: list[str] = []
@@ -73,11 +76,11 @@ class Lines:
         variable, step = VARIABLES[name], self._steps[name]
         if self._is_learned and name.startswith(PARAMETERS):
             code, same = self._learned(variable), True
-        code = f"{code}.copy()" if same and self.edited(name) else code
+        code = f"{code}.{self.words.copy}()" if same and self.edited(name) else code
         self._lines += commented(f"{variable} = {code}", f"{step.shape}: {', '.join(step.axes)}")
         for layer in self._layers:
             self._only(layer, (then or {}).get(layer or 0, ()))
-            self._only(layer, [_change(edit) for edit in self._trace.edits if edit[:2] == (layer, name)])
+            self._only(layer, [_change(edit, self.words) for edit in self._trace.edits if edit[:2] == (layer, name)])
         self._written.append(step)
         return variable
 
@@ -106,19 +109,19 @@ class Lines:
         return "layer" if self._looped else str(self._layers[0])
 
 
-def _change(edit: tuple[int | None, str, tuple[int, ...], float]) -> str:
+def _change(edit: tuple[int | None, str, tuple[int, ...], float], words: Words) -> str:
     _, name, index, value = edit
-    text = repr(bool(value)) if name == "allowed" else number(value)
+    text = repr(bool(value)) if name == "allowed" else number(value, words)
     return f"{VARIABLES[name]}[{', '.join(map(str, index))}] = {text}  # changed by hand"
 
 
-def number(value: float) -> str:
+def number(value: float, words: Words = NUMPY) -> str:
     """Return a number that Python reads back as the same.
 
     >>> number(-0.5), number(float("-inf"))
     ('-0.5', '-np.inf')
     """
-    return "-np.inf" if value == -np.inf else repr(float(value))
+    return f"-{words.np}.inf" if value == -np.inf else repr(float(value))
 
 
 def indented(lines: Iterable[str]) -> list[str]:
@@ -214,12 +217,12 @@ def listed(items: Sequence[str]) -> str:
     return "\n".join(["[", *indented(line.rstrip() for line in lines), "]"])
 
 
-def vector(xs: np.ndarray) -> str:
+def vector(xs: np.ndarray, words: Words = NUMPY) -> str:
     """Return a row of numbers as a list."""
-    return listed([number(x) for x in xs])
+    return listed([number(x, words) for x in xs])
 
 
-def matrix(X: np.ndarray) -> str:
+def matrix(X: np.ndarray, words: Words = NUMPY) -> str:
     """Return rows of numbers as an array, a row a line."""
-    rows = indented(f"{vector(row)}," for row in X)
-    return "\n".join(["np.array([", *rows, "])"])
+    rows = indented(f"{vector(row, words)}," for row in X)
+    return "\n".join([f"{words.array}([", *rows, "])"])

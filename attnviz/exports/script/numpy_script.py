@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from textwrap import wrap
 
 from attnviz.engine.records.config import Config
@@ -15,9 +15,10 @@ from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
 from attnviz.exports.script import inputs
-from attnviz.exports.script.functions import called_functions, definition, needed_functions
+from attnviz.exports.script.functions import definition, needed_functions
 from attnviz.exports.script.lines import WIDTH, Part, fitted, indented
 from attnviz.exports.script.parts import parts, words
+from attnviz.readings.words import NUMPY, Words, calls
 
 SUMMARY = """\
 Attention step by step{layers}: {heads}, in {library}.
@@ -50,14 +51,11 @@ def numpy_script(config: Config) -> str:
 PRINT = Part("print", "np.set_printoptions(precision=3, suppress=True, linewidth=120)\nprint(A)")
 
 
-def opening(trace: Trace, found: Sequence[Part], draws_of: Mapping[str, str] | None = None) -> list[Part]:
-    """Return the parts before the first step: the setting, the functions that the steps call, and the tokens.
-
-    `draws_of` stands in for the draws where another library needs them otherwise.
-    """
+def opening(trace: Trace, found: Sequence[Part], library: Words = NUMPY) -> list[Part]:
+    """Return the parts before the first step: the setting, the functions that the steps call, and the tokens."""
     code = "\n".join(part.code for part in found)
     names = needed_functions(code)
-    draws, functions = definition(names, code, is_tempered=trace.config.temperature != 1.0, others=draws_of)
+    draws, functions = definition(names, code, library, is_tempered=trace.config.temperature != 1.0)
     opened = [
         Part("setting", _setting(trace, f"{draws}\n{functions}\n{code}", any(part.looped for part in found))),
         Part("draws", draws),
@@ -120,8 +118,8 @@ def imports(whole: Sequence[Part], library: str) -> str:
     """Return the modules that the parts use; what a token says does not count."""
     code = "\n".join(part.code for part in whole if part.name != "tokens")
     lines = ["import math"] if "math." in code else []
-    lines += ["from base64 import b64decode"] if called_functions("b64decode", code) else []
-    lines += ["from hashlib import blake2b"] if called_functions("blake2b", code) else []
+    lines += ["from base64 import b64decode"] if calls("b64decode", code) else []
+    lines += ["from hashlib import blake2b"] if calls("blake2b", code) else []
     installed = ["import numpy as np"] if "np." in code else []
     installed += ["import torch"] if library == "PyTorch" else []
     return "\n".join([*lines, "", *installed] if lines else installed)

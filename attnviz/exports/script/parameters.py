@@ -19,6 +19,7 @@ from attnviz.exports.script.lines import Lines, vector
 from attnviz.exports.script.rows import VARIABLES
 from attnviz.formula import names
 from attnviz.formula.graph import HIDDEN
+from attnviz.readings.words import Words
 
 MATRICES = {"w_q": "W_Q", "w_k": "W_K", "w_v": "W_V"}
 
@@ -27,7 +28,7 @@ class ParameterWriter:
     """A writer of the parameters of one setting; `lines` are those of the layer that they belong to."""
 
     def __init__(self, lines: Lines, config: Config) -> None:
-        self._lines, self._config = lines, config
+        self._lines, self._config, self._words = lines, config, lines.words
         self._matrix = rows.INITIALISERS[config.initialiser]
         self._start = rows.STARTS[config.initialiser]
         shared = config.group_size > 1
@@ -78,7 +79,7 @@ class ParameterWriter:
         if group == 1 or "_made" in code:
             return code
         self._lines.write(f"{letter}_shared = {code}  # one for each key/value head")
-        return f"np.repeat({letter}_shared, {group}, axis=0)"
+        return f"{self._words.repeat}({letter}_shared, {group}, {self._words.axis}=0)"
 
     def value(self) -> None:
         """W_V and its bias."""
@@ -96,7 +97,8 @@ class ParameterWriter:
             rows, columns = (("d" if size == widths else size) for size in (rows, columns))
             return self._each(self._filled(name, (rows, columns), at=True), widths)
         if self._config.initialiser == "identity":
-            return f"np.stack([{self._matrix.format(rows=rows, columns=columns)}] * {count})"
+            np = self._words.np
+            return f"{np}.stack([{self._matrix.format(rows=rows, columns=columns, np=np)}] * {count})"
         return self._filled(name, (count, rows, columns))
 
     def _is_ragged(self, widths: str) -> bool:
@@ -115,20 +117,21 @@ class ParameterWriter:
             at=", at=(h,)" if at else "",
             rows=rows,
             columns=columns,
+            np=self._words.np,
         )
 
     def _biases(self, name: str, count: str, widths: str) -> str:
         """Return a bias for each head."""
         if not self._is_ragged(widths):
             return self._started(name, (count, widths), "d_model")
-        if self._start.startswith("np.zeros"):
+        if "zeros" in self._start:
             return self._started(name, (count, f"max({widths})"), "d_model")
         return self._each(self._started(name, ("d",), "d_model", at=True), widths)
 
     def _started(self, name: str, shape: tuple[str, ...], d_in: str, *, at: bool = False) -> str:
-        return self._start.format(
-            address=self._lines.address(name), shape=_shape(*shape), d_in=d_in, at=", at=(h,)" if at else ""
-        )
+        place = ", at=(h,)" if at else ""
+        address, np = self._lines.address(name), self._words.np
+        return self._start.format(address=address, shape=_shape(*shape), d_in=d_in, at=place, np=np)
 
     def vector(self, name: str, width: str, d_in: str) -> None:
         """Write one bias for all heads, where biases are on."""
@@ -145,7 +148,7 @@ class ParameterWriter:
             self.matrix("w_o", f"sum({self.d_z})" if self._ragged_v else "n_heads * d_v", "d_model")
         elif self._ragged_v:
             self._lines.step(
-                "w_o", self._each(self._filled("w_o", ("d", "d_model"), at=True), self.d_z, "np.concatenate")
+                "w_o", self._each(self._filled("w_o", ("d", "d_model"), at=True), self.d_z, self._words.join)
             )
         else:
             code = self._filled("w_o", ("n_heads", "d_v", "d_model"))
@@ -164,7 +167,7 @@ class ParameterWriter:
             if own_name in score.biases:
                 self._lines.step(name, self._score_bias(name, sizes[axes[0]]))
             elif not axes:
-                self._lines.step(name, "np.ones((n_heads, 1))")
+                self._lines.step(name, f"{self._words.np}.ones((n_heads, 1))")
             elif len(axes) == 1:
                 self._lines.step(name, self._score_vector(name, sizes[axes[0]]))
             else:
@@ -175,16 +178,17 @@ class ParameterWriter:
         if self._ragged_k and width == self._d_q:
             return self._each(self._started(name, ("d",), "d", at=True), self._d_q)
         if self._ragged_k and "{d_in}" in self._start:
-            return self._each(self._started(name, (width,), "d", at=True), self._d_q, "np.stack")
+            return self._each(self._started(name, (width,), "d", at=True), self._d_q, f"{self._words.np}.stack")
         return self._started(name, ("n_heads", width), self._d_q)
 
     def _score_vector(self, name: str, width: str) -> str:
-        template, address = rows.VECTORS[self._config.initialiser], self._lines.address(name)
+        template, address, np = rows.VECTORS[self._config.initialiser], self._lines.address(name), self._words.np
         if not (self._ragged_k and width == self._d_q):
             shape, column = f"(n_heads, {width})", f"(n_heads, {width}, 1)"
-            return template.format(address=address, shape=shape, column=column, width=width)
+            return template.format(address=address, shape=shape, column=column, width=width, np=np)
         at = ", at=(h,)" if "{address}" in template else ""
-        return self._each(template.format(address=address, shape=f"(d,){at}", column=f"(d, 1){at}", width="d"), width)
+        code = template.format(address=address, shape=f"(d,){at}", column=f"(d, 1){at}", width="d", np=np)
+        return self._each(code, width)
 
     def _made_values(self) -> dict[int, list[str]]:
         """Return the lines that give the first of two layers the values that were made for it."""
@@ -212,11 +216,13 @@ def made(lines: Lines, trace: Trace) -> None:
     for name in (*names, *(("w_v",) if _handing_on(config) else ())):
         shape = before.layers[0][name].shape
         several = config.n_layers > 1
-        lines.write(f"{MATRICES[name]}_made = np.zeros({(config.n_layers, *shape) if several else shape})")
+        lines.write(
+            f"{MATRICES[name]}_made = {lines.words.np}.zeros({(config.n_layers, *shape) if several else shape})"
+        )
         for layer, steps in enumerate(before.layers if name != "w_v" else before.layers[:1]):
             at = f"{layer}, " if several else ""
             for h in range(shape[0]) if name != "w_v" else _handing_on(config):
-                lines.write(*_columns(f"{MATRICES[name]}_made", at, steps[name], h))
+                lines.write(*_columns(f"{MATRICES[name]}_made", at, steps[name], h, lines.words))
     lines.end("made")
 
 
@@ -242,7 +248,7 @@ def learned(lines: Lines, trace: Trace) -> None:
     lines.end("learned")
 
 
-def _columns(variable: str, at: str, step: Step, h: int) -> list[str]:
+def _columns(variable: str, at: str, step: Step, h: int, words: Words) -> list[str]:
     """Return the lines for one head's matrix; one that an earlier head has, too, is taken from there."""
     W = step.array[h]
     if not W.any():
@@ -250,4 +256,5 @@ def _columns(variable: str, at: str, step: Step, h: int) -> list[str]:
     for former in range(h):
         if (step.array[former] == W).all():
             return [f"{variable}[{at}{h}] = {variable}[{at}{former}]"]
-    return [f"{variable}[{at}{h}, :, {c}] = np.array({vector(W[:, c])})" for c in range(W.shape[1]) if W[:, c].any()]
+    columns = {c: f"{words.array}({vector(W[:, c], words)})" for c in range(W.shape[1]) if W[:, c].any()}
+    return [f"{variable}[{at}{h}, :, {c}] = {code}" for c, code in columns.items()]

@@ -84,21 +84,21 @@ def parts(trace: Trace, *, looped: bool, write: type[LayerScript] = LayerScript)
     Several layers stand in a loop if `looped`, otherwise one after the other; `write` writes a layer.
     """
     n = trace.config.n_layers
-    around = Lines(trace, (None,))
+    around = Lines(trace, (None,), write.words)
     inputs.embedded(around, trace)
     made(around, trace)
     learned(around, trace)
     inputs.indices(around, trace)
-    alike = Lines(trace, tuple(range(n)))
+    alike = Lines(trace, tuple(range(n)), write.words)
     inputs.mask_and_bias(alike, trace, changed=False)
     start = [*around.parts, *(replace(part, layer=None) for part in alike.parts)]
     if n > 1 and looped:
-        lines = Lines(trace, tuple(range(n)), looped=True)
+        lines = Lines(trace, tuple(range(n)), write.words, looped=True)
         result = write(lines, trace).write(last=False)
         return [*start, *lines.parts], result
     found, result = start, ""
     for layer in range(n):
-        lines = Lines(trace, (layer,))
+        lines = Lines(trace, (layer,), write.words)
         result = write(lines, trace).write(last=layer == n - 1)
         found += lines.parts
     return found, result

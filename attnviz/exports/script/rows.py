@@ -74,11 +74,11 @@ VARIABLES = {
 """What each step is called in a script."""
 
 EMBEDDINGS = {
-    "normal": 'np.stack([normal(f"token/{{token}}", (d_model,)) for token in {tokens}])',
-    "uniform": 'np.stack([uniform(f"token/{{token}}", (d_model,)) for token in {tokens}])',
-    "binary": 'np.stack([binary(f"token/{{token}}", (d_model,)) for token in {tokens}])',
-    "one_hot": "np.eye(len(vocabulary), d_model)[[vocabulary.index(token) for token in {tokens}]]",
-    "spelling": "np.stack([spelled(token) for token in {tokens}])",
+    "normal": '{np}.stack([normal(f"token/{{token}}", (d_model,)) for token in {tokens}])',
+    "uniform": '{np}.stack([uniform(f"token/{{token}}", (d_model,)) for token in {tokens}])',
+    "binary": '{np}.stack([binary(f"token/{{token}}", (d_model,)) for token in {tokens}])',
+    "one_hot": "{np}.eye(len(vocabulary), d_model)[[vocabulary.index(token) for token in {tokens}]]",
+    "spelling": "{np}.stack([spelled(token) for token in {tokens}])",
     "meaning": "{numbers}",
     "own": "{numbers}",
 }
@@ -110,10 +110,10 @@ BIASES: dict[str, tuple[str, ...]] = {
     "alibi": ("-slopes[:, None, None] * abs(i - j)",),
     "t5": (
         "wide = exact + sum(steps >= start for start in starts)  # and ever wider ranges",
-        "bucket = np.where(steps < exact, steps, wide)",
+        "bucket = {np}.where(steps < exact, steps, wide)",
         'normal("t5_bias", (n_heads, t5_n_buckets))[:, bucket]',
     ),
-    "linear": ("-bias_slope * abs(i - j) * np.ones((n_heads, 1, 1))",),
+    "linear": ("-bias_slope * abs(i - j) * {np}.ones((n_heads, 1, 1))",),
     "formula": ("",),
 }
 """The lines before B and, last, what B is."""
@@ -121,71 +121,45 @@ BIASES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Normalise:
-    """The lines before A, what A is, and the same in PyTorch's own words where it has some.
+    """The lines before A, and what A is.
 
-    shares  whether a row with nothing allowed would be 0 / 0
-    turn    whether it always works along the last axis, so that the scores have to be turned for the other
+    turn  whether it always works along the last axis, so that the scores have to be turned for the other
     """
 
     before: tuple[str, ...]
     weights: str
-    torch: str = ""
-    shares: bool = True
     turn: bool = False
 
 
-LINE = Normalise((), "")
-"""What stands for a row that is nothing but its line: the lines are written from its formula."""
-
-NORMALISERS = {
-    "softmax": Normalise(
-        ("e = np.exp({z})",), "e / e.sum(axis={axis}, keepdims=True)", torch="torch.softmax({x}{T}, dim={axis})"
-    ),
+WRITTEN = {
     "sparsemax": Normalise((), "sparsemax({x})", turn=True),
     "entmax15": Normalise((), "entmax15({x})", turn=True),
-    "sigmoid": Normalise(
-        ("e = np.exp(-abs({x}{T}))  # the exponential of what is never positive cannot overflow",),
-        "np.where({x} >= 0, 1.0, e) / (1 + e)",
-        torch="torch.sigmoid({x}{T})",
-        shares=False,
-    ),
     "hardmax": Normalise(
         (
-            "top = {x}.max(axis={axis}, keepdims=True)",
-            "low = np.where(np.isneginf({x}), np.inf, {x}).min(axis={axis}, keepdims=True)",
+            "top = {x}.{largest}({over})",
+            "low = {np}.where({np}.isneginf({x}), {np}.inf, {x}).{smallest}({over})",
             "size = {size}  # no score is larger",
-            "size = np.maximum(size, np.maximum(abs(top), abs(low)))",
-            "tie = np.maximum(1e-9 * (top - low), 2**-44 * size)  # what is equal but for rounding is equal",
+            "size = {np}.maximum(size, {np}.maximum(abs(top), abs(low)))",
+            "tie = {np}.maximum(1e-9 * (top - low), 2**-44 * size)  # what is equal but for rounding is equal",
             "wins = {x} >= top - tie",
         ),
-        "wins / wins.sum(axis={axis}, keepdims=True)",
-    ),
-    "quiet_softmax": Normalise(
-        (
-            "top = {x}.max(axis={axis}, keepdims=True).clip(min=0)  # the 1 in the denominator is a key with score 0",
-            "e = np.exp({quiet})",
-        ),
-        "e / (np.exp(-top{T}) + e.sum(axis={axis}, keepdims=True))",
-        shares=False,
-    ),
-    "linear": Normalise(
-        ("p = {x}.clip(min=0)", "total = p.sum(axis={axis}, keepdims=True)"),
-        "p / np.where(total == 0, 1.0, total)",
-        shares=False,
+        "wins / wins.sum({over})",
     ),
 }
+"""The normalisers that sort, or tell rounding from what is apart: no line says how."""
 
 FEED_FORWARDS = {
     "none": "",
-    "relu": "({hidden}).clip(min=0)",
-    "gelu": "gelu({hidden})",
-    "gelu_tanh": "gelu_tanh({hidden})",
-    "swiglu": "silu({hidden})",
-    "geglu": "gelu({hidden})",
+    "relu": "relu",
+    "gelu": "gelu",
+    "gelu_tanh": "gelu_tanh",
+    "swiglu": "silu",
+    "geglu": "gelu",
 }
-"""What bends the hidden units; where they are gated, the gates."""
+"""What bends the hidden units, among the words of a library; where they are gated, the gates."""
 
-NORMS = {"pre": "layer_norm({x})", "post": "layer_norm({x})", "rms": "rms_norm({x})"}
+NORMS = {"pre": "layer_norm", "post": "layer_norm", "rms": "rms_norm"}
+"""The norms, among the words of a library."""
 
 INITIALISERS = {
     "glorot": "glorot({address}, {shape}{at})",
@@ -193,7 +167,7 @@ INITIALISERS = {
     "uniform": "uniform({address}, {shape}{at})",
     "binary": "binary({address}, {shape}{at})",
     "linear": "linear({address}, {shape}{at})",
-    "identity": "np.eye({rows}, {columns})",
+    "identity": "{np}.eye({rows}, {columns})",
     "orthogonal": "orthogonal(normal({address}, {shape}{at}))",
     "by_hand": "glorot({address}, {shape}{at})",
     "learned": "glorot({address}, {shape}{at})",
@@ -206,7 +180,7 @@ VECTORS = {
     "uniform": "uniform({address}, {shape})",
     "binary": "binary({address}, {shape})",
     "linear": "(2 * uniform({address}, {shape}) - 1) / math.sqrt({width})",
-    "identity": "np.ones({shape})",
+    "identity": "{np}.ones({shape})",
     "orthogonal": "orthogonal(normal({address}, {column}))[..., 0]",
     "by_hand": "math.sqrt(6 / ({width} + 1)) * (2 * uniform({address}, {shape}) - 1)",
     "learned": "math.sqrt(6 / ({width} + 1)) * (2 * uniform({address}, {shape}) - 1)",
@@ -214,14 +188,14 @@ VECTORS = {
 """How the vector v of the additive score is filled, one a head."""
 
 STARTS = {
-    "glorot": "np.zeros({shape})",
+    "glorot": "{np}.zeros({shape})",
     "normal": "normal({address}, {shape}{at})",
     "uniform": "uniform({address}, {shape}{at})",
     "binary": "binary({address}, {shape}{at})",
     "linear": "(2 * uniform({address}, {shape}{at}) - 1) / math.sqrt({d_in})",
-    "identity": "np.zeros({shape})",
-    "orthogonal": "np.zeros({shape})",
-    "by_hand": "np.zeros({shape})",
-    "learned": "np.zeros({shape})",
+    "identity": "{np}.zeros({shape})",
+    "orthogonal": "{np}.zeros({shape})",
+    "by_hand": "{np}.zeros({shape})",
+    "learned": "{np}.zeros({shape})",
 }
 """How a bias is filled."""

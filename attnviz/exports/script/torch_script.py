@@ -2,42 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import numpy as np
 
 from attnviz.engine.records.config import Config
+from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.run import run
 from attnviz.engine.tables.positions import POSITIONS
-from attnviz.exports.script.functions import TORCH_DRAWS
 from attnviz.exports.script.inputs import needs_bias, needs_mask
 from attnviz.exports.script.layers import LayerScript
 from attnviz.exports.script.lines import Part
 from attnviz.exports.script.numpy_script import opening, script
 from attnviz.exports.script.parts import parts
-from attnviz.exports.script.rows import Normalise
 from attnviz.readings.words import TORCH
-
-IN_TORCH = (
-    (r"np\.swapaxes\((\w+|unit\(\w+\)), (?:1, 2|-1, -2)\)", r"\1.mT"),
-    (r"\blayer_norm\((\w+)\)", r"torch.nn.functional.layer_norm(\1, \1.shape[-1:])"),
-    (r"\brms_norm\((\w+)\)", r"torch.nn.functional.rms_norm(\1, \1.shape[-1:], eps=1e-5)"),
-    (r"\b(gelu|silu)\(", r"torch.nn.functional.\1("),
-    (r"\bgelu_tanh\(([^()]+)\)", r"torch.nn.functional.gelu(\1, approximate='tanh')"),
-    (r"-np\.sort\(-z, axis=-1\)", "z.sort(dim=-1, descending=True).values"),
-    (r"np\.take_along_axis", "torch.take_along_dim"),
-    (r"np\.repeat", "torch.repeat_interleave"),
-    (r"np\.concatenate", "torch.cat"),
-    (r"np\.array", "torch.tensor"),
-    (r"dtype=bool", "dtype=torch.bool"),
-    (r"\.(max|min)\(axis", r".a\1(axis"),
-    (r"\.copy\(\)", ".clone()"),
-    (r"\baxis(\d?)=", r"dim\1="),
-    (r"keepdims", "keepdim"),
-    (r"\bnp\.", "torch."),
-)
-"""What NumPy's words are in PyTorch, in this order; what is not named is called the same."""
 
 PRINT = Part("print", "torch.set_printoptions(precision=3, sci_mode=False, linewidth=120)\nprint(A)")
 DTYPE = "torch.set_default_dtype(torch.float64)"
@@ -80,33 +58,15 @@ def torch_script(config: Config) -> str:
     """
     trace = run(config)
     found, _ = parts(trace, looped=True, write=TorchLayerScript)
-    # The functions are found before the translation, which leaves two of them to the library.
-    start = opening(trace, [replace(part, code=_own_functions(part.code)) for part in found], TORCH_DRAWS)
-    whole = [part if part.name in ("draws", "tokens") else _translated(part) for part in [*start, *found]]
+    whole = [*opening(trace, found, TORCH), *found, PRINT]
     whole[0] = replace(whole[0], code=f"{DTYPE}\n{whole[0].code}")
-    return script(trace, "PyTorch", [*whole, PRINT])
-
-
-def _own_functions(code: str) -> str:
-    """Return the code without calls of what PyTorch has itself."""
-    return re.sub(r"\b(layer_norm|rms_norm|gelu_tanh|gelu|silu|torch\.sigmoid)\(", "(", code)
-
-
-def _translated(part: Part) -> Part:
-    code = part.code
-    for numpy, torch in IN_TORCH:
-        code = re.sub(numpy, torch, code)
-    return replace(part, code=code)
+    return script(trace, "PyTorch", whole)
 
 
 class TorchLayerScript(LayerScript):
     """Writes a layer with the library's own calls where they can do what is set."""
 
     words = TORCH
-
-    def normalised(self, row: Normalise, x: str, axis: int) -> str:
-        """Return the lines before A, and what A is."""
-        return row.torch.format(**self.named(x, axis)) if row.torch else super().normalised(row, x, axis)
 
     def repeats_values(self) -> bool:
         """Return whether heads that share values need them once each; the one call knows how to share."""
@@ -130,16 +90,16 @@ class TorchLayerScript(LayerScript):
         if not self.has_empty:
             return call
         self.lines.write(f"Z_call = {call}", EMPTY)
-        return "np.where(nothing, 0.0, Z_call)"
+        return "torch.where(nothing, 0.0, Z_call)"
 
     def _is_one_call(self) -> bool:
         """Return whether scaled_dot_product_attention can do all from the scores to the heads' outputs."""
-        config = self.config
-        one_scale = config.score == "dot" or config.scale is not None or not self.fill.d_q
+        config, score = self.config, score_of(self.config)
+        one_scale = not score.is_over_root or config.scale is not None or not self.fill.d_q
         return (
-            config.score in ("scaled_dot", "dot")
+            score.is_dot
             and one_scale
-            and config.normaliser == "softmax"
+            and normaliser_of(config).is_softmax
             and config.normalise_over == "keys"
             and not config.softcap
             and not any(self.lines.edited(name) for name in INSIDE)
@@ -159,7 +119,7 @@ class TorchLayerScript(LayerScript):
         B = "B" if self.config.temperature == 1.0 else "B / temperature"
         if not needs_mask(self.trace):
             return f"added = {B}"
-        return f"added = np.where(M, {B}, -np.inf)  # a mask of numbers is added to the scores"
+        return f"added = torch.where(M, {B}, -torch.inf)  # a mask of numbers is added to the scores"
 
     def _is_causal(self) -> bool:
         return self.config.mask == ("causal",) and not self.lines.edited("allowed")
@@ -167,7 +127,7 @@ class TorchLayerScript(LayerScript):
     def _factor(self) -> str:
         """Return the scale, where it is not the call's own; the temperature goes into it."""
         config = self.config
-        is_own = config.scale is None and config.score == "scaled_dot"
+        is_own = config.scale is None and score_of(config).is_over_root
         if is_own and config.temperature == 1.0:
             return ""
         scale = "scale" if is_own or config.scale not in (None, 1.0) else "1.0"

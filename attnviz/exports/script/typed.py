@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import TYPED, bias_formula, mask_formula, normaliser_of, score_of
+from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.exports.script.rows import VARIABLES
 from attnviz.formula import names
 from attnviz.formula.graph import HIDDEN, Formula
@@ -16,8 +17,8 @@ from attnviz.readings.forbidden import ZERO, at_forbidden
 from attnviz.readings.script import Script
 from attnviz.readings.words import NUMPY, Words
 
-HEAD_NUMBERS = "h = np.arange(1, n_heads + 1)  # the heads, counted from 1"
-ALL_HEADS, ONE_HEAD = "np.zeros((n_heads, {n}, {m}))", "np.zeros(({n}, {m}))"
+HEAD_NUMBERS = "h = {np}.arange(1, n_heads + 1)  # the heads, counted from 1"
+ALL_HEADS, ONE_HEAD = "{np}.zeros((n_heads, {n}, {m}))", "{np}.zeros(({n}, {m}))"
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,8 @@ def score(trace: Trace, formula: Formula, K: str, has: set[str], widths: str, wo
     for name in sorted(off):
         if re.search(rf"\b{named[name]}\b", "\n".join((*made.before, made.code))):
             size = named.get(formula.axes_of(name)[0], formula.axes_of(name)[0])
-            before.append(f"{named[name]} = np.zeros((n_heads, {size}))  # biases are off")
-    code = made.code if script.covers() else _spread(made.code, ALL_HEADS.format(n="len(tokens)", m=n_key))
+            before.append(f"{named[name]} = {words.np}.zeros((n_heads, {size}))  # biases are off")
+    code = made.code if script.covers() else _spread(made.code, ALL_HEADS.format(np=words.np, n="len(tokens)", m=n_key))
     return Written((*before, *made.before), code)
 
 
@@ -91,17 +92,19 @@ def _head_by_head(formula: Formula, named: Mapping[str, str], has: set[str], wid
     inside = {**named, **own, "d_q": "d_k"}
     script = Script(formula, words, named=inside)
     *lines, last = script.lines("S")
-    zeros = ONE_HEAD.format(n="len(tokens)", m=named["n_key"])
+    zeros = ONE_HEAD.format(np=words.np, n="len(tokens)", m=named["n_key"])
     last = last if script.covers() else f"S = {_spread(last.removeprefix('S = '), zeros)}"
     given = [name for name in formula.parameters if name in has]
-    off = [f"{named[name]} = np.zeros({_width(formula, name)})" for name in sorted(set(formula.parameters) - has)]
+    off = [
+        f"{named[name]} = {words.np}.zeros({_width(formula, name)})" for name in sorted(set(formula.parameters) - has)
+    ]
     body = "".join(f"    {line}\n" for line in [*off, *lines, last])
     parameters = ["Q", "K", "h", "d_k", *(named[name] for name in given)]
     heads = ["Q[h, :, :d]", f"{named['k']}[h, :, :d]", "h + 1", "d"]
     heads += [f"{named[name]}[{_index(formula, name)}]" for name in given]
     define = f"def score_of_head({', '.join(parameters)}):\n{body}    return S\n"
     call = ", ".join(heads)
-    return Written((define,), f"np.stack([score_of_head({call}) for h, d in enumerate({widths})])")
+    return Written((define,), f"{words.np}.stack([score_of_head({call}) for h, d in enumerate({widths})])")
 
 
 def _width(formula: Formula, name: str) -> str:
@@ -116,43 +119,46 @@ def _index(formula: Formula, name: str) -> str:
     return ", ".join(["h", *(cut.get(axis, ":") for axis in formula.axes_of(name))])
 
 
-def mask(trace: Trace) -> Written:
+def mask(trace: Trace, words: Words) -> Written:
     """Return the lines of the typed mask; every cell has a truth, also where only the key decides."""
     formula = mask_formula(trace.config)
-    script = Script(formula, named=_sizes(trace.config, _n_key(trace)))
+    script = Script(formula, words, named=_sizes(trace.config, _n_key(trace)))
     made = _split(script.lines("M"), "M")
     return Written(made.before, f"({made.code})" if script.covers() else f"(({made.code}) & (i + j >= 0))")
 
 
-def bias(trace: Trace, formula: Formula) -> Written:
+def bias(trace: Trace, formula: Formula, words: Words) -> Written:
     """Return the lines of the typed bias, for every head."""
     n_key = _n_key(trace)
-    script = Script(formula, heads=True, named=_sizes(trace.config, n_key))
+    script = Script(formula, words, heads=True, named=_sizes(trace.config, n_key))
     made = _split(script.lines("B"), "B")
-    zeros = ALL_HEADS.format(n="len(tokens)", m=n_key)
+    zeros = ALL_HEADS.format(np=words.np, n="len(tokens)", m=n_key)
     return Written(made.before, made.code if script.covers() else _spread(made.code, zeros))
 
 
 def weights(trace: Trace, formula: Formula, x: str, *, over_keys: bool, forbids: bool, words: Words = NUMPY) -> Written:
-    """Return the lines of the typed normaliser, from the masked scores x.
+    """Return the lines of a normaliser, from the masked scores x.
 
-    over_keys  whether each row is normalised; the wrong way, the scores are turned and turned back
+    over_keys  whether each row is normalised, or each column
     forbids    whether a key is forbidden anywhere, so that what is not harmless there is left out
     """
-    before = []
     named = _sizes(trace.config, _n_key(trace)) | {"x": x}
-    z = x if trace.config.temperature == 1.0 else f"{x} / temperature"
     if not over_keys:
-        z = words.turned.format(f"({z})" if words.turned.startswith("{") and " " in z else z)
-        named |= {"i": "j.T", "j": "i.T", "n_query": named["n_key"], "n_key": named["n_query"]}
-    if z != x:
-        named["x"] = "z"
-        before.append(f"z = {z}")
-    script = Script(formula, words, heads=True, named=named, allowed="seen" if forbids else "")
+        named |= {"i": "j", "j": "i", "n_query": named["n_key"], "n_key": named["n_query"]}
+    script = Script(
+        formula,
+        words,
+        heads=True,
+        named=named,
+        allowed="seen" if forbids else "",
+        axis=-1 if over_keys else -2,
+        divisor="" if trace.config.temperature == 1.0 else "temperature",
+        comments=NORMALISERS[trace.config.normaliser].comments,
+    )
     made = _split(script.lines("A"), "A")
     closes = forbids and at_forbidden(formula.root) != ZERO
-    code = f"np.where(seen, {made.code}, 0.0)" if closes else made.code
+    code = f"{words.np}.where(seen, {made.code}, 0.0)" if closes else made.code
+    before = []
     if closes or any("seen" in line for line in (*made.before, made.code)):
-        before.append(f"seen = ~np.isneginf({named['x']})  # the keys that take part")
-    code = code if script.covers() else f"{code} + np.zeros({named['x']}.shape)"
-    return Written((*before, *made.before), code if over_keys else words.turned.format(f"({code})"))
+        before.append(f"seen = ~{words.np}.isneginf({x})  # the keys that take part")
+    return Written((*before, *made.before), code if script.covers() else f"{code} + {words.np}.zeros({x}.shape)")

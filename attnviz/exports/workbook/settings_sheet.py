@@ -93,7 +93,7 @@ def _scale(sheet: Sheet, trace: Trace) -> Block:
     config, score = trace.config, SCORES[trace.config.score]
     widths = np.repeat(config.key_widths(), config.group_size).tolist()
     scales = [score.scale(width) if config.scale is None else config.scale for width in widths]
-    is_root = config.scale is None and score.name == "scaled_dot"
+    is_root = config.scale is None and score.is_over_root
     formula: Formula | None = (lambda _, h: f"1/SQRT({widths[h]})") if is_root else None
     heads = tuple(translate("head {n}", n=h + 1) for h in range(config.n_heads))
     array = np.array([scales])

@@ -10,6 +10,7 @@ import numpy as np
 
 from attnviz.analysis.variance_and_sharing import DIVISORS, WIDTHS, Spread
 from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.scores import SCORES
 from attnviz.settings.language import Words, translate
@@ -32,7 +33,7 @@ SAID = Words(
         "with d_k; equal shares would make it {equal}.",
         "one_wide": "At d_k = 1 all three divisors are 1.",
         "one_key": "Every row may attend to one key only, which gets all the weight whatever its score is divided by.",
-        "hardmax": "Hardmax asks only which score is the largest, so the divisor makes no difference.",
+        "indifferent": "{normaliser} gives the same weights whatever all scores are divided by.",
         "same": "In this setting the divisor makes no difference to the weights.",
         "temperature": "The temperature of the setting, {temperature:g}, divides once more: with √d_k by {product} in "
         "all.",
@@ -82,7 +83,8 @@ def _hidden(trace: Trace, found: Spread) -> list[str]:
         return [SAID["one_wide"]]
     if found.equal == 1:
         return [SAID["one_key"]]
-    return [SAID["hardmax" if trace.config.normaliser == "hardmax" else "same"]]
+    normaliser = normaliser_of(trace.config)
+    return [SAID["indifferent" if normaliser.is_indifferent else "same"].format(normaliser=normaliser.label)]
 
 
 def _elsewhere(trace: Trace, found: Spread) -> list[str]:
@@ -92,7 +94,7 @@ def _elsewhere(trace: Trace, found: Spread) -> list[str]:
         "temperature": config.temperature != 1.0,
         "softcap": config.softcap != 0.0,
         "bias": config.bias != "none",
-        "product": config.score not in ("scaled_dot", "dot"),
+        "product": not score_of(config).is_dot,
         "over": config.normalise_over == "queries",
     }
     words = {

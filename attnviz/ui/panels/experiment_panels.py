@@ -13,7 +13,7 @@ from attnviz.analysis.permutations import ORDERS, Reordered
 from attnviz.analysis.variance_and_sharing import DIVISORS, VECTORS, WIDTHS, Spread
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.records.typed_rows import normaliser_of
+from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.run import run
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.engine.tables.row_names import PositionName
@@ -217,7 +217,7 @@ def shuffle(trace: Trace, selection: Selection) -> Selection:
     if kept["off"].changed.any() and permutation.placed(config):
         bare = replace(permutations.without_places(config), position="none")
         said.insert(
-            0, permutation.position_sentences(config, None if config.score == "location" else _reordered(bare, new))
+            0, permutation.position_sentences(config, None if score_of(config).by_position else _reordered(bare, new))
         )
     paragraph(said)
     moved = permutations.in_order(config, new)

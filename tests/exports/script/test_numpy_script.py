@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attnviz import Config, ConfigError, run
+from attnviz import NORMALISERS, Config, ConfigError, run
 from attnviz.engine.learning.film import learns
 from attnviz.engine.records.step_specs import OF_MODELS
 from attnviz.engine.records.trace import STEPS
@@ -40,14 +40,14 @@ def test_every_table_has_its_lines():
         "initialiser": script_rows.INITIALISERS,
         "mask": script_rows.MASKS,
         "bias": script_rows.BIASES,
-        "normaliser": script_rows.NORMALISERS,
         "feed_forward": script_rows.FEED_FORWARDS,
     }
     for field, rows in code.items():
         assert list(rows) == [name for name in scripts.TABLES[field] if name in rows]
         lines = {name for name, row in scripts.TABLES[field].items() if getattr(row, "typed", None)}
-        lines |= {"formula"} if field == "normaliser" else set()
         assert set(rows) == set(scripts.TABLES[field]) - lines
+    without_line = {name for name, row in NORMALISERS.items() if not row.line} - {"formula"}
+    assert set(script_rows.WRITTEN) == without_line | {"hardmax"}
     assert set(script_rows.NORMS) == set(scripts.TABLES["norm"]) - {"none"}
     assert set(script_rows.VECTORS) == set(script_rows.STARTS) == set(script_rows.INITIALISERS)
     assert set(script_rows.VARIABLES) == set(STEPS) - set(OF_MODELS)
