@@ -214,7 +214,9 @@ def split_numbers(figure: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any
     size |= {"margin": {"l": 0, "t": 0, "r": 0, "b": 0, "pad": 0}, "xaxis": hidden, "yaxis": hidden}
     name = f"{zlib.crc32(json.dumps(size).encode()):08x}"
     inside = {name: part for name, part in layout.items() if name != "template" and size.get(name) != part}
-    revision, numbers = layout["datarevision"], trace["z"]
+    numbers = trace["z"]
+    revision = zlib.crc32(json.dumps([trace["x"], trace["y"]]).encode(), layout["datarevision"])
+    inside["datarevision"] = revision  # Plotly takes equal numbers in cells of another size for what it has drawn
     like = {"dtype": str(numbers.dtype), "shape": numbers.shape}
     trace = trace | {"z": like, "name": name}
     chart = {"data": [{"type": "heatmap", "name": name, "showscale": False, "hoverinfo": "skip"}], "layout": size}

@@ -25,7 +25,7 @@ from local import free_port  # noqa: E402
 
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 QUIET += ["--disable-sync"]
-PATIENCE = 30  # seconds until a server that does not answer counts as broken
+PATIENCE = 90  # seconds until a server or a page that does not answer counts as broken, whatever else is running
 
 
 class Server:
@@ -118,6 +118,7 @@ def new_page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callable
 
     def open_page(**options: Any) -> Any:
         contexts.append(chromium.new_context(**{"viewport": {"width": 1280, "height": 720}, **options}))
+        contexts[-1].set_default_timeout(1000 * PATIENCE)
         contexts[-1].on("weberror", lambda fault: failed.append(fault.error.stack or str(fault.error)))
         return contexts[-1].new_page()
 

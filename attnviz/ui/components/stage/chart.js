@@ -61,7 +61,9 @@ class Chart {
     const { chart, given } = this;
     if (!given || !this.trace || this.trace === this.ready) return;
     const { data, layout } = chart;
-    Object.assign(chart, { data: [this.ready], layout: { ...layout, ...given.layout, shapes: this.shapes } });
+    const { xaxis, yaxis } = given.layout; // Plotly writes into those that it is handed
+    const axes = { xaxis: { ...xaxis, domain: [0, 1] }, yaxis: { ...yaxis, domain: [0, 1] } };
+    Object.assign(chart, { data: [this.ready], layout: { ...layout, ...given.layout, ...axes, shapes: this.shapes } });
     chart.emit("plotly_redraw");
     Object.assign(chart, { data, layout });
   }
@@ -78,8 +80,22 @@ class Chart {
     if (!this.trace?.z) this.w = 0; // there is nothing to point at
     if (this.trace !== this.shown) this.bridge.leave(); // what the tip says may be true no longer
     this.shown = this.trace;
+    this.refit();
     setTimeout(() => this.hand());
     this.bridge.draw(this);
+  }
+
+  /** Have a picture drawn again that is smaller than it was laid out though there is room for it: drawn while the chart
+   *  still had another width, it took a part of that, and in the width that came then it took the same part. */
+  refit() {
+    const { given, look, trace, image } = this;
+    const width = this.chart.querySelector(".svg-container")?.clientWidth;
+    if (!given || !image || !trace?.x || trace !== this.ready || this.refitted === `${look} ${width}`) return;
+    const { l = 0, r = 0 } = given.layout.margin ?? {};
+    const planned = trace.x[trace.x.length - 1];
+    if (image.getBoundingClientRect().width > planned - 1 || width < l + planned + r) return;
+    this.refitted = `${look} ${width}`; // once: what is small for another reason stays so
+    this.ready = this.dressed(given.trace);
   }
 
   /** The text alternative; Streamlit would build a chart anew that it is told another one of. */
