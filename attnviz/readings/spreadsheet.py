@@ -106,7 +106,16 @@ def _chosen(node: Node, args: list[str]) -> str:
     return f"(({args[0]}{sign}{args[1]})*{args[0]}+({args[0]}{other}{args[1]})*{args[1]})"
 
 
+def _called(node: Node, args: list[str]) -> str:
+    """Return a function of one cell; the exponential of what is never positive cannot overflow."""
+    if node.value == "sigmoid":
+        (x,) = args
+        return f"IF({x}>=0,1/(1+EXP(0-({x}))),EXP({x})/(1+EXP({x})))"
+    return _plain(node, args)
+
+
 _of_cells: dict[str, Callable[[Node, list[str]], str]] = {
+    "call": _called,
     "if": lambda node, args: f"IF({','.join(args)})",
     "high": lambda node, args: f"MAX({','.join(args)})",
     "low": lambda node, args: f"MIN({','.join(args)})",

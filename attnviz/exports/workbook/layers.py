@@ -11,7 +11,7 @@ from attnviz.engine.tables.normalisers import size_of_terms
 from attnviz.exports.workbook import score_formulas as formulas
 from attnviz.exports.workbook import typed as workbook_typed
 from attnviz.exports.workbook.layout import FORBIDDEN, Block, Book, Formula, Sheet
-from attnviz.exports.workbook.normaliser_formulas import NORMALISERS, Lines
+from attnviz.exports.workbook.normaliser_formulas import WRITTEN, Lines
 from attnviz.exports.workbook.score_formulas import Pair, added, numbers, product, same, shape
 from attnviz.exports.workbook.settings_sheet import Inputs, embedded, setting
 from attnviz.exports.workbook.steps import PER_HEAD, StepWriter
@@ -158,12 +158,11 @@ class LayerSheets:
         over_queries = config.normalise_over == "queries"
         size = ("0", 0.0) if pair is None else self._size_of_terms(pair, h)
         lines = Lines(sheet, masked, self._inputs.temperature, config.temperature, over_queries, size)
-        typed = normaliser_of(config).typed
-        made = (
-            workbook_typed.weights(lines, typed, (h, config.n_heads))
-            if typed
-            else NORMALISERS[config.normaliser](lines)
-        )
+        definition = normaliser_of(config).definition
+        if config.normaliser in WRITTEN or definition is None:
+            made = WRITTEN[config.normaliser](lines)
+        else:
+            made = workbook_typed.weights(lines, definition, (h, config.n_heads))
         return self._writer.step(sheet, "weights", made, h, grey_of=masked)
 
     def _size_of_terms(self, pair: Pair, h: int) -> tuple[str, float]:
@@ -175,10 +174,7 @@ class LayerSheets:
         return formula, size_of_terms(pair.Q.array, pair.K.array, own).item()
 
     def _score(self, pair: Pair, h: int) -> Formula:
-        typed = score_of(self._config).typed
-        if typed:
-            return workbook_typed.score(pair, typed, (h, self._config.n_heads))
-        return formulas.SCORES[self._config.score](pair)
+        return workbook_typed.score(pair, score_of(self._config).definition, (h, self._config.n_heads))
 
     def _capped(self, sheet: Sheet, h: int, pair: Pair | None) -> Block:
         """Return scores, scaled and capped; where given scores forbid a look, so does what follows."""

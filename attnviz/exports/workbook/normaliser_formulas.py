@@ -1,4 +1,4 @@
-"""Normalisers as formulas of a spreadsheet: along the rows of the masked scores, or the wrong way, along the columns.
+"""Normalisers that no line says, as formulas of a spreadsheet: along the rows of the masked scores, or the columns.
 
 A forbidden cell holds a text, which sums, maxima, counts and ranks pass over. Sparsemax and entmax need no search for
 their threshold. Of all that could be it, one for each number k of keys that might share, the true one is the largest:
@@ -19,8 +19,6 @@ from attnviz.settings.language import Words
 
 HEADINGS = Words(
     {
-        "exponentials": "exp((ŝ − max) / T) · {shape} · before they are divided by their sum",
-        "positive": "max(ŝ, 0) · {shape} · before they are divided by their sum",
         "below": "z = (ŝ − max) / T · {shape} · how far each lies below the largest",
         "half_below": "z = (ŝ − max) / 2T · {shape} · how far each lies below the largest, halved",
         "sorted": "z₁, z₂, z₃ ... · {shape} · what lies above −1, in falling order; the rest gets no weight",
@@ -32,8 +30,6 @@ HEADINGS = Words(
 WORDS = Words(
     {
         "largest": "largest",
-        "sum": "sum",
-        "rest": "exp(−max/T)",
         "winner": "wins from",
         "ties": "how many",
         "tau": "τ",
@@ -96,48 +92,6 @@ class Lines:
 
 RANKED = ("sorted", "thresholds", "roots", "holding")
 """Blocks whose cells stand in falling order and belong to no token."""
-
-
-def _softmax(lines: Lines) -> Formula:
-    return _shares(lines, _exponentials(lines, lines.largest()))
-
-
-def _exponentials(lines: Lines, largest: Block) -> Block:
-    def formula(i: int, j: int) -> str:
-        s = lines.masked.at(i, j)
-        return f"IF(ISNUMBER({s}),EXP(({s}-{lines.each(largest, i, j)})/{lines.T}),0)"
-
-    return lines.block("exponentials", np.exp((lines.masked.array - largest.array) / lines.temperature), formula)
-
-
-def _shares(lines: Lines, block: Block) -> Formula:
-    """Return each cell over the sum of its row or column."""
-    total = lines.vector("sum", block.array.sum(axis=lines.axis, keepdims=True), "SUM({})", block)
-
-    def formula(i: int, j: int) -> str:
-        sum_of = lines.each(total, i, j)
-        return f"IF({sum_of}=0,0,{block.at(i, j)}/{sum_of})"
-
-    return formula
-
-
-def _quiet_softmax(lines: Lines) -> Formula:
-    X = np.maximum(lines.masked.array.max(axis=lines.axis, keepdims=True), 0.0)
-    largest = lines.vector("largest", X, "MAX({},0)", lines.masked)
-    E = _exponentials(lines, largest)
-    total = lines.vector("sum", E.array.sum(axis=lines.axis, keepdims=True), "SUM({})", E)
-    rest = lines.sheet.along(
-        WORDS["rest"], np.exp(-X / lines.temperature), lambda i, j: f"EXP(-{largest.at(i, j)}/{lines.T})", E
-    )
-    return lambda i, j: f"{E.at(i, j)}/({lines.each(rest, i, j)}+{lines.each(total, i, j)})"
-
-
-def _sigmoid(lines: Lines) -> Formula:
-    def formula(i: int, j: int) -> str:
-        s, T = lines.masked.at(i, j), lines.T
-        return f"IF(ISNUMBER({s}),IF({s}>=0,1/(1+EXP(-{s}/{T})),EXP({s}/{T})/(1+EXP({s}/{T}))),0)"
-
-    return formula
 
 
 def _hardmax(lines: Lines) -> Formula:
@@ -249,21 +203,9 @@ def _above(lines: Lines, z: Block, thresholds: Block, power: str) -> Formula:
     return formula
 
 
-def _linear(lines: Lines) -> Formula:
-    def formula(i: int, j: int) -> str:
-        s = lines.masked.at(i, j)
-        return f"IF(ISNUMBER({s}),MAX({s},0),0)"
-
-    return _shares(lines, lines.block("positive", np.maximum(lines.masked.array, 0.0), formula))
-
-
-NORMALISERS: dict[str, Callable[[Lines], Formula]] = {
-    "softmax": _softmax,
+WRITTEN: dict[str, Callable[[Lines], Formula]] = {
     "sparsemax": _sparsemax,
     "entmax15": _entmax15,
-    "sigmoid": _sigmoid,
     "hardmax": _hardmax,
-    "quiet_softmax": _quiet_softmax,
-    "linear": _linear,
 }
-"""For each normaliser the formula of the weights; what it needs on the way is added to the sheet."""
+"""The formula of the weights of each normaliser that sorts, or tells rounding from what is apart: no line says how."""

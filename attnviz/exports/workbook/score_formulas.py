@@ -1,4 +1,4 @@
-"""Products, scores, rotations and norms as formulas of a spreadsheet, with the blocks that lie between two steps.
+"""Products, rotations and norms as formulas of a spreadsheet, with the blocks that lie between two steps.
 
 Only functions that every spreadsheet of the last fifteen years has, and none that must be entered as an array.
 """
@@ -17,16 +17,12 @@ from attnviz.settings.language import Words, translate
 HEADINGS = Words(
     {
         "angles": "p θ · angles · {shape} · how far each pair of columns is turned at each position, counted from 0",
-        "query_part": "q W · {shape} · each query times the matrix of the score",
-        "left": "q W_q · {shape} · the query's part of the hidden units",
-        "left_biased": "q W_q + b · {shape} · the query's part of the hidden units",
-        "right": "k W_k · {shape} · the key's part of the hidden units",
         "root": "root of the mean square of each row · {shape} · √(mean square + 0.00001)",
         "spread": "mean and deviation of each row · {shape} · √(variance + 0.00001)",
         "linear_part": "{symbol} · {shape} · the hidden units before the kink",
     }
 )
-LENGTH, MEAN, DEVIATION, ROOT = "length", "mean", "deviation", "root"
+MEAN, DEVIATION, ROOT = "mean", "deviation", "root"
 
 
 def shape(array: Array) -> str:
@@ -72,74 +68,6 @@ class Pair:
     Q: Block
     K: Block
     parameters: Mapping[str, Block]
-
-
-def _dot(pair: Pair) -> Formula:
-    return lambda i, j: f"SUMPRODUCT({pair.Q.row(i)},{pair.K.row(j)})"
-
-
-def _general(pair: Pair) -> Formula:
-    part = _projected(pair, "query_part", pair.Q, pair.parameters["W"])
-    return lambda i, j: f"SUMPRODUCT({part.row(i)},{pair.K.row(j)})"
-
-
-def _additive(pair: Pair) -> Formula:
-    b = pair.parameters.get("b")
-    left = _projected(pair, "left_biased" if b else "left", pair.Q, pair.parameters["W_q"], b)
-    right = _projected(pair, "right", pair.K, pair.parameters["W_k"])
-    v = pair.parameters["v"].row(0)
-    return lambda i, j: f"SUMPRODUCT({v},TANH({left.row(i)}+{right.row(j)}))"
-
-
-def _projected(pair: Pair, which: str, block: Block, W: Block, b: Block | None = None) -> Block:
-    array = block.array @ W.array + (0.0 if b is None else b.array)
-    return pair.sheet.add(
-        HEADINGS[which].format(shape=shape(array)),
-        array,
-        product(block, W, b),
-        rows=block.rows,
-        columns=numbers(array.shape[1]),
-    )
-
-
-def _cosine(pair: Pair) -> Formula:
-    q, k = (_lengths(pair.sheet, block) for block in (pair.Q, pair.K))
-
-    def formula(i: int, j: int) -> str:
-        a, b = q.at(i, 0), k.at(j, 0)
-        return f"IF(OR({a}=0,{b}=0),0,SUMPRODUCT({pair.Q.row(i)},{pair.K.row(j)})/{a}/{b})"
-
-    return formula
-
-
-def _lengths(sheet: Sheet, block: Block) -> Block:
-    array = np.sqrt((block.array**2).sum(axis=1, keepdims=True))
-    return sheet.along(translate(LENGTH), array, lambda i, _: f"SQRT(SUMSQ({block.row(i)}))", block)
-
-
-def _gaussian(pair: Pair) -> Formula:
-    return lambda i, j: f"-0.5*SUMXMY2({pair.Q.row(i)},{pair.K.row(j)})"
-
-
-def _negative_distance(pair: Pair) -> Formula:
-    return lambda i, j: f"-SQRT(SUMXMY2({pair.Q.row(i)},{pair.K.row(j)}))"
-
-
-def _location(pair: Pair) -> Formula:
-    return product(pair.Q, pair.parameters["W"])
-
-
-SCORES: dict[str, Callable[[Pair], Formula]] = {
-    "scaled_dot": _dot,
-    "dot": _dot,
-    "general": _general,
-    "additive": _additive,
-    "cosine": _cosine,
-    "gaussian": _gaussian,
-    "negative_distance": _negative_distance,
-    "location": _location,
-}
-"""For each score the formula of its cells; what it needs on the way is added to the sheet."""
 
 
 def rotated(sheet: Sheet, block: Block, base: float, cell: str) -> Formula:
