@@ -114,7 +114,7 @@ def _page() -> None:
         config, trace = _run(name, draft, saved) if shown.of_setting else (draft, None)
         typed.explain(lines, draft, trace)
         if trace is not None:
-            if name not in ("explore", "class"):  # there it stands below the maps
+            if name not in ("explore", "class", "learn"):  # there it stands below the maps
                 paragraph(headline(trace))
             notice(*trace.notes)
             notice(*session_state.of_address(outside(selection, trace)))

@@ -139,7 +139,7 @@ class Film:
 
     @property
     def best(self) -> int:
-        """The first kept step that is as right, and then as crisp, as any, to within a hundredth."""
+        """The first kept step at which right and crisp together are as large as at any, to within a fiftieth."""
         worth = [round(50.0 * each.right) + round(50.0 * each.crisp) for each in self._measured]
         return self.steps[worth.index(max(worth))]
 

@@ -21,6 +21,7 @@ from attnviz.pictures import figures, stages
 from attnviz.pictures.charts import learning_curves
 from attnviz.pictures.figures import Stage
 from attnviz.settings.language import Words
+from attnviz.text.headline import headline
 from attnviz.ui.components import number_tables
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.room import View
@@ -34,7 +35,12 @@ WORDS = Words(
         "frame": "Steps of learning",
         "play": "Play",
         "stop": "Stop",
+        "best": "Best frame",
+        "best_help": "Step {step}: the first at which as much is right, and as much of the weight lies where it "
+        "should, as at any other.",
         "another": "Another example",
+        "words": "Your own sentence may use these words: {words}.",
+        "no_answer": "No example of the task looks like this sentence, so nothing says what would be right.",
         "wait": "Learning …",
         "says": "After {steps} steps it says: {said}.",
         "should": "Right would be: {words}.",
@@ -90,7 +96,7 @@ WITHOUT: dict[str, dict[str, Any]] = {
 EXAMPLES = 20
 """How many other sentences a task has to show."""
 
-MAPS = 560
+MAPS = 654
 """Pixels for the maps until the browser has told."""
 
 _PLAYED = "_learn_played"
@@ -115,15 +121,18 @@ def page(trace: Trace, selection: Selection) -> Selection:
     if config.d_model < len(game.vocabulary) // 2:
         notice(WORDS["overlap"].format(n=len(game.vocabulary), d_model=config.d_model))
     notice(*film.notes)
-    maps, beside = st.columns([3, 2], gap="large")
+    _controls(config, selection, film)
+    maps, beside = st.columns([5, 2], gap="medium")
     with beside:
-        others = _chips(config)
         _curves(film, config.learn_steps)
     with maps:
-        _controls(config, selection, film)
-        _show(config, film, others)
+        shown = st.container()
+        others = _chips(config)
+        with shown:
+            _show(config, film, others)
     if others:
         number_tables.show(_table(film, others), hide_index=True, key="tried")
+    paragraph(headline(trace))
     return selection
 
 
@@ -159,11 +168,16 @@ def _controls(config: Config, selection: Selection, film: Film) -> None:
     slider.select_slider(
         WORDS["frame"], frames, config.learn_steps, key="frame", on_change=_to_frame, args=(config, selection)
     )
+    best = replace(config, learn_steps=film.best)
     with buttons, st.container(horizontal=True, gap="small"):
         playing = _PLAYED in st.session_state
-        st.button(WORDS["stop" if playing else "play"], key="play", on_click=_stop if playing else _play)
-        sentence = _another(config)
-        st.button(WORDS["another"], key="another", on_click=_begin, args=(replace(config, **sentence), selection))
+        end = {"on_click": _stop} if playing else {"on_click": _play, "args": (best, selection)}
+        st.button(WORDS["stop" if playing else "play"], key="play", **end)
+        told = WORDS["best_help"].format(step=film.best)
+        st.button(WORDS["best"], key="best", help=told, on_click=_begin, args=(best, selection))
+        other = replace(config, **_another(config))
+        words = WORDS["words"].format(words=", ".join(GAMES[config.task].vocabulary))
+        st.button(WORDS["another"], key="another", help=words, on_click=_begin, args=(other, selection))
 
 
 def _to_frame(config: Config, selection: Selection) -> None:
@@ -171,7 +185,9 @@ def _to_frame(config: Config, selection: Selection) -> None:
     session_state.adopt(replace(config, learn_steps=st.session_state["frame"]), selection)
 
 
-def _play() -> None:
+def _play(best: Config, selection: Selection) -> None:
+    """Begin the film at its first frame; it stops at the best one."""
+    session_state.adopt(best, selection)
     st.session_state[_PLAYED] = 0
 
 
@@ -248,11 +264,12 @@ def _frame(config: Config, film: Film, others: dict[str, Config]) -> None:
         there = run(replace(other, learn_steps=step))
         last = _maps(there, [WORDS["beside"].format(label=label)] * len(there.layers))[-1]
         shown.append(replace(last, name=f"try{len(shown)}"))
-    heatmap.show(shown, key="learn", view=View(width=MAPS))
-    paragraph(_says(trace, step))
+    said = _says(trace, step)
     if step in film.steps:
         at = film.steps.index(step)
-        paragraph([WORDS["measured"].format(right=film.right[at], crisp=film.crisp[at])])
+        said.append(WORDS["measured"].format(right=film.right[at], crisp=film.crisp[at]))
+    paragraph(said)
+    heatmap.show(shown, key="learn", view=View(width=MAPS, fit=not others))
 
 
 def _maps(trace: Trace, titles: Sequence[str]) -> list[Stage]:
@@ -275,7 +292,7 @@ def _says(trace: Trace, step: int) -> list[str]:
     game = GAMES[trace.config.task]
     said, answers = films.said(trace), game.answers(trace.query_tokens, trace.key_tokens)
     if answers is None:
-        return [WORDS["says"].format(steps=step, said=" ".join(said))]
+        return [WORDS["says"].format(steps=step, said=" ".join(said)), WORDS["no_answer"]]
     rows = answers.counts[0].nonzero()[0]
     found = [said[row] for row in rows]
     right = [game.vocabulary[answers.words[0, row]] for row in rows]

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz import TASKS, Config, run
+from attnviz import TASKS, Config, learn, run
+from attnviz.engine.learning import film as films
+from attnviz.engine.learning.trainer import Trainer
 from attnviz.engine.tasks.tasks import GAMES
 from attnviz.settings import url_codec
 from attnviz.ui.pages import learn as page
@@ -87,18 +89,44 @@ def test_what_is_taken_away_is_learned_beside_and_listed() -> None:
     assert int(table.iloc[0, 1]) <= 60
 
 
-def test_playing_shows_the_frames_one_after_the_other_and_ends() -> None:
-    at = learning(learn_steps=20)
+def test_playing_shows_the_frames_one_after_the_other_and_stops_at_the_best() -> None:
+    at = learning(learn_rate=0.03, learn_steps=20)
+    best = learn(TASKS["backwards"].config(learn_rate=0.03)).best
+    assert 20 < best < 80
     at.button(key="play").click().run()
     assert clean(at)
-    assert at.query_params["learn_steps"] == "20"
-    start = run(TASKS["backwards"].config(learn_steps=0))
-    np.testing.assert_allclose(maps(at)[0], expected(start["weights"].array))
-    at.run()
-    np.testing.assert_allclose(maps(at)[0], expected(run(TASKS["backwards"].config(learn_steps=10))["weights"].array))
-    at.run()
-    np.testing.assert_allclose(maps(at)[0], expected(run(TASKS["backwards"].config(learn_steps=20))["weights"].array))
+    assert at.query_params["learn_steps"] == str(best)
+    for step in (*range(0, best, 10), best):
+        shown = run(TASKS["backwards"].config(learn_rate=0.03, learn_steps=step))
+        np.testing.assert_allclose(maps(at)[0], expected(shown["weights"].array))
+        at.run()
     assert [button.label for button in at.button if button.key == "play"] == ["Play"]
+
+
+def test_one_press_shows_the_best_frame() -> None:
+    at = learning("dates")
+    at.button(key="best").click().run()
+    assert clean(at)
+    assert at.query_params["learn_steps"] == str(learn(TASKS["dates"].config()).best)
+
+
+def test_a_sentence_that_is_no_example_is_not_judged() -> None:
+    at = learning("recall", sentence="tom red")
+    assert clean(at)
+    assert "No example of the task looks like this sentence" in said(at)
+    assert "All of it is right" not in said(at)
+    assert "Your own sentence may use these words: tom, ann, bob" in at.button(key="another").help
+
+
+def test_what_comes_with_the_package_is_shown_without_learning(monkeypatch: pytest.MonkeyPatch) -> None:
+    films._LEARNERS.clear()
+    monkeypatch.setattr(Trainer, "advance", lambda self: pytest.fail("something is learned"))
+    at = learning("induction")
+    assert clean(at)
+    assert "100% is right" in said(at)
+    with pytest.raises(pytest.fail.Exception):
+        learn(TASKS["induction"].config(seed=1))
+    films._LEARNERS.clear()
 
 
 def test_what_cannot_be_learned_is_said() -> None:
