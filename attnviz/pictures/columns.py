@@ -6,14 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from attnviz.analysis.head_kinds import head_kinds
 from attnviz.analysis.statistics import effective_keys
 from attnviz.engine.external import forbidden
+from attnviz.engine.records.pretrained import is_pretrained
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import score_of
 from attnviz.pictures import stages
 from attnviz.pictures.figures import Stage
 from attnviz.settings.language import Words
 from attnviz.text import step_names
+from attnviz.text.head_sentences import title
 from attnviz.text.query_sentences import visible_token
 from attnviz.text.sentences import within_sentence
 
@@ -172,7 +175,11 @@ def roles(trace: Trace, layer: int) -> tuple[str, ...]:
         return tuple(within_sentence(name.split(" · ", 1)[1]) for name in made)
     hidden = np.broadcast_to(forbidden(trace.layers[layer]), step.shape)
     weights = np.where(hidden | ~np.isfinite(step.array), 0.0, step.array)
-    return tuple(_role(trace, head) for head in weights)
+    found = tuple(_role(trace, head) for head in weights)
+    if not is_pretrained(trace):
+        return found
+    kinds = head_kinds(weights)  # a learned head may well attend to its neighbours
+    return tuple(title(kind, "") if kind.kind in ("previous", "next") else role for kind, role in zip(kinds, found))
 
 
 def _role(trace: Trace, weights: np.ndarray) -> str:

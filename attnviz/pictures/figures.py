@@ -71,6 +71,7 @@ class Stage:
     roles     what each head does, in a few words
     apart     whether the colours of each head reach from its own smallest to its own largest number
     shorter   the phrase in fewer words, for headings with less and less room
+    tight     whether the colours of shares reach only to the largest of them, and not to 1
     """
 
     name: str
@@ -98,6 +99,7 @@ class Stage:
     roles: Sequence[str] | None = None
     apart: bool = False
     shorter: Sequence[str] = ()
+    tight: bool = False
 
     @property
     def true_widths(self) -> tuple[int, ...]:
@@ -165,7 +167,7 @@ def scale(stage: Stage) -> Scale:
     if stage.kind == "signed" or low < 0:
         end = max(-low, high) or 1.0
         return Scale(-end, end, SIGNED)
-    return Scale(0.0, max(1.0, high), SHARE)
+    return Scale(0.0, high if stage.tight and high else max(1.0, high), SHARE)
 
 
 def mosaic(stage: Stage, tiling: Tiling, height: int | None = None) -> dict[str, Any]:

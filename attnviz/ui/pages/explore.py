@@ -23,7 +23,7 @@ from attnviz.ui.components.stage import drawer, heatmap, picking
 from attnviz.ui.components.stage.heatmap import Heads
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.room import View, in_front, is_narrow
-from attnviz.ui.panels import backward, explore_panels, mask_builder, what_if
+from attnviz.ui.panels import backward, explore_panels, mask_builder, model_views, what_if
 from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.session import places
 from attnviz.ui.session.notices import paragraph
@@ -50,7 +50,11 @@ def page(trace: Trace, selection: Selection) -> Selection:
         selection = replace(selection, panel="cell", shown=selection.step)
     selection = _asked(trace, selection)
     with st.container(key="stage", gap=None):
-        selection = explore_panels.choose_layer(trace, selection)
+        selection = model_views.choose(trace, selection)
+        if selection.every and len(trace.layers) > 1:
+            model_views.mosaic(trace, selection)
+            paragraph(headline(trace))
+            return selection
         head, query = _told(trace, selection)
         shown = _stages(trace, selection)
         narrow = is_narrow(KEY)
@@ -59,7 +63,8 @@ def page(trace: Trace, selection: Selection) -> Selection:
         step_path.show(nodes, key=WAY, words=len(trace.query_tokens), shown=names)
         chosen = selection.query is not None
         opening_sentence.show(trace, selection.layer - 1, key=SENTENCE, head=head, query=query, chosen=chosen)
-        picked = _picked(selection, shown)
+        seen = model_views.seen(trace, selection)
+        picked = _picked(seen.inside(selection), shown)
         heatmap.show(
             shown,
             key=KEY,
@@ -68,7 +73,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
             heads=Heads(
                 film=_film(trace, selection),
                 number=trace.config.n_heads,
-                opening=None if picked or selection.focus else (head, query),
+                opening=None if picked or selection.focus or not seen.has(query) else (head, seen.place(query)),
             ),
         )
     cell = _explain(trace, selection, head)
@@ -114,8 +119,11 @@ def _asked(trace: Trace, selection: Selection) -> Selection:
     """The selection with what was asked for in the strip, the sentence, the maps and the film since the last run."""
     heads = trace.config.n_heads
     picked = _chosen(trace, selection)
+    opened = model_views.opened(trace)
+    if opened is not None:
+        selection = replace(selection, every=False, layer=opened[0] + 1, focus=opened[1] + 1, shown="weights")
     if picked is not None:
-        selection = _selected(selection, *picked)
+        selection = model_views.seen(trace, selection).outside(selection, _selected(selection, *picked))
     elif drawer.is_closed(ANSWER):
         selection = replace(selection, query=None, key=None, dimension=None)
     if drawer.wants_all(ANSWER):
@@ -165,6 +173,7 @@ def _stages(trace: Trace, selection: Selection) -> list[Stage]:
     """What the columns show, of all heads or of the one in focus."""
     layer = selection.layer - 1
     found = columns.columns(trace, layer, selection.shown, apart=selection.colours == "apart")
+    found = tuple(model_views.seen(trace, selection).part(stage) for stage in found)
     if selection.focus is None:
         return list(found)
     return [columns.focused(stage, selection.focus - 1, trace.config.n_heads) for stage in found]
@@ -176,7 +185,8 @@ def _film(trace: Trace, selection: Selection) -> film_strip.Film | None:
     steps = trace.layers[selection.layer - 1]
     weights = steps["weights"].array
     hidden = np.broadcast_to(forbidden(steps), weights.shape)
-    return film_strip.Film(np.where(hidden, np.nan, weights), selection.focus - 1)
+    kept = np.where(hidden, np.nan, weights)
+    return film_strip.Film(model_views.seen(trace, selection).of_weights(kept), selection.focus - 1)
 
 
 def pictures(trace: Trace, selection: Selection, *, key: str, names: Collection[str] = columns.OPENING) -> Selection:

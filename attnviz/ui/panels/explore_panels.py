@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -59,12 +60,14 @@ TEXTS = Words(
 )
 
 
-def choose_layer(trace: Trace, selection: Selection) -> Selection:
+def choose_layer(trace: Trace, selection: Selection, **place: Any) -> Selection:
     """Draw the list of layers, where there are several, and return the selection."""
     n = len(trace.layers)
     if n == 1:
         return selection
-    return widgets.choose_available(selection, "layer", TEXTS["layer"], range(1, n + 1), buttons=n <= BUTTONS_UP_TO)
+    return widgets.choose_available(
+        selection, "layer", TEXTS["layer"], range(1, n + 1), buttons=n <= BUTTONS_UP_TO, **place
+    )
 
 
 def has_room(name: str, trace: Trace) -> bool:

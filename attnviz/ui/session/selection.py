@@ -84,6 +84,10 @@ class Selection:
     shown: str = text("weights", label="Shown", longest=40)
     focus: int | None = number(None, 1, 128, none="none", label="Head in focus")
     colours: str = option(COLOUR_NAMES, "apart", label="Colours of the scores")
+    every: bool = switch(False, label="All layers")
+    specials: bool = switch(
+        False, label="Leave out special tokens", help="Tokens that a tokeniser adds, such as [CLS]."
+    )
     layer: int = number(1, 1, 128, label="Layer")
     head: int | None = number(None, 1, 128, none="none", label="Head")
     query: int | None = number(None, 1, 128, none="none", label="Query")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from attnviz import Config, run
+from attnviz.analysis import special_tokens
 from attnviz.engine.records.hosted import MODELS
 from attnviz.models import hosting
+from attnviz.ui.components.pickers import head_mosaic
 from tests.page_figures import figures, numbers
 from tests.small_models import FOLDER
 from tests.ui.test_app import clean, drawn, opened, said
@@ -64,3 +67,49 @@ def test_a_hostile_name_opens_the_page_with_a_sentence(name: str) -> None:
     at = opened(model=name)
     assert clean(at)
     assert "Model was" in said(at)
+
+
+def test_all_heads_of_all_layers_are_one_mosaic_and_a_press_opens_one(bert: str) -> None:
+    at = opened(model=bert, sentence=WORDS, every="yes")
+    assert clean(at)
+    assert figures(at) == []
+    trace = run(Config(sentence=WORDS, model=bert))
+    heads = trace.config.n_heads
+    told = json.loads(head_mosaic.packed(trace, None))
+    assert [tile["name"] for tile in told["tiles"]] == [f"{i + 1}.{h + 1}" for i in range(2) for h in range(heads)]
+    assert sorted(told["sorted"]) == [*range(2 * heads)]
+    at.session_state["mosaic"] = {"head": heads + 1}
+    at.run()
+    assert clean(at)
+    assert {name: at.query_params[name] for name in ("layer", "focus")} == {"layer": "2", "focus": "2"}
+    assert "every" not in at.query_params
+    assert len(figures(at)) == 3
+
+
+@pytest.mark.parametrize("said", [None, "1", -1, 99, True, {"head": 1}])
+def test_a_mosaic_opens_only_heads_that_there_are(said: object, monkeypatch: pytest.MonkeyPatch, bert: str) -> None:
+    trace = run(Config(sentence=WORDS, model=bert))
+    monkeypatch.setattr(head_mosaic.st, "session_state", {"mosaic": {"head": said}})
+    assert head_mosaic.chosen("mosaic", trace) is None
+
+
+def test_special_tokens_are_left_out_of_the_pictures_and_of_no_number(bert: str) -> None:
+    at = opened(model=bert, sentence=WORDS, specials="yes")
+    assert clean(at)
+    trace = run(Config(sentence=WORDS, model=bert))
+    A, tokens = trace.layers[0]["weights"].array, trace.query_tokens
+    np.testing.assert_allclose(drawn(numbers(figures(at)[1])), np.sort(A[:, 1:-1, 1:-1].ravel()))
+    share = 1 - A[:, 1:-1, 1:-1].sum() / A[:, 1:-1].sum()
+    assert special_tokens.share(A, tokens, tokens) == pytest.approx(share)
+    assert f"Words give [CLS], [SEP] {100 * share:.0f}" in said(at).replace("\u202f", " ")
+
+
+def test_a_cell_that_is_picked_without_special_tokens_is_the_one_it_was(bert: str) -> None:
+    from attnviz.ui.panels.model_views import Seen
+    from attnviz.ui.session.selection import Selection
+
+    shown, whole = Seen((1, 2, 3)), Selection(head=1, query=3, key=2)
+    inside = shown.inside(whole)
+    assert (inside.query, inside.key) == (2, 1)
+    assert shown.outside(Selection(), inside) == whole
+    assert shown.inside(Selection(query=1, key=2)).query is None
