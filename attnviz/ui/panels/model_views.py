@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -62,7 +63,7 @@ class Seen:
         """Return what was picked among the tokens that are shown as places of all tokens."""
         if self.rows is None:
             return picked
-        changed = {}
+        changed: dict[str, Any] = {}
         for name in ("query", "key"):
             place = getattr(picked, name)
             if place is not None and picked != before:
@@ -102,7 +103,7 @@ def choose(trace: Trace, selection: Selection) -> Selection:
     offers = special_tokens.has_both(tokens) and tokens == trace.key_tokens
     if n == 1 and not offers:
         return selection
-    with st.container(key="views", horizontal=True, gap="medium", vertical_alignment="bottom"):
+    with st.container(key="views", horizontal=True, gap="small", vertical_alignment="bottom"):
         if n > 1:
             words: Mapping[bool, str] = {
                 False: WORDS["one"],
