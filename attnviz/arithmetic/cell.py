@@ -10,7 +10,7 @@ import numpy as np
 from attnviz.arithmetic import normaliser_lines, score_lines, typed_lines, vectors
 from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.arithmetic.latex_numbers import NumberFormat, chain, row
-from attnviz.arithmetic.line import ArithmeticLine, Array, Derivation, dimension, largest
+from attnviz.arithmetic.line import ArithmeticLine, Array, Derivation, Equation, MatVec, Result, dimension, largest
 from attnviz.engine.external import first_steps
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
@@ -140,7 +140,7 @@ def _score(derivation: Derivation, place: CellPosition, q: Array, k: Array) -> s
 def _given(derivation: Derivation, place: CellPosition, step: str, name: str, letter: str) -> Array:
     """Return the number that the arithmetic begins with."""
     symbol, value = f"{letter}_{{{derivation.ij}}}", place.at(step)
-    return derivation.add_line(name, symbol, [], value, operands={}, step=step, words=f"given_{name}")
+    return derivation.add_line(name, Equation(symbol), Result(value, step=step), words=f"given_{name}")
 
 
 def _from_score(derivation: Derivation, place: CellPosition, s: Array) -> str:
@@ -176,17 +176,21 @@ def _scaled(derivation: Derivation, place: CellPosition, s: Array, symbol: str) 
     by_width = config.scale is None and row.is_over_root
     made = derivation.add_line(
         "scale",
-        f"s'_{{{derivation.ij}}}",
-        [
-            rf"c\, {symbol.replace('@', derivation.ij)}",
-            derivation.fmt.product(c, derivation.seen(s, derivation.sizes["scores"])),
-        ],
-        c * s,
-        operands={"scale": c, "score": s},
-        recorded=place.at("scaled"),
-        step="scaled",
-        beside=derivation.sizes["scaled"],
-        above=chain("c", [rf"\frac{{1}}{{\sqrt{{{place.d_k}}}}}", derivation.fmt.number(c)]) if by_width else [],
+        Equation(
+            f"s'_{{{derivation.ij}}}",
+            [
+                rf"c\, {symbol.replace('@', derivation.ij)}",
+                derivation.fmt.product(c, derivation.seen(s, derivation.sizes["scores"])),
+            ],
+            above=chain("c", [rf"\frac{{1}}{{\sqrt{{{place.d_k}}}}}", derivation.fmt.number(c)]) if by_width else [],
+        ),
+        Result(
+            c * s,
+            {"scale": c, "score": s},
+            recorded=place.at("scaled"),
+            step="scaled",
+            beside=derivation.sizes["scaled"],
+        ),
         active=c != 1.0,
         words="scale_of_width" if by_width else "scale",
         c=derivation.format(c),
@@ -200,13 +204,17 @@ def _capped(derivation: Derivation, place: CellPosition, s: Array, symbol: str) 
     inside = rf"\frac{{{fmt.number(derivation.seen(s, derivation.sizes['scaled']))}}}{{{fmt.number(cap)}}}"
     made = derivation.add_line(
         "softcap",
-        f"s''_{{{derivation.ij}}}",
-        [rf"{fmt.number(cap)} \cdot \tanh\left({inside}\right)" if cap else symbol.replace("@", derivation.ij)],
-        cap * np.tanh(s / cap) if cap else s,
-        operands={"softcap": cap, "score": s},
-        recorded=place.at("capped"),
-        step="capped",
-        beside=derivation.sizes["capped"],
+        Equation(
+            f"s''_{{{derivation.ij}}}",
+            [rf"{fmt.number(cap)} \cdot \tanh\left({inside}\right)" if cap else symbol.replace("@", derivation.ij)],
+        ),
+        Result(
+            cap * np.tanh(s / cap) if cap else s,
+            {"softcap": cap, "score": s},
+            recorded=place.at("capped"),
+            step="capped",
+            beside=derivation.sizes["capped"],
+        ),
         active=bool(cap),
         words="softcap" if cap else "softcap_off",
         cap=derivation.format(cap),
@@ -220,13 +228,11 @@ def _biased(derivation: Derivation, place: CellPosition, s: Array, symbol: str) 
     expected = _bias_of_settings(place)
     words = "bias_off" if "bias" not in place.steps else "bias" if bias == expected else "bias_edited"
     added = symbol + " + B_{@}"
+    seen = derivation.seen(s, derivation.sizes["capped"])
     made = derivation.add_line(
         "bias",
-        added.replace("@", derivation.ij),
-        [f"{derivation.fmt.number(derivation.seen(s, derivation.sizes['capped']))} + {derivation.fmt.factor(bias)}"],
-        s + bias,
-        operands={"score": s, "bias": bias},
-        beside=derivation.sizes["capped"],
+        Equation(added.replace("@", derivation.ij), [f"{derivation.fmt.number(seen)} + {derivation.fmt.factor(bias)}"]),
+        Result(s + bias, {"score": s, "bias": bias}, beside=derivation.sizes["capped"]),
         active="bias" in place.steps,
         words=words,
         bias=derivation.format(bias),
@@ -247,13 +253,14 @@ def _masked(derivation: Derivation, place: CellPosition, s: Array, symbol: str) 
     opened = place.may and bool(place.forbidden_by)
     made = derivation.add_line(
         "mask",
-        rf"\hat s_{{{derivation.ij}}}",
-        [] if closed else [symbol.replace("@", derivation.ij)],
-        s if place.may else -np.inf,
-        operands={"score": s, "allowed": place.may},
-        recorded=place.at("masked"),
-        step="masked",
-        beside=derivation.sizes["masked"],
+        Equation(rf"\hat s_{{{derivation.ij}}}", [] if closed else [symbol.replace("@", derivation.ij)]),
+        Result(
+            s if place.may else -np.inf,
+            {"score": s, "allowed": place.may},
+            recorded=place.at("masked"),
+            step="masked",
+            beside=derivation.sizes["masked"],
+        ),
         active=place.config.mask != ("none",) or closed or bool(np.isneginf(place.line).any()),
         words="forbidden" if closed else "opened" if opened else "mask",
         why=place.why,
@@ -266,11 +273,8 @@ def _cooled(derivation: Derivation, place: CellPosition, s: Array) -> None:
     above = derivation.fmt.number(derivation.seen(s, derivation.sizes["masked"]))
     derivation.add_line(
         "temperature",
-        f"z_{{{derivation.ij}}}",
-        [rf"\frac{{{above}}}{{{derivation.fmt.number(T)}}}"],
-        s / T,
-        operands={"score": s, "T": T},
-        beside=derivation.sizes["masked"] / T,
+        Equation(f"z_{{{derivation.ij}}}", [rf"\frac{{{above}}}{{{derivation.fmt.number(T)}}}"]),
+        Result(s / T, {"score": s, "T": T}, beside=derivation.sizes["masked"] / T),
         active=T != 1.0 and not unused,
         words="temperature_unused" if unused else "temperature",
         T=derivation.format(T),
@@ -308,23 +312,18 @@ def _output(derivation: Derivation, place: CellPosition) -> None:
     seen = derivation.seen(V[place.key], derivation.sizes["values"])
     derivation.add_line(
         "share",
-        rf"a_{{{derivation.ij}}}\, v_{{{place.key + 1}}}",
-        [row([derivation.fmt.product(a, x) for x in seen])],
-        a * V[place.key],
-        operands={"weight": a, "value": V[place.key]},
-        beside=abs(a) * derivation.sizes["values"],
+        Equation(
+            rf"a_{{{derivation.ij}}}\, v_{{{place.key + 1}}}", [row([derivation.fmt.product(a, x) for x in seen])]
+        ),
+        Result(a * V[place.key], {"weight": a, "value": V[place.key]}, beside=abs(a) * derivation.sizes["values"]),
         words="share" if np.isfinite(v).all() or place.may else "share_of_forbidden",
         bars=dimension,
     )
     derivation.add_matvec(
         "output",
         (f"Z_{{{i}}}", f"Z_{{{i},", rf"\textstyle\sum_l a_{{{i},l}}\, v_l"),
-        A,
-        V,
-        keep=place.key,
+        MatVec(A, V, keep=place.key, beside=derivation.sizes["heads"], exact=True),
         recorded=place.steps["heads"].array[place.head, place.query, : place.d_v],
         step="heads",
-        beside=derivation.sizes["heads"],
-        exact=True,
         bars=dimension,
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.arithmetic.latex_numbers import chain, row
-from attnviz.arithmetic.line import Array, Derivation, largest
+from attnviz.arithmetic.line import Array, Derivation, Equation, Result, largest
 from attnviz.engine.tables.normalisers import least_winner
 from attnviz.settings.language import translate
 
@@ -41,7 +41,7 @@ def softmax(derivation: Derivation, line: NormalisedSlice) -> None:
     """Add the exponentials of the row, their sum, and the quotient."""
     E = _exponentials(derivation, line, _largest(derivation, line, np.max(line.x), "largest"))
     total = derivation.add_line(
-        "sum", r"\textstyle\sum_l e^{u_l}", [derivation.fmt.total(E, line.at)], E.sum(), operands={"terms": E}
+        "sum", Equation(r"\textstyle\sum_l e^{u_l}", [derivation.fmt.total(E, line.at)]), Result(E.sum(), {"terms": E})
     )
     _quotient(derivation, line, E, total, f"e^{{u_{{{line.at + 1}}}}}", r"\sum_l e^{u_l}")
 
@@ -52,15 +52,13 @@ def quiet_softmax(derivation: Derivation, line: NormalisedSlice) -> None:
     m = _largest(derivation, line, max(float(np.max(line.x)), 0.0), "largest_or_zero")
     E = _exponentials(derivation, line, m)
     member = rf"e^{{-{fmt.factor(m)} / {fmt.factor(line.T)}}}"
-    one = derivation.add_line("one", "e^{u_0}", [member], np.exp(-m / line.T), operands={"m": m, "T": line.T})
+    one = derivation.add_line("one", Equation("e^{u_0}", [member]), Result(np.exp(-m / line.T), {"m": m, "T": line.T}))
     *lines, last = fmt.total(E, line.at)
     member_lines = [*lines, f"{last} + {fmt.number(one)}"]
     total = derivation.add_line(
         "sum",
-        r"e^{u_0} + \textstyle\sum_l e^{u_l}",
-        [member_lines],
-        one + E.sum(),
-        operands={"terms": E, "one": one},
+        Equation(r"e^{u_0} + \textstyle\sum_l e^{u_l}", [member_lines]),
+        Result(one + E.sum(), {"terms": E, "one": one}),
         words="sum_with_one",
     )
     _quotient(derivation, line, E, total, f"e^{{u_{{{line.at + 1}}}}}", r"e^{u_0} + \sum_l e^{u_l}")
@@ -83,7 +81,7 @@ def hardmax(derivation: Derivation, line: NormalisedSlice) -> None:
     """Add one over the number of winners, or nothing."""
     m = _largest(derivation, line, np.max(line.x), "largest_that_wins")
     least = least_winner(line.x, line.size)[0]  # equal but for rounding is equal
-    winners = derivation.add_line("winners", "w", [], np.sum(line.x >= least), operands={"x": line.x, "m": m})
+    winners = derivation.add_line("winners", Equation("w"), Result(np.sum(line.x >= least), {"x": line.x, "m": m}))
     wins = line.x[line.at] >= least
     operands = {"x": line.x[line.at], "m": m, "winners": winners}
     members = [rf"\frac{{1}}{{{derivation.fmt.number(winners)}}}"] if wins else []
@@ -98,20 +96,14 @@ def linear(derivation: Derivation, line: NormalisedSlice) -> None:
     members = [row([rf"\max({fmt.number(x)},\, 0)" for x in derivation.seen(line.x, beside)], line.at)]
     p = derivation.add_line(
         "positive",
-        "p_l",
-        members,
-        positive,
-        operands={"x": line.x},
-        beside=beside,
-        keep=line.at,
+        Equation("p_l", members, keep=line.at),
+        Result(positive, {"x": line.x}, beside=beside),
         bars=line.label,
     )
     total = derivation.add_line(
         "sum",
-        r"\textstyle\sum_l p_l",
-        [fmt.total(p, line.at)],
-        p.sum(),
-        operands={"terms": p},
+        Equation(r"\textstyle\sum_l p_l", [fmt.total(p, line.at)]),
+        Result(p.sum(), {"terms": p}),
         words="sum_of_positive",
     )
     if total == 0:
@@ -127,7 +119,9 @@ def sparsemax(derivation: Derivation, line: NormalisedSlice) -> None:
     inside = allowed & (1.0 + rank * falling > np.cumsum(np.where(allowed, falling, 0.0)))
     k, total = _support(derivation, falling, inside)
     fraction = rf"\frac{{{derivation.fmt.number(total)} - 1}}{{{derivation.fmt.number(k)}}}"
-    tau = derivation.add_line("threshold", r"\tau", [fraction], (total - 1.0) / k, operands={"sum": total, "k": k})
+    tau = derivation.add_line(
+        "threshold", Equation(r"\tau", [fraction]), Result((total - 1.0) / k, {"sum": total, "k": k})
+    )
     member = rf"\max({derivation.fmt.difference(u[line.at], tau)},\, 0)"
     made = np.maximum(u[line.at] - tau, 0.0)
     _weight(derivation, line, [member], made, {"u": u[line.at], "threshold": tau}, "weight_of_sparsemax", size=1.0)
@@ -140,28 +134,21 @@ def entmax15(derivation: Derivation, line: NormalisedSlice) -> None:
     k, total = _support(derivation, falling, _entmax_support(falling, allowed))
     mean = derivation.add_line(
         "mean",
-        r"\bar u",
-        [rf"\frac{{{fmt.number(total)}}}{{{fmt.number(k)}}}"],
-        total / k,
-        operands={"sum": total, "k": k},
+        Equation(r"\bar u", [rf"\frac{{{fmt.number(total)}}}{{{fmt.number(k)}}}"]),
+        Result(total / k, {"sum": total, "k": k}),
     )
     inside = falling[: int(k)]
     *lines, last = fmt.sum([f"{fmt.base(x)}^2" for x in inside], inside**2)
     spread = derivation.add_line(
         "spread",
-        r"\sigma",
-        [[*lines, rf"{last} - {fmt.number(k)} \cdot {fmt.base(mean)}^2"]],
-        np.cumsum(inside**2)[-1] - k * mean**2,
-        operands={"terms": inside, "k": k, "mean": mean},
-        size=1.0,
+        Equation(r"\sigma", [[*lines, rf"{last} - {fmt.number(k)} \cdot {fmt.base(mean)}^2"]]),
+        Result(np.cumsum(inside**2)[-1] - k * mean**2, {"terms": inside, "k": k, "mean": mean}, size=1.0),
     )
     root = rf"\sqrt{{\frac{{\max(1 - {fmt.factor(spread)},\, 0)}}{{{fmt.number(k)}}}}}"
     tau = derivation.add_line(
         "threshold",
-        r"\tau",
-        [f"{fmt.number(mean)} - {root}"],
-        mean - np.sqrt(np.maximum((1.0 - spread) / k, 0.0)),
-        operands={"mean": mean, "spread": spread, "k": k},
+        Equation(r"\tau", [f"{fmt.number(mean)} - {root}"]),
+        Result(mean - np.sqrt(np.maximum((1.0 - spread) / k, 0.0)), {"mean": mean, "spread": spread, "k": k}),
     )
     member = rf"\max({fmt.difference(u[line.at], tau)},\, 0)^2"
     made = np.maximum(u[line.at] - tau, 0.0) ** 2
@@ -199,7 +186,7 @@ def _largest(derivation: Derivation, line: NormalisedSlice, m: float, words: str
     beside = derivation.sizes["masked"]
     above = chain(line.name, [derivation.fmt.vector(derivation.seen(line.x, beside), line.at)])
     return derivation.add_line(
-        "largest", "m", [member], m, operands={"x": line.x}, above=above, words=words, beside=beside
+        "largest", Equation("m", [member], above=above), Result(m, {"x": line.x}, beside=beside), words=words
     )
 
 
@@ -214,13 +201,9 @@ def _exponents(
         entries = [f"({entry}) / {fmt.number(divisor)}" for entry in entries]
     return derivation.add_line(
         "exponents",
-        "u_l",
-        [row(entries, line.at)],
-        (line.x - m) / divisor,
-        operands={"x": line.x, "m": m, "divisor": divisor},
-        beside=beside / divisor,
+        Equation("u_l", [row(entries, line.at)], keep=line.at),
+        Result((line.x - m) / divisor, {"x": line.x, "m": m, "divisor": divisor}, beside=beside / divisor),
         words=words,
-        keep=line.at,
         bars=line.label,
     )
 
@@ -230,7 +213,7 @@ def _exponentials(derivation: Derivation, line: NormalisedSlice, m: Array) -> Ar
     seen = derivation.seen(u, derivation.sizes["masked"] / line.T)
     members = [row([rf"e^{{{derivation.fmt.number(x)}}}" for x in seen], line.at)]
     return derivation.add_line(
-        "exponentials", "e^{u_l}", members, np.exp(u), operands={"u": u}, keep=line.at, bars=line.label
+        "exponentials", Equation("e^{u_l}", members, keep=line.at), Result(np.exp(u), {"u": u}), bars=line.label
     )
 
 
@@ -245,10 +228,12 @@ def _below(derivation: Derivation, line: NormalisedSlice, words: str, half: floa
 def _support(derivation: Derivation, falling: Array, inside: Array) -> tuple[Array, Array]:
     """Return the size of the support, and the sum of its scores."""
     above = chain(r"u_{(1)}, u_{(2)}, \dots", [derivation.fmt.vector(derivation.seen(falling, largest(falling)))])
-    k = derivation.add_line("support", "k", [], inside.sum(), operands={"falling": falling}, above=above)
+    k = derivation.add_line("support", Equation("k", [], above=above), Result(inside.sum(), {"falling": falling}))
     terms = falling[: int(k)]
     symbol, members = r"\textstyle\sum_{l \le k} u_{(l)}", [derivation.fmt.total(terms)]
-    return k, derivation.add_line("sum_of_support", symbol, members, np.cumsum(terms)[-1], operands={"terms": terms})
+    return k, derivation.add_line(
+        "sum_of_support", Equation(symbol, members), Result(np.cumsum(terms)[-1], {"terms": terms})
+    )
 
 
 def _entmax_support(falling: Array, allowed: Array) -> Array:
@@ -287,13 +272,7 @@ def _weight(
 ) -> None:
     derivation.add_line(
         "weight",
-        f"a_{{{derivation.ij}}}",
-        [*members],
-        made,
-        operands=operands,
-        recorded=line.recorded,
-        step="weights",
+        Equation(f"a_{{{derivation.ij}}}", [*members]),
+        Result(made, operands, recorded=line.recorded, step="weights", size=size, beside=size or 0.0),
         words=words,
-        size=size,
-        beside=size or 0.0,
     )

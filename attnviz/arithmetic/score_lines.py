@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from attnviz.arithmetic.latex_numbers import Member, added, chain, row
-from attnviz.arithmetic.line import Array, Derivation, dimension, largest
+from attnviz.arithmetic.line import Array, Derivation, Equation, MatVec, Result, dimension, largest
 from attnviz.settings.language import translate
 
 ScoreParameters = Mapping[str, Array]
@@ -24,7 +24,7 @@ def general(derivation: Derivation, q: Array, k: Array, own: ScoreParameters, re
     """Return the query through W, then products with the key, and their sum."""
     i, j = derivation.facts["i"], derivation.facts["j"]
     symbols = (f"q_{{{i}}} W", f"(q_{{{i}}} W)_{{", rf"q_{{{i}}} \cdot W")
-    qw = derivation.add_matvec("transformed_query", symbols, q, own["W"])
+    qw = derivation.add_matvec("transformed_query", symbols, MatVec(q, own["W"]))
     size = np.abs(q) @ np.abs(own["W"]) @ np.abs(k)
     names, sizes = (f"q_{{{i}}} W", f"k_{{{j}}}"), (largest(qw), derivation.sizes["keys"])
     return _sum_of_products(derivation, names, qw, k, sizes, recorded, "products_of_general", size)
@@ -34,10 +34,10 @@ def additive(derivation: Derivation, q: Array, k: Array, own: ScoreParameters, r
     """Query and key through their matrices, added, squeezed, weighed by v, and the sum."""
     i, j, fmt = derivation.facts["i"], derivation.facts["j"], derivation.fmt
     left = derivation.add_matvec(
-        "hidden_query", (f"q_{{{i}}} W_q", f"(q_{{{i}}} W_q)_{{", f"q_{{{i}}} W_q"), q, own["W_q"]
+        "hidden_query", (f"q_{{{i}}} W_q", f"(q_{{{i}}} W_q)_{{", f"q_{{{i}}} W_q"), MatVec(q, own["W_q"])
     )
     right = derivation.add_matvec(
-        "hidden_key", (f"k_{{{j}}} W_k", f"(k_{{{j}}} W_k)_{{", f"k_{{{j}}} W_k"), k, own["W_k"]
+        "hidden_key", (f"k_{{{j}}} W_k", f"(k_{{{j}}} W_k)_{{", f"k_{{{j}}} W_k"), MatVec(k, own["W_k"])
     )
     parts = {"left": left, "right": right} | ({"b": own["b"]} if "b" in own else {})
     inside = sum(parts.values())
@@ -45,9 +45,11 @@ def additive(derivation: Derivation, q: Array, k: Array, own: ScoreParameters, r
     sums = row([" ".join(added([fmt.number(part[d]) for part in seen])) for d in range(len(left))])
     size = sum(np.abs(part) for part in parts.values())
     plus = translate(" and b") if "b" in own else ""
-    h = derivation.add_line("hidden", "h", [sums], inside, operands=parts, size=size, beside=largest(size), plus=plus)
+    h = derivation.add_line(
+        "hidden", Equation("h", [sums]), Result(inside, parts, size=size, beside=largest(size)), plus=plus
+    )
     tanh = row([rf"\tanh({fmt.number(x)})" for x in derivation.seen(h, largest(size))])
-    t = derivation.add_line("squashed", "t", [tanh], np.tanh(h), operands={"x": h}, beside=largest(size))
+    t = derivation.add_line("squashed", Equation("t", [tanh]), Result(np.tanh(h), {"x": h}, beside=largest(size)))
     v, size = own["v"], np.abs(own["v"]).sum()
     sizes = largest(v), largest(t)
     return _sum_of_products(derivation, ("v", "t"), v, t, sizes, recorded, "products_of_additive", size)
@@ -63,21 +65,22 @@ def cosine(derivation: Derivation, q: Array, k: Array, own: ScoreParameters, rec
     terms = _products(derivation, (f"q_{{{i}}}", f"k_{{{j}}}"), q, k, _sizes(derivation), "products")
     symbol, beside = rf"q_{{{i}}} \cdot k_{{{j}}}", math.prod(_sizes(derivation))
     members = [fmt.total(derivation.seen(terms, beside))]
-    total = derivation.add_line("dot", symbol, members, terms.sum(), operands={"terms": terms}, beside=beside)
+    total = derivation.add_line("dot", Equation(symbol, members), Result(terms.sum(), {"terms": terms}, beside=beside))
     operands = {"dot": total, "query_length": length_q, "key_length": length_k}
     is_zero = not (length_q and length_k)
     quotient = rf"\frac{{{fmt.number(derivation.seen(total, beside))}}}{{{fmt.product(length_q, length_k)}}}"
     shares: list[Member] = [] if is_zero else [rf"\frac{{{symbol}}}{{|q_{{{i}}}|\,|k_{{{j}}}|}}", quotient]
     return derivation.add_line(
         "score",
-        f"s_{{{derivation.ij}}}",
-        shares,
-        0.0 if is_zero else total / (length_q * length_k),
-        operands=operands,
-        recorded=recorded,
-        step="scores",
-        beside=1.0,
-        size=1.0,
+        Equation(f"s_{{{derivation.ij}}}", shares),
+        Result(
+            0.0 if is_zero else total / (length_q * length_k),
+            operands,
+            recorded=recorded,
+            step="scores",
+            size=1.0,
+            beside=1.0,
+        ),
         words="cosine_of_zero" if is_zero else "cosine",
     )
 
@@ -109,7 +112,7 @@ def other(derivation: Derivation, q: Array, k: Array, own: ScoreParameters, reco
     """Return a score function without a row in ARITHMETIC: what goes in and what comes out."""
     operands = {"q": q, "k": k, **own}
     return derivation.add_line(
-        "score", f"s_{{{derivation.ij}}}", [], recorded, operands=operands, step="scores", words="score_of_formula"
+        "score", Equation(f"s_{{{derivation.ij}}}"), Result(recorded, operands, step="scores"), words="score_of_formula"
     )
 
 
@@ -143,11 +146,8 @@ def _products(
     seen = zip(*(derivation.seen(x, size) for x, size in zip((left, right), sizes)))
     return derivation.add_line(
         "products",
-        rf"{names[0]} \odot {names[1]}",
-        [row([derivation.fmt.product(x, y) for x, y in seen])],
-        left * right,
-        operands={"left": left, "right": right},
-        beside=math.prod(sizes),
+        Equation(rf"{names[0]} \odot {names[1]}", [row([derivation.fmt.product(x, y) for x, y in seen])]),
+        Result(left * right, {"left": left, "right": right}, beside=math.prod(sizes)),
         words=words,
         bars=dimension,
     )
@@ -167,14 +167,18 @@ def _sum_of_products(
     terms = _products(derivation, names, left, right, sizes, words)
     return derivation.add_line(
         "score",
-        f"s_{{{derivation.ij}}}",
-        [rf"{names[0]} \cdot {names[1]}", derivation.fmt.total(derivation.seen(terms, math.prod(sizes)))],
-        terms.sum(),
-        operands={"terms": terms},
-        recorded=recorded,
-        step="scores",
-        beside=derivation.sizes["scores"],
-        size=np.abs(terms).sum() if size is None else size,
+        Equation(
+            f"s_{{{derivation.ij}}}",
+            [rf"{names[0]} \cdot {names[1]}", derivation.fmt.total(derivation.seen(terms, math.prod(sizes)))],
+        ),
+        Result(
+            terms.sum(),
+            {"terms": terms},
+            recorded=recorded,
+            step="scores",
+            size=np.abs(terms).sum() if size is None else size,
+            beside=derivation.sizes["scores"],
+        ),
     )
 
 
@@ -184,7 +188,9 @@ def _length(derivation: Derivation, name: str, symbol: str, x: Array) -> Array:
     above = chain(rf"|{symbol}|^2", [squares, derivation.fmt.number((x**2).sum())])
     member = rf"\sqrt{{{derivation.fmt.number((x**2).sum())}}}"
     made = np.hypot.reduce(x)
-    return derivation.add_line(name, f"|{symbol}|", [member], made, operands={"x": x}, above=above, beside=beside)
+    return derivation.add_line(
+        name, Equation(f"|{symbol}|", [member], above=above), Result(made, {"x": x}, beside=beside)
+    )
 
 
 def _squared_distance(derivation: Derivation, q: Array, k: Array) -> tuple[Array, Array]:
@@ -194,15 +200,19 @@ def _squared_distance(derivation: Derivation, q: Array, k: Array) -> tuple[Array
     beside = max(_sizes(derivation))
     seen = zip(derivation.seen(q, beside), derivation.seen(k, beside))
     members, operands = [row([fmt.difference(x, y) for x, y in seen])], {"left": q, "right": k}
-    apart = derivation.add_line("differences", symbol, members, q - k, operands=operands, beside=beside, bars=dimension)
+    apart = derivation.add_line(
+        "differences", Equation(symbol, members), Result(q - k, operands, beside=beside), bars=dimension
+    )
     members, symbol = [row([f"{fmt.base(x)}^2" for x in derivation.seen(apart, beside)])], rf"({symbol})^{{\odot 2}}"
     beside *= beside
     squares = derivation.add_line(
-        "squares", symbol, members, apart**2, operands={"x": apart}, beside=beside, bars=dimension
+        "squares", Equation(symbol, members), Result(apart**2, {"x": apart}, beside=beside), bars=dimension
     )
     total, terms = sum(squares.tolist()), {"terms": squares}
     members, symbol = [fmt.total(derivation.seen(squares, beside))], f"|q_{{{i}}} - k_{{{j}}}|^2"
-    return apart, derivation.add_line("squared_distance", symbol, members, total, operands=terms, beside=beside)
+    return apart, derivation.add_line(
+        "squared_distance", Equation(symbol, members), Result(total, terms, beside=beside)
+    )
 
 
 def _of_distance(
@@ -210,12 +220,9 @@ def _of_distance(
 ) -> Array:
     return derivation.add_line(
         "score",
-        f"s_{{{derivation.ij}}}",
-        [member],
-        score,
-        operands={"squared_distance": squared},
-        recorded=recorded,
-        step="scores",
-        beside=derivation.sizes["scores"],
+        Equation(f"s_{{{derivation.ij}}}", [member]),
+        Result(
+            score, {"squared_distance": squared}, recorded=recorded, step="scores", beside=derivation.sizes["scores"]
+        ),
         words=words,
     )

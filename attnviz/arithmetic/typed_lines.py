@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.arithmetic.latex_numbers import Member
-from attnviz.arithmetic.line import Array, Derivation, dimension
+from attnviz.arithmetic.line import Array, Derivation, Equation, Result, dimension
 from attnviz.arithmetic.normaliser_lines import NormalisedSlice
 from attnviz.formula.arrays import Place as Part
 from attnviz.formula.arrays import of_normaliser, of_score
@@ -56,13 +56,14 @@ def _last(
     """Write the whole formula with the numbers of the lines before."""
     return derivation.add_line(
         name,
-        symbol,
-        _members(derivation, numbers, line, None),
-        float(line.values[0]),
-        operands=_operands(formula, numbers),
-        recorded=recorded,
-        step="scores" if name == "score" else "weights",
-        size=_size(formula, numbers),
+        Equation(symbol, _members(derivation, numbers, line, None)),
+        Result(
+            float(line.values[0]),
+            _operands(formula, numbers),
+            recorded=recorded,
+            step="scores" if name == "score" else "weights",
+            size=_size(formula, numbers),
+        ),
         words=f"typed_{name}",
     )
 
@@ -72,12 +73,11 @@ def _write(
 ) -> None:
     derivation.add_line(
         line.name,
-        line.symbol,
-        _members(derivation, numbers, line, row.at if row else None),
-        line.values if line.is_vector else float(line.values[0]),
-        operands=_operands(formula, numbers),
+        Equation(
+            line.symbol, _members(derivation, numbers, line, row.at if row else None), keep=row.at if row else None
+        ),
+        Result(line.values if line.is_vector else float(line.values[0]), _operands(formula, numbers)),
         words=_words(line.node, along_row=row is not None and line.is_vector),
-        keep=row.at if row else None,
         bars=(row.label if row else dimension) if line.is_vector else None,
     )
 

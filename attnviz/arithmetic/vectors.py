@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.arithmetic.latex_numbers import VERTICAL_DOTS, chain, shown_entries
-from attnviz.arithmetic.line import Array, Derivation, dimension
+from attnviz.arithmetic.line import Array, Derivation, Equation, MatVec, Result, dimension
 from attnviz.engine.external import first_steps
 from attnviz.settings.language import Words, translate
 
@@ -62,13 +62,13 @@ def _given(derivation: Derivation, place: CellPosition, kind: Kind) -> Array:
     """Return a vector that was brought along."""
     return derivation.add_line(
         kind.name,
-        f"{kind.letter}_{{{kind.row + 1}}}",
-        [],
-        place.steps[kind.step].array[kind.head, kind.row, : kind.width],
-        operands={},
-        step=kind.step,
+        Equation(f"{kind.letter}_{{{kind.row + 1}}}"),
+        Result(
+            place.steps[kind.step].array[kind.head, kind.row, : kind.width],
+            step=kind.step,
+            beside=derivation.sizes[kind.step],
+        ),
         words=f"given_{kind.name}",
-        beside=derivation.sizes[kind.step],
         bars=dimension,
     )
 
@@ -81,12 +81,14 @@ def _projected(derivation: Derivation, place: CellPosition, kind: Kind, symbol: 
     return derivation.add_matvec(
         kind.name,
         (f"{symbol}_{{{at}}}", f"{symbol}_{{{at},", formula),
-        (place.read if kind.name == "query" else place.looked_at)[kind.row],
-        place.steps[matrix].array[kind.head, :, : kind.width],
-        b,
+        MatVec(
+            (place.read if kind.name == "query" else place.looked_at)[kind.row],
+            place.steps[matrix].array[kind.head, :, : kind.width],
+            b,
+            beside=derivation.sizes[step],
+        ),
         recorded=place.steps[step].array[kind.head, kind.row, : kind.width],
         step=step,
-        beside=derivation.sizes[step],
         bars=dimension,
         plus="" if b is None else translate(" plus {bias}", bias=f"b_{upper}"),
         owner=_owner(place, kind),
@@ -117,15 +119,19 @@ def _rotated(derivation: Derivation, place: CellPosition, kind: Kind, y: Array) 
             above += chain(entry, [f"{_entry(derivation, y_seen, angles, d)} = {turned}"])
     return derivation.add_line(
         f"turned_{kind.name}",
-        f"{kind.letter}_{{{kind.row + 1}}}",
-        [rf"R_{{{kind.row}}}\, \tilde {kind.letter}_{{{kind.row + 1}}}"],
-        made,
-        operands={"x": y, "angles": angles},
-        recorded=place.steps[kind.step].array[kind.head, kind.row, : kind.width],
-        step=kind.step,
-        above=above,
-        size=np.abs(y).max(),
-        beside=derivation.sizes[kind.step],
+        Equation(
+            f"{kind.letter}_{{{kind.row + 1}}}",
+            [rf"R_{{{kind.row}}}\, \tilde {kind.letter}_{{{kind.row + 1}}}"],
+            above=above,
+        ),
+        Result(
+            made,
+            {"x": y, "angles": angles},
+            recorded=place.steps[kind.step].array[kind.head, kind.row, : kind.width],
+            step=kind.step,
+            size=np.abs(y).max(),
+            beside=derivation.sizes[kind.step],
+        ),
         active=kind.row > 0,
         bars=dimension,
         at=kind.row,

@@ -14,7 +14,7 @@ from attnviz import Config, run
 from attnviz.arithmetic import normaliser_lines, score_lines
 from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.latex_numbers import LONGEST, NumberFormat, shown_entries
-from attnviz.arithmetic.line import LINES
+from attnviz.arithmetic.line_words import LINES
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.scores import SCORES

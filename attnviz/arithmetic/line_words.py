@@ -1,0 +1,122 @@
+"""The words of the lines of arithmetic: a title and a plain sentence for each."""
+
+from __future__ import annotations
+
+from attnviz.settings.language import Words
+
+LINES = Words(
+    {
+        "query": ("The query", "Row {i} of the layer's input times W_Q{plus}{owner}: what token {i} asks for."),
+        "key": ("The key", "Row {j} of what is attended to times W_K{plus}{owner}: what token {j} answers to."),
+        "value": ("The value", "The same row times W_V{plus}{owner}: what token {j} hands over."),
+        "given_query": ("The query", "Row {i} of the queries, as it was given: the arithmetic begins here."),
+        "given_key": ("The key", "Row {j} of the keys, as it was given."),
+        "given_value": ("The value", "Row {j} of the values, as it was given."),
+        "given_score": ("The score", "As it was given: the arithmetic begins here."),
+        "given_weight": ("The weight", "As it was given: there is nothing before it."),
+        "turned_query": (
+            "The query, turned",
+            "RoPE turns each pair of entries by position {at} times the pair's angle.",
+        ),
+        "turned_key": ("The key, turned", "RoPE turns each pair of entries by position {at} times the pair's angle."),
+        "products": ("The products", "Entry by entry, the query times the key."),
+        "score": ("The score", "The products added up."),
+        "transformed_query": ("The query through W", "W says which entry of the query meets which entry of the key."),
+        "products_of_general": ("The products", "Entry by entry, the transformed query times the key."),
+        "hidden_query": ("The query's part", "The query times W_q: one number for each hidden unit."),
+        "hidden_key": ("The key's part", "The key times W_k: one number for each hidden unit."),
+        "hidden": ("The hidden units", "Both parts{plus} are added."),
+        "squashed": ("The tanh", "Each hidden unit is squeezed between -1 and 1."),
+        "products_of_additive": ("The products", "The tanh of each hidden unit times its entry of v."),
+        "query_length": ("The length of the query", "The root of the sum of its squares."),
+        "key_length": ("The length of the key", "The root of the sum of its squares."),
+        "dot": ("The dot product", "The products added up."),
+        "cosine": ("The score", "The dot product over both lengths: the cosine of the angle between query and key."),
+        "cosine_of_zero": ("The score", "A vector of zeros has no direction; its cosine with anything counts as 0."),
+        "differences": ("The differences", "Entry by entry, the query minus the key."),
+        "squares": ("The squares", "Each difference squared."),
+        "squared_distance": ("The squared distance", "The squares added up."),
+        "gaussian": ("The score", "Minus half the squared distance."),
+        "negative_distance": ("The score", "Minus the distance, the root of the squared distance."),
+        "products_of_location": (
+            "The products",
+            "Entry by entry, the query times column {j} of W; the key has no say.",
+        ),
+        "score_of_formula": ("The score", "The score function of query and key."),
+        "scale": ("The scale", "The score times {c}."),
+        "scale_of_width": (
+            "The scale",
+            "The score over the root of the width {d}, so that width alone does not sharpen.",
+        ),
+        "softcap": ("The soft cap", "Squeezed between minus and plus {cap}."),
+        "softcap_off": ("The soft cap", "Off: nothing is squeezed."),
+        "bias_off": ("The bias", "Off: nothing is added."),
+        "bias": ("The bias", "Added for the distance between query and key."),
+        "bias_edited": ("The bias", "Added to the score. Edited: the settings give {expected}, it was set to {bias}."),
+        "mask": ("The mask", "Query {i} may attend to key {j}, so the score stays."),
+        "opened": ("The mask", "The settings forbid key {j} to query {i}; the mask was edited, so the score stays."),
+        "forbidden": ("The mask", "Query {i} may not attend to key {j}: {why}."),
+        "temperature": ("The temperature", "The score over the temperature {T}."),
+        "temperature_unused": ("The temperature", "This normaliser gives the same weights at every temperature."),
+        "largest": (
+            "The largest of the {line}",
+            "It will be subtracted: no weight changes, and the numbers stay small.",
+        ),
+        "largest_or_zero": (
+            "The largest of the {line}, at least 0",
+            "It will be subtracted from all, and from the 0 whose exponential is the 1.",
+        ),
+        "largest_that_wins": ("The largest of the {line}", "It takes everything."),
+        "exponents": ("Below the largest", "Each score of the {line} minus the largest, over the temperature."),
+        "half_exponents": ("Below the largest", "Half of each score minus half of the largest, over the temperature."),
+        "exponentials": ("The exponentials", "e to the power of each; a difference of 0 gives 1."),
+        "one": ("The 1", "The 1 of the denominator, a key with score 0, after the same subtraction."),
+        "sum": ("Their sum", "The exponentials of the whole {line} added up."),
+        "sum_with_one": ("Their sum", "The exponentials of the whole {line} and the 1 added up."),
+        "weight": ("The weight", "This exponential over the sum."),
+        "weight_of_sigmoid": ("The weight", "The score alone decides; no other key has a say."),
+        "winners": ("The winners", "How many of the {line} share the largest score."),
+        "weight_of_hardmax": ("The weight", "This score is the largest: 1 over the number of winners."),
+        "weight_of_loser": ("The weight", "This score is not the largest, so it gets nothing."),
+        "positive": ("The positive parts", "Scores below 0 count as 0."),
+        "sum_of_positive": ("Their sum", "The positive parts of the whole {line} added up."),
+        "weight_of_linear": ("The weight", "This positive part over the sum."),
+        "weight_of_nothing": ("The weight", "No score of the {line} is positive, so all weights are 0."),
+        "support": ("The support", "How many of the {line} get more than 0: those above the threshold."),
+        "sum_of_support": ("The sum of the support", "What the support holds, added up."),
+        "threshold": ("The threshold", "So high that the weights add to 1."),
+        "mean": ("The mean of the support", "The sum over how many they are."),
+        "spread": ("The spread of the support", "The sum of their squares minus what the mean alone would make."),
+        "weight_of_sparsemax": ("The weight", "What lies above the threshold, and nothing below it."),
+        "weight_of_entmax15": ("The weight", "What lies above the threshold, squared; nothing below it."),
+        "weight_of_formula": ("The weight", "The normaliser of the whole {line}."),
+        "typed_vector": ("Entry by entry", "One number for each entry of the vectors."),
+        "typed_through": ("Through a matrix", "A vector times a matrix: one number for each column of it."),
+        "typed_sum": ("Added up", "The sum of all entries."),
+        "typed_max": ("The largest", "The largest of all entries."),
+        "typed_min": ("The smallest", "The smallest of all entries."),
+        "typed_norm": ("The length", "The root of the sum of all squares."),
+        "typed_level": ("The level", "The number above which lies so much that its powers add to 1."),
+        "typed_number": ("A number of the formula", "A part of the formula that is one number."),
+        "typed_score": (
+            "The score",
+            "The whole formula, with the numbers of the lines before; i and j count from 0.",
+        ),
+        "typed_row": ("Along the {line}", "One number for each key of the {line} that takes part."),
+        "typed_forbidden": ("The weight", "The key is forbidden, so it takes no part: the weight is 0."),
+        "typed_weight": ("The weight", "The whole formula, with the numbers of the lines before."),
+        "emptied": ("The weight", "The {line} has nothing that may be attended to: every weight is 0."),
+        "share": (
+            "The share of this key",
+            "The weight times each entry of the value: what this key puts into the output.",
+        ),
+        "share_of_forbidden": ("The share of this key", "What is forbidden takes no part, whatever its value holds."),
+        "output": ("The output of the head", "The shares of all keys added up, entry by entry."),
+    }
+)
+"""For every line a title and a plain sentence; in both, names in braces stand for numbers."""
+
+EDITED = "Edited: the line gives {computed}; it was set to {result}, and all that follows uses that."
+EDITED_VECTOR = "Edited: the line gives other numbers; some were changed, and all that follows uses what stands last."
+EDITED_TO = "edited to"
+SETTLED = "What is zero but for rounding is written as 0."
