@@ -117,12 +117,61 @@ export interface Answer {
   query: number;
   key: number | null;
   lines: AnswerLine[];
+  /** What can be played of it. */
+  motion?: Motion | null;
 }
 
 /** The answer beside the maps, as `drawer.packed` sends it; none while nothing is chosen. */
 export interface AnswerData {
   answer: Answer | null;
-  words: Record<"answer" | "close" | "all", string>;
+  words: Record<"answer" | "close" | "all" | "play" | "lines" | "pause" | "step" | "again" | "way", string>;
+  /** Whether it starts to play when the page is opened. */
+  play: boolean;
   /** The colours of signed numbers, on a light page and on a dark one. */
   scales: string[][];
+}
+
+/** A matrix as a small picture: base64 of a byte for each cell, 128 for zero, 1 and 255 for `end` as its size. */
+export interface MotionMap {
+  rows: number;
+  columns: number;
+  cells: string;
+  end: number;
+  /** The row that is shown. */
+  at: number;
+}
+
+/** Numbers, and those as text that are to be read; null is one that is not finite. */
+export interface MotionNumbers {
+  values: (number | null)[];
+  texts: string[];
+}
+
+/** What stands over each other, and which of it are numbers of the query and of the key. */
+export interface MotionPair {
+  parts: MotionNumbers[];
+  named: boolean[];
+}
+
+/** One stop on the way of a cell, as `motion.py` says it. */
+export type MotionFrame = { title: string; said: string } & (
+  | { kind: "rows" }
+  | ({ kind: "meet" } & MotionPair)
+  | ({ kind: "entries" } & MotionPair & MotionNumbers)
+  | { kind: "sum"; value: number | null; text: string; was: string }
+  | ({ kind: "row"; level?: number | null; note?: string } & MotionNumbers)
+  | { kind: "shares"; values: (number | null)[]; amount: string }
+  | ({ kind: "mix"; names: string[]; own: MotionNumbers } & MotionNumbers)
+  | ({ kind: "output"; end: number } & MotionNumbers)
+);
+
+/** How a cell comes to be, step by step. */
+export interface Motion {
+  frames: MotionFrame[];
+  maps: Partial<Record<"q" | "k" | "v", MotionMap>>;
+  /** The words along which is normalised, and which of them is explained. */
+  names: string[];
+  at: number;
+  query: string;
+  key: string;
 }

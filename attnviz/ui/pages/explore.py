@@ -14,6 +14,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.pictures import columns
 from attnviz.pictures.explanation import explanation, most_telling
 from attnviz.pictures.figures import Stage
+from attnviz.pictures.motion import motion
 from attnviz.pictures.step_path import way as steps_of
 from attnviz.text import opening_sentence as tales
 from attnviz.text.headline import headline
@@ -111,12 +112,22 @@ def _explain(trace: Trace, selection: Selection, head: int) -> Cell | None:
     dimension = None if selection.dimension is None else selection.dimension - 1
     if dimension is not None and dimension >= cell.d_v:
         dimension = None
-    drawer.show(explanation(trace, cell, key=whole, dimension=dimension), key=ANSWER)
+    answer = explanation(trace, cell, key=whole, dimension=dimension)
+    drawer.show(answer | {"motion": motion(trace, cell) if whole else None}, key=ANSWER, play=selection.play)
     return cell if whole else None
 
 
 def _asked(trace: Trace, selection: Selection) -> Selection:
-    """The selection with what was asked for in the strip, the sentence, the maps and the film since the last run."""
+    """The selection with what was asked for in the strip, the sentence, the maps and the film since the last run.
+
+    What a link plays is the cell that it names, and no other.
+    """
+    found = _changed(trace, selection)
+    same = (found.head, found.query, found.key) == (selection.head, selection.query, selection.key)
+    return found if same else replace(found, play=False)
+
+
+def _changed(trace: Trace, selection: Selection) -> Selection:
     heads = trace.config.n_heads
     picked = _chosen(trace, selection)
     opened = model_views.opened(trace)

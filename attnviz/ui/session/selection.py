@@ -93,6 +93,7 @@ class Selection:
     query: int | None = number(None, 1, 128, none="none", label="Query")
     key: int | None = number(None, 1, 128, none="none", label="Key")
     dimension: int | None = number(None, 1, 128, none="none", label="Dimension")
+    play: bool = switch(False, label="Play the cell", help="The page opens with the selected cell as it happens.")
     large: float = number(
         -1e9,
         -1e9,

@@ -3,6 +3,7 @@
 
 /** @import { Answer, AnswerData, AnswerLine, Component, Mark } from "../../types" */
 /** @import { Setting } from "./drawer_pictures.js" */
+import { Player } from "./motion_player.js";
 import { drawCells, drawColumns, drawNote, drawShares, drawTerms, put } from "./drawer_pictures.js";
 
 /** @typedef {{ close: boolean, all: boolean, key: number }} Told  what the page is told */
@@ -20,6 +21,9 @@ class Drawer {
   /** @type {Mark | null} */
   lit = null;
   shown = "";
+  /** @type {Player | null} */
+  player = null;
+  started = false; // whether what the link asks to be played has been
   stop = new AbortController();
 
   /** @param {HTMLElement | ShadowRoot} root */
@@ -27,6 +31,7 @@ class Drawer {
     this.live = put(root, "div", "ad-live");
     this.live.setAttribute("aria-live", "polite");
     this.box = put(root, "aside", "attn-drawer");
+    this.body = this.box;
     this.listen();
   }
 
@@ -39,7 +44,7 @@ class Drawer {
     this.theme.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "style", "data-theme"] });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => setTimeout(() => this.draw(), 100), { signal });
     this.box.addEventListener("pointerover", (event) => this.point(event.target));
-    this.box.addEventListener("pointerleave", () => this.light(null));
+    this.box.addEventListener("pointerleave", () => !this.player && this.light(null));
     this.box.addEventListener("click", (event) => this.press(event.target));
   }
 
@@ -60,14 +65,22 @@ class Drawer {
     if (!answer || !this.data) return this.empty();
     const held = this.held();
     const { words } = this.data;
+    const goes = this.player && this.cell === String([answer.head, answer.query, answer.key]) ? this.player : null;
+    this.player?.end();
+    this.player = null;
+    this.cell = String([answer.head, answer.query, answer.key]);
     this.box.replaceChildren();
     delete this.box.dataset.down;
     this.box.setAttribute("aria-label", words.answer);
     this.drawTop(answer);
     const setting = this.setting(answer);
+    this.box.dataset.open = "";
+    this.body = put(this.box, "div", "ad-body");
     answer.lines.forEach((line, at) => this.drawLine(line, at + 1, setting));
     this.drawFoot();
-    this.box.dataset.open = "";
+    if (goes) this.play(goes.at, goes.playing);
+    else if (this.data.play && answer.motion && !this.started) this.play(0, true);
+    this.started = true;
     this.refocus(held);
     const said = [answer.said, ...answer.lines.map(({ title, value }) => `${title}: ${value}`)].join(". ");
     if (this.live.textContent !== said) this.live.textContent = said;
@@ -76,6 +89,7 @@ class Drawer {
   empty() {
     const held = this.held();
     delete this.box.dataset.open;
+    this.halt();
     this.box.replaceChildren();
     this.live.textContent = "";
     if (held) this.leave();
@@ -118,10 +132,14 @@ class Drawer {
   }
 
   /** @param {Answer} answer */
-  drawTop({ title, said }) {
+  drawTop({ title, said, motion }) {
     const top = put(this.box, "div", "ad-top");
     const head = put(top, "h2", "");
     for (const [name, text] of title) put(put(head, "span", `ad-${name}`), "bdi", "", text);
+    if (motion) {
+      const play = this.button(top, "ad-play", `▶ ${this.data?.words.play}`, () => this.toggle());
+      play.setAttribute("aria-pressed", "false");
+    }
     const close = this.button(top, "ad-close", "×", () => this.close());
     close.setAttribute("aria-label", this.data?.words.close ?? "");
     close.title = this.data?.words.close ?? "";
@@ -143,7 +161,7 @@ class Drawer {
 
   /** @param {AnswerLine} line @param {number} number @param {Setting} setting */
   drawLine(line, number, setting) {
-    const section = put(this.box, "section", `ad-${line.name}`);
+    const section = put(this.body, "section", `ad-${line.name}`);
     const head = put(section, "h3", "");
     put(head, "i", "", String(number)).setAttribute("aria-hidden", "true");
     const title = put(head, "span", "", line.title);
@@ -174,7 +192,55 @@ class Drawer {
     look();
   }
 
+  /** Show the lines, or how they come to be. */
+  toggle() {
+    if (this.player) return this.halt();
+    this.play(0, true)?.slider.focus({ preventScroll: true });
+  }
+
+  /** Play the cell in the place of its lines. @param {number} at @param {boolean} goes @returns {Player | null} */
+  play(at, goes) {
+    const answer = this.data?.answer;
+    if (!answer?.motion || !this.data) return null;
+    this.box.dataset.plays = "";
+    this.name(this.data.words.lines, true);
+    this.player = new Player(this.box, answer.motion, this.setting(answer), this.data.words, (kind) => this.follow(kind));
+    if (at) this.player.show(Math.min(at, answer.motion.frames.length - 1));
+    if (goes) this.player.start();
+    return this.player;
+  }
+
+  /** Back to the lines. */
+  halt() {
+    if (!this.player) return;
+    const held = this.player.box.contains(document.activeElement);
+    this.player.end();
+    this.player = null;
+    delete this.box.dataset.plays;
+    this.light(null);
+    this.name(`▶ ${this.data?.words.play}`, false);
+    if (held) this.refocus("ad-play");
+  }
+
+  /** What the button at the top does. @param {string} text @param {boolean} plays */
+  name(text, plays) {
+    const button = this.box.querySelector(".ad-play");
+    if (!button) return;
+    button.textContent = text;
+    button.setAttribute("aria-pressed", String(plays));
+  }
+
+  /** Light in the maps what is played: the cell, or the whole row. @param {string} kind */
+  follow(kind) {
+    const answer = this.data?.answer;
+    if (!answer) return;
+    const { query, key } = answer;
+    const whole = ["row", "shares", "mix", "output"].includes(kind);
+    this.light({ own: "query", query, key: whole ? null : key });
+  }
+
   close() {
+    this.halt();
     this.light(null);
     this.tell("close", true);
     const held = this.held();
@@ -185,11 +251,15 @@ class Drawer {
   /** @param {KeyboardEvent} event */
   key(event) {
     const { target } = event;
-    if (event.key !== "Escape" || this.box.dataset.open === undefined || !(target instanceof Element)) return;
-    if (target !== document.body && !target.closest(NEAR) && !target.matches("[data-testid=stMain]")) return;
+    if (this.box.dataset.open === undefined || !(target instanceof Element)) return;
+    const page = target === document.body || target.matches("[data-testid=stMain]");
+    const plays = this.player && (page || this.box.contains(target)) && this.player.key(event);
+    if (!plays && (event.key !== "Escape" || !(page || target.closest(NEAR)))) return;
     event.preventDefault();
     event.stopPropagation();
-    this.close();
+    if (plays) return;
+    if (this.player) this.halt();
+    else this.close();
   }
 
   /** @param {EventTarget | null} target @returns {(Mark & { goes: boolean }) | null} */
@@ -201,7 +271,7 @@ class Drawer {
 
   /** @param {EventTarget | null} target */
   point(target) {
-    this.light(this.markOf(target));
+    if (!this.player) this.light(this.markOf(target));
   }
 
   /** Light the cells of the maps that something here stands for; null puts the light out. @param {Mark | null} mark */
@@ -232,6 +302,7 @@ class Drawer {
   }
 
   end() {
+    this.player?.end();
     this.stop.abort();
     this.theme?.disconnect();
     this.box.remove();

@@ -15,19 +15,34 @@ from attnviz.ui.session import transport
 from attnviz.ui.session.component import component
 
 WIDTH, HEIGHT = 320, 414  # pixels that it takes beside the maps, or on a narrow window from its foot
-WORDS = Words({"answer": "How this comes to be", "close": "Close (Escape)", "all": "All lines"})
-MODULES = ("drawer_pictures", "drawer")
+WORDS = Words(
+    {
+        "answer": "How this comes to be",
+        "close": "Close (Escape)",
+        "all": "All lines",
+        "play": "Play",
+        "lines": "Lines",
+        "pause": "Pause (space)",
+        "step": "Next step (→)",
+        "again": "Again",
+        "way": "Step of the way (← →)",
+    }
+)
+MODULES = ("drawer_pictures", "motion_parts", "motion_scenes", "motion_player", "drawer")
 
 # Its styles are those of the page, which makes room for it.
 _component = component(__file__, js=joined(Path(__file__).parent, MODULES), is_isolated=False)
 
 
-def show(answer: Mapping[str, Any] | None, *, key: str) -> None:
-    """Draw an explanation, or nothing; it stays on the page, so that a screen reader hears of a new one."""
+def show(answer: Mapping[str, Any] | None, *, key: str, play: bool = False) -> None:
+    """Draw an explanation, or nothing; it stays on the page, so that a screen reader hears of a new one.
+
+    `play` starts to show how it happens, once, when the page is opened with it.
+    """
     with st.container(key=key):
         _component(
             key=f"{key}-lines",
-            data=packed(answer),
+            data=packed(answer, play=play),
             height="content",
             on_close_change=_nothing,
             on_all_change=_nothing,
@@ -39,9 +54,10 @@ def _nothing() -> None:
     """Streamlit passes on only values that have a callback."""
 
 
-def packed(answer: Mapping[str, Any] | None) -> bytes:
+def packed(answer: Mapping[str, Any] | None, *, play: bool = False) -> bytes:
     """Pack the data for the browser."""
-    return transport.packed({"answer": answer, "words": dict(WORDS), "scales": [list(SIGNED), list(DARK[SIGNED])]})
+    scales = [list(SIGNED), list(DARK[SIGNED])]
+    return transport.packed({"answer": answer, "words": dict(WORDS), "scales": scales, "play": play})
 
 
 def is_closed(key: str) -> bool:

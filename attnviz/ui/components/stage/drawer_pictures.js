@@ -28,14 +28,14 @@ export function put(parent, tag, name, text) {
 const parts = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
 
 /** @param {string[]} scale @param {number} place  from 0 to 1 */
-function between(scale, place) {
+export function between(scale, place) {
   const at = Math.min(Math.max(place, 0), 1) * (scale.length - 1);
   const [low, high] = [parts(scale[Math.floor(at)]), parts(scale[Math.ceil(at)])];
   return low.map((part, i) => Math.round(part + (high[i] - part) * (at % 1)));
 }
 
 /** Black or white, whichever reads better on a colour. @param {number[]} colour */
-function ink(colour) {
+export function ink(colour) {
   const [r, g, b] = colour.map((part) => (part / 255) ** 2.2);
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000" : "#fff";
 }
@@ -73,7 +73,7 @@ function drawBar(bar, value, [low, high], name) {
 }
 
 /** @param {(number | null)[]} values @returns {[number, number]} */
-function reach(values) {
+export function reach(values) {
   const known = values.map((value) => value ?? 0);
   return [Math.min(0, ...known), Math.max(0, ...known)];
 }

@@ -1,0 +1,79 @@
+// The parts of a scene of the player: what pieces and words are, their colours, and matrices as small pictures.
+
+/** @import { MotionMap, MotionNumbers } from "../../types" */
+
+/**
+ * A rectangle. What was not in the scene before comes `from` another piece of it, or grows from the line `base`.
+ *
+ * @typedef {object} Piece
+ * @property {number} x
+ * @property {number} y
+ * @property {number} w
+ * @property {number} h
+ * @property {number[]} fill
+ * @property {number} [alpha]
+ * @property {boolean} [ring]  only its edge
+ * @property {HTMLCanvasElement} [image]
+ * @property {string} [from]
+ * @property {[number, number]} [part]  which of how many columns of `from` it leaves
+ * @property {number} [base]
+ * @property {number} [late]  when it sets out, from 0 to 1
+ */
+
+/**
+ * A word or a number; the anchor is in its middle, or at the side that `align` names.
+ *
+ * @typedef {object} Note
+ * @property {number} x
+ * @property {number} y
+ * @property {string} text
+ * @property {number} [size]
+ * @property {boolean} [bold]
+ * @property {number[]} [fill]
+ * @property {CanvasTextAlign} [align]
+ * @property {boolean} [turned]
+ * @property {number} [room]  pixels that it may be wide
+ */
+
+/** @typedef {{ pieces: Map<string, Piece>, notes: Map<string, Note>, into?: (id: string) => string }} Scene */
+/** @typedef {{ w: number, h: number }} Room */
+/** @typedef {Record<"ink" | "soft" | "accent" | "others" | "plus" | "minus" | "ground", number[]>} Palette */
+
+/** @param {string} text */
+const colours = (text) => text.split(" ").map((each) => [1, 3, 5].map((at) => parseInt(each.slice(at, at + 2), 16)));
+/** @param {string} text @returns {Palette} */
+function palette(text) {
+  const [ink, soft, accent, others, plus, minus, ground] = colours(text);
+  return { ink, soft, accent, others, plus, minus, ground };
+}
+
+export const LIGHT = palette("#1b1f27 #59606c #2a5ea8 #c3ccd8 #b8402a #2a5ea8 #fbfbfa");
+export const DARK = palette("#eceff4 #a9b1be #8fc1ff #3a4658 #ffc3a3 #a9d0ff #141922");
+export const ROW = 26; // pixels that a row of numbers is high
+export const EDGE = 66; // pixels left of the values for their words
+
+/** @param {number} x @param {number} low @param {number} high */
+export const clamp = (x, low, high) => Math.min(Math.max(x, low), Math.max(low, high));
+
+/** @param {MotionMap} map */
+export const bytes = ({ cells }) => Uint8Array.from(atob(cells), (letter) => letter.charCodeAt(0));
+
+/** The row of a map that is shown, without its texts. @param {MotionMap} map @returns {MotionNumbers} */
+export function mapNumbers(map) {
+  const row = bytes(map).subarray(map.at * map.columns, (map.at + 1) * map.columns);
+  return { values: [...row].map((byte) => ((byte - 128) / 127) * map.end), texts: [] };
+}
+
+/** @param {MotionMap | undefined} map @param {(place: number) => number[]} colour @returns {HTMLCanvasElement} */
+export function painted(map, colour) {
+  const canvas = document.createElement("canvas");
+  if (!map) return canvas;
+  canvas.width = map.columns;
+  canvas.height = map.rows;
+  const pen = canvas.getContext("2d");
+  if (!pen) return canvas;
+  const image = pen.createImageData(map.columns, map.rows);
+  bytes(map).forEach((byte, at) => image.data.set([...colour((byte - 1) / 254), 255], 4 * at));
+  pen.putImageData(image, 0, 0);
+  return canvas;
+}

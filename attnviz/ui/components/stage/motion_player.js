@@ -1,0 +1,285 @@
+// The player of a cell: it moves between its stops, pauses at each, and goes step by step where motion is not wanted.
+
+/** @import { Motion } from "../../types" */
+/** @import { Note, Piece, Scene } from "./motion_parts.js" */
+import { put } from "./drawer_pictures.js";
+import { Scenes } from "./motion_scenes.js";
+
+/** @typedef {{ from: Piece, to: Piece, late: number }} Moving */
+/** @typedef {{ dark: boolean, sheet: boolean, scales: string[][] }} Look */
+/** @typedef {Record<"play" | "pause" | "step" | "again" | "way", string>} Words */
+
+const STILL = matchMedia("(prefers-reduced-motion: reduce)");
+const REST = 750; // milliseconds at each stop
+const MOVES = { rows: 600, meet: 1100, entries: 800, sum: 700, row: 650, shares: 800, mix: 1000, output: 1000 };
+const LONGEST = 50; // milliseconds that one frame may count for: after a pause of the window it goes on where it was
+
+export class Player {
+  /**
+   * @param {HTMLElement} parent
+   * @param {Motion} motion
+   * @param {Look} look
+   * @param {Words} words
+   * @param {(kind: string) => void} arrived  told what kind of stop is shown
+   */
+  constructor(parent, motion, look, words, arrived) {
+    this.motion = motion;
+    this.words = words;
+    this.arrived = arrived;
+    this.at = 0;
+    this.progress = 1;
+    this.rested = 0;
+    this.playing = false;
+    /** @type {Moving[]} */
+    this.moving = [];
+    this.box = put(parent, "div", "ad-motion");
+    this.canvas = document.createElement("canvas");
+    this.button = document.createElement("button");
+    this.slider = document.createElement("input");
+    this.canvas.setAttribute("role", "img");
+    this.box.append(this.canvas);
+    this.caption = put(this.box, "p", "ad-caption");
+    this.drawControls();
+    const { width, height } = this.canvas.getBoundingClientRect();
+    this.room = { w: Math.round(width) || 280, h: Math.round(height) || 260 };
+    this.scenes = new Scenes(motion, this.room, look);
+    this.pen = this.sized();
+    this.font = getComputedStyle(this.box).fontFamily;
+    this.show(0);
+  }
+
+  drawControls() {
+    const row = put(this.box, "div", "ad-controls");
+    row.append(this.button, this.slider);
+    this.button.className = "ad-toggle";
+    this.button.type = "button";
+    this.button.addEventListener("click", () => this.toggle());
+    const { slider } = this;
+    Object.assign(slider, { className: "ad-stops", type: "range", min: "0", max: String(this.motion.frames.length - 1), step: "1" });
+    slider.setAttribute("aria-label", this.words.way);
+    slider.addEventListener("input", () => this.go(Number(slider.value)));
+  }
+
+  /** A pen of the screen's own pixels. */
+  sized() {
+    const sharp = Math.min(window.devicePixelRatio || 1, 2);
+    this.canvas.width = this.room.w * sharp;
+    this.canvas.height = this.room.h * sharp;
+    const pen = this.canvas.getContext("2d");
+    pen?.scale(sharp, sharp);
+    return pen;
+  }
+
+  /** Stand at a stop. @param {number} at */
+  show(at) {
+    this.at = at;
+    this.progress = 1;
+    this.next = this.scenes.scene(at);
+    this.before = this.next;
+    this.moving = [...this.next.pieces.values()].map((piece) => ({ from: piece, to: piece, late: 0 }));
+    this.tell();
+    this.draw();
+  }
+
+  /** Move on to the next stop. */
+  move() {
+    this.before = this.scenes.scene(this.at);
+    this.at++;
+    this.next = this.scenes.scene(this.at);
+    this.moving = moves(this.before, this.next);
+    this.progress = this.rested = 0;
+    this.tell();
+    this.run();
+  }
+
+  tell() {
+    const { title, said, kind } = this.motion.frames[this.at];
+    this.caption.replaceChildren();
+    put(this.caption, "b", "", title);
+    this.caption.append(said);
+    this.caption.setAttribute("aria-live", this.playing ? "off" : "polite");
+    this.canvas.setAttribute("aria-label", `${title}. ${said}`);
+    this.slider.value = String(this.at);
+    this.slider.setAttribute("aria-valuetext", title);
+    this.slider.style.setProperty("--done", `${(100 * this.at) / (this.motion.frames.length - 1)}%`);
+    this.arrived(kind);
+    this.name();
+  }
+
+  /** What the button does now. */
+  name() {
+    const end = this.at === this.motion.frames.length - 1;
+    const does = this.playing ? "pause" : end ? "again" : STILL.matches ? "step" : "play";
+    this.button.dataset.does = does;
+    this.button.setAttribute("aria-label", this.words[does]);
+    this.button.title = this.words[does];
+    this.box.dataset.at = String(this.at);
+    this.box.dataset.playing = String(this.playing);
+  }
+
+  /** Go to a stop: to the next one in motion, to any other at once. @param {number} to */
+  go(to) {
+    this.playing = false;
+    if (to === this.at + 1 && !STILL.matches) this.move();
+    else this.show(Math.min(Math.max(to, 0), this.motion.frames.length - 1));
+  }
+
+  toggle() {
+    const last = this.motion.frames.length - 1;
+    if (STILL.matches) return this.show(this.at === last ? 0 : this.at + 1);
+    if (this.at === last && this.progress === 1) this.show(0);
+    this.playing = !this.playing;
+    this.rested = REST - 200;
+    this.name();
+    this.run();
+  }
+
+  /** Start, unless motion is not wanted: then it stands at its first stop. */
+  start() {
+    if (!STILL.matches && !this.playing) this.toggle();
+  }
+
+  /** Draw frame after frame as long as something moves. */
+  run() {
+    if (this.frame) return;
+    let last = performance.now();
+    /** @param {number} now */
+    const step = (now) => {
+      this.frame = 0;
+      const passed = Math.min(Math.max(now - last, 0), LONGEST);
+      last = now;
+      if (!this.box.isConnected) return;
+      if (this.advance(passed)) this.frame = requestAnimationFrame(step);
+    };
+    this.frame = requestAnimationFrame(step);
+  }
+
+  /** Whether there is more to come. @param {number} passed  milliseconds */
+  advance(passed) {
+    if (this.progress < 1) {
+      this.progress = Math.min(this.progress + passed / MOVES[this.motion.frames[this.at].kind], 1);
+      this.draw();
+      return this.progress < 1 || this.playing;
+    }
+    if (!this.playing) return false;
+    this.rested += passed;
+    if (this.at === this.motion.frames.length - 1) {
+      this.playing = false;
+      this.name();
+      return false;
+    }
+    if (this.rested >= REST) this.move();
+    return true;
+  }
+
+  /** A key that was pressed here or on the page; whether it was for the player. @param {KeyboardEvent} event */
+  key(event) {
+    const arrows = { ArrowRight: 1, ArrowLeft: -1 };
+    const pressed = event.target instanceof HTMLButtonElement;
+    if (event.key === " " && !pressed) this.toggle();
+    else if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
+      this.go(Math.min(Math.max(this.at + arrows[event.key], 0), this.motion.frames.length - 1));
+    } else return false;
+    return true;
+  }
+
+  draw() {
+    const { pen, next, before } = this;
+    if (!pen || !next || !before) return;
+    pen.clearRect(0, 0, this.room.w, this.room.h);
+    for (const each of this.moving) this.drawPiece(pen, each);
+    pen.textBaseline = "middle";
+    for (const [id, note] of before.notes) {
+      const kept = next.notes.get(id);
+      if (!kept || kept.text !== note.text) this.drawNote(pen, note, Math.max(1 - 3 * this.progress, 0));
+    }
+    for (const [id, note] of next.notes) {
+      const was = before.notes.get(id);
+      const same = was && was.text === note.text && was.turned === note.turned;
+      if (same) this.drawNote(pen, { ...note, ...along(was, note, eased(this.progress)) }, 1);
+      else this.drawNote(pen, note, Math.max(3 * this.progress - 2, 0));
+    }
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {Moving} moving */
+  drawPiece(pen, { from, to, late }) {
+    const part = eased(Math.min(Math.max((this.progress - 0.35 * late) / 0.65, 0), 1));
+    const { x, y } = along(from, to, part);
+    const w = from.w + (to.w - from.w) * part;
+    const h = from.h + (to.h - from.h) * part;
+    const alpha = (from.alpha ?? 1) + ((to.alpha ?? 1) - (from.alpha ?? 1)) * part;
+    if (alpha <= 0 || w <= 0 || h <= 0) return;
+    pen.globalAlpha = alpha;
+    const colour = `rgb(${from.fill.map((each, at) => Math.round(each + (to.fill[at] - each) * part)).join()})`;
+    if (to.image) {
+      pen.imageSmoothingEnabled = false;
+      pen.drawImage(to.image, x, y, w, h);
+    } else if (to.ring) {
+      pen.strokeStyle = colour;
+      pen.lineWidth = 2;
+      pen.strokeRect(x, y, w, h);
+    } else {
+      pen.fillStyle = colour;
+      pen.fillRect(x, y, w, h);
+    }
+    pen.globalAlpha = 1;
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {Note} note @param {number} alpha */
+  drawNote(pen, { x, y, text, size = 12, bold, fill, align = "center", turned, room }, alpha) {
+    if (alpha <= 0) return;
+    pen.save();
+    pen.globalAlpha = alpha;
+    pen.font = `${bold ? 600 : 400} ${size}px ${this.font}`;
+    pen.fillStyle = `rgb(${(fill ?? this.scenes.palette.ink).join()})`;
+    pen.translate(x, turned ? y - 8 : y);
+    if (turned) pen.rotate(-Math.PI / 2);
+    pen.textAlign = turned ? "right" : align;
+    pen.fillText(fitted(pen, text, room), 0, 0);
+    pen.restore();
+  }
+
+  end() {
+    if (this.frame) cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    this.box.remove();
+  }
+}
+
+/** Slow at both ends. @param {number} part */
+const eased = (part) => (part < 0.5 ? 4 * part ** 3 : 1 - (2 - 2 * part) ** 3 / 2);
+
+/** @param {{ x: number, y: number }} one @param {{ x: number, y: number }} other @param {number} part */
+const along = (one, other, part) => ({ x: one.x + (other.x - one.x) * part, y: one.y + (other.y - one.y) * part });
+
+/** A text as far as there is room for it. @param {CanvasRenderingContext2D} pen @param {string} text @param {number} [room] */
+function fitted(pen, text, room) {
+  if (!room || pen.measureText(text).width <= room) return text;
+  let kept = [...text];
+  while (kept.length > 1 && pen.measureText(`${kept.join("")}…`).width > room) kept = kept.slice(0, -1);
+  return `${kept.join("")}…`;
+}
+
+/** From where to where each piece goes; what vanishes is drawn first. @param {Scene} before @param {Scene} next @returns {Moving[]} */
+function moves(before, next) {
+  /** @type {Moving[]} */
+  const found = [];
+  for (const [id, from] of before.pieces) {
+    if (next.pieces.has(id)) continue;
+    const target = next.pieces.get(next.into?.(id) ?? "");
+    found.push({ from, to: { ...(target ?? from), alpha: 0, ring: from.ring, image: from.image }, late: from.late ?? 0 });
+  }
+  for (const [id, to] of next.pieces) found.push({ from: source(before, id, to), to, late: to.late ?? 0 });
+  return found;
+}
+
+/** Where a piece comes from: its own place, another piece or a column of it, its base line, or nowhere. @param {Scene} before @param {string} id @param {Piece} to @returns {Piece} */
+function source(before, id, to) {
+  const own = before.pieces.get(id) ?? (to.from ? before.pieces.get(to.from) : undefined);
+  if (own && to.part && !before.pieces.has(id)) {
+    const wide = own.w / to.part[1];
+    return { ...own, x: own.x + to.part[0] * wide, w: wide };
+  }
+  if (own) return own;
+  return to.base === undefined ? { ...to, alpha: 0 } : { ...to, y: to.base, h: 0 };
+}

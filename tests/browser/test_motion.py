@@ -1,0 +1,88 @@
+"""▶ shows how a cell comes to be: in the browser alone, within the window, by hand and step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.browser.test_drawer import MEASURED, OPEN
+from tests.browser.test_stage import DESK, PHONE
+from tests.quiet import QUIET
+
+pytestmark = pytest.mark.browser
+
+CELL = "head=3&query=6&key=3"
+AT = "document.querySelector('.ad-motion')?.dataset.at === '{}'"
+INSIDE = """() => {
+    const drawer = document.querySelector('.attn-drawer').getBoundingClientRect();
+    return [...document.querySelectorAll('.ad-motion > *, .ad-controls > *')].every((element) => {
+        const { left, top, right, bottom } = element.getBoundingClientRect();
+        return left >= drawer.left && right <= drawer.right + 0.5 && top >= drawer.top && bottom <= innerHeight + 0.5;
+    });
+}"""
+PIXELS = "document.querySelector('.ad-motion canvas').toDataURL()"
+
+
+@pytest.fixture(scope="module")
+def app(server: Callable[..., Any]) -> Any:
+    return server("app.py")
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_a_press_plays_the_cell_in_the_window_and_asks_the_server_nothing(
+    new_page: Callable[..., Any], app: Any, size: tuple[int, int]
+) -> None:
+    page = new_page(viewport={"width": size[0], "height": size[1]})
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url))
+    page.on("websocket", lambda socket: socket.on("framesent", lambda _: sent.append(socket.url)))
+    page.goto(f"{app.url}/?{CELL}")
+    page.wait_for_selector(OPEN)
+    page.evaluate(QUIET)
+    sent.clear()
+    page.locator(".ad-play").click()
+    page.wait_for_function(AT.format(1))
+    assert page.evaluate(INSIDE)
+    assert page.evaluate("document.activeElement.className") == "ad-stops"
+    page.keyboard.press(" ")
+    assert page.locator(".ad-motion").get_attribute("data-playing") == "false"
+    at = int(page.locator(".ad-motion").get_attribute("data-at"))
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(AT.format(at + 1))
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function(AT.format(at))
+    page.keyboard.press("Escape")
+    page.wait_for_selector(".ad-motion", state="detached")
+    assert page.evaluate(MEASURED)["lines"], "the lines are there again"
+    assert page.evaluate("document.activeElement.className") == "ad-play"
+    assert sent == []
+
+
+def test_a_link_starts_it_and_it_ends_at_the_output(new_page: Callable[..., Any], app: Any) -> None:
+    page = new_page()
+    page.goto(f"{app.url}/?{CELL}&play=yes&score=additive&normaliser=sparsemax")
+    page.wait_for_selector(".ad-motion[data-playing=true]")
+    last = page.locator(".ad-stops").get_attribute("max")
+    page.wait_for_function(f"{AT.format(last)} && document.querySelector('.ad-motion').dataset.playing === 'false'")
+    assert page.locator(".ad-toggle").get_attribute("data-does") == "again"
+    assert "output" in page.locator(".ad-caption").inner_text()
+    page.locator(".attn-telling button").nth(1).click()
+    page.wait_for_function("document.querySelector('.attn-drawer h2')?.textContent === 'cat'")
+    page.wait_for_function("!/play=/.test(location.search)")
+    assert page.locator(".ad-motion").count() == 0
+
+
+def test_where_motion_is_not_wanted_it_goes_from_stop_to_stop(new_page: Callable[..., Any], app: Any) -> None:
+    page = new_page(reduced_motion="reduce")
+    page.goto(f"{app.url}/?{CELL}&play=yes")
+    page.wait_for_selector(".ad-motion")
+    assert page.locator(".ad-motion").get_attribute("data-playing") == "false"
+    seen = []
+    for at in range(1, 4):
+        page.keyboard.press("ArrowRight" if at % 2 else " ")
+        assert page.locator(".ad-motion").get_attribute("data-at") == str(at)
+        seen.append(page.evaluate(PIXELS))
+        assert page.evaluate(PIXELS) == seen[-1], "nothing moves"
+    assert len({*seen}) == 3
