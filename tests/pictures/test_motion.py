@@ -15,7 +15,7 @@ from attnviz.arithmetic.cell import derive
 from attnviz.engine.external import of_weights
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
-from attnviz.engine.trace import Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.pictures.motion import motion
 
 
