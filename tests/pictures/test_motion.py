@@ -13,9 +13,9 @@ import pytest
 from attnviz import Config, run
 from attnviz.arithmetic.cell import derive
 from attnviz.engine.external import of_weights
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
-from attnviz.engine.records.trace import Trace
 from attnviz.pictures.motion import motion
 
 
