@@ -41,6 +41,8 @@ WORDS = Words(
         "frames": "The frames of learning would stay in memory with about {n:,} MB, and {most:,} MB are allowed.",
         "advice": "What would help most: {smaller}. The setting stays as it is.",
         "part": "Bring a part of it.",
+        "model": "This makes matrices anew, and a trained model has its own. Choose “None: made here” as the model to "
+        "see it.",
         "or": " or ",
         "n_layers": "fewer layers",
         "n_heads": "fewer heads",
@@ -307,6 +309,15 @@ NEEDS = {**PAGES, **{f"file/{name}": need for name, need in FILES.items()}}
 """What everything that can be asked for takes: a page, a panel or an experiment of it, a desk, a kind of file."""
 
 
+MADE_HERE = (
+    *(f"experiments/{name}" for name in ("axis", "scale", "scale/setting", "sharing", "shuffle", "importance")),
+    *(f"file/{name}" for name in ("py", "torch.py", "ipynb", "xlsx", "handout")),
+    "explore/redeal",
+    "learn",
+)
+"""What a trained model has no part in: it draws parameters anew, or writes down how they were drawn."""
+
+
 def estimate(what: str, of: Config | Trace, *beside: Config) -> Cost:
     """Estimate the peak of a computation together with the run of a setting, before any of it is computed.
 
@@ -354,6 +365,8 @@ def refusal(what: str, of: Config | Trace, *beside: Config, most: float) -> str:
 
     most  bytes that it may take
     """
+    if what in MADE_HERE and hosted.find((of if isinstance(of, Config) else of.config).model):
+        return WORDS["model"]
     found, seconds = estimate(what, of, *beside), NEEDS[what].most
     longer = found.seconds - sizes(of).seconds
     learning, frames = (max(getattr(sizes(each), name) for each in (of, *beside)) for name in ("learning", "frames"))

@@ -8,7 +8,9 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.engine.records import hosted
 from attnviz.engine.records.config import Config
+from attnviz.engine.records.pretrained import FREE
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.pictures import comparison
@@ -90,7 +92,10 @@ def _starters(config: Config, selection: Selection) -> None:
     paragraph([WORDS["ask"]])
     with st.container(horizontal=True, gap="small"):
         for name, (label, change) in STARTERS.items():
-            other = replace(config, **change(config))
+            changed = change(config)
+            if hosted.find(config.model) and not {*changed} <= {*FREE}:
+                continue
+            other = replace(config, **changed)
             changes = url_codec.difference(config, other)
             if changes:
                 begun = replace(selection, changes=changes)

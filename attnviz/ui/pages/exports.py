@@ -77,7 +77,11 @@ def page(trace: Trace, selection: Selection) -> Selection:
                 offer(name, trace, place)
     _links(trace, selection)
     with st.expander(WORDS["script"], key="script"):
-        st.code(str(export("py", trace)), language="python", height=480)
+        refused = admission.refusal("file/py", trace)
+        if refused:
+            notice(refused)
+        else:
+            st.code(str(export("py", trace)), language="python", height=480)
     return selection
 
 

@@ -134,6 +134,10 @@ def statistics_panel(trace: Trace, selection: Selection) -> Selection:
 def seed_average_panel(trace: Trace, selection: Selection) -> Selection:
     """This seed's weights beside the mean over several seeds."""
     config, layer = trace.config, selection.layer - 1
+    refused = admission.refusal("explore/redeal", trace) if config.model else ""
+    if refused:
+        notice(refused)
+        return selection
     needed = config if film.learns(config) else replace(config, n_layers=layer + 1)
     n_seeds = cost.times(needed, SEEDS)
     if n_seeds < FEWEST_SEEDS:

@@ -13,6 +13,7 @@ from attnviz.analysis import special_tokens
 from attnviz.engine.records.hosted import MODELS
 from attnviz.models import hosting
 from attnviz.ui.components.pickers import head_mosaic
+from attnviz.ui.session.selection import EXPERIMENT_NAMES, PANEL_NAMES
 from tests.page_figures import figures, numbers
 from tests.small_models import FOLDER
 from tests.ui.test_app import clean, drawn, opened, said
@@ -113,3 +114,44 @@ def test_a_cell_that_is_picked_without_special_tokens_is_the_one_it_was(bert: st
     assert (inside.query, inside.key) == (2, 1)
     assert shown.outside(Selection(), inside) == whole
     assert shown.inside(Selection(query=1, key=2)).query is None
+
+
+PLACES = [
+    *({"panel": name} for name in PANEL_NAMES),
+    *({"page": "experiments", "experiment": name} for name in EXPERIMENT_NAMES),
+    *({"page": name} for name in ("learn", "compare", "assign", "take", "class")),
+    {"page": "compare", "b_mask": "causal"},
+    {"page": "compare", "b_model": ""},
+    {"page": "class", "step": "w_1"},
+    {"shown": "ff_hidden"},
+    {"head": "1", "query": "2", "key": "3", "dimension": "2", "layer": "2"},
+    {"panel": "what_if", "edits": "weights.1.1.2.3~0.5"},
+]
+REFUSED = ("axis", "scale", "sharing", "shuffle", "importance", "redeal", "learn")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("query", PLACES, ids=str)
+def test_every_place_works_with_a_model_or_says_why_not(bert: str, query: dict[str, str]) -> None:
+    at = opened(model=bert, sentence=WORDS, **query)
+    assert clean(at)
+    assert ("a trained model has its own" in said(at)) == any(
+        query.get(name) in REFUSED for name in ("panel", "experiment", "page")
+    ) or query == {"page": "take"}
+
+
+def test_files_that_would_draw_parameters_are_refused(bert: str) -> None:
+    at = opened(model=bert, sentence=WORDS, page="take")
+    assert clean(at)
+    assert "a trained model has its own" in said(at)
+
+
+def test_first_comparisons_with_a_model_are_those_that_it_knows(bert: str) -> None:
+    at = opened(model=bert, sentence=WORDS, page="compare")
+    assert {each.key for each in at.button if each.key and each.key.startswith("start-")} == {
+        "start-causal",
+        "start-temperature",
+    }
+    at.button(key="start-causal").click().run()
+    assert clean(at)
+    assert at.query_params["b_mask"] == "causal"
