@@ -20,6 +20,7 @@ from attnviz.engine.records import edits
 from attnviz.engine.records.config import Config
 from attnviz.lessons.faults import FAULTS
 from attnviz.lessons.lesson import Lesson, Question, Slide
+from attnviz.lessons.read_control import read_control
 from attnviz.settings.fields import ConfigError
 
 DEFAULT = "default"
@@ -38,7 +39,16 @@ _KEYS: dict[str, dict[str, type]] = {
         "setting": dict,
         "slides": list,
     },
-    "slide": {"text": str, "steps": list, "change": dict, "beside": bool, "question": dict, "layer": int, "fault": str},
+    "slide": {
+        "text": str,
+        "steps": list,
+        "change": dict,
+        "beside": bool,
+        "question": dict,
+        "control": dict,
+        "layer": int,
+        "fault": str,
+    },
     "question": {"kind": str, "ask": str, "at": dict, "why": str},
 }
 _NEEDED = {
@@ -72,10 +82,19 @@ def read_lesson(name: str, text: str) -> Lesson:
     )
     for n, slide in enumerate(lesson.slides, 1):
         try:
-            lesson.on(slide)
+            _tried_out(lesson, slide)
         except ConfigError as error:
             raise ConfigError(f"slide {n} of the lesson {name}: {error}") from None
     return lesson
+
+
+def _tried_out(lesson: Lesson, slide: Slide) -> None:
+    """Raise ConfigError for a setting that cannot be used, and for a move none of whose choices is as on the slide."""
+    as_it_is = lesson.on(slide)
+    for move in slide.control.moves if slide.control else ():
+        settings = [lesson.on(slide, tried=[choice]) for choice in move.choices]
+        if settings[0] != as_it_is and as_it_is not in settings:
+            raise ConfigError(f"no choice of “{move.label}” is as on the slide")
 
 
 def _checked(table: Any, kind: str, where: str) -> dict[str, Any]:
@@ -104,6 +123,8 @@ def _slide(table: Any, where: str) -> Slide:
         parts["change"] = _setting(found["change"], where)
     if "question" in found:
         parts["question"] = _question(found["question"], f"the question on {where}")
+    if "control" in found:
+        parts["control"] = read_control(found["control"], f"the control on {where}", _setting)
     return Slide(_flowing(found["text"]), **parts)
 
 

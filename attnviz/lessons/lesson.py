@@ -6,11 +6,12 @@ typed in.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from attnviz.engine.records.config import Config
+from attnviz.lessons.control import MENDED, Choice, Control
 from attnviz.lessons.faults import with_fault
 from attnviz.settings.language import translated_fields
 
@@ -65,6 +66,7 @@ class Slide:
     question  what is asked before all of the picture is shown: with it is drawn what its answer follows from
     layer     the layer whose steps are drawn, counted from 1
     fault     a row of FAULTS, which is wrong with the slide's run
+    control   what can be tried; with a question, once it is answered
     """
 
     text: str
@@ -74,6 +76,7 @@ class Slide:
     question: Question | None = None
     layer: int = 1
     fault: str = ""
+    control: Control | None = None
 
 
 @translated_fields("title", "about", "goal", "known")
@@ -105,8 +108,14 @@ class Lesson:
     def config(self) -> Config:
         return Config(**self.setting)
 
-    def on(self, slide: Slide, seed: int | None = None) -> Config:
-        """Return the setting of a slide; another seed gives the same task with other numbers."""
+    def on(self, slide: Slide, seed: int | None = None, tried: Sequence[Choice] = ()) -> Config:
+        """Return the setting of a slide, and of what is tried on it; another seed gives the same task with other numbers.
+
+        Raises ConfigError for choices that do not go together.
+        """
         changed = replace(self.config, **slide.change)
         dealt = changed if seed is None else replace(changed, seed=seed)
-        return with_fault(dealt, slide.fault) if slide.fault else dealt
+        for choice in tried:
+            dealt = replace(dealt, **choice.change)
+        fault = next((choice.fault for choice in tried if choice.fault), slide.fault)
+        return with_fault(dealt, fault) if fault not in ("", MENDED) else dealt

@@ -47,6 +47,7 @@ FLOORS = (
     "ui/components/sentence",
     "ui/components/stage",
     "ui/panels",
+    "ui/panels/lesson",
     "ui/pages",
     "ui",
 )

@@ -24,7 +24,9 @@ from attnviz.settings import url_codec
 from attnviz.settings.language import Words
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.room import View
-from attnviz.ui.panels import lesson_path, lesson_question
+from attnviz.ui.panels.lesson import controls, path
+from attnviz.ui.panels.lesson import question as question_panel
+from attnviz.ui.panels.lesson.controls import Tried
 from attnviz.ui.session import admission, session_state, widgets
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
@@ -50,7 +52,7 @@ def page(config: Config, selection: Selection) -> Selection:
     """Draw one slide of the chosen lesson, under its own setting; the visitor's, `config`, stays as it is."""
     st.html(_CSS)
     if not selection.presenter:
-        selection = lesson_path.choose(selection)
+        selection = path.choose(selection)
     lesson = LESSONS[selection.lesson]
     selection = _turned(lesson, selection)
     slide, at = lesson.slides[selection.slide - 1], _at(selection)
@@ -60,22 +62,24 @@ def page(config: Config, selection: Selection) -> Selection:
     is_open = _is_open(slide, at)
     with st.container(key="slide-large" if selection.presenter else "slide", gap="xsmall"):
         if selection.slide == 1 and not selection.presenter:
-            lesson_path.goal(lesson)
+            path.goal(lesson)
         st.markdown(slides.fill_numbers(slide.text, shown))
         if question is not None:
-            lesson_question.question_form(question, at, shown, selection.presenter)
-    rows = _rows(slide, own, shown, question if is_open else None)
+            question_panel.question_form(question, at, shown, selection.presenter)
+    tried = Tried(shown) if is_open or selection.presenter else controls.draw(lesson, slide, at, own, shown)
+    rows = _rows(slide, own, tried.trace, question if is_open else None)
+    rows = [tuple(map(controls.turned_round, row)) for row in rows] if tried.turned else rows
     _pictures(rows[_row(at) :][:1] if selection.presenter else rows, selection.presenter, asked=is_open)
     if is_open:
         return selection
     if question is not None and question.lines:
-        lesson_question.arithmetic(question.lines, at, opened=not selection.presenter)
+        question_panel.arithmetic(question.lines, at, opened=not selection.presenter)
     is_last = selection.slide == len(lesson.slides)
-    selection = lesson_path.gone_through(selection) if is_last else selection
+    selection = path.gone_through(selection) if is_last else selection
     if not selection.presenter:
         if is_last:
-            lesson_path.summary(lesson, config, selection)
-        _ways_on(lesson, slide, selection, own.config, shown.config)
+            path.summary(lesson, config, selection)
+        _ways_on(lesson, slide, selection, own.config, tried.trace.config)
     return selection
 
 
@@ -118,7 +122,7 @@ def _deal(selection: Selection) -> None:
 
 
 def _is_open(slide: Slide, at: str) -> bool:
-    return slide.question is not None and not lesson_question.is_revealed(at)
+    return slide.question is not None and not question_panel.is_revealed(at)
 
 
 def _row(at: str) -> int:
@@ -133,7 +137,7 @@ def _went_on(slide: Slide, at: str) -> bool:
     An open answer is shown first, then every row of pictures in its turn.
     """
     if _is_open(slide, at):
-        lesson_question.reveal(at)
+        question_panel.reveal(at)
         return True
     more = _row(at) + 1 < slides.n_rows(slide)
     if more:

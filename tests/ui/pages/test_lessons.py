@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -21,7 +22,7 @@ from attnviz.settings import url_codec
 from attnviz.text import line_breaks
 from attnviz.text.sentences import plain
 from attnviz.ui.pages import lessons
-from attnviz.ui.panels import lesson_path
+from attnviz.ui.panels.lesson import path
 from attnviz.ui.session.selection import PAGE_NAMES, Selection, outside
 from tests.page_figures import figures, numbers
 from tests.ui.test_app import clean, drawn, expected, opened, said
@@ -105,11 +106,58 @@ def test_what_was_learned_is_said_once_the_last_question_is_answered() -> None:
     assert at.query_params["done"] == "order"
 
 
+def measures(at: AppTest) -> list[str]:
+    [found] = [each.value for each in at.get("html") if 'class="attn-measures"' in each.value]
+    return re.findall(r"<b>(.*?)</b>", found)
+
+
+def test_what_is_tried_changes_the_pictures_and_what_is_measured_once_the_question_is_answered() -> None:
+    at = lesson("softmax_axis", 2)
+    assert not [each for each in at.get("button_group") if "control" in each.key]
+    assert "sums of the rows" not in everything(at)
+    at.button(key="show-answer").click().run()
+    assert measures(at)[1] == "1"
+    before = drawn(numbers(figures(at)[1]))
+    at.get("button_group")[-1].set_value(0).run()
+    assert clean(at)
+    assert measures(at)[0] == "1"
+    assert drawn(numbers(figures(at)[1])).tolist() != before.tolist()
+    assert drawn(numbers(figures(at)[1])) == pytest.approx(drawn(numbers(figures(at)[0])))
+    assert "It is" in said(at)
+
+
+def test_moves_go_together_and_explore_opens_what_was_tried() -> None:
+    at = lesson("why_root", 7)
+    at.get("button_group")[-1].set_value(2).run()
+    at.select_slider(key="control-why_root-7-1").set_value(2).run()
+    assert clean(at)
+    tried = run(replace(LESSONS["why_root"].config, d_k=16, score="formula", score_formula="sum(q * k) / d_k"))
+    assert measures(at)[0] == f"{tried['scores'].array.std():.4g}"
+    at.button(key="to-explore").click().run()
+    assert (at.query_params["d_k"], at.query_params["score"]) == ("16", "formula")
+
+
+def test_a_room_sees_pictures_and_nothing_to_try() -> None:
+    at = lesson("why_root", 7, presenter="yes")
+    assert clean(at)
+    assert 'class="attn-measures"' not in everything(at)
+
+
+def test_a_picture_that_is_turned_has_its_words_turned() -> None:
+    at = lesson("rows_and_columns", 5)
+    trace = run(LESSONS["rows_and_columns"].config)
+    at.get("button_group")[-1].set_value(1).run()
+    assert clean(at)
+    turned = np.swapaxes(trace["weights"].array, 1, 2)
+    assert drawn(numbers(figures(at)[0])) == pytest.approx(expected(turned))
+    assert measures(at) == ["0 … 5", "1"]
+
+
 @pytest.mark.parametrize("name", LESSONS)
 def test_every_lesson_leads_to_a_page_that_there_is(name: str) -> None:
     there = replace(Selection(), **LESSONS[name].further)
     assert there.page not in ("lessons", "assign", "class")
-    assert PAGE_NAMES[there.page].label in lesson_path.destination(LESSONS[name].further)
+    assert PAGE_NAMES[there.page].label in path.destination(LESSONS[name].further)
     assert outside(there, run(LESSONS[name].config)) == []
 
 

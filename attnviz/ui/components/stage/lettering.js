@@ -136,7 +136,8 @@ class Lettered extends Chart {
     const [x, last] = [this.x - 6, this.lowest(0)];
     const bottom = this.edgeY(last, this.rows);
     const ofWords = (axis) => axis === "query" || axis === "key";
-    const [down, along] = [ofWords(axes[0]) && words.word, !columns ? words.dimension : ofWords(axes[1]) && words.from];
+    const [asks, read] = axes[0] === "key" && axes[1] === "query" ? [words.from, words.word] : [words.word, words.from]; // turned
+    const [down, along] = [ofWords(axes[0]) && asks, !columns ? words.dimension : ofWords(axes[1]) && read];
     if (down && this.meta.room[0] >= BARE) svg(group, "text", { x, y: this.y - 5 }, cut(down + " ↓", x));
     if (columns && sums) svg(group, "text", { x, y: bottom + 9 }, cut(words.total, x));
     if (columns && along) svg(group, "text", { x, y: bottom + (sums ? 22 : 16) }, cut(along + " →", x));

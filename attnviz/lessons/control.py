@@ -1,0 +1,53 @@
+"""What a slide lets a person try: choices that change its setting, and what is measured of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from attnviz.settings.language import translated_fields
+
+MENDED = "none"
+"""What a choice names as its fault where the slide has one and the choice has none."""
+
+
+@translated_fields("label")
+@dataclass(frozen=True)
+class Choice:
+    """One of the things that a move chooses from.
+
+    label   a few words, or a number
+    change  what is then otherwise than on the slide, by the names of Config
+    fault   a row of FAULTS in place of the slide's, or MENDED; empty: the slide's
+    turned  whether the pictures are drawn with their rows as columns
+    """
+
+    label: str
+    change: Mapping[str, Any] = field(default_factory=dict)
+    fault: str = ""
+    turned: bool = False
+
+
+@translated_fields("label")
+@dataclass(frozen=True)
+class Move:
+    """One thing that can be moved: a slider over numbers, or a line of choices; one of them is as on the slide."""
+
+    label: str
+    choices: tuple[Choice, ...]
+    is_slider: bool = False
+
+
+@dataclass(frozen=True)
+class Control:
+    """All that can be tried on a slide.
+
+    moves     each with its choices, which go together
+    measures  rows of MEASURES: what is printed beside the pictures
+    paint     whether the mask can be painted
+    """
+
+    measures: tuple[str, ...]
+    moves: tuple[Move, ...] = ()
+    paint: bool = False

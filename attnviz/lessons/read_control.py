@@ -1,0 +1,82 @@
+"""The reader of what can be tried on a slide: the table [slides.control] of a lesson file.
+
+`measures` names what is printed, `paint = true` lets the mask be painted, and `moves` are inline tables, each with a
+label and either `field` and `stops`, a slider over the numbers of one setting, or `choices`, each with a label and a
+`change`, a `fault`, or `turned = true`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attnviz.lessons.control import MENDED, Choice, Control, Move
+from attnviz.lessons.faults import FAULTS
+from attnviz.settings.fields import ConfigError
+
+Setting = Callable[[Any, str], dict[str, Any]]
+"""What reads a change of the setting, with the place for a fault."""
+
+MOST_MOVES, MOST_CHOICES = 3, 12
+_KEYS: dict[str, dict[str, type]] = {
+    "control": {"measures": list, "moves": list, "paint": bool},
+    "move": {"label": str, "field": str, "stops": list, "choices": list},
+    "choice": {"label": str, "change": dict, "fault": str, "turned": bool},
+}
+
+
+def read_control(table: Any, where: str, setting: Setting) -> Control:
+    """Return the control that a table holds.
+
+    Raises ConfigError, with the place, for an unknown key, another type, or too much of it.
+    """
+    found = _checked(table, "control", where)
+    moves = found.get("moves", [])
+    measures = found.get("measures", [])
+    if not measures or not all(isinstance(name, str) for name in measures):
+        raise ConfigError(f"{where} measures nothing; give measures, a list of names")
+    if not moves and not found.get("paint"):
+        raise ConfigError(f"{where} moves nothing; give moves, or paint = true")
+    if len(moves) > MOST_MOVES:
+        raise ConfigError(f"{where} has {len(moves)} moves; at most {MOST_MOVES} fit")
+    return Control(
+        measures=tuple(measures),
+        moves=tuple(_move(each, f"move {n} of {where}", setting) for n, each in enumerate(moves, 1)),
+        paint=found.get("paint", False),
+    )
+
+
+def _move(table: Any, where: str, setting: Setting) -> Move:
+    found = _checked(table, "move", where)
+    name, stops, choices = found.get("field"), found.get("stops", []), found.get("choices", [])
+    if "label" not in found or (name is None) == (not choices) or not 2 <= len(stops or choices) <= MOST_CHOICES:
+        raise ConfigError(
+            f"{where} has to have a label, and either a field and its stops, or choices; from 2 to {MOST_CHOICES}"
+        )
+    if name is not None:
+        if not all(isinstance(stop, int | float) for stop in stops):
+            raise ConfigError(f"the stops of {where} are {stops!r}, and have to be numbers")
+        numbers = (Choice(f"{stop:g}", setting({name: stop}, where)) for stop in stops)
+        return Move(found["label"], tuple(numbers), is_slider=True)
+    return Move(found["label"], tuple(_choice(each, where, setting) for each in choices))
+
+
+def _choice(table: Any, where: str, setting: Setting) -> Choice:
+    found = _checked(table, "choice", f"a choice of {where}")
+    fault = found.get("fault", "")
+    if "label" not in found or fault not in {"", MENDED, *FAULTS}:
+        raise ConfigError(f"a choice of {where} has to have a label; its fault may be {MENDED}, {', '.join(FAULTS)}")
+    change = setting(found.get("change", {}), where)
+    return Choice(found["label"], change, fault, found.get("turned", False))
+
+
+def _checked(table: Any, kind: str, where: str) -> Mapping[str, Any]:
+    keys = _KEYS[kind]
+    if not isinstance(table, dict):
+        raise ConfigError(f"{where} is {table!r}; write a table of {', '.join(keys)}")
+    for key, value in table.items():
+        if key not in keys:
+            raise ConfigError(f"{where} has a {key!r}; there are {', '.join(keys)}")
+        if type(value) is not keys[key]:
+            raise ConfigError(f"{key} of {where} is {value!r}, and has to be a TOML {keys[key].__name__}")
+    return table
