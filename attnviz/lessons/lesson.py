@@ -109,7 +109,7 @@ class Lesson:
         return Config(**self.setting)
 
     def on(self, slide: Slide, seed: int | None = None, tried: Sequence[Choice] = ()) -> Config:
-        """Return the setting of a slide, and of what is tried on it; another seed gives the same task with other numbers.
+        """Return the setting of a slide and of what is tried on it; another seed gives the task with other numbers.
 
         Raises ConfigError for choices that do not go together.
         """
