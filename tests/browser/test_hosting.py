@@ -210,13 +210,10 @@ def test_the_notes_of_what_is_forbidden_can_be_seen(site: Any, browser_page: Any
         "try { Function('1') } catch {}",  # only the event tells of it
         "(() => { const i = new Image(); i.src = 'http://evil.test/x.png'; document.body.append(i) })()",
     ):
-        before = len(visit.said)
-        browser_page.evaluate(f"setTimeout(() => {{ {script} }})")
-        browser_page.wait_for_timeout(50)
-        while len(visit.said) == before:
-            browser_page.wait_for_timeout(20)
+        with browser_page.expect_console_message(lambda message: message.text.startswith("violation of")):
+            browser_page.evaluate(f"setTimeout(() => {{ {script} }})")
     assert all("Content Security Policy" in said or "violation of" in said for said in visit.said)
-    assert sum("violation of" in said for said in visit.said) >= 3
+    assert sum("violation of" in said for said in visit.said) == 3
 
 
 def test_a_file_is_taken_through_nginx(site: Any, browser_page: Any) -> None:

@@ -196,9 +196,10 @@ def largest_admitted(what: str) -> Config:
 
 
 def family(of: Config) -> Iterator[Config]:
-    for n_layers in (6, 5, 4, 3, 2, 1):
-        for d_model in (512, 384, 256, 128, 64, 16):
-            yield replace(of, n_layers=n_layers, d_model=d_model)
+    for max_tokens in (of.max_tokens, 64):
+        for n_layers in (6, 5, 4, 3, 2, 1):
+            for d_model in (512, 384, 256, 128, 64, 16):
+                yield replace(of, n_layers=n_layers, d_model=d_model, max_tokens=max_tokens)
 
 
 @pytest.mark.nightly
