@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attnviz.engine.learning.film import costs_nothing, kept_steps, learns
 from attnviz.engine.learning.trainer import AT_ONCE, HELD_OUT
@@ -26,16 +26,19 @@ class LearningCost:
 
 
 def of(config: Config) -> LearningCost:
-    """Return what it takes to learn the film of a setting and to measure its frames.
+    """Return what it takes to learn the film of a setting and to measure its frames; nothing where nothing is learned.
 
-    It is nothing where nothing is learned, and where the film comes with the package.
+    A film that comes with the package takes its memory alone: all of its frames are read.
 
     >>> of(Config())
     LearningCost(seconds=0.0, numbers=0, kept=0)
     """
-    if not learns(config) or costs_nothing(config):
+    if not learns(config):
         return LearningCost()
     recipe = GAMES[config.task].recipe
+    if costs_nothing(config):
+        read = of(replace(config, learn_steps=recipe["learn_steps"] + 1))
+        return LearningCost(0.0, read.numbers, read.kept)
     n = len(recipe["sentence"].split())
     m = len(recipe.get("second_sentence", "").split()) or n
     d, d_k, d_v = config.d_model, config.key_widths()[0], config.value_widths()[0]
