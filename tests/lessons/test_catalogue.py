@@ -24,10 +24,10 @@ def test_a_slide_changes_the_setting_of_its_lesson_and_a_seed_the_numbers() -> N
     assert LESSON.on(masked, 0).seed == 0
 
 
-def test_there_are_twenty_two_lessons_by_the_names_that_stand_in_links() -> None:
-    assert len(LESSONS) == 22
+def test_there_are_twenty_three_lessons_by_the_names_that_stand_in_links() -> None:
+    assert len(LESSONS) == 23
     assert all(name == lesson.name and name.isidentifier() and name == name.lower() for name, lesson in LESSONS.items())
-    assert len({lesson.title for lesson in LESSONS.values()}) == 22
+    assert len({lesson.title for lesson in LESSONS.values()}) == 23
 
 
 @pytest.mark.parametrize("lesson", LESSONS.values(), ids=list(LESSONS))

@@ -125,6 +125,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     maps, beside = st.columns([5, 2], gap="medium")
     with beside:
         _curves(film, config.learn_steps)
+        paragraph(headline(trace))
     with maps:
         shown = st.container()
         others = _chips(config)
@@ -132,7 +133,6 @@ def page(trace: Trace, selection: Selection) -> Selection:
             _show(config, film, others)
     if others:
         number_tables.show(_table(film, others), hide_index=True, key="tried")
-    paragraph(headline(trace))
     return selection
 
 
