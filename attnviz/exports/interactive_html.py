@@ -20,6 +20,7 @@ import numpy as np
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.exports.javascript import joined
+from attnviz.formula.graph import Formula
 from attnviz.formula.names import STEPS
 from attnviz.pictures.figures import SIGNED, Stage, scale
 from attnviz.pictures.headings import end_of_scale, sum_up
@@ -44,7 +45,6 @@ WORDS = Words(
         "Query": "Query",
         "Key": "Key",
         "Entry": "Entry",
-        "products": "Products",
         "score": "Score",
         "scaled": "Scaled",
         "capped": "Soft cap",
@@ -53,11 +53,8 @@ WORDS = Words(
         "row": "Scores of the row",
         "column": "Scores of the column",
         "largest": "The largest",
-        "exponentials": "Exponentials",
         "below": "Below the largest",
         "threshold": "Threshold",
-        "positive": "Positive parts",
-        "sum": "Sum",
         "weight": "Weight",
         "values": "Weights times values",
         "output": "Output",
@@ -157,17 +154,26 @@ NO_FORMULAS = "const TYPED = {};"
 
 
 def _formulas(trace: Trace) -> str:
-    """Return the functions of what was typed; the page's rules know the script with them in it, and run no other."""
-    config = trace.config
-    typed = {"score": score_of(config).typed, "normaliser": normaliser_of(config).typed}
-    functions = [f"{name}: {javascript(formula)}" for name, formula in typed.items() if formula]
+    """Return the functions of the score and the normaliser; the page's rules know the script with them in it."""
+    score, normaliser = _definitions(trace)
+    functions = [f"{name}: {javascript(f)}" for name, f in (("score", score), ("normaliser", normaliser)) if f]
     listed = ",\n".join(functions)
     return f"{PRELUDE}const TYPED = {{\n{listed}\n}};" if functions else NO_FORMULAS
 
 
+WRITTEN = ("sparsemax", "entmax15", "hardmax")
+"""The normalisers that the script itself knows: they sort, or tell rounding from what is apart, as no line does."""
+
+
+def _definitions(trace: Trace) -> tuple[Formula | None, Formula | None]:
+    """Return the lines of the score and of the normaliser, as far as they have one."""
+    row = normaliser_of(trace.config)
+    return score_of(trace.config).definition, None if row.name in WRITTEN else row.definition
+
+
 def _typed(trace: Trace) -> dict[str, Any]:
-    """Return the arguments of the functions of typed formulas."""
-    score, normaliser = score_of(trace.config).typed, normaliser_of(trace.config).typed
+    """Return what the functions of the lines have to be told."""
+    score, normaliser = _definitions(trace)
     found: dict[str, Any] = {}
     if score:
         parameters = [
@@ -194,7 +200,6 @@ def described(trace: Trace) -> dict[str, Any]:
         "first": FIRST,
         "link": link(config),
         "setting": {
-            "score": config.score,
             "scale": [own_scale(d) if config.scale is None else config.scale for d in widths["d_k"]],
             "softcap": config.softcap,
             "normaliser": config.normaliser,

@@ -45,14 +45,17 @@ _REDUCED = {
 
 
 def javascript(formula: Formula) -> str:
-    """Return the source of a function `(c) => ({ lines, value })`: every line by its name, and the number.
+    """Return the source of a function `(c) => ({ lines, value, terms })`: what leads to the number, and the number.
+
+    Each line has its name, its value and the terms: of a sum the numbers that are added up, of a sum of products both
+    factors, otherwise none.
 
     >>> from attnviz.formula.reader import parse
-    >>> print(javascript(parse("sum(q*k)")))
+    >>> print(javascript(parse("sum(abs(q))")))
     (c) => {
-      const $t1 = listOf(c.sizes[1], (d) => (c.q[d] * c.k[d]));
+      const $t1 = listOf(c.sizes[1], (d) => Math.abs(c.q[d]));
       const $score = sumOf(c.sizes[1], (d1) => $t1[d1]);
-      return { lines: [["t1", $t1]], value: $score };
+      return { lines: [], value: $score, terms: [listOf(c.sizes[1], (d) => $t1[d])] };
     }
     """
     return _Writer(formula).source()
@@ -66,17 +69,33 @@ class _Writer:
 
     def source(self) -> str:
         """Return the whole function; every name of the visitor's has a $ before it, so none is a reserved word."""
-        lines, name, given = [], "", []
-        for own, node in steps(self._formula, every=True):
+        code, lines, terms, name = [], [], "[]", ""
+        found = steps(self._formula, every=True)
+        summed = {id(node.args[0]) for _, node in found if node.op == "sum"} - set(
+            map(id, self._formula.named.values())
+        )
+        for own, node in found:
             name = f"${own}"
-            given.append(own)
             is_list = self._over in node.axes and node is not self._formula.root
-            code = self.text(node, "c.j" if self._over == "j" and not is_list else "d")
-            value = f"listOf({self._length(node)}, (d) => {code})" if is_list else code
-            lines.append(f"  const {name} = {value};")
+            value = self._list(node) if is_list else self.text(node, "c.j" if self._over == "j" else "d")
+            code.append(f"  const {name} = {value};")
+            terms = self._terms(node)
             self._names[id(node)] = (name, is_list)
-        named = ", ".join(f'["{own}", ${own}]' for own in given[:-1])
-        return "\n".join(["(c) => {", *lines, f"  return {{ lines: [{named}], value: {name} }};", "}"])
+            if node is not self._formula.root and id(node) not in summed:
+                lines.append(f"[{json.dumps(_label(own, node, self._formula))}, {name}, {terms}]")
+        result = f"  return {{ lines: [{', '.join(lines)}], value: {name}, terms: {terms} }};"
+        return "\n".join(["(c) => {", *code, result, "}"])
+
+    def _list(self, node: Node) -> str:
+        return f"listOf({self._length(node)}, (d) => {self.text(node, 'd')})"
+
+    def _terms(self, node: Node) -> str:
+        """Return what a sum adds up, or the two rows whose products it adds up."""
+        if node.op != "sum":
+            return "[]"
+        (x,) = node.args
+        is_product = x.op == "*" and all(self._over in arg.axes for arg in x.args)
+        return f"[{', '.join(self._list(each) for each in (x.args if is_product else (x,)))}]"
 
     def _length(self, node: Node) -> str:
         return "c.x.length" if self._over == "j" else f"c.sizes[{node.width}]"
@@ -117,6 +136,16 @@ class _Writer:
             W = self._leaf(node.args[1], d)
             return f"sumOf(c.sizes[{x.width}], ({inner}) => {self.text(x, inner)} * {W}[{inner}][{d}])"
         return _REDUCED[node.op].format(n=self._length(x), d=inner, x=self.text(x, inner), power=node.value)
+
+
+def _label(name: str, node: Node, formula: Formula) -> str:
+    """Return how a line is called: by its name in the formula or, where it has none, by what it is."""
+    names = {id(each): own for own, each in formula.named.items()}
+    if id(node) in names or node.op not in REDUCTIONS:
+        return name
+    (x,) = node.args
+    inside = x.name if x.is_leaf else names.get(id(x), "")
+    return f"{node.op}({inside})" if inside else name
 
 
 _WRITERS: dict[str, Callable[[list[str], str], str]] = {

@@ -170,7 +170,7 @@ def test_a_negative_factor_stands_in_brackets_and_scores_that_tie_share(opened: 
     config = Config(sentence="a b c", n_heads=1, d_k=2, position="none", normaliser="hardmax")
     file = opened(run(config, edits=[*rows, *keys, *tied]))
     file.choose(1, 0, 0, 0)
-    assert "2 × (−3) + (−0.5) × (−4)" in file.lines["Products"]
+    assert "2 × (−3) + (−0.5) × (−4)" in file.lines["Score"]
     for key, weight in ((0, "1 / 2 = 0.5"), (1, "1 / 2 = 0.5"), (2, "0 = 0")):
         file.choose(1, 0, 0, key)
         assert file.lines["Weight"] == weight

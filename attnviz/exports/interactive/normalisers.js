@@ -1,28 +1,9 @@
 // The arithmetic of a weight, from the scores of its row or column.
 
 /** @import { Cell, Line, Normalised } from "./types" */
-import { exact, factor, list, range, short, sum, total } from "./formats.js";
+import { exact, factor, list, range, short, sum } from "./formats.js";
 import { at, data, held, setting, step, vector, words } from "./run.js";
 import { hasTyped, typedWeight } from "./typed.js";
-
-/**
- * Take the exponentials of the scores, and add them up.
- *
- * @param {number[]} x
- * @param {number} m  what is subtracted from each of them
- * @param {number} [extra]  one more term of the sum
- * @returns {{ e: number[], all: number, lines: Line[] }}
- */
-function exponentials(x, m, extra) {
-  const T = setting.temperature;
-  const e = x.map((v) => Math.exp((v - m) / T));
-  const terms = extra === undefined ? e : [...e, extra];
-  const all = sum(terms);
-  const of = T === 1 ? `e^(s − ${factor(m)})` : `e^((s − ${factor(m)}) / ${short(T)})`;
-  return { e, all, lines: [[words.largest, exact(m)], [words.exponentials, `${of} = ${list(e)}`], [words.sum, `${total(terms)} = ${exact(all)}`]] };
-}
-/** @param {number} a @param {number} b @returns {[text: string, result: number]} */
-const quotient = (a, b) => [`${short(a)} / ${short(b)}`, a / b];
 
 /**
  * Find the threshold above which the entries add up to one.
@@ -61,21 +42,12 @@ function sizeOfTerms(head) {
   return size * length("keys", Math.floor(head / setting.group), data.keys.length);
 }
 
-/** @type {Partial<Record<string, (x: number[], place: number, head: number) => Normalised>>} */
-const NORMALISERS = {
-  softmax(x, place) {
-    const { e, all, lines } = exponentials(x, Math.max(...x));
-    return [lines, ...quotient(e[place], all)];
-  },
-  quiet_softmax(x, place) {
-    const m = Math.max(...x, 0);
-    const { e, all, lines } = exponentials(x, m, Math.exp(-m / setting.temperature));
-    return [lines, ...quotient(e[place], all)];
-  },
-  sigmoid(x, place) {
-    const z = x[place] / setting.temperature;
-    return [[], `1 / (1 + e^(−${factor(z)}))`, z >= 0 ? 1 / (1 + Math.exp(-z)) : Math.exp(z) / (1 + Math.exp(z))];
-  },
+/**
+ * The normalisers that sort, or tell rounding from what is apart; every other is a function that Python writes.
+ *
+ * @type {Partial<Record<string, (x: number[], place: number, head: number) => Normalised>>}
+ */
+const WRITTEN = {
   hardmax(x, place, head) {
     const m = Math.max(...x);
     const low = Math.min(...x.filter((v) => v !== -Infinity));
@@ -83,13 +55,6 @@ const NORMALISERS = {
     const least = m - Math.max(1e-9 * (m - low), 2 ** -44 * size); // equal but for rounding is equal
     const n = x.filter((v) => v >= least).length;
     return [[[words.largest, exact(m)]], x[place] >= least ? `1 / ${n}` : "0", x[place] >= least ? 1 / n : 0];
-  },
-  linear(x, place) {
-    const p = x.map((v) => Math.max(v, 0));
-    const all = sum(p);
-    /** @type {Line[]} */
-    const lines = [[words.positive, list(p)], [words.sum, exact(all)]];
-    return all ? [lines, ...quotient(p[place], all)] : [lines, "0", 0];
   },
   sparsemax(x, place) {
     const { z, tau, lines } = threshold(x, 1);
@@ -112,7 +77,7 @@ export function weightLines([h, i, j]) {
   const rows = [[over ? words.row : words.column, list(x)]];
   if (x.every((v) => v === -Infinity)) return [...rows, [words.weight, held(0, recorded)]];
   if (hasTyped.normaliser) return [...rows, ...typedWeight(x, place, [h, i, j], recorded)];
-  const normaliser = NORMALISERS[setting.normaliser];
+  const normaliser = WRITTEN[setting.normaliser];
   if (x.some((v) => Number.isNaN(v) || v === Infinity) || !normaliser) return [...rows, [words.weight, exact(recorded)]];
   const [lines, text, made, size] = normaliser(x, place, h);
   return [...rows, ...lines, [words.weight, `${text} = ${held(made, recorded, size)}`]];

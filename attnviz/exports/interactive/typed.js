@@ -1,7 +1,7 @@
-// What a visitor typed as a score or a normaliser: the functions of one cell that Python writes, and their lines.
+// The score and the normaliser: the functions of one cell that Python writes, and their lines.
 
-/** @import { Cell, Computation, Line, Parameter } from "./types" */
-import { exact, list, range, sum } from "./formats.js";
+/** @import { Cell, Computation, Line, Parameter, Terms } from "./types" */
+import { exact, list, products, range, sum, total } from "./formats.js";
 import { at, data, held, setting, step, words } from "./run.js";
 
 /** @type {Partial<Record<"score" | "normaliser", (given: Record<string, unknown>) => Computation>>} */
@@ -9,6 +9,13 @@ const TYPED = {};
 const HIDDEN = ["d_a", "d_b", "d_c", "d_e", "d_f", "d_g", "d_h"];
 
 export const hasTyped = { score: "score" in TYPED, normaliser: "normaliser" in TYPED };
+
+/** @param {Terms} terms @returns {string} what is added up, with the sign that leads on to the sum */
+function added(terms) {
+  const [left, right] = terms.map((each) => each.map(Number));
+  if (!left) return "";
+  return `${right ? products(left, right) : total(left)} = `;
+}
 
 /**
  * Write the lines of a computation, the last of them held against what was recorded.
@@ -20,15 +27,19 @@ export const hasTyped = { score: "score" in TYPED, normaliser: "normaliser" in T
  * @param {number} size
  * @returns {Line[]}
  */
-const told = (title, text, { lines, value }, recorded, size) => [
+const told = (title, text, { lines, value, terms }, recorded, size) => [
   ...lines.map(
-    /** @returns {Line} */ ([name, made]) => [name, Array.isArray(made) ? list(made.map(Number)) : exact(Number(made))],
+    /** @returns {Line} */ ([name, made, its]) => [
+      name,
+      Array.isArray(made) ? list(made.map(Number)) : added(its) + exact(Number(made)),
+    ],
   ),
-  [title, `${text.replace(/\s+/g, " ")} = ${held(value, recorded, size)}`],
+  [title, `${text.split(";").slice(-1)[0].trim().replace(/\s+/g, " ")} = ${added(terms)}${held(value, recorded, size)}`],
 ];
 /** @param {Computation} computation */
-const sizeOf = ({ lines, value }) =>
-  sum(lines.flatMap(([, made]) => made).map(Number).filter(Number.isFinite).map(Math.abs)) + Math.abs(value);
+const sizeOf = ({ lines, value, terms }) =>
+  sum([...lines.flatMap(([, made, its]) => [made, ...its].flat()), ...terms.flat()].map(Number).filter(Number.isFinite).map(Math.abs)) +
+  Math.abs(value);
 
 /**
  * Read the numbers of one parameter for a query and a key of a head; what is off is zeros.

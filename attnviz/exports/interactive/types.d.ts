@@ -37,7 +37,6 @@ export interface Layer {
 }
 
 export interface Setting {
-  score: string;
   /** The factor of the scores, for each head. */
   scale: number[];
   softcap: number;
@@ -67,10 +66,14 @@ export interface TypedScore {
   parameters: Parameter[];
 }
 
-/** What a typed formula makes of one cell: its named lines, and its result. */
+/** The numbers that are added up, or the two rows whose products are; nothing where neither is so. */
+export type Terms = (number | boolean)[][];
+
+/** What a formula makes of one cell: its named lines, and its result. */
 export interface Computation {
-  lines: [name: string, made: number | boolean | (number | boolean)[]][];
+  lines: [name: string, made: number | boolean | (number | boolean)[], terms: Terms][];
   value: number;
+  terms: Terms;
 }
 
 /** A step between the scores and the normaliser that is made by one function of a number. */
@@ -79,8 +82,8 @@ export type Passage = "scaled" | "capped";
 export type Word =
   | Passage
   | "keys" | "masked" | "forbidden" | "given" | "edited" | "query" | "key" | "entry" | "Query" | "Key" | "Entry"
-  | "products" | "score" | "bias" | "mask" | "row" | "column" | "largest" | "exponentials" | "below" | "threshold"
-  | "positive" | "sum" | "weight" | "values" | "output" | "quoted";
+  | "score" | "bias" | "mask" | "row" | "column" | "largest" | "below" | "threshold" | "weight" | "values" | "output"
+  | "quoted";
 
 export interface Run {
   sentence: string;
@@ -104,13 +107,6 @@ export interface Marked {
 
 /** One line of the arithmetic: its title, and its text. */
 export type Line = [title: string, text: string];
-
-/** The two rows whose products add up to a score, and what they are called. */
-export interface Factors {
-  left: number[];
-  right: number[];
-  names: string;
-}
 
 /** The text of a computation and its result; rounding is judged by `size` where it is not that of the result. */
 export type Computed = [text: string, result: number, size?: number];

@@ -1,0 +1,41 @@
+"""What reads a row's line knows no row by its name; what no line says stands in one table of each reading."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import attnviz
+from attnviz import NORMALISERS, SCORES
+from attnviz.exports import interactive_html
+from attnviz.exports.script import rows
+from attnviz.exports.workbook import normaliser_formulas
+
+PACKAGE = Path(attnviz.__file__).parent
+WORDS = {"linear", "formula", "sigmoid", "dot", "softmax"}
+"""Names of rows that are also those of functions, initialisers, fields or words of a library."""
+
+
+def names_in(path: Path) -> set[str]:
+    """The texts of a module that are the name of a row."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return texts & ({*SCORES, *NORMALISERS} - WORDS)
+
+
+def test_readings_and_exports_know_no_row_by_its_name() -> None:
+    found = {}
+    for folder in ("readings", "formula", "exports"):
+        for path in (PACKAGE / folder).rglob("*.py"):
+            found[path.relative_to(PACKAGE).as_posix()] = names_in(path)
+    written = {name: names for name, names in found.items() if names}
+    sorts = {"sparsemax", "entmax15", "hardmax"}
+    assert set(rows.WRITTEN) == set(normaliser_formulas.WRITTEN) == set(interactive_html.WRITTEN) == sorts
+    of_masks = {"exports/mask_code.py"}
+    assert {name: names for name, names in written.items() if names - sorts and name not in of_masks} == {}
+
+
+def test_a_row_that_is_not_written_has_a_line() -> None:
+    without = {name for name, row in NORMALISERS.items() if row.definition is None}
+    assert without <= {*rows.WRITTEN, "formula"}
+    assert all(row.definition.root for name, row in SCORES.items() if name != "formula")
