@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from attnviz import __version__, options
 from attnviz.engine.records import hosted
 from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.engine.tables.own_rows import load_rows
 from attnviz.exports.formats import FORMATS, ExportTarget, export, kind_of
@@ -24,6 +25,7 @@ from attnviz.models import hosting
 from attnviz.settings import url_codec
 from attnviz.settings.fields import ConfigError, settings, shorten
 from attnviz.ui.session.selection import Selection, within
+from attnviz.uploads import read_files, to_trace
 
 HERE = Path(__file__).parent
 NEEDED = ("streamlit", "plotly", "pandas")
@@ -43,6 +45,7 @@ WORDS = {
     "model_tokens": "tokens that a sentence may have with a model, 2 to 128 [32]",
     "render": "write a run to a file, without the page",
     "sentence": "the sentence, in quotes",
+    "weights": "attention weights of your own to draw, .npz, .npy, .json or .csv; the sentence then names the tokens",
     "output": "the file; the end of its name says what kind it is; - is standard output",
     "format": "the kind of file, where the name does not say it",
     "link": "start from a link that was copied, or from a setting that was saved as a file",
@@ -116,6 +119,7 @@ def _parser() -> Parser:
     render.add_argument("sentence", nargs="?", help=WORDS["sentence"])
     render.add_argument("-o", "--output", required=True, metavar="FILE", help=WORDS["output"])
     render.add_argument("--format", choices=FORMATS, metavar="KIND", help=WORDS["format"])
+    render.add_argument("--weights", metavar="FILE", help=WORDS["weights"])
     render.add_argument("--link", metavar="LINK", help=WORDS["link"])
     places = [item.name for item in fields(ExportTarget)]
     grouped = {WORDS["places"]: [item for item in settings(Selection) if item.name in places]}
@@ -172,13 +176,22 @@ def _render(arguments: Mapping[str, Any]) -> None:
     name = _kind(arguments["output"], arguments.get("format"))
     config, selection, said = _linked(arguments.get("link"))
     config = _with_model(replace(config, **options.given(Config, arguments)), "model" in arguments)
-    trace = run(config)
+    trace = _brought(arguments["weights"], arguments.get("sentence", "")) if "weights" in arguments else run(config)
     selection = replace(within(selection, trace), **options.given(Selection, arguments))
     place = ExportTarget(**{item.name: getattr(selection, item.name) for item in fields(ExportTarget)})
     data = export(name, trace, place)
     for note in (*said, *trace.notes):
         print(f"attnviz: {note}", file=sys.stderr)
     _write(data, arguments["output"])
+
+
+def _brought(name: str, tokens: str) -> Trace:
+    """Return the trace of weights in a file; `tokens` stand for those of the file."""
+    try:
+        data = Path(name).read_bytes()
+    except OSError as error:
+        raise _unusable(name, "read", error) from None
+    return to_trace.trace("weights", {"": read_files.read(name, data)}, tokens, "", Config())
 
 
 def _with_model(config: Config, must: bool) -> Config:

@@ -61,3 +61,10 @@ def test_a_setting_in_the_wrong_type_is_said() -> None:
         Config(n_heads="4")
     with pytest.raises(ConfigError, match="n_heads is 'many'; choose 1 to 16"):
         Config(n_heads="many")
+
+
+def test_a_trace_draws_itself_in_a_notebook() -> None:
+    drawn = run(Config(sentence='a "quoted" <b>'))._repr_html_()
+    assert drawn.startswith('<iframe sandbox="allow-scripts" srcdoc="')
+    assert drawn.count("<") == 2  # nothing of the file is outside the frame's attribute
+    assert "&lt;script" in drawn

@@ -385,3 +385,15 @@ def test_the_script_in_the_package_is_the_page() -> None:
     at = AppTest.from_file(str(Path(attnviz.__file__).with_name("app.py")), default_timeout=30).run()
     assert not at.exception
     assert len(at.get("plotly_chart")) == 3
+
+
+def test_weights_of_your_own_are_written(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    A = np.array([[1.0, 0.0], [0.25, 0.75]])
+    np.savez(tmp_path / "w.npz", weights=A)
+    file = tmp_path / "w.csv"
+    assert rendered("the cat", "--weights", str(tmp_path / "w.npz"), "-o", str(file)) == 0
+    _, *rows = csv.reader(io.StringIO(file.read_text(encoding="utf-8")))
+    assert [float(row[-1]) for row in rows] == A.ravel().tolist()
+    assert {"the", "cat"} <= {word for row in rows for word in row}
+    assert rendered("--weights", str(tmp_path / "no.npz"), "-o", str(file)) == 2
+    assert "cannot be read" in capfd.readouterr().err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from importlib import import_module
 from os import PathLike
 
@@ -317,6 +318,14 @@ class Trace:
         formats = import_module("attnviz.exports.formats")
         place = formats.ExportTarget(layer=layer, step=step, head=head, query=query, key=key)
         formats.save(self, path, place)
+
+    def _repr_html_(self) -> str:
+        """Return the interactive file in a frame, which a notebook draws where a trace ends a cell."""
+        whole = import_module("attnviz.exports.formats").export("html", self)
+        return (
+            f'<iframe sandbox="allow-scripts" srcdoc="{escape(whole)}" title="attnviz" '
+            'style="width: 100%; height: 720px; border: 0"></iframe>'
+        )
 
     def __repr__(self) -> str:
         sizes = f"{len(self.query_tokens)} queries, {len(self.key_tokens)} keys"

@@ -37,6 +37,7 @@ WORDS = Words(
         "fault": "B cannot be drawn: {error}.",
         "furthest": "What moved furthest",
         "in_b": "In B: {note}",
+        "layers": "Today's layer beside 2017's",
     }
 )
 
@@ -53,6 +54,11 @@ STARTERS: dict[str, tuple[str, Callable[[Config], dict[str, Any]]]] = {
     "seed": ("Another seed", lambda config: {"seed": (config.seed + 1) % 1_000_000}),
 }
 """What a first comparison can be, by one press: the label, and what is otherwise in B."""
+
+LAYER_2017 = {"residual": True, "norm": "post", "feed_forward": "relu", "position": "sinusoidal", "n_kv_heads": None}
+LAYER_TODAY = {"residual": True, "norm": "rms", "feed_forward": "swiglu", "position": "rope"}
+"""The layer of Vaswani et al. 2017 (arXiv:1706.03762), and Llama's (arXiv:2302.13971), with keys and values shared by
+two heads as in Llama 2 and 3 (arXiv:2305.13245)."""
 
 
 def page(trace: Trace, selection: Selection) -> Selection:
@@ -102,6 +108,17 @@ def _starters(config: Config, selection: Selection) -> None:
                 st.button(
                     language.translate(label), key=f"start-{name}", on_click=session_state.adopt, args=(config, begun)
                 )
+        if hosted.find(config.model) is None:
+            _layers(config, selection)
+
+
+def _layers(config: Config, selection: Selection) -> None:
+    """Offer the layer of 2017 as A and today's as B."""
+    old = replace(config, **LAYER_2017)  # type: ignore[arg-type]
+    shared = {} if config.n_heads % 2 else {"n_kv_heads": config.n_heads // 2}
+    new = replace(old, **LAYER_TODAY, **shared)  # type: ignore[arg-type]
+    begun = replace(selection, changes=url_codec.difference(old, new), step="ff_hidden")
+    st.button(WORDS["layers"], key="start-layers", on_click=session_state.adopt, args=(old, begun))
 
 
 def _turns(config: Config, other: Config, selection: Selection) -> None:

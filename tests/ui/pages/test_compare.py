@@ -147,3 +147,17 @@ def test_a_sentence_of_b_has_the_whole_width() -> None:
     at = opened(page="compare", b_sentence="the dog sat on the warm mat", b_seed="3")
     assert not [box for box in at.columns for text in box.text_input if text.key == "b_sentence"]
     assert [box for box in at.columns for number in box.number_input if number.key == "b_seed"]
+
+
+def test_todays_layer_stands_beside_that_of_2017_by_one_press() -> None:
+    at = opened(page="compare")
+    at.button(key="start-layers").click().run()
+    assert clean(at)
+    assert {name: at.query_params[name] for name in ("norm", "feed_forward", "b_norm", "b_feed_forward")} == {
+        "norm": "post",
+        "feed_forward": "relu",
+        "b_norm": "rms",
+        "b_feed_forward": "swiglu",
+    }
+    assert at.query_params["b_position"] == "rope"
+    assert at.query_params["b_n_kv_heads"] == "2"
