@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from attnviz import BIASES, EMBEDDINGS, INITIALISERS, MASKS, NORMALISERS, PATTER
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
 from attnviz.settings.rows import Choice
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 TABLES = {
     "Score": SCORES,
     "Mask": MASKS,
@@ -58,3 +60,13 @@ def test_commands_are_one_line_to_copy(mark: str) -> None:
 @pytest.mark.parametrize("target", re.findall(r"\]\((?!http)([^)]+)\)", README))
 def test_files_that_are_named_exist(target: str) -> None:
     assert (Path(__file__).parents[2] / target).is_file()
+
+
+def test_the_film_strip_has_the_numbers_of_the_head() -> None:
+    spec = spec_from_file_location("film_strip", ROOT / "docs" / "film_strip.py")
+    assert spec is not None
+    assert spec.loader is not None
+    made = module_from_spec(spec)
+    spec.loader.exec_module(made)
+    assert made.TARGET.read_text(encoding="utf-8") == made.strip()
+    assert f"(docs/{made.TARGET.name})" in README
