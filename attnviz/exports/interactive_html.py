@@ -22,7 +22,8 @@ from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.exports.javascript import joined
 from attnviz.formula.graph import Formula
 from attnviz.formula.names import STEPS
-from attnviz.pictures.figures import SIGNED, Stage, scale
+from attnviz.pictures.colours import SIGNED
+from attnviz.pictures.figures import Stage, scale
 from attnviz.pictures.headings import end_of_scale, sum_up
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static.text_metrics import drawable, word

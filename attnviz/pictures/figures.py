@@ -18,6 +18,7 @@ import numpy as np
 
 from attnviz.analysis.statistics import column_sums, effective_keys
 from attnviz.pictures import placement
+from attnviz.pictures.colours import DARK, EDITED, MASKED, SHARE, SIGNED, WANTED
 from attnviz.pictures.mosaic import Shape, room_for
 from attnviz.pictures.placement import NARROWEST_PAGE, Placement, Tiling
 from attnviz.settings.language import translate
@@ -25,18 +26,8 @@ from attnviz.settings.language import translate
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-SIGNED = ("#2a5ea8", "#8fb4dc", "#fbfaf7", "#eea47c", "#b8402a")
-SHARE = ("#fbfaf7", "#c9dcef", "#86b2da", "#3d7ab8", "#12355f")
-DARK: dict[
-    tuple[str, ...], tuple[str, ...]
-] = {  # the same on a dark page: zero is the ground, and what is large is light, so that the eye goes there
-    SIGNED: ("#a9d0ff", "#3b6ea8", "#151a23", "#a0583c", "#ffc3a3"),
-    SHARE: ("#151a23", "#1d3b60", "#2f6aa6", "#7db4e6", "#eef6ff"),
-}
-MASKED = "rgba(128,128,128,.38)"
-EDITED = "#0f8a5f"
 BARE = 6  # pixels left of a stage without words there
-FRAME, WANTED = {"color": EDITED, "width": 2}, {"color": "#c8641b", "width": 1.5}
+FRAME, WANTED_FRAME = {"color": EDITED, "width": 2}, {"color": WANTED, "width": 1.5}
 MOST_FRAMES = 200
 LARGER = 14  # tenths of the usual room for words, where type is large
 EXACT_UP_TO = 2500  # cells; up to here a picture carries float64, beyond float32
@@ -190,7 +181,7 @@ def mosaic(stage: Stage, tiling: Tiling, height: int | None = None) -> dict[str,
     }
     revision = {"datarevision": zlib.crc32(picture.tobytes())}
     layout = _layout(tiling, height or tiling.height, _ground(stage, tiling))
-    layout["shapes"] += [_framed(*cell, tiling, WANTED) for cell in stage.wanted[:MOST_FRAMES]]
+    layout["shapes"] += [_framed(*cell, tiling, WANTED_FRAME) for cell in stage.wanted[:MOST_FRAMES]]
     layout["shapes"] += [_framed(*cell, tiling) for cell in stage.edited[:MOST_FRAMES]]
     return {"data": [trace], "layout": layout | revision}
 

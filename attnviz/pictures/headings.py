@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from attnviz.pictures.figures import ALLOWED, DARK, FORBIDDEN, MASKED, MASKED_WORD, SHARE, SIGNED, Stage, scale
+from attnviz.pictures.colours import DARK, MASKED, SHARE, SIGNED
+from attnviz.pictures.figures import ALLOWED, FORBIDDEN, MASKED_WORD, Stage, scale
 from attnviz.settings.language import Words, translate
 
 HEIGHT = 40  # pixels that the two lines take

@@ -19,7 +19,8 @@ from attnviz.engine.external import of_weights
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.tokenisers import graphemes
 from attnviz.pictures import stages
-from attnviz.pictures.figures import MASKED, Stage, scale
+from attnviz.pictures.colours import MASKED
+from attnviz.pictures.figures import Stage, scale
 from attnviz.settings.language import Words
 from attnviz.text.query_sentences import visible_token
 

@@ -84,26 +84,21 @@ def page() -> None:
 
 
 def _page() -> None:
-    locale.begin(session_state.requested("lang"))
-    st.set_page_config(page_title=WORDS["title"], layout="wide", initial_sidebar_state=SIDEBAR)
-    st.html(Path(__file__).with_name("page.css"))
-    browser_history.listen()
-    if unfinished.wants_default():
-        session_state.adopt(OPENING, Selection())
+    """Read the address, draw the page that it names, and write the address of whatever was changed there."""
+    _begin()
     (saved, selection), problems = session_state.read(
         Config, Selection, opening=(OPENING, Selection()), beside=("lang",)
     )
     locale.offer(partial(session_state.put, "lang"))
-
-    given_out, faults = open_assignment(selection.assigned, saved)
-    if not assignments.is_student(selection, given_out):
+    assignment, faults = open_assignment(selection.assigned, saved)
+    if not assignments.is_student(selection, assignment):
         selection = places.choose(selection)
     if selection.page == "assign":
-        selection = assignments.desk(selection, given_out)
+        selection = assignments.desk(selection, assignment)
     name = registry.named(selection)
     shown = PAGES[name]
     draft, files, lines = (
-        _controls(saved, assignments.locked(selection, given_out)) if shown.has_controls else (saved, None, {})
+        _controls(saved, assignments.locked(selection, assignment)) if shown.has_controls else (saved, None, {})
     )
 
     # One place for all notes, so that what is below keeps its own when one comes or goes: a browser draws anew what
@@ -113,17 +108,10 @@ def _page() -> None:
         notice(*problems, *(faults if selection.page == "assign" else ()))
         config, trace = _run(name, draft, saved) if shown.of_setting else (draft, None)
         typed.explain(lines, draft, trace)
-        if trace is not None:
-            if name not in ("explore", "class", "learn"):  # there it stands below the maps
-                paragraph(headline(trace))
-            notice(*trace.notes)
-            notice(*session_state.of_address(outside(selection, trace)))
-            selection = within(selection, trace)
-        elif selection.page == "lessons":
-            notice(*session_state.of_address(outside_lesson(selection)))
+        selection = _notes(name, trace, selection)
 
     if trace is not None or not shown.of_setting:
-        about = {"given_out": given_out} if selection.page == "assign" else {}
+        about = {"given_out": assignment} if selection.page == "assign" else {}
         selection = shown.page(config if trace is None else trace, selection, **about)
     left_out = session_state.write(config, selection)
     if left_out:
@@ -134,6 +122,29 @@ def _page() -> None:
             session_state.files(config, selection)
     paste_guard.guard(LONGEST)
     unfinished.ended()
+
+
+def _begin() -> None:
+    """Set the language, the title and the style of the page, before anything else is drawn."""
+    locale.begin(session_state.requested("lang"))
+    st.set_page_config(page_title=WORDS["title"], layout="wide", initial_sidebar_state=SIDEBAR)
+    st.html(Path(__file__).with_name("page.css"))
+    browser_history.listen()
+    if unfinished.wants_default():
+        session_state.adopt(OPENING, Selection())
+
+
+def _notes(name: str, trace: Trace | None, selection: Selection) -> Selection:
+    """Draw the notes on a run, and return the part of the selection that is there in it."""
+    if trace is None:
+        if selection.page == "lessons":
+            notice(*session_state.of_address(outside_lesson(selection)))
+        return selection
+    if name not in ("explore", "class", "learn"):  # there it stands below the maps
+        paragraph(headline(trace))
+    notice(*trace.notes)
+    notice(*session_state.of_address(outside(selection, trace)))
+    return within(selection, trace)
 
 
 def _controls(

@@ -12,7 +12,7 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.engine.records.trace import Trace
-from attnviz.pictures.figures import SHARE
+from attnviz.pictures.colours import SHARE
 from attnviz.text.query_sentences import reading, sentence
 
 pytestmark = pytest.mark.browser

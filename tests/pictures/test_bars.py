@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.pictures.charts.bars import NEGATIVE, POSITIVE, bars
-from attnviz.pictures.figures import SHARE
+from attnviz.pictures.colours import SHARE
 
 
 def test_bars_are_the_numbers_and_their_signs_have_colours() -> None:

@@ -13,7 +13,8 @@ import plotly.graph_objects as go
 import pytest
 
 from attnviz.pictures import figures, headings
-from attnviz.pictures.figures import DARK, SHARE, SIGNED, Scale, Stage
+from attnviz.pictures.colours import DARK, SHARE, SIGNED
+from attnviz.pictures.figures import Scale, Stage
 from attnviz.pictures.mosaic import Shape, arrange, room_for
 from attnviz.pictures.placement import Tiling
 

@@ -10,7 +10,7 @@ import pytest
 
 from attnviz import MASKS, SCORES, Config, run
 from attnviz.engine.records.trace import AXES, STEPS
-from attnviz.pictures import figures, pipeline_strip, thumbnails
+from attnviz.pictures import colours, pipeline_strip, thumbnails
 from attnviz.pictures.thumbnails import HIGHEST, LARGEST, LOWEST, MASKED, NOTHING, ODD
 from attnviz.text import step_names
 from attnviz.text.cost_ledger import MULTIPLY_ADDS, ledger
@@ -183,10 +183,10 @@ def test_signed_numbers_are_symmetric_about_zero():
     np.testing.assert_allclose(picture, ZERO + np.clip(step.array / 0.5, -1, 1) * span, atol=0.5)
 
 
-def test_the_colours_are_those_of_the_figures():
+def test_the_colours_are_those_of_all_pictures():
     found = by_name(Config(mask="causal"))
-    assert found["scores"].colours is figures.SIGNED
-    assert found["weights"].colours is figures.SHARE
+    assert found["scores"].colours is colours.SIGNED
+    assert found["weights"].colours is colours.SHARE
     assert found["allowed"].thumbnail[0].tolist() == [HIGHEST] + [MASKED] * 6
     extreme = np.abs(run(Config())["scores"].array).max()
     signs = {LOWEST: -extreme, HIGHEST: extreme}

@@ -17,7 +17,7 @@ from typing import Any
 from attnviz.engine.records.trace import Trace
 from attnviz.exports.workbook.layers import sheets
 from attnviz.exports.workbook.layout import FORBIDDEN, NOTHING, Block, Sheet
-from attnviz.pictures.figures import EDITED, SHARE, SIGNED
+from attnviz.pictures.colours import EDITED, SHARE, SIGNED
 from attnviz.settings.language import Words
 
 FAULTS = Words({"missing": 'a spreadsheet needs the package XlsxWriter; install it with: pip install "attnviz[xlsx]"'})

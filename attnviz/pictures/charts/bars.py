@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attnviz.pictures.figures import SHARE, SIGNED
+from attnviz.pictures.colours import SHARE, SIGNED
 
 NEGATIVE, POSITIVE = SIGNED[0], SIGNED[-1]
 HEIGHT = 132

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from attnviz.engine.records.trace import Trace
-from attnviz.pictures.figures import ALLOWED, FORBIDDEN, MASKED_WORD, SHARE, SIGNED, Stage, scale
+from attnviz.pictures.colours import SHARE, SIGNED
+from attnviz.pictures.figures import ALLOWED, FORBIDDEN, MASKED_WORD, Stage, scale
 from attnviz.pictures.headings import end_of_scale, sum_up
 from attnviz.pictures.mosaic import GAP, Grid
 from attnviz.pictures.stages import side_by_side

@@ -13,7 +13,8 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from attnviz.pictures.figures import EDITED, Scale, Stage, _drawn, scale
+from attnviz.pictures.colours import EDITED
+from attnviz.pictures.figures import Scale, Stage, _drawn, scale
 from attnviz.pictures.mosaic import GAP, LARGEST_CELL, TOP, Grid, Layout, Shape, arrange
 from attnviz.pictures.static.colour_scale import INK, colour, contrast
 from attnviz.pictures.static.text_metrics import fitted, width, word

@@ -13,7 +13,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.exports.javascript import joined
-from attnviz.pictures.figures import MASKED, SHARE
+from attnviz.pictures.colours import MASKED, SHARE
 from attnviz.settings.language import Words
 from attnviz.ui.session import transport
 from attnviz.ui.session.component import component

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attnviz.pictures.figures import DARK, SHARE, SIGNED, Scale
+from attnviz.pictures.colours import DARK, SHARE, SIGNED
+from attnviz.pictures.figures import Scale
 from attnviz.pictures.static.colour_scale import colour, contrast
 
 ENOUGH = 4.5

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, run
-from attnviz.pictures.figures import SHARE
+from attnviz.pictures.colours import SHARE
 from attnviz.text.query_sentences import reading, sentence
 from attnviz.ui.components.sentence.attention_lines import Asked, payload, read
 

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, run
-from attnviz.pictures import figures, pipeline_strip
+from attnviz.pictures import colours, pipeline_strip
 from attnviz.ui.components.pickers import step_strip
 
 PAGE = Path(__file__).parents[2] / "browser" / "pages" / "strip.py"
@@ -34,12 +34,12 @@ def test_the_pixels_are_those_of_the_thumbnails_in_their_order():
     assert at == len(pixels)
 
 
-def test_the_colours_are_those_of_the_figures():
+def test_the_colours_are_those_of_all_pictures():
     told, _ = unpacked(step_strip.packed(ENTRIES, None))
     by_name = {step["name"]: told["scales"][step["scale"]] for step in told["steps"]}
-    assert by_name["scores"] == list(figures.SIGNED)
-    assert by_name["weights"] == list(figures.SHARE)
-    assert told["masked"] == figures.MASKED
+    assert by_name["scores"] == list(colours.SIGNED)
+    assert by_name["weights"] == list(colours.SHARE)
+    assert told["masked"] == colours.MASKED
 
 
 def test_what_changes_nothing_and_what_goes_into_others_is_folded():

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.pictures.figures import DARK, MASKED, SHARE
+from attnviz.pictures.colours import DARK, MASKED, SHARE
 from attnviz.settings.language import Words
 from attnviz.ui.session import transport
 from attnviz.ui.session.component import component

@@ -12,7 +12,7 @@ import streamlit as st
 from attnviz.analysis.head_kinds import head_kinds, in_order
 from attnviz.engine.external import forbidden
 from attnviz.engine.records.trace import Trace
-from attnviz.pictures.figures import DARK, SHARE
+from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.language import Words
 from attnviz.text import head_sentences
 from attnviz.text.query_sentences import visible_token

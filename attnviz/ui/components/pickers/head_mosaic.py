@@ -13,7 +13,7 @@ from attnviz.analysis import special_tokens
 from attnviz.analysis.head_kinds import HeadKind, head_kinds, in_order
 from attnviz.engine.external import forbidden
 from attnviz.engine.records.trace import Trace
-from attnviz.pictures.figures import DARK, SHARE
+from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.language import Words
 from attnviz.text import head_sentences
 from attnviz.text.query_sentences import visible_token

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.pictures.figures import DARK, MASKED
+from attnviz.pictures.colours import DARK, MASKED
 from attnviz.pictures.step_path import Node
 from attnviz.settings.language import Words
 from attnviz.ui.session import transport

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attnviz.pictures.figures import MASKED
+from attnviz.pictures.colours import MASKED
 from attnviz.pictures.pipeline_strip import Entry
 from attnviz.settings.language import Words
 from attnviz.ui.session import transport

@@ -14,7 +14,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.engine.records.trace import Trace
-from attnviz.pictures.figures import SHARE
+from attnviz.pictures.colours import SHARE
 from attnviz.settings.language import Words
 from attnviz.text.query_sentences import Reading, reading, sentence
 from attnviz.text.sentences import TOKEN, Part

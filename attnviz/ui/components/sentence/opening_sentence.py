@@ -9,8 +9,8 @@ import numpy as np
 import streamlit as st
 
 from attnviz.engine.records.trace import Trace
+from attnviz.pictures.colours import DARK, SHARE
 from attnviz.pictures.columns import roles
-from attnviz.pictures.figures import DARK, SHARE
 from attnviz.text import opening_sentence
 from attnviz.text.query_sentences import reading
 from attnviz.ui.session import transport

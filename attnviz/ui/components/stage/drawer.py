@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.exports.javascript import joined
-from attnviz.pictures.figures import DARK, SIGNED
+from attnviz.pictures.colours import DARK, SIGNED
 from attnviz.settings.language import Words
 from attnviz.ui.session import transport
 from attnviz.ui.session.component import component

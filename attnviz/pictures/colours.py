@@ -1,0 +1,20 @@
+"""The colours of all pictures."""
+
+from __future__ import annotations
+
+SIGNED = ("#2a5ea8", "#8fb4dc", "#fbfaf7", "#eea47c", "#b8402a")
+"""From the most negative number by way of 0 to the most positive."""
+
+SHARE = ("#fbfaf7", "#c9dcef", "#86b2da", "#3d7ab8", "#12355f")
+"""From 0 to 1."""
+
+DARK: dict[tuple[str, ...], tuple[str, ...]] = {
+    SIGNED: ("#a9d0ff", "#3b6ea8", "#151a23", "#a0583c", "#ffc3a3"),
+    SHARE: ("#151a23", "#1d3b60", "#2f6aa6", "#7db4e6", "#eef6ff"),
+}
+"""The same on a dark page: zero is the ground, and what is large is light, so that the eye goes there."""
+
+MASKED = "rgba(128,128,128,.38)"
+EDITED = "#0f8a5f"
+WANTED = "#c8641b"
+"""The frame of a cell that a head is meant to attend to."""
