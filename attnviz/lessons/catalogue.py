@@ -11,8 +11,8 @@ place such as "scores.1.1.2.3" (step, layer, place, all counted from 1) to its n
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, fields, replace
 from importlib.resources import files
 from typing import Any
 
@@ -59,8 +59,10 @@ _NEEDED = {
 MINUTES = range(1, 91)
 
 
-def read_lesson(name: str, text: str) -> Lesson:
+def read_lesson(name: str, text: str, admit: Callable[[Config], None] = lambda config: None) -> Lesson:
     """Return the lesson that the text of a TOML file holds.
+
+    admit  raises ConfigError for a setting that is too large here; it is called before anything is computed
 
     Raises ConfigError, with the place, for what is no TOML, a key that is unknown, missing or of another type, and a
     setting that cannot be used.
@@ -69,7 +71,9 @@ def read_lesson(name: str, text: str) -> Lesson:
         raise ConfigError(f"the lesson {name} has {len(text):,} characters; at most {LONGEST:,} fit")
     try:
         found = _checked(tomllib.loads(text), "lesson", f"the lesson {name}")
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, ConfigError):
+            raise
         raise ConfigError(f"the lesson {name} is not written in TOML: {error}") from None
     setting = _setting(found["setting"], f"the setting of the lesson {name}")
     slides = [_slide(each, f"slide {n} of the lesson {name}") for n, each in enumerate(found["slides"], 1)]
@@ -82,14 +86,19 @@ def read_lesson(name: str, text: str) -> Lesson:
     )
     for n, slide in enumerate(lesson.slides, 1):
         try:
-            _tried_out(lesson, slide)
+            _tried_out(lesson, slide, admit)
         except ConfigError as error:
             raise ConfigError(f"slide {n} of the lesson {name}: {error}") from None
     return lesson
 
 
-def _tried_out(lesson: Lesson, slide: Slide) -> None:
+def _tried_out(lesson: Lesson, slide: Slide, admit: Callable[[Config], None]) -> None:
     """Raise ConfigError for a setting that cannot be used, and for a move none of whose choices is as on the slide."""
+    choices = [[choice] for move in (slide.control.moves if slide.control else ()) for choice in move.choices]
+    for tried in ([], *choices):
+        admit(lesson.without_fault(slide, tried=tried))
+    if slide.question and "change" in slide.question.at:
+        admit(replace(lesson.without_fault(slide), **slide.question.at["change"]))
     as_it_is = lesson.on(slide)
     for move in slide.control.moves if slide.control else ():
         settings = [lesson.on(slide, tried=[choice]) for choice in move.choices]
@@ -177,6 +186,12 @@ def _flowing(text: str) -> str:
     """
     paragraphs = text.strip().split("\n\n")
     return "\n\n".join(each if each.startswith("|") else " ".join(each.split("\n")) for each in paragraphs)
+
+
+def written(name: str) -> str:
+    """Return the file of a lesson of the library, as it is written: to begin another one with."""
+    folder = files("attnviz") / "lessons" / "library"
+    return next(file for file in folder.iterdir() if file.name.endswith(f"-{name}.toml")).read_text("utf-8")
 
 
 def _library() -> Iterator[Lesson]:

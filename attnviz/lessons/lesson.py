@@ -113,9 +113,14 @@ class Lesson:
 
         Raises ConfigError for choices that do not go together.
         """
+        dealt = self.without_fault(slide, seed, tried)
+        fault = next((choice.fault for choice in tried if choice.fault), slide.fault)
+        return with_fault(dealt, fault) if fault not in ("", MENDED) else dealt
+
+    def without_fault(self, slide: Slide, seed: int | None = None, tried: Sequence[Choice] = ()) -> Config:
+        """Return the setting of a slide before anything is made wrong in its run, so that nothing is computed."""
         changed = replace(self.config, **slide.change)
         dealt = changed if seed is None else replace(changed, seed=seed)
         for choice in tried:
             dealt = replace(dealt, **choice.change)
-        fault = next((choice.fault for choice in tried if choice.fault), slide.fault)
-        return with_fault(dealt, fault) if fault not in ("", MENDED) else dealt
+        return dealt

@@ -24,7 +24,7 @@ from attnviz.settings import url_codec
 from attnviz.settings.language import Words
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.room import View
-from attnviz.ui.panels.lesson import controls, path
+from attnviz.ui.panels.lesson import controls, from_file, path
 from attnviz.ui.panels.lesson import question as question_panel
 from attnviz.ui.panels.lesson.controls import Tried
 from attnviz.ui.session import admission, session_state, widgets
@@ -52,11 +52,13 @@ def page(config: Config, selection: Selection) -> Selection:
     """Draw one slide of the chosen lesson, under its own setting; the visitor's, `config`, stays as it is."""
     st.html(_CSS)
     if not selection.presenter:
-        selection = path.choose(selection)
-    lesson = LESSONS[selection.lesson]
+        selection = from_file.choose(selection)
+        selection = path.choose(selection) if from_file.opened() is None else selection
+    lesson = from_file.opened() or LESSONS[selection.lesson]
     selection = _turned(lesson, selection)
-    slide, at = lesson.slides[selection.slide - 1], _at(selection)
-    seed = slides.dealt_seed(lesson, _times_dealt(selection)) if _times_dealt(selection) else None
+    slide, at = lesson.slides[selection.slide - 1], _at(lesson, selection)
+    dealt = _times_dealt(lesson, selection)
+    seed = slides.dealt_seed(lesson, dealt) if dealt else None
     own, shown = run(slides.with_seed(lesson.config, seed)), run(lesson.on(slide, seed))
     question = resolve(slide.question, shown, own) if slide.question else None
     is_open = _is_open(slide, at)
@@ -75,7 +77,7 @@ def page(config: Config, selection: Selection) -> Selection:
     if question is not None and question.lines:
         question_panel.arithmetic(question.lines, at, opened=not selection.presenter)
     is_last = selection.slide == len(lesson.slides)
-    selection = path.gone_through(selection) if is_last else selection
+    selection = path.gone_through(selection) if is_last and lesson.name in LESSONS else selection
     if not selection.presenter:
         if is_last:
             path.summary(lesson, config, selection)
@@ -96,28 +98,28 @@ def _turned(lesson: Lesson, selection: Selection) -> Selection:
     if selection.presenter:
         with st.container(key="go-on"):
             on_pressed |= st.button(WORDS["next"], key="space", shortcut="Space")
-        on_pressed = on_pressed and not _went_on(lesson.slides[selection.slide - 1], _at(selection))
-        back_pressed = back_pressed and not _went_back(_at(selection))
+        on_pressed = on_pressed and not _went_on(lesson.slides[selection.slide - 1], _at(lesson, selection))
+        back_pressed = back_pressed and not _went_back(_at(lesson, selection))
     to = min(max(selection.slide - back_pressed + on_pressed, 1), n)
     with place:
         paragraph([WORDS["place"].format(title=lesson.title, at=to, n=n)])
     return replace(drawn, slide=to)
 
 
-def _at(selection: Selection) -> str:
+def _at(lesson: Lesson, selection: Selection) -> str:
     """Return the slide as answers are kept by: in the session only, never in the address."""
-    dealt = _times_dealt(selection)
-    return f"{selection.lesson}-{selection.slide}" + (f"-{dealt}" if dealt else "")
+    dealt = _times_dealt(lesson, selection)
+    return f"{lesson.name}-{selection.slide}" + (f"-{dealt}" if dealt else "")
 
 
-def _times_dealt(selection: Selection) -> int:
+def _times_dealt(lesson: Lesson, selection: Selection) -> int:
     """Count the times that the numbers of this slide were dealt again."""
-    return int(st.session_state.get(_DEALT, {}).get((selection.lesson, selection.slide), 0))
+    return int(st.session_state.get(_DEALT, {}).get((lesson.name, selection.slide), 0))
 
 
-def _deal(selection: Selection) -> None:
+def _deal(lesson: Lesson, selection: Selection) -> None:
     """Ask the same with other numbers: another seed, for this slide and this visit only."""
-    place, dealt = (selection.lesson, selection.slide), _times_dealt(selection) + 1
+    place, dealt = (lesson.name, selection.slide), _times_dealt(lesson, selection) + 1
     st.session_state[_DEALT] = {**st.session_state.get(_DEALT, {}), place: dealt}
 
 
@@ -178,7 +180,7 @@ def _ways_on(lesson: Lesson, slide: Slide, selection: Selection, own: Config, co
     there = replace(selection, page="explore", layer=slide.layer, step=slide.steps[0], **place)
     with st.container(horizontal=True, gap="small"):
         if slides.can_be_dealt(lesson, slide):
-            st.button(WORDS["again"], key="again", on_click=_deal, args=(selection,))
+            st.button(WORDS["again"], key="again", on_click=_deal, args=(lesson, selection))
         st.button(WORDS["explore"], key="to-explore", on_click=session_state.adopt, args=(config, there))
         if slide.beside:
             changes = url_codec.difference(own, config)

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import Config, run
 from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import ResolvedQuestion
-from attnviz.lessons.catalogue import LESSONS
+from attnviz.lessons.catalogue import LESSONS, written
 from attnviz.settings import url_codec
 from attnviz.text import line_breaks
 from attnviz.text.sentences import plain
@@ -135,6 +135,23 @@ def test_moves_go_together_and_explore_opens_what_was_tried() -> None:
     assert measures(at)[0] == f"{tried['scores'].array.std():.4g}"
     at.button(key="to-explore").click().run()
     assert (at.query_params["d_k"], at.query_params["score"]) == ("16", "formula")
+
+
+def test_a_lesson_is_opened_from_a_file_gone_through_and_closed() -> None:
+    at = lesson("store", 4)
+    text = written("why_minus_infinity").replace("Why −∞ before", "My own −∞ before")
+    uploader = at.sidebar.get("file_uploader")[0]
+    uploader.upload("mine.toml", b"title = 3", "text/plain").run()
+    assert "The lesson file" in said(at)
+    at.sidebar.get("file_uploader")[0].upload("mine.toml", text.encode(), "text/plain").run()
+    assert clean(at)
+    assert "My own −∞ before the softmax, and not 0? · 1 of 6" in html.unescape(said(at))
+    assert not [each for each in at.sidebar.radio if each.key == "lesson"]
+    at.button(key="show-answer").click().run()
+    at.button(key="next-slide").click().run()
+    assert "My own −∞ before the softmax, and not 0? · 2 of 6" in html.unescape(said(at))
+    at.button(key="close-lesson").click().run()
+    assert at.sidebar.radio(key="lesson").value == "store"
 
 
 def test_a_room_sees_pictures_and_nothing_to_try() -> None:

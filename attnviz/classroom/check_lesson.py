@@ -1,0 +1,61 @@
+"""A lesson that somebody brings, gone through before it is shown: every slide, question and number in a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from attnviz.classroom import open_questions, slides
+from attnviz.classroom.measures import MEASURES
+from attnviz.classroom.question_kinds import resolve
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import STEPS
+from attnviz.engine.run import run
+from attnviz.lessons.catalogue import read_lesson
+from attnviz.lessons.lesson import Lesson, Slide
+from attnviz.settings.fields import ConfigError
+
+MOST_SLIDES = 40
+FOREIGN = re.compile(r"!\[|\]\(|://")
+"""What would draw a picture or a link from elsewhere; markup is shown as it is written."""
+
+
+def opened(name: str, text: str, admit: Callable[[Config], None]) -> Lesson:
+    """Return the lesson of a file that somebody brings.
+
+    admit  raises ConfigError for a setting that is too large here
+
+    Raises ConfigError, with the place, for all that the page could not show.
+    """
+    found = FOREIGN.search(text)
+    if found:
+        raise ConfigError(f"the lesson {name} holds {found[0]!r}; links and pictures are not drawn in lessons")
+    lesson = read_lesson(name, text, admit)
+    if not 1 <= len(lesson.slides) <= MOST_SLIDES:
+        raise ConfigError(f"the lesson {name} has {len(lesson.slides)} slides; choose 1 to {MOST_SLIDES}")
+    for n, slide in enumerate(lesson.slides, 1):
+        try:
+            _gone_through(lesson, slide)
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+            raise ConfigError(f"slide {n} of the lesson {name}: {error}") from None
+    return lesson
+
+
+def _gone_through(lesson: Lesson, slide: Slide) -> None:
+    """Raise an error for a slide that cannot be shown."""
+    unknown = [step for step in slide.steps if step not in STEPS]
+    if unknown or not slide.steps:
+        raise ConfigError(f"steps names {unknown or 'nothing'}; choose from {', '.join(STEPS)}")
+    if not 1 <= slide.layer <= lesson.on(slide).n_layers:
+        raise ConfigError(f"layer is {slide.layer}; the setting has {lesson.on(slide).n_layers}")
+    missing = [name for name in (slide.control.measures if slide.control else ()) if name not in MEASURES]
+    if missing:
+        raise ConfigError(f"there is no measure {missing[0]!r}; choose from {', '.join(MEASURES)}")
+    own, shown = run(lesson.config), run(lesson.on(slide))
+    slides.fill_numbers(slide.text, shown)
+    if not any(slides.rows(slide, own, shown)):
+        raise ConfigError("none of its steps is there in this setting")
+    if slide.question:
+        slides.fill_numbers(slide.question.why, shown)
+        found = resolve(slide.question, shown, own)
+        open_questions.pictures(slide, slide.question, found, own, shown)

@@ -1,0 +1,76 @@
+"""Lessons that somebody brings: those of the library open, and what cannot be shown is refused in a sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from attnviz import ConfigError
+from attnviz.lessons.catalogue import LESSONS, LONGEST, written
+from attnviz.ui.panels.lesson.from_file import read
+
+FILE = written("why_minus_infinity")
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_lesson_of_the_library_is_a_file_that_can_be_opened(name: str) -> None:
+    lesson = read(b"\xef\xbb\xbf" + written(name).replace("\n", "\r\n").encode())
+    assert lesson.name.startswith("file_")
+    assert (lesson.title, lesson.slides) == (LESSONS[name].title, LESSONS[name].slides)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("A causal mask:", "![](x.png)", "links and pictures are not drawn"),
+        ("A causal mask:", "https://example.org", "links and pictures are not drawn"),
+        ("A causal mask:", "[[scores.9.9.9.9]]", "slide 1 of the lesson file: the text names [[scores.9.9.9.9]]"),
+        ('"masked", "weights"]', '"unmasked"]', "slide 1 of the lesson file: steps names ['unmasked']; choose from"),
+        ('kind = "weight"', 'kind = "wait"', "slide 1 of the lesson file: there is no question called 'wait'"),
+        ("query = 1, key = 1", "query = 99, key = 1", "slide 1 of the lesson file"),
+        ("query = 1, key = 1", 'query = "x", key = 1', "slide 1 of the lesson file"),
+        ('"leaked", ', '"spilled", ', "there is no measure 'spilled'; choose from spread"),
+        ("minutes = 12", "minutes = " + "9" * 5000, "is not written in TOML"),
+        ("minutes = 12", "minutes = 1979-05-27", "minutes of the lesson file is"),
+        ('"experiments"', '"nowhere"', "further leads to no page"),
+        ('{page = "experiments", ', "{eval = 1, ", "further leads to no page"),
+        ("d_k = 2", "d_k = 999", "slide 1 of the lesson file: d_k"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_in_a_sentence(old: str, new: str, says: str) -> None:
+    assert old in FILE
+    with pytest.raises(ConfigError) as caught:
+        read(FILE.replace(old, new, 1).encode())
+    assert says in str(caught.value)
+
+
+LARGE = f"""
+title = "-"
+about = "-"
+source = "-"
+minutes = 1
+goal = "-"
+known = "-"
+[setting]
+sentence = "{"w " * 128}"
+max_tokens = 128
+n_heads = 16
+n_layers = 6
+[[slides]]
+text = "-"
+fault = "joined"
+"""
+
+
+def test_a_setting_that_is_too_large_is_refused_before_it_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(config: object, name: str) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("attnviz.lessons.lesson.with_fault", never)
+    with pytest.raises(ConfigError, match="slide 1 of the lesson file"):
+        read(LARGE.encode())
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\x01", b"\xff\xfe[", b"x" * (LONGEST + 1), b"a = [" * 20_000])
+def test_a_file_that_is_no_lesson_is_refused(content: bytes) -> None:
+    with pytest.raises(ConfigError):
+        read(content)
