@@ -30,7 +30,7 @@ def heading(
     stage: Stage,
     *,
     left: int = 0,
-    level: int = 3,
+    level: int = 2,
     block: int = 1,
     fold: int = 1,
     switch: bool = False,

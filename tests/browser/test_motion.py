@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.browser.test_drawer import MEASURED, OPEN
-from tests.browser.test_stage import DESK, PHONE
+from tests.browser.test_stage import DESK, PHONE, Page
 from tests.quiet import QUIET
 
 pytestmark = pytest.mark.browser
@@ -86,3 +86,25 @@ def test_where_motion_is_not_wanted_it_goes_from_stop_to_stop(new_page: Callable
         seen.append(page.evaluate(PIXELS))
         assert page.evaluate(PIXELS) == seen[-1], "nothing moves"
     assert len({*seen}) == 3
+
+
+@pytest.mark.parametrize(("motion", "glides"), [("no-preference", True), ("reduce", False)])
+def test_colours_glide_between_settings_of_one_shape(
+    new_page: Callable[..., Any], app: Any, motion: str, glides: bool
+) -> None:
+    page = Page(new_page, app, DESK, reduced_motion=motion)
+    page.measured(4, 7, 4)
+    before = page.page.locator(".st-key-explore-weights .heatmaplayer image").get_attribute("href")
+    page.page.evaluate(
+        """() => { window.old = 0; new MutationObserver((all) => all.forEach(({ addedNodes }) => {
+            for (const node of addedNodes) window.old += node.className === "attn-old";
+        })).observe(document.body, { subtree: true, childList: true }); }"""
+    )
+    page.page.locator("[data-testid=stNumberInputStepUp]").first.click()
+    page.page.wait_for_function(
+        "(was) => document.querySelector('.st-key-explore-weights .heatmaplayer image').getAttribute('href') !== was",
+        arg=before,
+    )
+    page.page.evaluate(QUIET)
+    assert (page.page.evaluate("window.old") >= 3) == glides
+    page.page.wait_for_function("!document.querySelector('.attn-old')")

@@ -51,9 +51,11 @@ def app(server: Callable[..., Any]) -> Any:
 class Page:
     """The Explore page in a window of a size, in the light or the dark."""
 
-    def __init__(self, new_page: Callable[..., Any], app: Any, size: tuple[int, int], scheme: str = "light") -> None:
+    def __init__(
+        self, new_page: Callable[..., Any], app: Any, size: tuple[int, int], scheme: str = "light", **more: str
+    ) -> None:
         self.size, self.app = size, app
-        self.page = new_page(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)
+        self.page = new_page(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, **more)
 
     def measured(self, heads: int, words: int, wide: int, **more: str) -> dict[str, Any]:
         setting = {
@@ -206,7 +208,7 @@ def test_every_picture_has_a_name_of_its_own_and_the_page_has_headings(new_page:
     names = page.page.locator(".st-key-explore-row .attn-focus").evaluate_all("(all) => all.map((e) => e.ariaLabel)")
     assert len({*names}) == len(names) == 3
     assert page.page.locator("h1").count() == 1
-    assert page.page.locator(".attn-head h3").count() == 3
+    assert page.page.locator(".attn-head h2").count() == 3
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import html
+
 import streamlit as st
 
 from attnviz.exports import links
@@ -27,4 +30,5 @@ def qr_code(link: str) -> None:
         return
     st.caption(WORDS["note" if drawn else "too_long"])
     if drawn:
-        st.image(drawn, width=260)
+        code = base64.b64encode(drawn.encode()).decode()
+        st.html(f'<img width="260" alt="{html.escape(WORDS["note"])}" src="data:image/svg+xml;base64,{code}">')

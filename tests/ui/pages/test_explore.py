@@ -124,7 +124,7 @@ def test_the_pictures_of_the_page_have_names_of_their_own_and_headings() -> None
     names = told(at, "bridge")["names"]
     assert len({*names.values()}) == len(names) == 3
     written = " ".join(html.proto.body for html in at.get("html"))
-    assert written.count("<h3") == 3
+    assert written.count("<h2") == 3
 
 
 @pytest.mark.parametrize("said", [None, [], "x", 3, {}, {"shown": 3}, {"shown": ""}])

@@ -128,11 +128,12 @@ class Way {
     button.type = "button";
     button.dataset.step = node.name;
     if (node.shown) button.setAttribute("aria-current", "true");
-    button.setAttribute("aria-label", `${node.symbol.replace("_", " ")}, ${node.meaning}, ${node.shape}`);
+    button.setAttribute("aria-label", `${node.symbol.replace("_", "")} ${node.shape}: ${node.meaning}`);
     button.title = node.meaning;
     this.canvases.push(make(button, "canvas", ""));
     const text = make(button, "span", "");
     lowered(make(text, "b", ""), node.symbol);
+    text.append(" "); // as a screen reader says them: two words
     make(text, "small", "", node.shape);
     button.addEventListener("click", () => this.tell(node.name));
   }

@@ -53,7 +53,10 @@ class Telling {
     this.words.addEventListener("click", (event) => at(event) >= 0 && this.choose(at(event)));
     this.words.addEventListener("keydown", (event) => this.key(event, at(event)));
     window.addEventListener(ROW, ({ detail }) => this.hear(detail), { signal });
-    this.resizer = new ResizeObserver(() => this.draw());
+    this.resizer = new ResizeObserver(() => {
+      this.fit();
+      this.draw();
+    });
     this.resizer.observe(this.line);
     document.fonts.ready.then(() => this.draw());
   }
@@ -68,8 +71,15 @@ class Telling {
     this.shows.textContent = this.data.shows;
     this.words.setAttribute("aria-label", this.data.words.sentence);
     this.fill();
+    this.fit();
     this.draw();
     this.centre();
+  }
+
+  /** Move the words closer together where a sentence would be cut. */
+  fit() {
+    this.words.classList.remove("at-tight");
+    this.words.classList.toggle("at-tight", this.line.scrollWidth > this.line.clientWidth + 1);
   }
 
   fill() {

@@ -1,3 +1,7 @@
+const GLIDE = 200; // milliseconds
+const MOST_GLIDING = 10_000; // cells
+const UNMOVED = matchMedia("(prefers-reduced-motion: reduce)");
+
 /** One heat map of the page as Plotly draws it: what goes into its chart, and where on the screen its cells are. */
 class Chart {
   constructor(bridge, name, chart) {
@@ -60,12 +64,37 @@ class Chart {
   hand() {
     const { chart, given } = this;
     if (!given || !this.trace || this.trace === this.ready) return;
+    this.keep();
     const { data, layout } = chart;
     const { xaxis, yaxis } = given.layout; // Plotly writes into those that it is handed
     const axes = { xaxis: { ...xaxis, domain: [0, 1] }, yaxis: { ...yaxis, domain: [0, 1] } };
     Object.assign(chart, { data: [this.ready], layout: { ...layout, ...given.layout, ...axes, shapes: this.shapes } });
     chart.emit("plotly_redraw");
     Object.assign(chart, { data, layout });
+  }
+
+  /** Keep what the cells look like over the picture that comes, if it has the same cells: their colours glide to it. */
+  keep() {
+    this.old?.remove();
+    this.old = null;
+    const image = this.chart.querySelector(".heatmaplayer image");
+    const { x, y } = this.trace;
+    const same = x?.join() === this.ready.x.join() && y?.join() === this.ready.y.join();
+    if (!image || !this.w || !same || x.length * y.length > MOST_GLIDING || UNMOVED.matches) return;
+    this.old = document.createElement("img");
+    this.old.src = image.getAttribute("href") ?? image.getAttributeNS("http://www.w3.org/1999/xlink", "href");
+    this.old.className = "attn-old";
+    this.old.alt = "";
+    const [left, top, width, height] = [this.x, this.y, this.kx * x.at(-1), this.ky * y.at(-1)].map((at) => `${at}px`);
+    Object.assign(this.old.style, { left, top, width, height });
+    this.layer.prepend(this.old);
+  }
+
+  /** Let the old colours go, now that the new ones are drawn under them. */
+  glide() {
+    const { old } = this;
+    this.old = null;
+    old?.animate([{ opacity: 1 }, { opacity: 0 }], { duration: GLIDE, easing: "ease-out" }).finished.then(() => old.remove());
   }
 
   /** What lies under and over the cells; grey is fainter on a dark page, where it would be the lightest of all. */
@@ -79,6 +108,7 @@ class Chart {
     this.listens = true;
     if (!this.trace?.z) this.w = 0; // there is nothing to point at
     if (this.trace !== this.shown) this.bridge.leave(); // what the tip says may be true no longer
+    if (this.old && this.trace === this.ready) this.glide();
     this.shown = this.trace;
     this.refit();
     setTimeout(() => this.hand());
