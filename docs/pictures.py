@@ -17,6 +17,10 @@ PICTURES = {
     "first-screen": ("", "light", 1280, 720),
     "first-screen-dark": ("v=1&mask=causal&score=additive&n_heads=8&sentence=" + TWELVE, "dark", 1280, 720),
     "one-cell": ("v=1&mask=causal&head=2&query=5&key=3", "light", 1280, 720),
+    "typed-formula": (
+        "v=1&mask=causal&score=formula&score_formula=sum(tanh(q*k))-abs(i-j)/4&head=2&query=5&key=3",
+        *("light", 1280, 800),
+    ),
     "one-word": ("v=1&mask=causal&head=2&query=7&panel=word", "light", 1280, 900),
     "class": ("v=1&initialiser=by_hand&page=class&step=weights", "light", 1280, 720),
     "phone": ("", "light", 390, 844),
