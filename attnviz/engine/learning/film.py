@@ -121,6 +121,11 @@ class Film:
             raise ValueError(f"step {step} is not kept; choose one of: {', '.join(map(str, self.steps))}")
         return self._learner.layers(step)
 
+    def measure(self) -> None:
+        """Measure every kept frame now, so that `loss`, `right` and `crisp` cost nothing afterwards."""
+        for step in self.steps:
+            self._learner.measured(step)
+
     @cached_property
     def _measured(self) -> tuple[Measured, ...]:
         return tuple(self._learner.measured(step) for step in self.steps)

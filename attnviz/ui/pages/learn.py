@@ -117,7 +117,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
         return selection
     with st.spinner(WORDS["wait"]):
         film = learn(whole)
-        _ = film.right  # which measures every frame
+        film.measure()
     if config.d_model < len(game.vocabulary) // 2:
         notice(WORDS["overlap"].format(n=len(game.vocabulary), d_model=config.d_model))
     notice(*film.notes)
