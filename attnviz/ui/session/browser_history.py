@@ -41,5 +41,5 @@ def leads_to(asked: Mapping[str, list[str]]) -> bool:
 
 
 def arrived() -> None:
-    """The run shows where the browser went."""
+    """Forget where the browser went: the run shows that, or it is there no more."""
     st.session_state.pop(_GONE, None)

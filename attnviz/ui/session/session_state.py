@@ -44,6 +44,8 @@ def read(
     navigated = st.session_state[_WENT] = _navigated()
     st.session_state[_READ], st.session_state[_FOUND] = first or navigated, []
     _acknowledge(navigated)
+    if not navigated:
+        browser_history.arrived()  # or it has gone on: an address that was on its way came after Back
     if not first and not navigated:
         _reconcile_widgets()
         return url_codec.decode(st.session_state[_SAVED], *classes)[0], st.session_state[_PROBLEMS]
@@ -142,11 +144,13 @@ def write(*records: object) -> tuple[str, ...]:
     short, left_out = url_codec.shorten_to_fit(whole)
     labels = url_codec.labels(*map(type, records))
     asked = _asked()
-    ours = {name: asked[name][-1] for name in (*labels, *url_codec.RESERVED) if name in asked}
+    coming = (st.session_state.get(_SENT) or (asked,))[0]  # what the browser shows once everything has arrived
+    names = (*labels, *url_codec.RESERVED)
+    ours, awaited = ({name: each[name][-1] for name in names if name in each} for each in (asked, coming))
     if st.session_state.get(_WENT):  # what is written now may count as a step, and there is no way forward from that
         if st.session_state.get(_SENT):
             _send(asked)
-    elif not _same(ours, short, *map(type, records)):
+    elif not all(_same(each, short, *map(type, records)) for each in (ours, awaited)):
         others = {name: asked[name] for name in asked if name not in ours}
         _send({**others, **{name: [text] for name, text in short.items()}})
     st.session_state[_WRITTEN] = short

@@ -145,6 +145,8 @@ def test_after_back_the_address_is_sent_only_if_another_may_be_on_its_way(
     page.slider(key="guests").set_value(9)
     assert asked(back=False, guests="06") == [moved]
     assert asked(back=True, guests="05") == [{"guests": ["05"]}]
+    page.slider(key="guests").set_value(9)  # and it says so where the older address has come already
+    assert asked(back=False, v="1", guests="9") == [moved]
 
 
 def test_what_is_too_long_for_a_link_is_kept_by_the_session(navigated: list[bool]) -> None:
@@ -209,6 +211,15 @@ def test_where_back_led_is_shown_once_even_if_the_run_it_asked_for_came_to_nothi
     page.session_state["_gone_to"] = gone
     page.query_params = {"v": "1", "guests": "6", "name": "é"}
     assert shown(run(page))["guests"] == (6 if followed else 5)
+    page.slider(key="guests").set_value(9)
+    assert shown(run(page))["guests"] == 9
+
+
+def test_where_back_led_is_forgotten_once_the_browser_shows_another_address() -> None:
+    page = opened(v="1", guests="5")
+    page.session_state["_gone_to"] = "v=1&guests=7"
+    run(page)
+    page.query_params = {"v": "1", "guests": "7"}
     page.slider(key="guests").set_value(9)
     assert shown(run(page))["guests"] == 9
 
