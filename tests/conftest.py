@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 import attnviz
+from tests.sampling import mark_what_is_thorough
 
 for name in attnviz.__all__:  # loaded before doctests are collected, which would make modules of their own of its files
     assert getattr(attnviz, name) is not None
@@ -37,7 +38,8 @@ def torch() -> Iterator[Any]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test that asks for PyTorch, so that those can be run by name."""
+    """Mark every test that asks for PyTorch, and all but a sample of what has many cases, so that they run by name."""
     for item in items:
         if "torch" in getattr(item, "fixturenames", ()):
             item.add_marker("torch")
+    mark_what_is_thorough(items)

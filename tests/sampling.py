@@ -1,37 +1,61 @@
-"""The cases of a long list that are tested every time: a few of each kind. The rest is run by the name of its mark."""
+"""The part of the tests that is run every time: of a test with many cases a few, and of a file of visits a few tests.
+
+The rest is marked `slow`, for CI, or `nightly`, for what takes longer than CI may; either runs by name. Which cases
+these are follows from their names alone, so that it is the same on every machine and stays when others come.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import zlib
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import pytest
 
-Case = Any
+QUICK_CASES = 3
+"""Cases of a test in the quick run."""
+
+CI_CASES = 8
+"""Cases of a test in CI, those of the quick run among them."""
+
+BROWSER_CASES = 2
+"""Cases in CI of a test that drives a browser, which takes seconds each time."""
+
+QUICK_VISITS = 2
+"""Tests in the quick run of a file that runs the page, which takes about a second each time."""
 
 
-def sample(cases: Iterable[Case], kept: Collection[Case] | int, rest: str = "nightly") -> list[Any]:
-    """Return the cases for `pytest.mark.parametrize`, with a mark on all but those that are kept.
+def mark_what_is_thorough(items: Iterable[pytest.Item]) -> None:
+    """Mark what goes beyond the sample; a mark that a test or a case has of its own stays."""
+    tests: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if not any(item.get_closest_marker(name) for name in ("nightly", "every_case")):
+            tests[item.nodeid.partition("[")[0]].append(item)
+    quick: dict[str, list[pytest.Item]] = defaultdict(list)
+    for cases in map(in_order, tests.values()):
+        in_browser = cases[0].get_closest_marker("browser")
+        n = BROWSER_CASES if in_browser else CI_CASES
+        for case in cases[n:]:
+            case.add_marker("nightly")
+        ordinary = [case for case in cases[:n] if not in_browser and not case.get_closest_marker("slow")]
+        for case in ordinary[QUICK_CASES:]:
+            case.add_marker("slow")
+        for case in ordinary[:QUICK_CASES]:
+            quick[case.nodeid.partition("::")[0]].append(case)
+    for visits in quick.values():
+        if hasattr(getattr(visits[0], "module", None), "AppTest"):
+            for visit in in_order(visits)[QUICK_VISITS:]:
+                visit.add_marker("slow")
 
-    kept  the cases themselves, or how many: the first, the last and what lies evenly between them
-    rest  "slow" for what CI runs, "nightly" for what takes longer than that may
 
-    >>> [case.marks[0].name if isinstance(case, type(pytest.param())) else case for case in sample("abcde", 2)]
-    ['a', 'nightly', 'nightly', 'nightly', 'e']
-    """
-    cases = list(cases)
-    if isinstance(kept, int):
-        n = min(kept, len(cases))
-        kept = [cases[round(at * (len(cases) - 1) / max(n - 1, 1))] for at in range(n)]
+def in_order(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """Return tests or cases in an order that only their names decide, and that no parameter follows."""
+    return sorted(items, key=lambda item: zlib.crc32(item.nodeid.encode()))
+
+
+def sample(cases: Sequence[Any], kept: Collection[Any]) -> list[Any]:
+    """Return the cases of a browser test for `pytest.mark.parametrize`, marked `nightly` but for those kept."""
     unknown = [case for case in kept if case not in cases]
     assert not unknown, f"kept, but no case: {unknown}"
-    return [case if case in kept else thorough(case, rest) for case in cases]
-
-
-def thorough(case: Case, rest: str = "nightly") -> Any:
-    """Return a case with a mark: one of several values, or of several arguments as a tuple or a `pytest.param`."""
-    mark = getattr(pytest.mark, rest)
-    if isinstance(case, type(pytest.param())):
-        return pytest.param(*case.values, marks=[*case.marks, mark], id=case.id)
-    values = case if type(case) is tuple else (case,)
-    return pytest.param(*values, marks=mark)
+    return [case if case in kept else pytest.param(case, marks=pytest.mark.nightly) for case in cases]

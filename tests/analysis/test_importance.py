@@ -51,6 +51,7 @@ def test_for_softmax_the_knock_out_follows_from_the_slope() -> None:
     assert measure(run(replace(BASE, n_layers=2)), 0).exact is None
 
 
+@pytest.mark.slow
 def test_the_slope_of_the_score_agrees_with_the_knock_out_and_the_weight_does_not() -> None:
     trace = run(
         Config(sentence="the cat sat on the warm mat by the door", n_layers=2, residual=True, norm="pre", seed=5)
@@ -69,6 +70,7 @@ def test_rank_correlations_are_those_of_spearman() -> None:
     assert rank_correlation(np.arange(2.0), np.arange(2.0)) is None
 
 
+@pytest.mark.slow
 def test_work_is_bounded_by_looking_at_fewer_rows() -> None:
     words = " ".join(f"w{i}" for i in range(60))
     trace = run(Config(sentence=words, n_heads=4, n_layers=2))

@@ -470,6 +470,7 @@ def test_every_equals_sign_in_the_latex_holds(settings, score, normaliser):
         checked(cell)
 
 
+@pytest.mark.slow
 def test_the_equals_signs_of_every_kind_of_line_are_checked():
     ways = [("causal", score, "softmax") for score in OWN_SCORES]
     ways += [("plain", "scaled_dot", name) for name in OWN_NORMALISERS]

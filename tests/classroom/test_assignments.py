@@ -83,6 +83,7 @@ def test_an_assignment_opens_as_it_was_given_whatever_a_student_has_changed() ->
     assert "was cut" in said[0]
 
 
+@pytest.mark.slow
 @given(st.text(max_size=300))
 def test_any_text_is_read_without_raising(text: str) -> None:
     task, problems = assignments.decode(text)

@@ -84,6 +84,7 @@ def test_a_mistake_that_leads_to_the_right_number_is_none() -> None:
     assert hint(found, 0.7) == HINTS["sign"]
 
 
+@pytest.mark.slow
 def test_for_any_seed_no_mistake_is_what_is_right() -> None:
     for seed in range(40):
         trace = run(Config(sentence="a b c d", second_sentence="x y z", n_heads=2, n_kv_heads=1, seed=seed))

@@ -32,6 +32,7 @@ def unequal(trace: Trace) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_equal_words_have_equal_numbers_in_every_step():
     assert {number: said for number in range(100) if (said := unequal(run(repeated_words(number))))} == {}
 
@@ -67,6 +68,7 @@ def test_rows_that_the_mask_makes_different_are_equal_where_they_agree():
     np.testing.assert_array_equal(made.output[[3, 5]], made.output[[1, 1]])
 
 
+@pytest.mark.slow
 def test_another_head_changes_no_bit_of_the_others_where_words_repeat():
     for number in range(60):
         config = repeated_words(number)

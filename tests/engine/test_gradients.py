@@ -66,6 +66,7 @@ def test_every_score_and_normaliser_has_the_slopes_of_what_if(score: str, normal
     assert off <= NEAR, where
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("knob", KNOBS)
 def test_every_knob_has_the_slopes_of_what_if(knob: str) -> None:
     trace = run(replace(SMALL, **KNOBS[knob]))

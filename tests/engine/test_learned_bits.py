@@ -87,6 +87,7 @@ def test_the_bits_are_those_that_are_written_down() -> None:
     assert [digest(film) for film in QUICK] == written(QUICK)
 
 
+@pytest.mark.slow
 @x86
 def test_two_kernels_give_the_same_bits_and_plain_float64_does_not() -> None:
     for kernel in ("Haswell", "Prescott"):

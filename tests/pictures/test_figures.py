@@ -326,6 +326,7 @@ def test_the_usual_sizes(heads: int, tokens: int, width: int, beside: bool, acro
     assert (layout.side_by_side, layout.grids[0].across) == (beside, across)
 
 
+@pytest.mark.slow
 def test_every_word_of_a_short_sentence_has_room() -> None:
     for heads, tokens in itertools.product(range(1, 17), range(3, 13)):
         assert arrange(three(heads, tokens, 6), 1216).grids[0].cell_h >= 11

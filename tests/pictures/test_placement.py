@@ -32,6 +32,7 @@ def whole(placed: Placement, box: tuple[int, int]) -> bool:
     return inside and taken <= width and max(tiling.height for tiling in placed.tilings) <= height
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("box", [DESK, LARGE_DESK])
 def test_all_stages_are_whole_within_the_box_in_rows_of_the_same_heights(box: tuple[int, int]) -> None:
     for heads, words in itertools.product(range(1, 17), range(1, 65)):
@@ -47,6 +48,7 @@ def test_all_stages_are_whole_within_the_box_in_rows_of_the_same_heights(box: tu
         assert weights.block == scores.block == outputs.block, where
 
 
+@pytest.mark.slow
 def test_a_phone_shows_the_weights_by_themselves_over_its_whole_width() -> None:
     for heads, words in itertools.product(range(1, 17), range(1, 65)):
         placed = place(three(heads, words, 4)[1:2], *PHONE)

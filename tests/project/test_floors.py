@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -53,8 +54,13 @@ def folder(file: str) -> str:
     return file.rpartition("/")[0]
 
 
-def imported(source: str) -> Iterator[str]:
+@cache
+def imported(source: str) -> tuple[str, ...]:
     """The dotted names that a source imports, those inside functions too."""
+    return tuple(_imported(source))
+
+
+def _imported(source: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

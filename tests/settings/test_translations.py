@@ -47,6 +47,7 @@ def test_there_is_a_catalogue_for_every_language_and_no_other() -> None:
     assert OTHERS
 
 
+@pytest.mark.slow
 def test_messages_of_every_kind_are_found() -> None:
     found = messages.messages()
     assert {

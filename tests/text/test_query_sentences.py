@@ -100,6 +100,7 @@ def test_a_token_that_comes_twice_is_told_apart() -> None:
     assert twice == "a (1) takes 60 % from a (1), 30 % from b and 10 % from a (3)."
 
 
+@pytest.mark.slow
 def test_every_word_is_named_or_counted_and_no_tie_is_cut() -> None:
     rows = np.array(list(product((0.0, 0.1, 0.2, 0.3), repeat=6)))
     names, everywhere = NAMES[:6], np.zeros(rows.shape, bool)

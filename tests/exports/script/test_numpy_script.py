@@ -74,6 +74,7 @@ def test_it_holds_only_what_the_setting_needs():
     assert len(numpy_script(Config()).splitlines()) < 120
 
 
+@pytest.mark.slow
 def test_every_name_that_it_gives_is_used_and_every_line_fits():
     for name in scripts.SETTINGS:
         script = numpy_script(scripts.config(name))

@@ -233,6 +233,7 @@ SUMPRODUCT SUMSQ SUMXMY2 TANH VARP"""
 """Functions that Excel 2010, LibreOffice and Google Sheets have in common."""
 
 
+@pytest.mark.slow
 def test_formulas_use_common_functions_and_refer_to_sheets_that_are_there():
     for sheet in written().values():
         whole = "\n".join(sheet.formulas.values())

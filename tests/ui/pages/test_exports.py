@@ -36,6 +36,7 @@ def test_a_workbook_is_made_when_it_is_asked_for() -> None:
     assert "Save .xlsx" in labels(at)
 
 
+@pytest.mark.slow
 def test_a_workbook_that_would_be_too_large_is_refused_in_words() -> None:
     pytest.importorskip("xlsxwriter")
     at = opened(page="take", sentence="w " * 64, n_heads="16", d_model="256", d_k="64", n_layers="6")

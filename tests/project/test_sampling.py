@@ -1,0 +1,48 @@
+"""The sample of the tests that is run every time: of every test a case, and the same ones everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+FILE = """
+import pytest
+
+@pytest.mark.parametrize("case", range(40))
+def test_many(case): ...
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("case", range(40))
+def test_all(case): ...
+
+@pytest.mark.browser
+@pytest.mark.parametrize("case", range(9))
+def test_in_browser(case): ...
+
+def test_one(): ...
+"""
+VISITS = "from streamlit.testing.v1 import AppTest\n" + "".join(f"def test_{n}(): ...\n" for n in range(5))
+COUNTS = {  # of what is run under a mark, by file
+    "not slow and not nightly and not browser": (3 + 40 + 1, 2),
+    "slow and not nightly": (5, 3),
+    "browser and not nightly": (2, 0),
+    "nightly": (32 + 7, 0),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asked", COUNTS)
+def test_what_goes_beyond_the_sample_runs_by_name_and_nothing_is_lost(pytester: pytest.Pytester, asked: str) -> None:
+    root = Path(__file__).parents[2]
+    pytester.makepyfile(test_ordinary=FILE, test_visits=VISITS)
+    pytester.makeconftest(
+        f"import sys; sys.path.insert(0, {str(root)!r})\n"
+        "from tests.sampling import mark_what_is_thorough\n"
+        "def pytest_collection_modifyitems(items): mark_what_is_thorough(items)\n"
+    )
+    pytester.makeini("[pytest]\nmarkers =\n  slow\n  nightly\n  browser\n  every_case\n")
+    found = pytester.runpytest("--collect-only", "-q", "-m", asked).outlines
+    ids = {line for line in found if "::" in line}
+    assert tuple(sum(name in line for line in ids) for name in ("test_ordinary", "test_visits")) == COUNTS[asked]
