@@ -24,6 +24,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import TYPED, bias_formula, mask_formula, normaliser_of, score_of
 from attnviz.engine.tables.blocks import FEED_FORWARDS
 from attnviz.engine.tables.initialisers import INITIALISERS
+from attnviz.engine.tables.scores import SCORES, Score
 from attnviz.formula.faults import FormulaError
 from attnviz.formula.graph import Node
 from attnviz.formula.work import LEAST_OF_BIG, MOST, WEIGHT
@@ -230,7 +231,7 @@ def _seconds(config: Config, n: int, m: int, cells: int, vectors: int, parameter
     drawn = sum(math.prod(shape) for shape in parameters)
     d_k, d_v = max(config.key_widths()), max(config.value_widths())
     products = max(n, m) * drawn + cells * (d_k + d_v)
-    score = score_of(config)
+    score = _score(config)
     deep = config.d_a if score.definition.hidden else d_k
     seconds = 40e-9 * drawn + 0.2e-9 * products + 10e-9 * vectors + 60e-9 * cells + 0.001
     if config.initialiser == "orthogonal":
@@ -238,6 +239,14 @@ def _seconds(config: Config, n: int, m: int, cells: int, vectors: int, parameter
     if INITIALISERS[config.initialiser].solved:
         seconds += _solving(config, n, m) + 1.2e-9 * products
     return seconds + score.pairwise * cells * deep
+
+
+def _score(config: Config) -> Score:
+    """Return the row of the score; the dot product's for a typed line that cannot be read: nothing is computed then."""
+    try:
+        return score_of(config)
+    except FormulaError:
+        return SCORES["dot"]
 
 
 def _solving(config: Config, n: int, m: int) -> float:

@@ -108,7 +108,7 @@ def test_a_changed_weight_changes_all_that_follows() -> None:
 
 
 def test_what_the_model_decides_cannot_be_set() -> None:
-    with pytest.raises(ConfigError, match="n_heads is the model's own; what can be changed is max_tokens, mask"):
+    with pytest.raises(ConfigError, match="n_heads is the model's own; what can be changed is model, max_tokens, mask"):
         model("bert")("a cat", n_heads=2)
 
 
