@@ -52,8 +52,8 @@ def page(config: Config, selection: Selection) -> Selection:
     """Draw one slide of the chosen lesson, under its own setting; the visitor's, `config`, stays as it is."""
     st.html(_CSS)
     if not selection.presenter:
-        selection = from_file.choose(selection)
         selection = path.choose(selection) if from_file.opened() is None else selection
+        from_file.choose(selection)
     lesson = from_file.opened() or LESSONS[selection.lesson]
     selection = _turned(lesson, selection)
     slide, at = lesson.slides[selection.slide - 1], _at(lesson, selection)

@@ -146,6 +146,7 @@ def test_a_lesson_is_opened_from_a_file_gone_through_and_closed() -> None:
     at.sidebar.get("file_uploader")[0].upload("mine.toml", text.encode(), "text/plain").run()
     assert clean(at)
     assert "My own −∞ before the softmax, and not 0? · 1 of 6" in html.unescape(said(at))
+    assert [each for each in at.button if each.key == "close-lesson"]
     assert not [each for each in at.sidebar.radio if each.key == "lesson"]
     at.button(key="show-answer").click().run()
     at.button(key="next-slide").click().run()

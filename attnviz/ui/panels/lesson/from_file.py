@@ -17,7 +17,7 @@ from attnviz.lessons import catalogue
 from attnviz.lessons.lesson import Lesson
 from attnviz.settings.fields import ConfigError
 from attnviz.settings.language import Words
-from attnviz.ui.session import admission
+from attnviz.ui.session import admission, session_state
 from attnviz.ui.session.notices import notice
 from attnviz.ui.session.selection import Selection
 
@@ -38,7 +38,7 @@ WORDS = Words(
     }
 )
 _OPENED = "_opened_lesson"
-_FILE = "lesson-file"
+_FILE, _FAULT = "lesson-file", "_lesson_fault"
 
 
 def opened() -> Lesson | None:
@@ -46,15 +46,15 @@ def opened() -> Lesson | None:
     return st.session_state.get(_OPENED)
 
 
-def choose(selection: Selection) -> Selection:
-    """Draw where a lesson is opened or closed; the selection at its first slide when one was just opened."""
+def choose(selection: Selection) -> None:
+    """Draw where a lesson is opened or closed, and where the one that is shown can be had as a file."""
     lesson = opened()
     with st.sidebar:
         if lesson is not None:
             st.markdown(f"**{lesson.title}**")
             st.caption(WORDS["note"])
             st.button(WORDS["close"], key="close-lesson", on_click=_close)
-            return selection
+            return
         with st.expander(WORDS["fold"], key="from-file"):
             st.caption(WORDS["about"])
             title = catalogue.LESSONS[selection.lesson].title
@@ -63,10 +63,9 @@ def choose(selection: Selection) -> Selection:
             st.download_button(
                 WORDS["save"].format(title=title), text, file, "text/plain", key="save-lesson", on_click="ignore"
             )
-            given = st.file_uploader(WORDS["upload"], type=["toml"], key=_FILE, max_upload_size=1)
-            if given is not None:
-                return _open(given.getvalue(), selection)
-    return selection
+            st.file_uploader(WORDS["upload"], type=["toml"], key=_FILE, max_upload_size=1, on_change=_open)
+            if _FAULT in st.session_state:
+                notice(st.session_state[_FAULT], kind="fault")
 
 
 def _close() -> None:
@@ -74,15 +73,19 @@ def _close() -> None:
     st.session_state.pop(_FILE, None)
 
 
-def _open(content: bytes, selection: Selection) -> Selection:
-    """Open a file, or say in a sentence why it cannot be."""
+def _open() -> None:
+    """Open the file that was chosen at its first slide, or keep the sentence that says why it cannot be."""
+    st.session_state.pop(_FAULT, None)
+    given = st.session_state.get(_FILE)
+    if given is None:
+        return
     try:
-        st.session_state[_OPENED] = read(content)
+        st.session_state[_OPENED] = read(given.getvalue())
     except ConfigError as error:
-        said = str(error)
-        notice(WORDS["fault"].format(why=said[:1].upper() + said[1:]).replace("..", "."), kind="fault")
-        return selection
-    return replace(selection, slide=1)
+        why = str(error)
+        st.session_state[_FAULT] = WORDS["fault"].format(why=why[:1].upper() + why[1:]).replace("..", ".")
+    else:
+        session_state.put("slide", "1")
 
 
 def read(content: bytes) -> Lesson:
