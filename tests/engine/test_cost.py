@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from attnviz import BIASES, INITIALISERS, NORMALISERS, SCORES, TASKS, Config, ConfigError, run
-from attnviz.engine import cost
+from attnviz.engine import cost, cost_table, run_sizes
 from attnviz.engine.external import of_weights
 from attnviz.engine.learning import film
 from attnviz.engine.records.trace import Trace
@@ -54,7 +54,7 @@ def numbers(trace: Trace) -> int:
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 def test_sizes_are_never_below_those_of_the_run_and_little_above(setting: dict[str, Any]) -> None:
     config = Config(**{"sentence": WORDS, "max_tokens": 128, **setting})
-    found, trace = cost.sizes(config), run(config)
+    found, trace = run_sizes.sizes(config), run(config)
     assert numbers(trace) <= found.numbers <= 1.6 * numbers(trace)
     largest = max(step.array.size for steps in (trace.around, *trace.layers) for step in steps.values())
     assert largest <= found.largest <= 3 * largest
@@ -66,10 +66,10 @@ def test_everything_that_can_be_asked_for_has_a_need() -> None:
     names = set(PAGES) | {f"explore/{name}" for name in PANEL_NAMES}
     names |= {f"experiments/{name}" for name in EXPERIMENTS} | {"experiments/scale/setting"}
     names |= {f"file/{name}" for name in FORMATS} | {"file/handout"}
-    assert names == {*cost.NEEDS}
+    assert names == {*cost_table.NEEDS}
 
 
-@pytest.mark.parametrize("what", cost.NEEDS)
+@pytest.mark.parametrize("what", cost_table.NEEDS)
 def test_more_of_anything_never_costs_less(what: str) -> None:
     small = Config(sentence=WORDS, n_layers=2, feed_forward="relu", score="additive")
     before = cost.estimate(what, small)
@@ -111,7 +111,7 @@ def test_frames_that_would_stay_in_memory_are_refused_where_they_take_too_much()
         film._LEARNERS.clear()  # the second comes with the package, all of it
         run(small)
         really = [*film._LEARNERS.values()][-1].n_bytes
-        assert 0.8 * really <= cost.NUMBER * cost.sizes(small).frames <= 1.2 * really
+        assert 0.8 * really <= cost.NUMBER * run_sizes.sizes(small).frames <= 1.2 * really
     for task in TASKS.values():
         assert cost.refusal("learn", task.config(), most=cost.most_bytes()) == ""
 
@@ -122,12 +122,12 @@ def test_the_advice_names_what_helps_most() -> None:
     assert "a narrower feed-forward block" in cost.refusal(
         "explore", Config(d_model=64, feed_forward="relu", d_ff=1024), most=1e6
     )
-    for what in cost.NEEDS:  # also where heads share keys and values, or differ in width
+    for what in cost_table.NEEDS:  # also where heads share keys and values, or differ in width
         odd = Config(n_heads=6, n_kv_heads=3, d_k=(1, 2, 3), sentence="a", n_layers=1)
         assert "What would help most" in cost.refusal(what, odd, most=1.0)
 
 
-@pytest.mark.parametrize("what", cost.NEEDS)
+@pytest.mark.parametrize("what", cost_table.NEEDS)
 def test_an_ordinary_setting_is_admitted_everywhere(what: str) -> None:
     ordinary = Config(sentence=WORDS, d_model=64, n_heads=8, d_k=8, d_v=8, n_layers=2)
     assert cost.refusal(what, ordinary, ordinary, most=cost.most_bytes()) == ""
@@ -135,7 +135,7 @@ def test_an_ordinary_setting_is_admitted_everywhere(what: str) -> None:
 
 def test_what_was_brought_is_measured() -> None:
     trace = of_weights([[1.0, 0.0], [0.5, 0.5]])
-    assert cost.sizes(trace).numbers == numbers(trace)
+    assert run_sizes.sizes(trace).numbers == numbers(trace)
     assert cost.refusal("data", trace, most=1.0).endswith("Bring a part of it.")
 
 
@@ -157,9 +157,9 @@ def test_the_parts_that_a_typed_formula_keeps_are_counted(setting: dict[str, Any
 
 def test_a_formula_that_cannot_be_read_costs_nothing_and_is_no_error() -> None:
     for faulty in ("sum(q*k", "tahn(q)"):
-        assert cost.sizes(Config(score="formula", score_formula=faulty, d_k=3)).working == 0
+        assert run_sizes.sizes(Config(score="formula", score_formula=faulty, d_k=3)).working == 0
 
 
 def test_a_sentence_without_tokens_has_no_cost() -> None:
     with pytest.raises(ConfigError):
-        cost.sizes(Config(sentence=" "))
+        run_sizes.sizes(Config(sentence=" "))

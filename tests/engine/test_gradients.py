@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from attnviz import NORMALISERS, SCORES, Config, ConfigError, Gradients, gradients, of_weights, run
-from attnviz.engine import cost
+from attnviz.engine import cost, run_sizes
 from attnviz.engine.backward import layer as backward
 from attnviz.engine.records import typed_rows
 from attnviz.engine.records.pretrained import PretrainedConfig
@@ -305,7 +305,7 @@ def test_the_estimate_covers_the_way_back(score: str) -> None:
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak <= cost.estimate("explore/backward", config).n_bytes - 8 * cost.sizes(config).numbers
+    assert peak <= cost.estimate("explore/backward", config).n_bytes - 8 * run_sizes.sizes(config).numbers
 
 
 @pytest.mark.parametrize("size", [1.0, 1e3, 1e150, 1e-160])

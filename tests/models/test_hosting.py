@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, ConfigError, command, run
-from attnviz.engine import cost
+from attnviz.engine import cost, run_sizes
 from attnviz.engine.records.hosted import MODELS, find
 from attnviz.engine.records.pretrained import PretrainedConfig
 from attnviz.models import hosting
@@ -112,7 +112,7 @@ def test_a_host_without_the_model_says_so_and_keeps_the_name(bert: str, written:
 
 
 def test_a_host_allows_as_many_tokens_as_it_says(bert: str) -> None:
-    assert cost.sizes(Config(sentence=WORDS, model=bert)).n_layers == len(run(Config(model=bert)).layers)
+    assert run_sizes.sizes(Config(sentence=WORDS, model=bert)).n_layers == len(run(Config(model=bert)).layers)
     hosting.offer([f"short={FOLDER / 'bert'}"], "5")
     trace = run(Config(sentence=WORDS, model="short"))
     assert len(trace.query_tokens) == 5
@@ -126,7 +126,7 @@ def test_a_run_is_never_estimated_below_what_it_takes(name: str, n: int) -> None
     hosting.offer([f"{name}={FOLDER / name}"], "128")
     try:
         config = Config(sentence="the cat sat " * (n // 3), model=name)
-        found, trace = cost.sizes(config), run(config)
+        found, trace = run_sizes.sizes(config), run(config)
         each = [
             step.array.size
             for steps in (trace.around, *trace.layers)
@@ -135,7 +135,7 @@ def test_a_run_is_never_estimated_below_what_it_takes(name: str, n: int) -> None
         ]
         assert sum(each) <= found.numbers <= 2 * sum(each)
         assert max(each) <= found.largest
-        assert cost.sizes(trace) == found
+        assert run_sizes.sizes(trace) == found
         refused = cost.refusal("explore", config, most=1.0)
         assert "What would help most: fewer tokens." in refused
     finally:

@@ -25,7 +25,7 @@ from attnviz import TASKS, Config, ConfigError, of_weights, run
 from attnviz.classroom import question_codec
 from attnviz.classroom.marking import assignments, grading
 from attnviz.classroom.printed import handout
-from attnviz.engine import cost
+from attnviz.engine import cost, cost_table
 from attnviz.engine.learning import film
 from attnviz.engine.numerics import scratch
 from attnviz.exports.formats import FORMATS, ExportTarget, export
@@ -44,11 +44,11 @@ FILES = [name for name in FORMATS if "png" not in name or importlib.util.find_sp
 TOGETHER = [name for name in FILES if "png" not in name]
 """Files that two visitors ask for at once; the pixels of a PNG lie outside what Python counts, up to 64 million."""
 
-PAGES = [name for name in cost.PAGES if name not in ("lessons", "data", "assign/student", "assign/mark")]
+PAGES = [name for name in cost_table.PAGES if name not in ("lessons", "data", "assign/student", "assign/mark")]
 VISITED = ("data", "assign/mark")
 """Pages on which something has to be brought before they compute anything."""
 
-ALLOWED, LIMIT = 200 * cost.MB, 700 * cost.MB
+ALLOWED, LIMIT = 200 * cost_table.MB, 700 * cost_table.MB
 """What the host of two visitors allows for one computation, and the memory that it has.
 
 By default 500 MB are allowed where there are 1,000. What one computation takes changes the sum by as much, so that with
@@ -184,7 +184,7 @@ def test_an_estimate_is_never_below_what_is_taken_and_not_far_above(what: str, c
     if what == "file/xlsx":  # others have too many numbers for a workbook
         config = replace(MANY_WORDS, max_tokens=24, n_heads=4)
     found, really = estimated(what, config).n_bytes, taken(make(what, config))
-    assert really <= found <= WITHIN * really + cost.NEEDS[what].fixed
+    assert really <= found <= WITHIN * really + cost_table.NEEDS[what].fixed
 
 
 def largest_admitted(what: str) -> Config:
@@ -213,7 +213,7 @@ def test_two_visitors_at_the_largest_setting_admitted_stay_below_the_limit_of_a_
 
 
 def _env() -> dict[str, str]:
-    allowed = {cost.VARIABLE: str(round(ALLOWED / cost.MB))}
+    allowed = {cost.VARIABLE: str(round(ALLOWED / cost_table.MB))}
     return os.environ | allowed | {"PYTHONPATH": str(ROOT), "MALLOC_MMAP_THRESHOLD_": "131072", "OMP_NUM_THREADS": "1"}
 
 

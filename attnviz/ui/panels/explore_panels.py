@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from attnviz.analysis.seed_average import is_random, mean_weights
-from attnviz.engine import cost
+from attnviz.engine import cost, cost_table
 from attnviz.engine.learning import film
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -141,7 +141,7 @@ def seed_average_panel(trace: Trace, selection: Selection) -> Selection:
     needed = config if film.learns(config) else replace(config, n_layers=layer + 1)
     n_seeds = cost.times(needed, SEEDS)
     if n_seeds < FEWEST_SEEDS:
-        notice(TEXTS["too_slow"].format(seconds=cost.SHORT), kind="fault")
+        notice(TEXTS["too_slow"].format(seconds=cost_table.SHORT), kind="fault")
         return selection
     if not admission.admitted("explore/redeal", config, needed):
         return selection

@@ -14,7 +14,7 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.engine import cost
+from attnviz.engine import cost, cost_table
 from attnviz.engine.cost import Cost
 from attnviz.engine.learning import film
 from attnviz.engine.records.config import Config
@@ -26,7 +26,7 @@ from attnviz.ui.session import locale, unfinished
 from attnviz.ui.session.notices import notice
 from attnviz.ui.session.run_queue import RunQueue
 
-LARGE = Cost(24 * cost.MB, 0.4)
+LARGE = Cost(24 * cost_table.MB, 0.4)
 """A computation that takes more of either waits for others that do."""
 
 WORDS = Words({"waiting": "Another large setting is being computed; this one comes next."})
@@ -43,7 +43,7 @@ def refusal(what: str, of: Config | Trace, *beside: Config) -> str:
 def admitted(what: str, of: Config | Trace, *beside: Config) -> bool:
     """Say why something cannot be made here, if so; else wait for other large ones if it is large, and return True.
 
-    what    a name in `cost.NEEDS`;  beside  settings whose runs are in memory at the same time
+    what    a name in `cost_table.NEEDS`;  beside  settings whose runs are in memory at the same time
     """
     refused = refusal(what, of, *beside)
     if refused:

@@ -16,7 +16,7 @@ from attnviz.classroom import question_codec
 from attnviz.classroom.marking import assignments, grading
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
-from attnviz.engine import cost
+from attnviz.engine import run_sizes
 from attnviz.settings import url_codec
 from attnviz.ui.panels import grading_desk
 from attnviz.ui.session.selection import Selection
@@ -293,7 +293,7 @@ def handed_in(names: str) -> tuple[dict[str, str], str]:
 
 def test_many_codes_are_marked_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     link, text = handed_in("ABCDE")
-    monkeypatch.setattr(grading_desk, "PORTION", 2.5 * cost.sizes(CONFIG).seconds)
+    monkeypatch.setattr(grading_desk, "PORTION", 2.5 * run_sizes.sizes(CONFIG).seconds)
     at = opened(**link)
     at.text_area(key="task-codes").set_value(text).run()
     assert clean(at)
