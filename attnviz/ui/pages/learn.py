@@ -25,7 +25,7 @@ from attnviz.text.headline import headline
 from attnviz.ui.components import number_tables
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.room import View
-from attnviz.ui.session import admission, locale, session_state, widgets
+from attnviz.ui.session import admission, locale, session_state, widget_values
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
 
@@ -211,7 +211,7 @@ def _chips(config: Config) -> dict[str, Config]:
     """Draw what can be taken away; return the settings without what was, by their labels."""
     changed = {name: replace(config, **change) for name, change in WITHOUT.items()}
     offered = [name for name, other in changed.items() if other != config]
-    widgets.reset_invalid_choice("tries", offered, [])
+    widget_values.reset_invalid_choice("tries", offered, [])
     paragraph([WORDS["needs"]])
     chosen = st.pills(
         WORDS["tries"],

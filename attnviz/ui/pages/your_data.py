@@ -18,7 +18,7 @@ from attnviz.settings.language import Words
 from attnviz.text.headline import headline
 from attnviz.ui.pages import explore, exports
 from attnviz.ui.panels import cell, explore_panels
-from attnviz.ui.session import admission, locale, session_state, widgets
+from attnviz.ui.session import admission, locale, session_state, widget_values, widgets
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import PANEL_NAMES, Selection, outside, within
 from attnviz.uploads import parse_text, read_files, to_trace
@@ -148,7 +148,7 @@ def _bring(config: Config) -> None:
                 KINDS,
                 format_func=KINDS.__getitem__,
                 key=_KIND,
-                default=widgets.start(_KIND, held.kind),
+                default=widget_values.start(_KIND, held.kind),
                 required=True,
                 on_change=_other_kind,
                 args=(config,),
@@ -162,14 +162,14 @@ def _bring(config: Config) -> None:
     for area, part in zip(areas, PARTS[chosen]):
         label = TEXTS["paste"] if len(areas) == 1 else TEXTS["paste_part"].format(part=part.upper())
         key = _PASTE.format(part=part)
-        text = widgets.start(key, held.texts.get(part, ""))
+        text = widget_values.start(key, held.texts.get(part, ""))
         start = "" if key in st.session_state and len(text) > _SAID_AGAIN else text
         area.text_area(label, start, key=key, height=104, max_chars=LONGEST, on_change=_pasted, args=(config,))
     queries, keys = st.columns(2)
     typed = {_TOKENS: (queries, held.tokens), _KEY_TOKENS: (keys, held.key_tokens)}
     for key, (place, words) in typed.items():
         label = TEXTS[key.removeprefix("own_")]
-        place.text_input(label, widgets.start(key, words), key=key, on_change=_named, args=(config,))
+        place.text_input(label, widget_values.start(key, words), key=key, on_change=_named, args=(config,))
     paragraph([TEXTS["private"]])
 
 

@@ -25,7 +25,7 @@ from attnviz.text import step_names
 from attnviz.text.captions import NAMES
 from attnviz.text.sentences import plain
 from attnviz.ui.components.qr_code import qr_code
-from attnviz.ui.session import admission, widgets
+from attnviz.ui.session import admission, widget_values, widgets
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
 
@@ -108,7 +108,7 @@ def _edited(task: Assignment) -> Assignment:
         for key in [str(key) for key in st.session_state if str(key).startswith("posed.")]:
             del st.session_state[key]
     if is_other:
-        widgets.show(task)
+        widget_values.show(task)
         st.session_state[_SHOWN] = _TAKEN
     return replace(task, task_questions=tuple(items))
 

@@ -18,7 +18,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz.settings import url_codec
 from attnviz.settings.language import Words
-from attnviz.ui.session import browser_history, locale, widgets
+from attnviz.ui.session import browser_history, locale, widget_values
 
 _SAVED = "_address"
 _PROBLEMS = "_problems"
@@ -56,7 +56,7 @@ def read(
     records, problems = url_codec.decode(url_codec.restore_dropped(asked, st.session_state.get(_SAVED, {})), *classes)
     if navigated:
         browser_history.arrived()
-        _push_to_widgets(widgets.show(*records))
+        _push_to_widgets(widget_values.show(*records))
         _save(records, problems)
     else:  # widgets start from the records; after a restart of the server, those of the browser hold newer values
         _save(records, problems)
@@ -103,7 +103,7 @@ def adopt(*records: object, problems: Iterable[str] = ()) -> None:
     that a slider that was moved in the same moment keeps what it says.
     """
     before, _ = url_codec.decode(st.session_state.get(_SAVED, {}), *map(type, records))
-    _push_to_widgets(widgets.show(*records, unlike=before))
+    _push_to_widgets(widget_values.show(*records, unlike=before))
     _save(records, problems)
 
 

@@ -15,7 +15,7 @@ from attnviz.engine.records.config import Config
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson
 from attnviz.settings.language import Words
-from attnviz.ui.session import session_state, widgets
+from attnviz.ui.session import session_state, widget_values
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import (
     EXPERIMENT_NAMES,
@@ -47,13 +47,13 @@ WORDS = Words(
 def choose(selection: Selection) -> Selection:
     """Draw the list at the left; the selection with the lesson that is chosen in it, at its first slide."""
     names = list(LESSON_NAMES)
-    widgets.reset_invalid_choice("lesson", names, selection.lesson)
+    widget_values.reset_invalid_choice("lesson", names, selection.lesson)
     with st.sidebar:
         _said(selection)
         name = st.radio(
             WORDS["list"],
             names,
-            names.index(widgets.start("lesson", selection.lesson)),
+            names.index(widget_values.start("lesson", selection.lesson)),
             format_func=lambda name: _label(name, selection),
             captions=[_caption(name, selection) for name in names],
             key="lesson",

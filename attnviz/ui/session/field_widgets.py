@@ -1,0 +1,232 @@
+"""A widget for each kind of field, drawn from the field and the value that the record holds.
+
+Knows the kinds of fields and no field by name. What is typed and cannot be read leaves the field as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import Field
+from typing import Any
+
+import streamlit as st
+
+from attnviz.settings.fields import (
+    Knobs,
+    Listed,
+    Named,
+    Number,
+    Option,
+    Options,
+    Switch,
+    Text,
+    Widths,
+    read_knob,
+    settings,
+    snap_to_valid,
+)
+from attnviz.settings.language import translate
+from attnviz.settings.plain_text import clean
+from attnviz.settings.rows import KnobValue
+from attnviz.ui.session.widget_values import (
+    MOST_STOPS,
+    each_place,
+    first_value,
+    is_picked,
+    knob_key,
+    place_key,
+    reset_invalid_choice,
+    shown_knob,
+    shown_value,
+    start,
+)
+
+_EACH = "{low} to {high}, once or for each head: 4, 3, 2"
+
+
+def draw_field(draft: object, item: Field[Any], prefix: str) -> Any:
+    """Draw the widget of one field here, and return what the field then holds; `prefix` stands before its key."""
+    kind = item.metadata["kind"]
+    make: Callable[..., Any]
+    match kind:
+        case Text():
+            make = _text
+        case Switch():
+            make = _switch
+        case Option():
+            make = _option
+        case Options():
+            make = _options
+        case Named():
+            make = _named
+        case Listed():
+            make = _listed
+        case Knobs():
+            make = _knobs
+        case Number() if is_picked(kind):
+            make = _pick
+        case Widths() | Number() if isinstance(kind, Widths) or kind.none:
+            make = _typed
+        case Number(stops=stops) if stops:
+            make = _stops
+        case _:
+            make = _number
+    label, help = translate(item.metadata["label"]), translate(item.metadata["help"])
+    return make(draft, item, kind, {"label": label, "key": prefix + item.name, "help": help or None})
+
+
+def _text(draft: object, item: Field[Any], kind: Text, common: dict[str, Any]) -> str:
+    common |= {"max_chars": kind.longest, "value": first_value(draft, item, common["key"])}
+    typed = st.text_input(**common) if kind.lines == 1 else st.text_area(height=max(68, 28 * kind.lines), **common)
+    return clean(typed or "", kind.lines)
+
+
+def _switch(draft: object, item: Field[Any], kind: Switch, common: dict[str, Any]) -> bool:
+    return st.toggle(value=first_value(draft, item, common["key"]), **common)
+
+
+def _option(draft: object, item: Field[Any], kind: Option, common: dict[str, Any]) -> str:
+    names = list(kind.table)
+    reset_invalid_choice(common["key"], names, getattr(draft, item.name))
+    held = first_value(draft, item, common["key"])
+    common |= {"index": names.index(held), "help": _explained(item, [held])}
+    return st.selectbox(options=names, format_func=lambda name: kind.table[name].label, **common)
+
+
+def _named(draft: object, item: Field[Any], kind: Named, common: dict[str, Any]) -> str:
+    """A list of what this host has; a name that it has not is kept, and said to be missing."""
+    held = getattr(draft, item.name)
+    names = list(dict.fromkeys(("", *kind.offered(), held)))
+    reset_invalid_choice(common["key"], names, held)
+    at = names.index(first_value(draft, item, common["key"]))
+
+    def worded(name: str) -> str:
+        if not name:
+            return translate("None: made here")
+        short = name.partition("~")[0]
+        return short if name in kind.offered() else translate("{name} (not here)", name=short)
+
+    return st.selectbox(options=names, index=at, format_func=worded, **common)
+
+
+def _options(draft: object, item: Field[Any], kind: Options, common: dict[str, Any]) -> tuple[str, ...]:
+    names = [name for name in kind.table if name != kind.empty]
+    reset_invalid_choice(common["key"], names, shown_value(item, getattr(draft, item.name)))
+    held = first_value(draft, item, common["key"])
+    common |= {"default": held, "help": _explained(item, held)}
+    chosen = st.multiselect(
+        options=names,
+        format_func=lambda name: kind.table[name].label,
+        placeholder=kind.table[kind.empty].label,
+        **common,
+    )
+    return kind.check(chosen)
+
+
+def _listed(draft: object, item: Field[Any], kind: Listed, common: dict[str, Any]) -> tuple[str, ...]:
+    """A list to pick from for each thing that a row is named for; names beyond them are kept."""
+    values = {each.name: getattr(draft, each.name) for each in settings(draft)}
+    held, options = each_place(kind, getattr(draft, item.name)), list(kind.table)
+    n = min(kind.each(values), kind.most)
+    chosen = []
+    for place in range(n):
+        key = place_key(common["key"], place)
+        reset_invalid_choice(key, options, held[place])
+        label = f"{common['label']} {place + 1}" if n > 1 else common["label"]
+        name = start(key, held[place])
+        help, at = _explained(item, [name]), options.index(name)
+        chosen.append(
+            st.selectbox(label, options, at, format_func=lambda name: kind.table[name].label, key=key, help=help)
+        )
+    return kind.check([*chosen, *getattr(draft, item.name)[n:]])
+
+
+def _knobs(draft: object, item: Field[Any], kind: Knobs, common: dict[str, Any]) -> tuple[tuple[str, KnobValue], ...]:
+    """A slider for each knob of the row that is chosen, or a field where every head may have a number of its own."""
+    held = dict(getattr(draft, item.name))
+    row = kind.rows[getattr(draft, kind.of)]
+    for knob in row.knobs:
+        at = f"{row.name}.{knob.name}"
+        key, now = knob_key(common["key"], at), held.get(at, knob.default)
+        if not knob.heads:
+            value = start(key, now)
+            held[at] = st.slider(knob.label, float(knob.low), float(knob.high), value, float(knob.step), key=key)
+            continue
+        typed = st.text_input(knob.label, start(key, shown_knob(knob, now)), key=key)
+        try:
+            held[at], problem = read_knob(knob, typed or "", kind.most)
+        except ValueError:
+            problem = "unreadable"
+        if problem:  # in our own words, as with other typed numbers
+            choice = translate(_EACH, low=f"{knob.low:g}", high=f"{knob.high:g}")
+            used = shown_knob(knob, held.get(at, knob.default))
+            st.caption(translate("Choose {choice}. Used now: {value}", choice=choice, value=used))
+    return kind.check(held)
+
+
+def _explained(item: Field[Any], names: list[str] | tuple[str, ...]) -> str | None:
+    """The field's help, and the note of every row that is chosen."""
+    table = item.metadata["kind"].table
+    notes = [f"**{table[name].label}.** {table[name].note}".rstrip() for name in names if name in table]
+    return "\n\n".join(filter(None, [translate(item.metadata["help"]), *notes])) or None
+
+
+def _typed(draft: object, item: Field[Any], kind: Number | Widths, common: dict[str, Any]) -> Any:
+    """A field for what no slider can hold: several numbers, or one that may be left empty.
+
+    A number field of Streamlit's own goes back to what it started from when it is emptied, and None could not be set.
+    """
+    empty = kind.none if isinstance(kind, Number) else None
+    common["value"] = first_value(draft, item, common["key"])
+    typed = (st.text_input(placeholder=empty, **common) or "").strip()
+    try:
+        value, problem = (None, None) if empty and not typed else kind.read(typed)
+    except ValueError:
+        value, problem = getattr(draft, item.name), "unreadable"
+    if problem:  # in our own words: a caption is markdown, so what was typed must not enter it
+        each = {} if isinstance(kind, Number) else {"low": kind.low, "high": kind.high}
+        choice = kind.range if isinstance(kind, Number) else translate(_EACH, **each)
+        st.caption(
+            translate("Choose {choice}. Used now: {value}", choice=choice, value=shown_value(item, value) or empty)
+        )
+    return value
+
+
+def _pick(draft: object, item: Field[Any], kind: Number, common: dict[str, Any]) -> int | float | None:
+    """A list of the numbers that go with the rest of the draft; for one that no longer does, the nearest below."""
+    values = {other.name: getattr(draft, other.name) for other in settings(draft)}
+    offered = kind.offered(values) if kind.offered else range(int(kind.low), int(kind.high) + 1)
+    words = [*(["auto"] if kind.none else []), *map(kind.write, offered)]
+    fitting = kind.write(snap_to_valid(type(draft), values)[0][item.name])
+    held = st.session_state.get(common["key"])
+    at = words.index(held if held in words else fitting)
+    chosen = st.selectbox(options=words, index=at, format_func=lambda word: _worded(kind, word), **common)
+    return kind.read(chosen or words[at])[0]
+
+
+def _worded(kind: Number, word: str) -> str:
+    return kind.none or word if word == "auto" else word
+
+
+def _stops(draft: object, item: Field[Any], kind: Number, common: dict[str, Any]) -> int | float:
+    """A slider over the stops, and over a value between two of them that came from a link."""
+    held = first_value(draft, item, common["key"])
+    stops = sorted({*kind.stops, held})
+    words = str if kind.integer else _short
+    return st.select_slider(options=stops, value=held, format_func=words, **common)
+
+
+def _short(number: float) -> str:
+    """A number of any size as the page writes it: −1e9."""
+    return f"{number:g}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
+
+
+def _number(draft: object, item: Field[Any], kind: Number, common: dict[str, Any]) -> int | float | None:
+    kept = int if kind.integer else float
+    held = first_value(draft, item, common["key"])
+    common["value"] = kept(held if kind.low <= held <= kind.high else getattr(draft, item.name))
+    common |= {"min_value": kept(kind.low), "max_value": kept(kind.high), "step": kept(kind.step)}
+    common["format"] = None if kind.integer else "%g"
+    if (kind.high - kind.low) / kind.step < MOST_STOPS:
+        return st.slider(**common)
+    return st.number_input(**common)
