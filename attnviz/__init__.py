@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from attnviz.models.in_memory import of_model
     from attnviz.models.model import Model, load
     from attnviz.pictures.heatmaps import heatmaps, show
-    from attnviz.settings.fields import ConfigError
+    from attnviz.settings.faults import ConfigError
     from attnviz.settings.rows import Knob, LineRow
 
 __version__ = "0.1.0"

@@ -23,7 +23,8 @@ from attnviz.engine.tables.own_rows import load_rows
 from attnviz.exports.formats import FORMATS, ExportTarget, export, kind_of
 from attnviz.models import hosting
 from attnviz.settings import url_codec
-from attnviz.settings.fields import ConfigError, settings, shorten
+from attnviz.settings.faults import ConfigError, shorten
+from attnviz.settings.fields import settings
 from attnviz.ui.session.selection import Selection, within
 from attnviz.uploads import read_files, to_trace
 

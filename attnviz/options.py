@@ -8,18 +8,10 @@ from dataclasses import Field
 from typing import Any
 
 from attnviz.settings import plain_text
-from attnviz.settings.fields import (
-    ConfigError,
-    Number,
-    Options,
-    SerialisedTuple,
-    Switch,
-    Text,
-    Widths,
-    default,
-    settings,
-    shorten,
-)
+from attnviz.settings.faults import ConfigError, shorten
+from attnviz.settings.fields import default, settings
+from attnviz.settings.kinds import Number, Switch, Text
+from attnviz.settings.tuple_kinds import Options, SerialisedTuple, Widths
 
 UNREADABLE = "cannot be read at {part}; write each as scores.1.2.3.4~0.5, with ~~ between two"
 

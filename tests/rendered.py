@@ -19,7 +19,8 @@ from attnviz.classroom.printed import handout
 from attnviz.engine.records.trace import Trace
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.settings import url_codec
-from attnviz.settings.fields import ConfigError, settings
+from attnviz.settings.faults import ConfigError
+from attnviz.settings.fields import settings
 from attnviz.ui.session.selection import Selection
 
 HOW_MANY = 200

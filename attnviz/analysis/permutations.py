@@ -17,7 +17,7 @@ from attnviz.engine.records.trace import STEPS, Trace
 from attnviz.engine.run import run
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.tokenisers import TOKENISERS
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.rows import Choice, table
 
 Array = np.ndarray

@@ -13,7 +13,7 @@ from attnviz.engine.records.trace import STEPS
 from attnviz.engine.run import run
 from attnviz.lessons.catalogue import read_lesson
 from attnviz.lessons.lesson import Lesson, Slide
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 
 MOST_SLIDES = 40
 FOREIGN = re.compile(r"!\[|\]\(|://")

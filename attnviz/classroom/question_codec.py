@@ -12,7 +12,7 @@ from typing import Any
 
 from attnviz.classroom.question_kinds import ASK
 from attnviz.lessons.lesson import Question
-from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words, translate, translated_fields
 
 Value = str | int | float

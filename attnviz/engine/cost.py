@@ -17,7 +17,7 @@ from attnviz.engine.records import hosted
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run_sizes import sizes
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 
 NUMBER = 8

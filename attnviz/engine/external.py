@@ -20,7 +20,8 @@ from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.run import formulas_of, mask_of, note_empty_rows
 from attnviz.engine.tables.masks import MASKS, Tokens
 from attnviz.engine.tables.scores import SCORES, Score, of_formula
-from attnviz.settings.fields import ConfigError, number, settings, switch, widths
+from attnviz.settings.faults import ConfigError
+from attnviz.settings.fields import number, settings, switch, widths
 from attnviz.settings.language import Words, translate
 
 MOST_HEADS, MOST_LAYERS, MOST_WIDTH = 128, 128, 1024

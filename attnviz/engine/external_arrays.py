@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.engine.numerics.tensors import real
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, translate
 
 Array = np.ndarray

@@ -10,7 +10,7 @@ from attnviz.engine.records.trace import Steps
 from attnviz.engine.tables.embeddings import EMBEDDINGS, parse, unlisted
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.tokenisers import TOKENISERS, framed
-from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Plural, Words, translate
 
 Array = np.ndarray

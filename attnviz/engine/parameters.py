@@ -15,7 +15,7 @@ from attnviz.engine.solved_heads import SolvedHeads
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.formula import names
 from attnviz.formula.graph import HIDDEN
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import translate
 
 Array = np.ndarray

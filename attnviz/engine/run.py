@@ -25,7 +25,7 @@ from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.tokenisers import PAD
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Plural, Words, translate
 
 Array = np.ndarray

@@ -29,7 +29,8 @@ from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
 from attnviz.readings.latex import COMMANDS
-from attnviz.settings.fields import ConfigError, default, settings, shorten
+from attnviz.settings.faults import ConfigError, shorten
+from attnviz.settings.fields import default, settings
 from attnviz.settings.language import Words, translate
 from attnviz.text.step_names import PARAMETERS
 from attnviz.uploads import npy, parse_text

@@ -15,7 +15,7 @@ from typing import Any
 from attnviz.engine.external import is_external
 from attnviz.engine.records.pretrained import is_pretrained
 from attnviz.engine.records.trace import Step, Trace
-from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words, translate, translated_fields
 
 MISSING = 'a .{name} file needs {module}, which is not installed; pip install "attnviz[{extra}]" brings it'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 
 FAULTS = Words(

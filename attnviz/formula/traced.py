@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.formula.faults import fault
 from attnviz.formula.graph import Formula
 from attnviz.formula.reader import parse
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 
 _CALLED: dict[Any, str] = {
     np.tanh: "tanh",

@@ -21,7 +21,7 @@ from attnviz.engine.records.config import Config
 from attnviz.lessons.faults import FAULTS
 from attnviz.lessons.lesson import Lesson, Question, Slide
 from attnviz.lessons.read_control import read_control
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 
 DEFAULT = "default"
 LONGEST = 100_000

@@ -12,7 +12,7 @@ from typing import Any
 
 from attnviz.lessons.control import MENDED, Choice, Control, Move
 from attnviz.lessons.faults import FAULTS
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 
 Setting = Callable[[Any, str], dict[str, Any]]
 """What reads a change of the setting, with the place for a fault."""

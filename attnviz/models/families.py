@@ -11,7 +11,7 @@ from typing import Any
 
 from attnviz.models import shapes
 from attnviz.models.shapes import Facts, Shape
-from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 
 FAULTS = Words({"family": "model_type {given} is not read here; the families that are: {known}"})

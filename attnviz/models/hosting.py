@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attnviz.engine.records.hosted import MODELS
 from attnviz.models.model import Model, load
-from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 
 VARIABLE, TOKENS = "ATTNVIZ_MODELS", "ATTNVIZ_MODEL_TOKENS"

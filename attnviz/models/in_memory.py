@@ -14,7 +14,7 @@ import numpy as np
 from attnviz.engine.records.trace import Trace
 from attnviz.models.model import Model
 from attnviz.models.safetensors import missing
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 
 Array = np.ndarray

@@ -22,7 +22,7 @@ from attnviz.models import forward, tokeniser
 from attnviz.models.arrays import Arrays
 from attnviz.models.families import family_of
 from attnviz.models.safetensors import Tensors
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, translate
 
 Array = np.ndarray

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 
 Array = np.ndarray

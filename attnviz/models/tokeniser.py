@@ -12,7 +12,7 @@ from typing import Any
 
 from attnviz.models.byte_pairs import GPT_2, WORDS, BytePairs
 from attnviz.models.wordpiece import WordPiece
-from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 
 LARGEST = 100_000_000

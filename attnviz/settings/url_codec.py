@@ -13,26 +13,12 @@ from dataclasses import Field
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
-from attnviz.settings.fields import (
-    Changes,
-    Kind,
-    Knobs,
-    Listed,
-    Named,
-    Number,
-    Option,
-    Options,
-    SerialisedTuple,
-    Switch,
-    Text,
-    Widths,
-    default,
-    settings,
-    shorten,
-    snap_to_valid,
-)
+from attnviz.settings.faults import shorten
+from attnviz.settings.fields import Changes, Kind, default, settings, snap_to_valid
+from attnviz.settings.kinds import Named, Number, Option, Switch, Text
 from attnviz.settings.language import Words, translate
 from attnviz.settings.plain_text import clean
+from attnviz.settings.tuple_kinds import Knobs, Listed, Options, SerialisedTuple, Widths
 
 LONGEST_LINK = 6_000
 """Characters of a percent-encoded address that every proxy, chat and e-mail in use lets through."""

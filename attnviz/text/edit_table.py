@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import MOST, OUTER, Edit
 from attnviz.engine.records.trace import Step, Trace
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text.position_label import position_label
 from attnviz.text.sentences import Sentence, fill, rounded_number

@@ -16,7 +16,7 @@ from math import prod
 
 import numpy as np
 
-from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words, translate
 
 Array = np.ndarray

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.engine.records.trace import AXES
-from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words, translate
 from attnviz.settings.plain_text import clean
 from attnviz.uploads import npy

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.settings.fields import shorten
+from attnviz.settings.faults import shorten
 from attnviz.settings.language import translate
 from attnviz.settings.plain_text import clean
 from attnviz.uploads import npy

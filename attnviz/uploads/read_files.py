@@ -8,7 +8,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 from attnviz.settings.plain_text import clean
 from attnviz.uploads import npy, parse_text

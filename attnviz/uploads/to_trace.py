@@ -9,7 +9,7 @@ from attnviz.engine.external import of_scores, of_vectors, of_weights
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.scores import SCORES
-from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words, translate
 from attnviz.uploads import parse_text
 from attnviz.uploads.npy import Array

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from attnviz.classroom.marking import answer_codes
 from attnviz.classroom.marking.answer_codes import BASE, SIGNS
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 
 LIKE = ("0ODQ", "1IL", "2Z", "5S", "8B", "UV")
 

@@ -19,7 +19,7 @@ from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.question_kinds import QUESTIONS
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.settings import plain_text, url_codec
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.text.sentences import plain
 from attnviz.ui.session.selection import PANEL_NAMES, Selection
 

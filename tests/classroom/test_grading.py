@@ -18,7 +18,7 @@ from attnviz.classroom.marking import answer_codes, assignments, grading, submis
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.exports import tables
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 
 CONFIG = Config(sentence="one two three four five", second_sentence="six seven eight", n_heads=3, d_k=4, d_v=2)
 ITEMS = (

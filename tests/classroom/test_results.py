@@ -16,7 +16,7 @@ from attnviz.classroom.marking.grading import GradedSubmission
 from attnviz.classroom.marking.submissions import Table
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.exports.tables import FORMULA_STARTS
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import set_language
 
 CONFIG = Config(sentence="one two three four", n_heads=2, d_k=3, d_v=2)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from attnviz.classroom.marking import answer_codes, submissions
 from attnviz.classroom.marking.submissions import Table
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 
 PAIRS = [("Ada L", "34-67"), ("Bob", "99A")]
 ONE, TWO = (answer_codes.with_checksum((0, *range(n, n + 11))) for n in (1, 5))

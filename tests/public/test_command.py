@@ -21,19 +21,9 @@ import attnviz
 from attnviz import Config, ConfigError, command, run
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.settings import url_codec
-from attnviz.settings.fields import (
-    Knobs,
-    Listed,
-    Named,
-    Number,
-    Option,
-    Options,
-    Switch,
-    Text,
-    Widths,
-    default,
-    settings,
-)
+from attnviz.settings.fields import default, settings
+from attnviz.settings.kinds import Named, Number, Option, Switch, Text
+from attnviz.settings.tuple_kinds import Knobs, Listed, Options, Widths
 from attnviz.ui.session.selection import Selection
 
 ROOT = Path(__file__).parents[2]

@@ -17,20 +17,10 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.settings import fields, url_codec
-from attnviz.settings.fields import (
-    Changes,
-    ConfigError,
-    Knobs,
-    Listed,
-    Named,
-    Number,
-    Option,
-    Options,
-    SerialisedTuple,
-    Switch,
-    Text,
-    Widths,
-)
+from attnviz.settings.faults import ConfigError
+from attnviz.settings.fields import Changes
+from attnviz.settings.kinds import Named, Number, Option, Switch, Text
+from attnviz.settings.tuple_kinds import Knobs, Listed, Options, SerialisedTuple, Widths
 from attnviz.ui.session.selection import Selection
 
 ITEMS = {item.name: item for record in (Config, Selection) for item in fields.settings(record)}

@@ -39,7 +39,7 @@ from attnviz.engine.records.trace import AXES, STEPS
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.lessons.catalogue import LESSONS
-from attnviz.settings import fields, language
+from attnviz.settings import faults, fields, language
 from attnviz.settings.language import (
     LANGUAGES,
     Plural,
@@ -397,7 +397,7 @@ def test_a_note_begins_with_a_capital_and_the_rest_keeps_its_own(monkeypatch: py
     ],
 )
 def test_a_setting_that_cannot_be_used_says_why(name: str, value: object) -> None:
-    with pytest.raises(fields.ConfigError) as error:
+    with pytest.raises(faults.ConfigError) as error:
         Config(**{name: value})  # type: ignore[arg-type]
     assert marked(str(error.value).removeprefix(f"{name} "))
 

@@ -15,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.engine.records.config import Config
-from attnviz.settings import fields, plain_text, url_codec
-from attnviz.settings.fields import Number, Option, Options, Switch, Text
+from attnviz.settings import faults, fields, plain_text, url_codec
+from attnviz.settings.kinds import Number, Option, Switch, Text
 from attnviz.settings.rows import Choice, table
+from attnviz.settings.tuple_kinds import Options
 from attnviz.ui.session.selection import LESSON_NAMES, Selection
 
 FEW, MANY = (settings(max_examples=n, deadline=None, derandomize=True) for n in (60, 500))
@@ -46,7 +47,7 @@ class Paint:
     def __post_init__(self) -> None:
         fields.check(self)
         if self.shape == "ring" and not self.framed:
-            raise fields.ConfigError(f"shape is 'ring'; only a framed picture has one, and {self.title} is not")
+            raise faults.ConfigError(f"shape is 'ring'; only a framed picture has one, and {self.title} is not")
 
 
 @dataclass(frozen=True)

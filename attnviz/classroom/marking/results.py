@@ -12,7 +12,7 @@ from attnviz.classroom.marking.assignments import Assignment, known_by
 from attnviz.classroom.marking.grading import GradedSubmission
 from attnviz.classroom.marking.submissions import Table
 from attnviz.exports.tables import guarded
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, current_language
 
 MOST_POINTS = 100.0

@@ -15,7 +15,7 @@ from itertools import permutations
 
 from attnviz.classroom.marking import answer_codes
 from attnviz.exports.tables import FORMULA_STARTS
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.settings.plain_text import clean
 from attnviz.uploads import read_files

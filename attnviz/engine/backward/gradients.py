@@ -20,7 +20,7 @@ from attnviz.engine.backward.layer import LayerBack
 from attnviz.engine.external import is_external
 from attnviz.engine.records.pretrained import is_pretrained
 from attnviz.engine.records.trace import Step, Trace
-from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import translate
 
 FORMULAS = {

@@ -24,7 +24,8 @@ from attnviz.engine.tables.embeddings import EMBEDDINGS
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tasks.tasks import GAMES, Game
 from attnviz.formula.names import STEPS as SCORE_STEPS
-from attnviz.settings.fields import ConfigError, default, settings
+from attnviz.settings.faults import ConfigError
+from attnviz.settings.fields import default, settings
 from attnviz.settings.language import Plural, Words
 
 Array = np.ndarray

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 
 Array = np.ndarray

@@ -91,7 +91,7 @@ class Config:
     >>> Config(n_heads=99)
     Traceback (most recent call last):
     ...
-    attnviz.settings.fields.ConfigError: n_heads is 99; choose 1 to 16
+    attnviz.settings.faults.ConfigError: n_heads is 99; choose 1 to 16
     """
 
     sentence: str = text(

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from attnviz.engine.records import edited_rows
-from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import translate
 
 Edit = tuple[int | None, str, tuple[int, ...], float]

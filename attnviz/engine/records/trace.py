@@ -13,7 +13,7 @@ import numpy as np
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.step_specs import OF_MODELS, Spec
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, translate, translated_fields
 
 AXES = Words(

@@ -18,8 +18,8 @@ from attnviz.formula.graph import Formula
 from attnviz.formula.reader import parse
 from attnviz.formula.traced import traced
 from attnviz.readings.latex import latex
-from attnviz.settings.fields import Knobs
 from attnviz.settings.rows import Choice, KnobValue, pick
+from attnviz.settings.tuple_kinds import Knobs
 
 TYPED = "formula"
 """The name of the row of every table that stands for a line that was typed."""

@@ -13,7 +13,7 @@ from attnviz.engine.numerics.noise import normal as normal_noise
 from attnviz.engine.numerics.noise import uniform as uniform_noise
 from attnviz.engine.tables.lexicon import COLUMNS, lexicon
 from attnviz.engine.tables.tokenisers import SPECIAL
-from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import translate
 from attnviz.settings.rows import Choice, table
 

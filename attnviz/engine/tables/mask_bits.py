@@ -11,7 +11,7 @@ import numpy as np
 
 from attnviz.engine.tables import masks
 from attnviz.engine.tables.masks import LAST
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 
 LEGIBLE = 200
 """Characters of a percent-encoded list that is left as it is, so that a short one can be read in a link."""

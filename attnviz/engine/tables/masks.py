@@ -13,7 +13,7 @@ import numpy as np
 
 from attnviz.formula.functions import mask_table
 from attnviz.formula.reader import parse as read_formula
-from attnviz.settings.fields import ConfigError, shorten
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import translate
 from attnviz.settings.rows import Choice, table
 

@@ -11,9 +11,10 @@ from typing import Any
 from attnviz.engine.tables import normalisers, scores
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
-from attnviz.settings.fields import ConfigError, number_of, shorten
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 from attnviz.settings.rows import Choice, LineRow
+from attnviz.settings.tuple_kinds import number_of
 
 FAULTS = Words(
     {

@@ -15,7 +15,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.pictures import comparison
 from attnviz.settings import language, url_codec
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES

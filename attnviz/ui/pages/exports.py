@@ -16,7 +16,7 @@ from attnviz.exports import links
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.pictures.static import png
 from attnviz.settings import language, url_codec
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text.captions import NAMES
 from attnviz.text.step_names import steps

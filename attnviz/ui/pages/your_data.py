@@ -13,7 +13,8 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.scores import SCORES
 from attnviz.exports import archive
 from attnviz.exports.formats import ExportTarget
-from attnviz.settings.fields import ConfigError, settings
+from attnviz.settings.faults import ConfigError
+from attnviz.settings.fields import settings
 from attnviz.settings.language import Words
 from attnviz.text.headline import headline
 from attnviz.ui.pages import explore, exports

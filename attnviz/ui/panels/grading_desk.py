@@ -14,7 +14,7 @@ from attnviz.classroom.marking.assignments import Assignment
 from attnviz.engine import cost
 from attnviz.engine.records.config import Config
 from attnviz.settings import url_codec
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, current_language
 from attnviz.ui.session import admission, locale, session_state
 from attnviz.ui.session.notices import notice, paragraph

@@ -18,7 +18,7 @@ from attnviz.engine.tables.mask_bits import compact
 from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.row_names import MaskName
 from attnviz.exports.mask_code import code, expression
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Plural, Words
 from attnviz.ui.components import mask_painter
 from attnviz.ui.session import locale, session_state

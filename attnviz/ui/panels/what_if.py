@@ -15,7 +15,7 @@ from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.exports import tables
 from attnviz.pictures import stages
 from attnviz.settings import url_codec
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text import edit_table
 from attnviz.text.captions import NAMES

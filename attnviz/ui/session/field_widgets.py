@@ -11,23 +11,12 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.settings.fields import (
-    Knobs,
-    Listed,
-    Named,
-    Number,
-    Option,
-    Options,
-    Switch,
-    Text,
-    Widths,
-    read_knob,
-    settings,
-    snap_to_valid,
-)
+from attnviz.settings.fields import settings, snap_to_valid
+from attnviz.settings.kinds import Named, Number, Option, Switch, Text
 from attnviz.settings.language import translate
 from attnviz.settings.plain_text import clean
 from attnviz.settings.rows import KnobValue
+from attnviz.settings.tuple_kinds import Knobs, Listed, Options, Widths, read_knob
 from attnviz.ui.session.widget_values import (
     MOST_STOPS,
     each_place,

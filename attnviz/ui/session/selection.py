@@ -12,7 +12,8 @@ from attnviz.engine.records.config import MOST_HEADS, Config
 from attnviz.engine.records.trace import Trace
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.settings import fields
-from attnviz.settings.fields import changes, number, option, options, settings, shorten, switch, text
+from attnviz.settings.faults import shorten
+from attnviz.settings.fields import changes, number, option, options, settings, switch, text
 from attnviz.settings.language import LANGUAGES, Words, translate
 from attnviz.settings.rows import Entry, table
 

@@ -9,8 +9,10 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.settings.fields import Changes, Knobs, Listed, Number, Options, SerialisedTuple, Widths, settings
+from attnviz.settings.fields import Changes, settings
+from attnviz.settings.kinds import Number
 from attnviz.settings.rows import Knob, KnobValue
+from attnviz.settings.tuple_kinds import Knobs, Listed, Options, SerialisedTuple, Widths
 
 MOST_STOPS = 256  # a slider with more stops than this cannot be set by hand
 

@@ -14,19 +14,10 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from attnviz.settings import url_codec
-from attnviz.settings.fields import (
-    Changes,
-    Named,
-    Option,
-    Options,
-    SerialisedTuple,
-    Text,
-    conditional_fields,
-    relevant_fields,
-    settings,
-    snap_to_valid,
-)
+from attnviz.settings.fields import Changes, conditional_fields, relevant_fields, settings, snap_to_valid
+from attnviz.settings.kinds import Named, Option, Text
 from attnviz.settings.language import translate
+from attnviz.settings.tuple_kinds import Options, SerialisedTuple
 from attnviz.ui.session.field_widgets import draw_field
 from attnviz.ui.session.widget_values import first_value, held_values, reset_invalid_choice, shown_value, start
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.settings import fields
+from attnviz.settings import faults, fields
 from attnviz.settings.rows import Choice, table
 from attnviz.ui.session import browser_history, session_state, widgets
 
@@ -47,7 +47,7 @@ class Meal:
     def __post_init__(self) -> None:
         fields.check(self)
         if self.ticket == 13 and not self.warm:
-            raise fields.ConfigError("ticket is 13; a cold meal takes any other")
+            raise faults.ConfigError("ticket is 13; a cold meal takes any other")
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ draft = widgets.draw(draft, skip=("name", "guests"))
 look = widgets.draw(look)
 try:
     meal = widgets.checked(draft)
-except fields.ConfigError as error:
+except faults.ConfigError as error:
     st.text(f"Refused: {error}")
 left_out = session_state.write(meal, look)
 for problem in problems:

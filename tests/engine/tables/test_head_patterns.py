@@ -15,7 +15,7 @@ from attnviz.engine import solved_heads
 from attnviz.engine.solved_heads import WHY, SolvedHeads, misses
 from attnviz.engine.tables.head_patterns import PATTERNS, LeastSquares, Match
 from attnviz.engine.tables.positions import sinusoidal
-from attnviz.settings import fields
+from attnviz.settings import fields, tuple_kinds
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -464,7 +464,7 @@ def test_no_radius_where_all_are_one():
     assert Match((0, 0), (0, 0), 1).radius(6.0, 1.0) == 0.0
 
 
-KIND = fields.Listed(PATTERNS, 3, lambda values: 2)
+KIND = tuple_kinds.Listed(PATTERNS, 3, lambda values: 2)
 
 
 @pytest.mark.parametrize(

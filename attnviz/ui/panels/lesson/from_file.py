@@ -15,7 +15,7 @@ from attnviz.engine import cost
 from attnviz.engine.records.config import Config
 from attnviz.lessons import catalogue
 from attnviz.lessons.lesson import Lesson
-from attnviz.settings.fields import ConfigError
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.ui.session import admission, session_state
 from attnviz.ui.session.notices import notice

@@ -1,0 +1,12 @@
+"""The error of a setting that cannot be used, and what its messages quote."""
+
+from __future__ import annotations
+
+
+class ConfigError(ValueError):
+    """A setting that cannot be used. The message says what was given, what is allowed and what to do."""
+
+
+def shorten(text: str, longest: int = 40) -> str:
+    """`text` in quotes for a message, cut so that a hostile address cannot fill the page."""
+    return repr(text if len(text) <= longest else text[: longest - 1] + "…")

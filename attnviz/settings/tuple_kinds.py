@@ -1,0 +1,257 @@
+"""The kinds of fields that hold several values: rows of a table, widths of heads, knobs, edits.
+
+Equal values are equal settings: each kind brings its tuple into one order, without what says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from attnviz.settings.faults import ConfigError, shorten
+from attnviz.settings.kinds import Number, Option
+from attnviz.settings.language import translate
+from attnviz.settings.rows import Choice, Entry, Knob, KnobValue
+
+
+@dataclass(frozen=True)
+class Options:
+    """The names of any rows of a table, all of which apply; `empty` is the row that stands for none of them."""
+
+    table: Mapping[str, Choice | Entry]
+    empty: str
+
+    def check(self, value: Any) -> tuple[str, ...]:
+        names = (value,) if isinstance(value, str) else value
+        if not isinstance(names, (tuple, list)):
+            raise ConfigError(translate("is {given}; give a name or a tuple of names", given=repr(value)))
+        for name in names:
+            Option(self.table).check(name)
+        return self._tidy(names)
+
+    def _tidy(self, names: tuple[str, ...] | list[str]) -> tuple[str, ...]:
+        """Return the names in the table's order, each once, and `empty` only when it stands alone: so that equal
+        masks are equal settings.
+        """
+        return tuple(name for name in self.table if name in names and name != self.empty) or (self.empty,)
+
+    def write(self, value: tuple[str, ...]) -> str:
+        return ".".join(value)
+
+    def read(self, text: str) -> tuple[tuple[str, ...], str | None]:
+        names = text.split(".")
+        return self._tidy([name for name in names if name in self.table]), _unknown(names, self.table)
+
+
+@dataclass(frozen=True)
+class Widths:
+    """One width for every head, or a tuple with one width a head."""
+
+    low: int
+    high: int
+    most: int
+
+    def check(self, value: Any) -> int | tuple[int, ...]:
+        one = Number(self.low, self.high, 1, integer=True)
+        if not isinstance(value, (tuple, list)):
+            return int(one.check(value) or 0)
+        if not 1 <= len(value) <= self.most:
+            raise ConfigError(translate("lists {n} widths; give 1 to {most}", n=len(value), most=self.most))
+        return tuple(int(one.check(width) or 0) for width in value)
+
+    def write(self, value: int | tuple[int, ...]) -> str:
+        return ".".join(map(str, value)) + ("." if len(value) == 1 else "") if isinstance(value, tuple) else str(value)
+
+    def read(self, text: str) -> tuple[int | tuple[int, ...], str | None]:
+        one = Number(self.low, self.high, 1, integer=True)
+        parts = text.replace(",", ".").replace(" ", ".").split(".")
+        given = [one.read(part) for part in parts if part]
+        if not given:
+            raise ValueError(text)
+        problem = "; ".join([said for _, said in given if said][:3]) or None
+        if len(given) > self.most:
+            problem = translate("listed {n:,} widths; the first {most} are kept", n=len(given), most=self.most)
+        widths = tuple(int(width or 0) for width, _ in given[: self.most])
+        return widths[0] if len(parts) == 1 else widths, problem
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The names of one to `most` rows of a table, in order, a row as often as one likes; the last one repeats.
+
+    each  for how many things a row is named, given the record's other values: so many need to be drawn
+    """
+
+    table: Mapping[str, Choice | Entry]
+    most: int
+    each: Callable[[Mapping[str, Any]], int]
+
+    def check(self, value: Any) -> tuple[str, ...]:
+        names = (value,) if isinstance(value, str) else value
+        if not isinstance(names, (tuple, list)) or not 1 <= len(names) <= self.most:
+            raise ConfigError(
+                translate("is {given}; give a name or a tuple of 1 to {most} names", given=repr(value), most=self.most)
+            )
+        return self._tidy([Option(self.table).check(name) for name in names])
+
+    def _tidy(self, names: list[str]) -> tuple[str, ...]:
+        """Without what only repeats the last one: equal lists are equal settings."""
+        while len(names) > 1 and names[-1] == names[-2]:
+            names = names[:-1]
+        return tuple(names)
+
+    def write(self, value: tuple[str, ...]) -> str:
+        return ".".join(value)
+
+    def read(self, text: str) -> tuple[tuple[str, ...], str | None]:
+        given = [name for name in text.replace(",", ".").replace(" ", ".").split(".") if name]
+        names = [name for name in given if name in self.table]
+        if not names:
+            raise ValueError(text)
+        if len(names) > self.most:
+            problem = translate("listed {n:,} names; the first {most} are kept", n=len(names), most=self.most)
+            return self._tidy(names[: self.most]), problem
+        return self._tidy(names), _unknown(given, self.table)
+
+
+@dataclass(frozen=True)
+class SerialisedTuple:
+    """A tuple of things that no widget of its own stands for, such as numbers changed by hand.
+
+    tidy     the things in their proper types and order; raises ConfigError for one that is none
+    written  the things as one line
+    parsed   the things that a line means, and the parts of it that mean none
+    """
+
+    most: int
+    tidy: Callable[[Any], tuple[Any, ...]]
+    written: Callable[[Any], str]
+    parsed: Callable[[str], tuple[tuple[Any, ...], list[str]]]
+
+    def check(self, value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, (tuple, list)):
+            raise ConfigError(translate("is {given}; give a tuple", given=repr(value)))
+        if len(value) > self.most:
+            raise ConfigError(
+                translate("lists {n:,} things; at most {most:,} fit, so take some out", n=len(value), most=self.most)
+            )
+        return self.tidy(value)
+
+    def write(self, value: tuple[Any, ...]) -> str:
+        return self.written(value)
+
+    def read(self, text: str) -> tuple[tuple[Any, ...], str | None]:
+        found, unread = self.parsed(text)
+        if len(found) > self.most:
+            return found[: self.most], translate(
+                "listed {n:,}; the first {most:,} are kept", n=len(found), most=self.most
+            )
+        if not unread:
+            return found, None
+        return found, translate("holds what could not be read, {part}; that is left out", part=shorten(unread[0]))
+
+
+@dataclass(frozen=True)
+class Knobs:
+    """The knobs of the rows of a table that are not at their defaults, as pairs of `row.knob` and a number.
+
+    of    the field that chooses the row: only the knobs of that row are drawn
+    most  for how many heads a knob may have a number of its own
+    """
+
+    of: str
+    rows: Mapping[str, Choice]
+    most: int
+
+    @property
+    def known(self) -> dict[str, Knob]:
+        """Every knob of the table by `row.knob`."""
+        return {f"{row.name}.{knob.name}": knob for row in self.rows.values() for knob in row.knobs}
+
+    def check(self, value: Any) -> tuple[tuple[str, KnobValue], ...]:
+        try:
+            given, known = dict(value), self.known
+        except (TypeError, ValueError):
+            raise ConfigError(translate("is {given}; give a dict of names and numbers", given=repr(value))) from None
+        for name in given:
+            if name not in known:
+                names = ", ".join(known)
+                raise ConfigError(translate("names {name}; choose one of: {names}", name=repr(name), names=names))
+        return self._tidy(
+            {name: self._checked(name, knob, given[name]) for name, knob in known.items() if name in given}
+        )
+
+    def _checked(self, name: str, knob: Knob, value: Any) -> KnobValue:
+        one = number_of(knob)
+        many = isinstance(value, (tuple, list))
+        if many and not (knob.heads and 1 <= len(value) <= self.most):
+            raise ConfigError(translate("gives {name} {n} numbers; give one", name=name, n=len(value)))
+        try:
+            return tuple(float(one.check(each) or 0) for each in value) if many else float(one.check(value) or 0)
+        except ConfigError as error:
+            raise ConfigError(f"{name} {error}") from None
+
+    def _tidy(self, values: Mapping[str, KnobValue]) -> tuple[tuple[str, KnobValue], ...]:
+        """In the table's order, without what is at its default: equal numbers are equal settings."""
+        found = []
+        for name, knob in self.known.items():
+            value = values.get(name, knob.default)
+            if isinstance(value, tuple):
+                while len(value) > 1 and value[-1] == value[-2]:
+                    value = value[:-1]
+                value = value[0] if len(value) == 1 else value
+            if value != knob.default:
+                found.append((name, value))
+        return tuple(found)
+
+    def write(self, value: tuple[tuple[str, KnobValue], ...]) -> str:
+        return "~~".join(f"{name}~{written_knob(number)}" for name, number in value)
+
+    def read(self, text: str) -> tuple[tuple[tuple[str, KnobValue], ...], str | None]:
+        found: dict[str, KnobValue] = {}
+        problems = []
+        for part in filter(None, text.split("~~")):
+            name, _, numbers = part.partition("~")
+            knob = self.known.get(name)
+            if knob is None:
+                problems.append(translate("names {listed}, which there is not; ignored", listed=shorten(name)))
+                continue
+            found[name], problem = read_knob(knob, numbers, self.most)
+            problems += [problem] if problem else []
+        return self._tidy(found), "; ".join(problems[:3]) or None
+
+
+def number_of(knob: Knob) -> Number:
+    """Return the kind of field that holds one number of a knob."""
+    return Number(knob.low, knob.high, knob.step, integer=False)
+
+
+def written_knob(value: KnobValue) -> str:
+    """Return the number of a knob, or those of its heads, as text.
+
+    >>> written_knob((0.5, 2.0))
+    '0.5_2.0'
+    """
+    return "_".join(map(repr, value if isinstance(value, tuple) else (value,)))
+
+
+def read_knob(knob: Knob, text: str, most: int) -> tuple[KnobValue, str | None]:
+    """Parse a text, move its value into the knob's range, and return both; raises ValueError for no number."""
+    parts = [part for part in text.replace(",", "_").replace(" ", "_").split("_") if part]
+    if not parts or len(parts) > (most if knob.heads else 1):
+        raise ValueError(text)
+    read = [number_of(knob).read(part) for part in parts]
+    values = tuple(float(value or 0) for value, _ in read)
+    return values if len(values) > 1 else values[0], next((said for _, said in read if said), None)
+
+
+def _unknown(names: list[str], table: Mapping[str, Choice | Entry]) -> str | None:
+    """Return the sentence on names that the table does not have; None if it has them all."""
+    unknown = [name for name in names if name not in table]
+    listed = ", ".join(map(shorten, unknown[:3]))
+    if len(unknown) > 3:
+        return translate(
+            "names {listed} and {n:,} more, which there is not; ignored", listed=listed, n=len(unknown) - 3
+        )
+    return translate("names {listed}, which there is not; ignored", listed=listed) if unknown else None
