@@ -208,7 +208,7 @@ STATISTICS = table(
         "Effective number of keys",
         effective_keys,
         r"e^{H_i}",
-        "Over how many keys alike the row would be spread as widely; a row of zeros has 0.",
+        "The number of equally weighted keys over which a row would be spread as widely; a row of zeros has 0.",
         "Hill 1973, Diversity and Evenness, number of order 1",
     ),
     Statistic(
@@ -252,7 +252,7 @@ STATISTICS = table(
         "Share on the first token",
         share_on_first,
         r"p_{i1}",
-        "Often large in trained models: the first token is where attention rests.",
+        "Often large in trained models, where the first token acts as an attention sink.",
         "Xiao et al. 2023, arXiv:2309.17453, section 3.1",
         self_only=True,
     ),

@@ -15,10 +15,10 @@ from attnviz.text.sentences import Sentence, fill, rounded_number
 WORDS = Words(
     {
         "symmetric": "The largest difference between a score and the one across the diagonal is {most}.",
-        "oblong": "There are {rows} rows and {columns} columns, so there is no diagonal to look across.",
+        "oblong": "There are {rows} rows and {columns} columns, so there is no diagonal to compare across.",
         "sums": "They add to {sums}.",
         "same": "The largest difference is {most}.",
-        "ahead": "Behind the diagonal the weights add to {total}.",
+        "ahead": "Above the diagonal the weights add to {total}.",
     }
 )
 

@@ -90,7 +90,7 @@ SAYS = Words(
         "symmetric": "the scores are symmetric",
         "rows_sum_to_one": "every row of weights adds to 1",
         "columns_sum_to_one": "every column of weights adds to 1",
-        "looks_ahead": "some query looks ahead",
+        "looks_ahead": "some query attends to a later key",
     }
 )
 LISTS: dict[str, Sequence[Value]] = {

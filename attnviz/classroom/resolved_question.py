@@ -59,7 +59,7 @@ HOW = Words(
         "queries": "Multiply the row of the input by the column of the matrix, entry by entry, and add the products.",
         "scores": "Multiply the query and the key entry by entry, and add the products.",
         "scaled": "Take the score and divide it by the scale.",
-        "weights": "Take e to the power of each score of the row, and divide the one by the sum of all.",
+        "weights": "Raise e to the power of each score of the row, and divide this one by the sum of all.",
         "heads": "Multiply each value by its weight, and add them up.",
         "sum": "Add up all numbers of that line, with their signs.",
         "size": "Multiply the lengths of all axes.",

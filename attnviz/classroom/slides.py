@@ -35,7 +35,7 @@ N_SEEDS = 1_000_000
 
 PHRASES = Words({"a": "the setting of the lesson", "b": "as changed on this slide"})
 CHANGED = Words({"a": "before the change", "b": "after the change"})
-PROBLEM = "the text names {given}, which is no number of this run"
+PROBLEM = "the text names {given}, which is not a number of this run"
 
 
 def fill_numbers(text: str, trace: Trace) -> str:

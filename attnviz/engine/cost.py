@@ -29,8 +29,9 @@ WORDS = Words(
         "time": "This would keep the server busy for about {n:,} seconds, and it allows {most:,} for one computation.",
         "frames": "The frames of learning would stay in memory with about {n:,} MB, and {most:,} MB are allowed.",
         "advice": "What would help most: {smaller}. The setting stays as it is.",
-        "part": "Bring a part of it.",
-        "model": "This makes matrices anew, and a trained model has its own. Choose “None: made here” as the model to "
+        "part": "Use a part of it.",
+        "model": "This experiment draws new matrices, and a trained model has its own. Choose “None: made here” as "
+        "the model to "
         "see it.",
         "or": " or ",
         "n_layers": "fewer layers",

@@ -64,7 +64,7 @@ WHY = Words(
         "residual": "without residual connections the words do not reach the second layer",
         "causal": "it needs the causal mask",
         "bos": "it needs <bos>, as the first token can only read itself",
-        "turned": "RoPE turns queries and keys after they were set",
+        "turned": "RoPE rotates queries and keys after they were set",
         "rows": "there are more tokens than the {room} that this embedding size can tell apart for certain",
         "alike": "without positions, equal words are equal rows of X",
         "dependent": "the rows of X are too nearly dependent; a larger embedding size may help",

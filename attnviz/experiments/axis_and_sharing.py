@@ -32,11 +32,11 @@ CASES = Words(
     {
         "one_cell": "With one query and one key there is one cell, and the axis makes no difference.",
         "one_query": "With one query, every key can only go to it: over the queries each weight comes out by itself.",
-        "one_key": "With one key, every query can only take it: over the keys each weight comes out by itself.",
+        "one_key": "With one key, every query can only attend to it: over the keys each weight comes out by itself.",
         "same": "In this setting the axis makes no difference: the largest is {difference}.",
         "by_cell": "{normaliser} takes each cell by itself, so the axis makes no difference.",
         "leak": "Masked cells weigh {leak} on either side.",
-        "emptied": "Nobody may attend to {n}: what is empty adds to 0, whichever axis is used.",
+        "emptied": "No query may attend to {n}: what is empty adds to 0, whichever axis is used.",
         "alone": "Only one cell is left in {n}: over the queries its score competes with no other.",
         "layers": "In layer {layer} the two sides read different inputs, as the layers before it differ already.",
     }

@@ -53,9 +53,9 @@ EMPTY = Words(
 SAID = Words(
     {
         "stands_in": "Nothing is forbidden in the present setting, so the causal mask stands in here.",
-        "emptied": "For this trial the first query, {query}, may attend to nothing.",
-        "columns": "Weights are shared out over the queries here, the wrong way: a hidden cell leaves its share to the "
-        "rest of its column.",
+        "emptied": "In this experiment the first query, {query}, may attend to nothing.",
+        "columns": "Weights are normalised over the queries here, the wrong way: a hidden cell leaves its share to "
+        "the rest of its column.",
     }
 )
 NORMALISER_SAID = Words(

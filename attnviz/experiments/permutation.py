@@ -32,7 +32,7 @@ SAID = Words(
         "same_order": "The order is the same as before, so nothing can change.",
         "same_words": "The sentence reads as before: only equal words have changed places.",
         "one": "One word has only one order.",
-        "unmovable": "Some signs of this sentence join what follows them, so in this order it would be other tokens.",
+        "unmovable": "Some characters of this sentence join what follows them, so this order would give other tokens.",
         "places": "The setting compares places even without positions: {what}. Without that, {rest}.",
         "places_still": "The setting compares places even without positions: {what}.",
         "rest_moved": "all rows would move along (largest difference {largest})",

@@ -47,10 +47,10 @@ ODD = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 FAULTS = Words(
     {
-        "format": "this is no saved run; open a file that was saved here",
+        "format": "this is not a saved run; open a file that was saved here",
         "version": "the run was saved as version {version}, which is not known here; up to {newest} is read",
         "about": "the description of the run cannot be read ({why}); save it again",
-        "step": "the run holds {name}, which is no step of one; save it again",
+        "step": "the run holds {name}, which is not a step of one; save it again",
         "missing": "the run does not hold {name}, which it describes; save it again",
         "formula": "the formula of {name} cannot be read; save the run again",
         "sizes": "the steps of the run do not fit together ({why}); save it again",

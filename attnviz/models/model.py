@@ -36,7 +36,7 @@ NOTES = Words(
 )
 FAULTS = Words(
     {
-        "folder": "{folder} is no folder; give the one that holds config.json and model.safetensors",
+        "folder": "{folder} is not a folder; give the one that holds config.json and model.safetensors",
         "config": "{folder} holds no config.json; save the model there with model.save_pretrained",
         "empty": "the sentence has no tokens; type at least one word",
         "number": "the tokeniser gives a token the number {id}, and the model knows {n}; their files do not belong "

@@ -40,7 +40,7 @@ FAULTS = Words(
         "pickle": "{folder} holds {file}, which may run any program when it is opened; save the model with "
         "safe_serialization=True",
         "read": "{file} cannot be read: {why}",
-        "header": "{file} is no .safetensors file, or is cut short: its header does not fit; save the model again",
+        "header": "{file} is not a .safetensors file, or is cut short: its header does not fit; save the model again",
         "array": "{file} says of {name} what cannot be (its place, shape or size); save the model again",
         "type": "{file} holds {name} as {type}, which is not read here; save the model in float32 or bfloat16",
         "twice": "{name} stands in two files of {folder}; remove the one that is too many",

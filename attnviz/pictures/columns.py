@@ -79,7 +79,7 @@ PHRASES = Words(
         "heads": "values, mixed by the shares",
         "queries": "what each word looks for",
         "keys": "what each word offers to be matched by",
-        "values": "what each word hands over",
+        "values": "what each word passes on",
         "embedded": "each word as a vector",
         "output": "the heads joined",
     }
@@ -94,7 +94,7 @@ SHORTER = Words(
         "heads": "mixed values",
         "queries": "what it looks for",
         "keys": "what it offers",
-        "values": "what it hands over",
+        "values": "what it passes on",
         "embedded": "words as vectors",
         "output": "heads joined",
     }

@@ -37,14 +37,14 @@ WORDS = Words(
         "absent": "absent",
         "not_in_both": "not in both",
         "masked_or_not_in_both": "masked, or not in both",
-        "fewer_heads": "Compared are the first {n} of {a} heads in A and {b} in B.",
+        "fewer_heads": "The first {n} heads are compared, of {a} in A and {b} in B.",
         "unmoved": "{step}: the same in A and B, number for number ({n:,}).",
         "moved": "{step}: {moved:,} of {n:,} numbers moved, by {mean} on average and {most} at most.",
         "rounding": "{step}: the {n:,} numbers differ by rounding only, {most} at most.",
         "forbidden": "In {n:,} cells one of them is minus infinity and the other is not.",
         "tokens": "The words differ, so rows and columns are compared by their places.",
-        "aligned": "There are {a} tokens in A and {b} in B. Compared are the {n} that both have in the same order; in "
-        "the difference the others are grey.",
+        "aligned": "There are {a} tokens in A and {b} in B. Only the {n} that both have in the same order are "
+        "compared; the others are grey in the difference.",
     }
 )
 MOVED = "{where}: {a} in A, {b} in B ({change})"

@@ -38,7 +38,7 @@ WORDS = Words(
         "shares": "One whole",
         "shares_said": "Side by side the shares fill one bar: {key} gets {amount} of it.",
         "mix": "The values, each as tall as its share",
-        "mix_said": "{key} hands over its value in V, and so does every other word: much, little or nothing.",
+        "mix_said": "{key} passes on its value in V, and so does every other word: much, little or nothing.",
         "pressed": "Pressed together, they are the output of {query}.",
     }
 )

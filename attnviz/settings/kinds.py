@@ -32,7 +32,7 @@ class Text:
 
     def check(self, value: Any) -> str:
         if not isinstance(value, str):
-            raise ConfigError(translate("is {given}, which is no text; give a string", given=repr(value)))
+            raise ConfigError(translate("is {given}, which is not text; give a string", given=repr(value)))
         if len(value) > self.longest:
             raise ConfigError(
                 translate(

@@ -131,7 +131,7 @@ def table(*choices: Row) -> dict[Any, Row]:
 
     Raises ValueError if two rows share a name or a name is not lower_snake_case.
 
-    >>> row = Choice("none", "No mask", lambda: None, r"M = 0", "Every query sees every key.", "-")
+    >>> row = Choice("none", "No mask", lambda: None, r"M = 0", "Every query attends to every key.", "-")
     >>> list(table(row))
     ['none']
     """

@@ -134,7 +134,7 @@ class SerialisedTuple:
             raise ConfigError(translate("is {given}; give a tuple", given=repr(value)))
         if len(value) > self.most:
             raise ConfigError(
-                translate("lists {n:,} things; at most {most:,} fit, so take some out", n=len(value), most=self.most)
+                translate("lists {n:,} items; at most {most:,} fit, so remove some", n=len(value), most=self.most)
             )
         return self.tidy(value)
 
@@ -215,7 +215,7 @@ class Knobs:
             name, _, numbers = part.partition("~")
             knob = self.known.get(name)
             if knob is None:
-                problems.append(translate("names {listed}, which there is not; ignored", listed=shorten(name)))
+                problems.append(translate("names {listed}, which does not exist; ignored", listed=shorten(name)))
                 continue
             found[name], problem = read_knob(knob, numbers, self.most)
             problems += [problem] if problem else []
@@ -252,6 +252,6 @@ def _unknown(names: list[str], table: Mapping[str, Choice | Entry]) -> str | Non
     listed = ", ".join(map(shorten, unknown[:3]))
     if len(unknown) > 3:
         return translate(
-            "names {listed} and {n:,} more, which there is not; ignored", listed=listed, n=len(unknown) - 3
+            "names {listed} and {n:,} more, which do not exist; ignored", listed=listed, n=len(unknown) - 3
         )
-    return translate("names {listed}, which there is not; ignored", listed=listed) if unknown else None
+    return translate("names {listed}, which does not exist; ignored", listed=listed) if unknown else None

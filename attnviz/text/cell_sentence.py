@@ -18,7 +18,7 @@ LOOKING = Words(
         "weight": "{query} gives {key} the weight {weight}.",
         "nothing": "{query} takes nothing from {key}.",
         "forbidden": "{query} may not attend to {key}: {why}.",
-        "undefined": "{query} gives {key} a weight that is no number.",
+        "undefined": "{query} gives {key} a weight that is not a number.",
     }
 )
 

@@ -107,7 +107,7 @@ LABELS = Words(
 )
 """What a step is called in a word; a parameter has its symbol alone."""
 
-FORMER = "what layer {layer} hands on"
+FORMER = "what layer {layer} passes on"
 
 COUNTED = ("query", "key", "token", "head", "kv_head")
 """The axes whose size is a number of things; of the others it is a width."""

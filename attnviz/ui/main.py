@@ -33,7 +33,7 @@ WORDS = Words(
         "too_long": "Too long for a link, so it travels without: {names}. Save the setting as a file instead, at the "
         "left.",
         "still_shown": "The pictures still show the last setting that worked.",
-        "nothing_drawn": "Nothing can be drawn until that is mended; what was typed is kept.",
+        "nothing_drawn": "Nothing can be drawn until that is fixed; what you typed is kept.",
         "files": "Save and open",
     }
 )

@@ -28,16 +28,18 @@ MOST_NUMBERS = 1_000_000  # in a text: so many are read well within a second
 FAULTS = Words(
     {
         "empty": "there is nothing in it; give rows of numbers",
-        "semicolon": "row {row} has a semicolon, and the first row has none; write the same sign between all numbers",
-        "decimal": "{cell} in row {row}, column {column} may be a thousand or a decimal; write a point before decimals",
+        "semicolon": "row {row} has a semicolon, and the first row has none; write the same separator between all "
+        "numbers",
+        "decimal": "{cell} in row {row}, column {column} may hold a thousands separator or a decimal comma; write a "
+        "decimal point",
         "mixed": "{cell} in row {row}, column {column} has a point, and other numbers have a comma; write all decimals "
         "alike",
-        "cell": "{cell} in row {row}, column {column} is no number; give {allowed}",
-        "quotes": "row {row} has a quotation mark that is not closed; close it, or take it out",
+        "cell": "{cell} in row {row}, column {column} is not a number; give {allowed}",
+        "quotes": "row {row} has a quotation mark that is not closed; close it, or remove it",
         "blank": "row {row}, column {column} is empty; give {allowed}",
         "ragged": "row {row} has {n:,} numbers and the rows above have {first:,}; give as many in each",
         "many": "there are {n:,} numbers; up to {most:,} are read out of a text, so bring them as .npy or .npz",
-        "place": "{cell} in row {row}, column {column} is no place; give a whole number from 1 to {most:,}",
+        "place": "{cell} in row {row}, column {column} is not a position; give a whole number from 1 to {most:,}",
         "twice": "row {row} gives a place that a row above it gives; give each place once",
         "holes": "there are {n:,} numbers for {all:,} places; give each place once",
         "heads": "the table has {n:,} heads and none of them is head {head}; give the rows of one head",
@@ -45,10 +47,10 @@ FAULTS = Words(
         "wide": "the table has {n:,} {what}; at most {most:,} are read",
         "json": "the JSON cannot be read at line {line}, column {column}; correct it there",
         "deep": "the JSON is nested too deep or holds a number that is too long; give lists of numbers",
-        "value": "{cell} at {place} is no number; give {allowed}",
+        "value": "{cell} at {place} is not a number; give {allowed}",
         "lists": "the JSON has {found} at {place}; give lists of equal length",
         "object": "the JSON holds neither lists of numbers nor names for them; give [[0.5, 0.5], ...] or {example}",
-        "tokens": "the tokens are no list of texts; give for example {example}",
+        "tokens": "the tokens are not a list of strings; give for example {example}",
         "long": "there are {n:,} tokens; at most {most:,} are read",
     }
 )

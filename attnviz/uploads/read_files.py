@@ -32,13 +32,13 @@ CALLED = Words(
 
 FAULTS = Words(
     {
-        "empty": "the file is empty; bring one that holds numbers",
+        "empty": "the file is empty; give one that holds numbers",
         "large": "the file has {n:,} bytes; at most {most:,} are read, so bring a part of it",
         "ending": "{name} has an ending that is not known here; bring a file that ends in {endings}",
         "content": "{name} holds {what}, which its ending does not say; give it the ending that fits",
         "unknown": "{name} holds neither text nor arrays of NumPy; a pickle is never opened; bring .npz, "
         ".npy, .json or .csv",
-        "encoding": "the file is no text that can be read, from byte {at:,} on; save it as UTF-8, or as .npy or .npz",
+        "encoding": "the file is not readable text, from byte {at:,} on; save it as UTF-8, or as .npy or .npz",
     }
 )
 

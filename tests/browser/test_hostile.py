@@ -231,7 +231,7 @@ def test_no_page_runs_a_word_links_from_it_or_loses_it(watch: Watch, app: Any) -
 
 def typed_until_drawn(watch: Watch, words: tuple[str, ...]) -> None:
     """Type the words as tokens, again if a run that was under way put the field back to what it held before."""
-    field = watch.page.get_by_role("textbox", name="Tokens, between spaces or as a JSON list")
+    field = watch.page.get_by_role("textbox", name="Tokens, separated by spaces or as a JSON list")
     for _ in range(8):
         field.fill(json.dumps(words))
         field.press("Enter")

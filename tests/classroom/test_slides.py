@@ -24,7 +24,7 @@ def test_a_text_holds_the_numbers_that_it_names() -> None:
     "place", ["weights.1.2.3", "weights.1.3.1.1", "nothing.1.1", "weights.0.1.1.1", "weights.2.1.1.1"]
 )
 def test_a_number_that_is_not_there_is_refused(place: str) -> None:
-    with pytest.raises(ValueError, match="no number of this run"):
+    with pytest.raises(ValueError, match="not a number of this run"):
         slides.fill_numbers(f"[[{place}]]", run(CONFIG))
 
 

@@ -112,7 +112,7 @@ def test_a_name_may_be_of_any_length() -> None:
     [
         (b"PK\x03\x04zip", "archive of NumPy"),
         (b'{"a": 1}', "the file is JSON"),
-        (b"name\x00\xff,code", "no text that can be read"),
+        (b"name\x00\xff,code", "not readable text"),
         (b"a,b\n" * 501, "501 rows"),
         (b"a" * 500_001, "500,001 bytes"),
     ],

@@ -136,7 +136,7 @@ def test_an_ordinary_setting_is_admitted_everywhere(what: str) -> None:
 def test_what_was_brought_is_measured() -> None:
     trace = of_weights([[1.0, 0.0], [0.5, 0.5]])
     assert run_sizes.sizes(trace).numbers == numbers(trace)
-    assert cost.refusal("data", trace, most=1.0).endswith("Bring a part of it.")
+    assert cost.refusal("data", trace, most=1.0).endswith("Use a part of it.")
 
 
 def test_a_host_writes_what_one_computation_may_take() -> None:

@@ -323,13 +323,13 @@ def test_sizes_that_square_beyond_range_give_finite_slopes(score: str, size: flo
 @pytest.mark.parametrize(
     ("of", "said"),
     [
-        ({(0, "attention"): 1.0}, "L names 'attention', which is no step there; choose one of: w_q"),
+        ({(0, "attention"): 1.0}, "L names 'attention', which is not a step there; choose one of: w_q"),
         ({(3, "scores"): 1.0}, "L names layer 3; the layers are 0 to 0"),
         ({(-1, "scores"): 1.0}, "L names layer -1"),
-        ({(None, "scores"): 1.0}, "L names 'scores', which is no step there; choose one of: token_embeddings"),
+        ({(None, "scores"): 1.0}, "L names 'scores', which is not a step there; choose one of: token_embeddings"),
         ({(0, "scores"): np.ones((2, 4))}, r"L in scores has shape \(2, 4\); give \(2, 4, 4\)"),
         ({(0, "scores"): np.full((2, 4, 4), np.nan)}, "L in scores holds NaN or infinity"),
-        ({(0, "scores"): "much"}, "L in scores is no array of numbers"),
+        ({(0, "scores"): "much"}, "L in scores is not an array of numbers"),
         ({"scores": np.ones((2, 4, 4))}, "L names 'scores'; give"),
         ({("0", "scores"): 1.0}, "L names"),
         ("scores", "L is 'scores'; give"),
@@ -343,7 +343,7 @@ def test_what_is_no_result_is_said_in_one_sentence(of: Any, said: str) -> None:
 def test_what_is_no_run_is_said_in_one_sentence() -> None:
     with pytest.raises(ConfigError, match="gradients takes what run returned"):
         gradients(SMALL, {})  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="brought along"):
+    with pytest.raises(ConfigError, match="uploaded"):
         gradients(of_weights(np.eye(2), ["a", "b"]), {})
     trained = replace(run(SMALL), config=PretrainedConfig(sentence="the cat sat on"))
     with pytest.raises(ConfigError, match="a trained model"):

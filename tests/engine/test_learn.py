@@ -301,7 +301,7 @@ def test_every_score_and_normaliser_is_learned_or_refused_by_name():
 
 def test_words_that_were_never_seen_are_named():
     trace = run(TASKS["backwards"].config(sentence="a zebra b yak", learn_steps=1))
-    assert trace.notes == ("“zebra”, “yak” are no words of the task “Backwards”: this head has never seen them.",)
+    assert trace.notes == ("“zebra”, “yak” are not words of the task “Backwards”: this head has never seen them.",)
 
 
 def test_a_number_that_becomes_too_large_ends_the_film_at_the_last_finite_frame(monkeypatch):

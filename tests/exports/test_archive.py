@@ -117,19 +117,22 @@ def changed(change: Callable[[dict[str, Any]], object]) -> bytes:
 
 
 BAD: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
-    "no description": (lambda held: held.pop("about"), "no saved run"),
-    "another format": (lambda held: held["about"].update(format="x"), "no saved run"),
+    "no description": (lambda held: held.pop("about"), "not a saved run"),
+    "another format": (lambda held: held["about"].update(format="x"), "not a saved run"),
     "a later version": (lambda held: held["about"].update(version=2), "version '2', which is not known"),
     "no steps": (lambda held: held["about"].update(steps={}), "the steps of given attention"),
     "no tokens": (lambda held: held["about"].pop("query_tokens"), "cannot be read .KeyError"),
     "tokens of numbers": (lambda held: held["about"].update(query_tokens=[1] * 5), "cannot be read .AttributeError"),
     "too few tokens": (lambda held: held["about"].update(query_tokens=["a"]), "'query' has size 5, but had 1"),
     "a step is gone": (lambda held: held.pop("layer1.weights"), "does not hold layer1.weights"),
-    "an unknown step": (lambda held: held["about"]["steps"].update({"layer0.x": {}}), "'layer0.x', which is no step"),
-    "an unknown layer": (lambda held: held["about"]["steps"].update({"layer7.scores": {}}), "which is no step"),
+    "an unknown step": (
+        lambda held: held["about"]["steps"].update({"layer0.x": {}}),
+        "'layer0.x', which is not a step",
+    ),
+    "an unknown layer": (lambda held: held["about"]["steps"].update({"layer7.scores": {}}), "which is not a step"),
     "another shape": (lambda held: held.update({"layer0.weights": [[[1.0]]]}), "axis 'head' has size 1, but had 3"),
-    "no numbers": (lambda held: held.update({"layer0.weights": 3}), "'layer0.weights', which is no step"),
-    "text": (lambda held: held.update({"layer0.weights": [[["x"]]]}), "'x' at place 1, 1, 1 is no number"),
+    "no numbers": (lambda held: held.update({"layer0.weights": 3}), "'layer0.weights', which is not a step"),
+    "text": (lambda held: held.update({"layer0.weights": [[["x"]]]}), "'x' at place 1, 1, 1 is not a number"),
     "a link": (
         lambda held: held["about"]["steps"]["layer0.weights"].update(formula=r"\href{javascript:alert(1)}{x}"),
         "the formula of weights",
@@ -140,7 +143,7 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     ),
     "other axes": (
         lambda held: held["about"]["steps"]["layer0.weights"].update(axes=["query", "head", "key"]),
-        "which is no step",
+        "which is not a step",
     ),
     "widths": (
         lambda held: held["about"]["steps"]["layer0.weights"].update(widths={"key": [1, 2, 99]}),
@@ -160,7 +163,7 @@ def test_a_file_that_no_run_made_is_refused(change: Callable[[dict[str, Any]], o
     "data", [b"", b"\xff", b"[]", b"{", b"[" * 100_000, b"PK\x03\x04", archive.npz(of_weights(A))[:-9]]
 )
 def test_what_is_no_archive_is_refused(data: bytes) -> None:
-    with pytest.raises(ConfigError, match=r"no saved run|no archive"):
+    with pytest.raises(ConfigError, match=r"not a saved run|not a readable NumPy archive"):
         archive.read(data)
 
 

@@ -166,7 +166,7 @@ def test_a_config_that_is_not_read_here_says_so_when_the_model_is_loaded(
 
 
 def test_a_folder_that_is_none_is_said_in_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"is no folder; give the one that holds config\.json"):
+    with pytest.raises(ConfigError, match=r"is not a folder; give the one that holds config\.json"):
         load(tmp_path / "nowhere")
     with pytest.raises(ConfigError, match=r"holds no config\.json"):
         load(tmp_path)

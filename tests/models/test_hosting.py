@@ -174,7 +174,7 @@ def broken(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("tiny=/nowhere/at/all", "the model tiny: /nowhere/at/all is no folder"),
+        ("tiny=/nowhere/at/all", "the model tiny: /nowhere/at/all is not a folder"),
         ("../x=/tmp", "the model's name is '../x'"),
         ("nothing", "there is no model 'nothing' to install"),
         ("tiny={broken}", "the model tiny: model.safetensors"),

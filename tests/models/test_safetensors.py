@@ -76,7 +76,7 @@ def test_arrays_may_lie_in_several_files_and_each_in_one(tmp_path: Path) -> None
 )  # fmt: skip
 def test_a_file_that_is_none_is_refused_in_a_sentence(whole: bytes, tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(whole)
-    with pytest.raises(ConfigError, match=r"model\.safetensors is no .safetensors file, or is cut short"):
+    with pytest.raises(ConfigError, match=r"model\.safetensors is not a .safetensors file, or is cut short"):
         Tensors(tmp_path)
 
 

@@ -80,7 +80,7 @@ def test_a_later_layer_reads_what_the_former_hands_on():
     trace = run(Config(**BUSY))
     read = step_names.steps(trace, 1)["embedded"]
     np.testing.assert_array_equal(read.array, trace.layers[0]["ff_added"].array)
-    assert (read.symbol, read.axes, read.meaning) == ("X", ("query", "model"), "what layer 1 hands on")
+    assert (read.symbol, read.axes, read.meaning) == ("X", ("query", "model"), "what layer 1 passes on")
     assert step_names.steps(trace, 0)["embedded"] is trace["embedded"]
 
 

@@ -168,7 +168,7 @@ def test_a_picture_without_a_finite_number_says_so():
 
 
 def test_the_weights_are_called_what_they_are():
-    assert "sharing itself out" in stage(run(Config()), 0, "weights")
+    assert "distributing its weight" in stage(run(Config()), 0, "weights")
     assert stage(run(Config(normaliser="sigmoid")), 0, "weights").endswith("a row need not add to 1.")
     assert stage(run(Config(normalise_over="queries")), 0, "weights").startswith("The wrong way: 7 keys")
     assert (

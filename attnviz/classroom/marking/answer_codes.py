@@ -26,9 +26,9 @@ _BETWEEN = dict.fromkeys(map(ord, " \t\r\n-–—.·_"))
 FAULTS = Words(
     {
         "empty": "there is no code; copy the whole line that the page shows",
-        "long": "the code has {n:,} signs; none is longer than {most:,}, so copy just the code",
-        "sign": "the code holds {sign}, which no code does; its signs are {signs}",
-        "check": "the code was mistyped or cut: its check signs do not fit; copy it again",
+        "long": "the code has {n:,} characters; none is longer than {most:,}, so copy just the code",
+        "sign": "the code holds {sign}, which no code does; its characters are {signs}",
+        "check": "the code was mistyped or cut: its check characters do not fit; copy it again",
         "short": "the code ends too early; copy it again",
     }
 )

@@ -50,7 +50,7 @@ LABELS = {
     "title": "Title",
     "text": "Instructions",
     "free": "Students may change",
-    "free_help": "They try things out with it; the questions stay about the setting as you gave it.",
+    "free_help": "Students may experiment with it; the questions still refer to the setting as you gave it.",
     "hidden": "Not shown to students",
     "hidden_help": "Pictures and panels that would give answers away.",
     "own": "Other numbers for every student",

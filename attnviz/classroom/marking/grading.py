@@ -64,7 +64,7 @@ FAULTS = Words(
         "assignment": "the code is of another assignment, or of a link that was edited",
         "name": "the code was made under another name or number",
         "count": "the code holds {given} answers and the assignment has {n} questions",
-        "answer": "answer {n} of the code is none that the question has",
+        "answer": "answer {n} of the code is not one that the question offers",
         "name_missing": "there is no name or number beside the code",
     }
 )

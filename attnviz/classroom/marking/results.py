@@ -24,7 +24,7 @@ WORDS = Words(
         "name": "name",
         "code": "code handed in",
         "again": "handed in again below; only the last counts",
-        "points": "{text} is no list of points; write {n} numbers from 0 to {most:g}, such as {example}",
+        "points": "{text} is not a list of points; write {n} numbers from 0 to {most:g}, such as {example}",
     }
 )
 

@@ -76,7 +76,7 @@ FAULTS = Words(
         "large": "there are {n:,} bytes; at most {most:,} are read, so bring a part of them",
         "form": "the file is {what}; bring a table of names and codes as .csv",
         "many": "there are {n:,} rows; at most {most:,} are marked at once, so bring a part of them",
-        "text": "this is no text that can be read; save the list as CSV, in UTF-8 if the program offers it",
+        "text": "this is not readable text; save the list as CSV, in UTF-8 if the program offers it",
     }
 )
 

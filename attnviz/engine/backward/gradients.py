@@ -73,7 +73,7 @@ def gradients(trace: Trace, of: Targets) -> Gradients:
     if not isinstance(trace, Trace) or isinstance(trace, Gradients):
         raise ConfigError(translate("gradients takes what run returned, not {given}", given=f"{trace!r:.60}"))
     if is_external(trace):
-        raise ConfigError(translate("gradients needs a run from a sentence; these numbers were brought along"))
+        raise ConfigError(translate("gradients needs a run from a sentence; these numbers were uploaded"))
     if is_pretrained(trace):
         raise ConfigError(translate("gradients does not know the steps of a trained model; give a run of a setting"))
     found = walk(trace, _checked(trace, of))
@@ -121,7 +121,7 @@ def _checked(trace: Trace, of: Any) -> dict[Place, Array]:
         try:
             array = np.array(given, dtype=float)
         except (TypeError, ValueError):
-            raise ConfigError(translate("L in {name} is no array of numbers", name=at[1])) from None
+            raise ConfigError(translate("L in {name} is not an array of numbers", name=at[1])) from None
         if array.shape != shape:
             text = translate(
                 "L in {name} has shape {shape}; give {needed}", name=at[1], shape=array.shape, needed=shape
@@ -149,6 +149,6 @@ def _place(trace: Trace, place: Any) -> Place:
     if not isinstance(name, str) or name not in steps:
         given, listed = shorten(str(name)), ", ".join(steps)
         raise ConfigError(
-            translate("L names {given}, which is no step there; choose one of: {names}", given=given, names=listed)
+            translate("L names {given}, which is not a step there; choose one of: {names}", given=given, names=listed)
         )
     return layer, name

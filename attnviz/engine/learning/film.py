@@ -55,8 +55,8 @@ OBSTACLES = Words(
 
 CANNOT = "Nothing is learned in this setting, because {why}. The projections stay as they were drawn."
 STRANGE = Plural(
-    "{words} is no word of the task “{task}”: this head has never seen it.",
-    "{words} are no words of the task “{task}”: this head has never seen them.",
+    "{words} is not a word of the task “{task}”: this head has never seen it.",
+    "{words} are not words of the task “{task}”: this head has never seen them.",
 )
 NOTES = Words({"cannot": CANNOT, "not_finite": "Learning stopped after {n} steps: a number became too large to hold."})
 MOST_NAMED = 4
@@ -333,7 +333,7 @@ def _of_keys(config: Config) -> str:
 
 
 def _turns(config: Config, trace: Trace) -> Any:
-    """Return the cosines and sines by which RoPE turns queries and keys."""
+    """Return the cosines and sines by which RoPE rotates queries and keys."""
     d = config.key_widths()[0]
     speeds = config.rope_base ** (-2 * np.arange(d // 2) / d)
     angles = (np.arange(len(tokens))[:, None] * speeds for tokens in (trace.query_tokens, trace.key_tokens))

@@ -131,15 +131,15 @@ class Config:
     embedding: EmbeddingName = option(EMBEDDINGS, "normal", label="Embedding", group="Embedding and positions")
     own_numbers: str = text(
         "",
-        label="Own numbers, a row a token",
+        label="Your own numbers, one row per token",
         longest=40_000,
         lines=6,
         group="Embedding and positions",
-        help="Numbers between spaces or commas; a line, a semicolon or a bracket ends a row.",
+        help="Numbers separated by spaces or commas; a line, a semicolon or a bracket ends a row.",
     )
     own_numbers_second: str = text(
         "",
-        label="Own numbers for the second sentence",
+        label="Your own numbers for the second sentence",
         longest=40_000,
         lines=6,
         group="Embedding and positions",
@@ -162,7 +162,7 @@ class Config:
         integer=False,
         label="RoPE base",
         group="Embedding and positions",
-        help="The larger, the slower all pairs turn but the first.",
+        help="The larger, the slower all pairs but the first rotate.",
     )
 
     n_heads: int = number(4, 1, MOST_HEADS, label="Heads", help="How many times attention is done side by side.")
@@ -335,13 +335,13 @@ class Config:
         label="Formula of the mask",
         longest=LONGEST_FORMULA,
         group="Mask",
-        help='What has to hold for query i to look at key j, such as j <= i and token[j] != "the".',
+        help='What has to hold for query i to attend to key j, such as j <= i and token[j] != "the".',
     )
     reach: int = number(2, 0, 64, label="Reach", group="Mask", help="How many positions to either side.")
-    dilation: int = number(2, 1, 16, label="Dilation", group="Mask", help="Every how many-th position is seen.")
+    dilation: int = number(2, 1, 16, label="Dilation", group="Mask", help="Only every n-th position is visible.")
     block_size: int = number(3, 1, 64, label="Block size", group="Mask", help="In tokens.")
     prefix_length: int = number(3, 0, 64, label="Prefix length", group="Mask", help="In tokens.")
-    n_global: int = number(1, 0, 16, label="Global tokens", group="Mask", help="The first so many tokens.")
+    n_global: int = number(1, 0, 16, label="Global tokens", group="Mask", help="The first n tokens.")
     custom_cells: str = text(
         "1: 1, 2: 1-2, 3: 1-3",
         label="Allowed cells",

@@ -25,7 +25,7 @@ class ModelSizes:
     def of_layer(self, n: int) -> int:
         """Count the numbers in the steps of one layer for n tokens."""
         joined = self.n_heads * self.d_head
-        projected = 3 * joined + 4 * self.n_kv_heads * self.d_head  # queries and keys before they are turned, too
+        projected = 3 * joined + 4 * self.n_kv_heads * self.d_head  # queries and keys before they are rotated, too
         cells = 5 * self.n_heads * n * n + n * n
         return n * (projected + 2 * joined + 9 * self.d_model + (3 if self.gated else 1) * self.d_ff) + cells
 

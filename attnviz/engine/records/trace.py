@@ -56,14 +56,18 @@ STEPS = {
         ("head", "query", "d_k"),
         "signed",
         r"\tilde Q_h = X W_Q^h + b_Q^h",
-        "queries before they are turned",
+        "queries before they are rotated",
     ),
     "projected_keys": Spec(
-        r"\tilde K", ("kv_head", "key", "d_k"), "signed", r"\tilde K_h = X W_K^h + b_K^h", "keys before they are turned"
+        r"\tilde K",
+        ("kv_head", "key", "d_k"),
+        "signed",
+        r"\tilde K_h = X W_K^h + b_K^h",
+        "keys before they are rotated",
     ),
     "queries": Spec("Q", ("head", "query", "d_k"), "signed", r"Q_h = X W_Q^h + b_Q^h", "what each token asks for"),
     "keys": Spec("K", ("kv_head", "key", "d_k"), "signed", r"K_h = X W_K^h + b_K^h", "what each token answers to"),
-    "values": Spec("V", ("kv_head", "key", "d_v"), "signed", r"V_h = X W_V^h + b_V^h", "what each token hands over"),
+    "values": Spec("V", ("kv_head", "key", "d_v"), "signed", r"V_h = X W_V^h + b_V^h", "what each token passes on"),
     "score_w": Spec("W", ("head", "d_k", "d_k"), "signed", r"W", "says which entry of a query meets which of a key"),
     "score_w_q": Spec("W_q", ("head", "d_k", "d_a"), "signed", r"W_q", "turns a query into hidden units"),
     "score_w_k": Spec("W_k", ("head", "d_k", "d_a"), "signed", r"W_k", "turns a key into hidden units"),
@@ -105,7 +109,7 @@ STEPS = {
     "concat": Spec("C", ("query", "joined"), "signed", r"C = [Z_1 \dots Z_H]", "the heads side by side"),
     "w_o": Spec("W_O", ("joined", "out"), "signed", r"W_O", "mixes the heads"),
     "b_o": Spec("b_O", ("out",), "signed", r"b_O", "added to every output"),
-    "output": Spec("Y", ("query", "out"), "signed", r"Y = C W_O + b_O", "what attention hands on"),
+    "output": Spec("Y", ("query", "out"), "signed", r"Y = C W_O + b_O", "what attention passes on"),
     "added": Spec("X + Y", ("query", "out"), "signed", r"X + Y", "the input and what attention adds to it"),
     "added_normed": Spec(
         r"\mathrm{LN}(X + Y)", ("query", "out"), "signed", r"\mathrm{LN}(X + Y)", "the same, normalised"
@@ -124,7 +128,7 @@ STEPS = {
     ),
     "w_2": Spec("W_2", ("d_ff", "out"), "signed", r"W_2", "out of the feed-forward block"),
     "b_2": Spec("b_2", ("out",), "signed", r"b_2", "added to what leaves the block"),
-    "ff_output": Spec("G", ("query", "out"), "signed", r"G = F W_2 + b_2", "what the feed-forward block hands on"),
+    "ff_output": Spec("G", ("query", "out"), "signed", r"G = F W_2 + b_2", "what the feed-forward block passes on"),
     "ff_added": Spec("Y + G", ("query", "out"), "signed", r"Y + G", "its input and what the block adds to it"),
     "ff_added_normed": Spec(
         r"\mathrm{LN}(Y + G)", ("query", "out"), "signed", r"\mathrm{LN}(Y + G)", "the same, normalised"
@@ -245,7 +249,7 @@ class Steps(Mapping[str, Step]):
             if any(must for _, must in edits):
                 raise ConfigError(
                     translate(
-                        "an edit names {name}, which is no step of {place}; the steps are: {names}",
+                        "an edit names {name}, which is not a step of {place}; the steps are: {names}",
                         name=repr(name),
                         place=self._place,
                         names=", ".join(self),

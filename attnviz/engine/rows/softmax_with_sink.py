@@ -8,7 +8,7 @@ ROW = LineRow(
     label="Softmax with a sink",
     line="m = max(max(x), sink); e = exp(x - m); e / (exp(sink - m) + sum(e))",
     note="Each head has a score of its own, the sink, that takes its share and gives nothing: a head that finds "
-    "nothing can look nowhere. A sink of 0 is the quiet softmax.",
+    "nothing can attend to nothing. A sink of 0 is the quiet softmax.",
     source="OpenAI 2025, gpt-oss model card, arXiv:2508.10925 (a learned bias in the denominator); "
     "Xiao et al. 2023, arXiv:2309.17453 (sinks that arise without it)",
     plain="softmax with sink",

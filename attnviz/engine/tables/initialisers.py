@@ -158,7 +158,7 @@ INITIALISERS = table(
         "Identity",
         identity,
         r"W_{ij} = [\, i = j \,]",
-        "Hands the first columns on unchanged: queries and keys are then pieces of X itself.",
+        "Passes the first columns on unchanged: queries and keys are then pieces of X itself.",
         "PyTorch documentation, torch.nn.init.eye_",
         by_head=False,
         origin="set by hand",

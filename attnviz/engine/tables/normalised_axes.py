@@ -27,7 +27,7 @@ NORMALISED_AXES = table(
         "Keys (each row adds to 1)",
         keys,
         r"\textstyle\sum_j a_{ij} = 1",
-        "Each query shares itself out among the keys.",
+        "Each query distributes its weight over the keys.",
         "Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1",
     ),
     Choice(

@@ -128,7 +128,7 @@ POSITIONS = table(
     ),
     Position(
         "random",
-        "Random vector a position",
+        "Random vector per position",
         random,
         r"P_{pj} \sim \mathcal{N}(0, 1)",
         "What a learned position embedding is before it has learned anything.",
@@ -140,7 +140,7 @@ POSITIONS = table(
         "Rotary (RoPE)",
         unrotated,
         r"q_p \mapsto R_p\, q_p,\quad k_p \mapsto R_p\, k_p",
-        "Adds nothing to X; turns each query and key by an angle that grows with its position.",
+        "Adds nothing to X; rotates each query and key by an angle that grows with its position.",
         "Su et al. 2021, arXiv:2104.09864, section 3.2",
         uses=("rope_base",),
         rotate=rotated,

@@ -340,7 +340,7 @@ GAMES = table(
         "Backwards",
         _backwards,
         r"\text{a b c} \to \text{c b a}",
-        "Say eight letters in the opposite order: every place has to look at its mirror image.",
+        "Say eight letters in the opposite order: every position has to attend to its mirror image.",
         "-",
         vocabulary=LETTERS,
         n_random=8,

@@ -45,7 +45,7 @@ TEXTS = {
     "bias": ("Bias by distance", "{bias}"),
     "normed": ("Layer norm", "{norm}"),
     "projections": ("Projections", "{projections}"),
-    "queries": ("Queries, keys and values", "What each token asks for, what it answers to, and what it hands over."),
+    "queries": ("Queries, keys and values", "What each token asks for, what it answers to, and what it passes on."),
     "scores": ("Scores", "{score}"),
     "masked": ("What is allowed", "Minus infinity where a query may not attend."),
     "biased": ("With the bias", "What is added by distance alone."),

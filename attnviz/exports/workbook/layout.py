@@ -31,7 +31,7 @@ FAULTS = Words(
         "layers, or smaller sizes",
         "sheets": "a workbook of this setting would have more than {most} sheets; choose fewer heads or layers",
         "columns": "a sheet of this setting would have more than {most:,} columns; choose fewer heads or smaller sizes",
-        "infinite": "{name} holds infinity or no number, for which a spreadsheet has no cell; change what makes it so",
+        "infinite": "{name} holds infinity or NaN, for which a spreadsheet has no cell; change what makes it so",
     }
 )
 

@@ -16,7 +16,7 @@ from attnviz.settings.language import Words, translate
 
 HEADINGS = Words(
     {
-        "angles": "p θ · angles · {shape} · how far each pair of columns is turned at each position, counted from 0",
+        "angles": "p θ · angles · {shape} · how far each pair of columns is rotated at each position, counted from 0",
         "root": "root of the mean square of each row · {shape} · √(mean square + 0.00001)",
         "spread": "mean and deviation of each row · {shape} · √(variance + 0.00001)",
         "linear_part": "{symbol} · {shape} · the hidden units before the kink",

@@ -39,7 +39,7 @@ HEADINGS = Words(
         "scale": "scale · a factor on the scores of each head",
         "softcap": "soft cap c · bounds the scores by c·tanh(s / c); 0 is off",
         "temperature": "temperature T · the scores are divided by it",
-        "rope_base": "base · of the angles by which queries and keys are turned",
+        "rope_base": "base · of the angles by which queries and keys are rotated",
     }
 )
 

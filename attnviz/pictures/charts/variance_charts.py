@@ -39,13 +39,13 @@ SAID = Words(
         "all.",
         "softcap": "The soft cap of the setting, {softcap:g}, holds large scores back, also undivided ones.",
         "bias": "The bias by distance is added after the division and is not divided.",
-        "product": "The trial takes dot products; your setting scores with: {score}.",
+        "product": "The experiment uses dot products; your setting uses: {score}.",
         "entries": "The entries of these queries and keys have standard deviation {q_first} and {k_first} at d_k = "
         "{first}, {q_last} and {k_last} at {last}, and they are not independent: √d_k is promised only for independent "
         "entries of deviation 1.",
         "by_hand": "Set by hand, they are solved for scores that are the same after √d_k at every d_k that is wide "
         "enough.",
-        "over": "Weights are taken over the keys here, as they should be.",
+        "over": "Weights are normalised over the keys here, as they should be.",
     }
 )
 

@@ -21,7 +21,7 @@ FAULTS = Words(
     {
         "package": 'A PNG needs the package resvg-py: pip install "attnviz[png]", or save the SVG instead.',
         "dpi": "dpi is {dpi}; choose {low} to {high}",
-        "svg": "this is no SVG with a width and a height; give one that attnviz.pictures.static.svg has drawn",
+        "svg": "this is not an SVG with a width and a height; give one that attnviz.pictures.static.svg has drawn",
     }
 )
 

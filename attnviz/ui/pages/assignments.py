@@ -28,10 +28,10 @@ WORDS = Words(
     {
         "desk": "Assignments",
         "untitled": "Assignment",
-        "name": "Your name or number, as your teacher has it in the list",
-        "name_first": "Write your name or number first: your numbers and your code follow from it.",
-        "name_only": "Write your name or number first: your code follows from it.",
-        "yours": "These are your own numbers; another name has others.",
+        "name": "Your name or number, as it stands in your teacher’s list",
+        "name_first": "Enter your name or number first: your numbers and your code depend on it.",
+        "name_only": "Enter your name or number first: your code depends on it.",
+        "yours": "These numbers belong to your name; another name gets others.",
         "changed": "The picture shows the setting as you changed it. The questions are about the setting as it was "
         "given.",
         "back": "Back to the setting as given",

@@ -35,7 +35,7 @@ WORDS = Words(
         "adopt": "Make B the setting",
         "stop": "Start again",
         "fault": "B cannot be drawn: {error}.",
-        "furthest": "What moved furthest",
+        "furthest": "Largest changes",
         "in_b": "In B: {note}",
         "layers": "Today's layer beside 2017's",
     }

@@ -41,7 +41,8 @@ PREPARED = ("xlsx",)
 
 WORDS = Words(
     {
-        "about": "What is on the screen leaves it exactly: the numbers of the present setting, with all their digits.",
+        "about": "What is on the screen is exported exactly: the numbers of the present setting, with all their "
+        "digits.",
         "save": "Save .{name}",
         "make": "Make .{name}",
         "missing": 'Not installed here: pip install "attnviz[{extra}]"',
@@ -51,7 +52,7 @@ WORDS = Words(
         "last_row": "the last",
         "query": "Row, for .tex",
         "link": "Link",
-        "link_note": "Whoever opens it sees the same numbers. The sentence is part of it.",
+        "link_note": "Anyone who opens it sees the same numbers. The sentence is part of it.",
         "too_long": "Too long for a link, so it travels without: {names}. Save and open, at the left, keeps "
         "everything.",
         "frame": "In another page",

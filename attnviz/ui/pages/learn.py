@@ -45,7 +45,7 @@ WORDS = Words(
         "says": "After {steps} steps it says: {said}.",
         "should": "Right would be: {words}.",
         "all_right": "All of it is right.",
-        "outlines": "The outlines show where the head should look.",
+        "outlines": "The outlines show where the head should attend.",
         "measured": "On 200 sentences that it did not learn from, {right:.0%} is right, and {crisp:.0%} of the weight "
         "lies where it should.",
         "overlap": "{n} words share vectors of {d_model} numbers, so that they overlap; a larger embedding size helps.",
@@ -53,7 +53,7 @@ WORDS = Words(
         "weights": "Weights",
         "beside": "{label}: weights",
         "needs": "What makes it learnable? Take something away, and let it learn again.",
-        "tries": "Take away",
+        "tries": "Remove",
         "as_set": "as set",
         "never": "never",
         "loss": "Loss over the steps of learning",

@@ -30,16 +30,16 @@ KINDS = Words({"weights": "Weights", "scores": "Scores", "vectors": "Q, K, V"})
 PLURALS = Words({"layer": "layers", "head": "heads", "query": "queries", "key": "keys"})
 TEXTS = Words(
     {
-        "kind": "What it is",
+        "kind": "Kind of data",
         "file": "A file: .npz, .npy, .json or .csv, up to 5 MB",
         "paste": "Or paste rows of numbers, or JSON",
         "paste_part": "Or paste {part}",
-        "tokens": "Tokens, between spaces or as a JSON list",
+        "tokens": "Tokens, separated by spaces or as a JSON list",
         "key_tokens": "Key tokens, if they are others",
         "example": "Show an example",
-        "take": "Take it away",
+        "take": "Export",
         "panel": "Below the pictures",
-        "private": "What you bring stays in this session: it is not in the link.",
+        "private": "Your data stay in this session: it is not in the link.",
         "setting": "Masks, scale, soft cap, normaliser and temperature are those of the Explore page.",
         "score": "The score function of the Explore page has matrices of its own, so the scaled dot product is used "
         "here.",

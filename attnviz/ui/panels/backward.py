@@ -40,7 +40,7 @@ WORDS = Words(
         "title": "∂L/∂{step}",
         "largest": "largest {size}",
         "zero": "zero everywhere",
-        "nothing": "Nothing of this layer moves L.",
+        "nothing": "Nothing in this layer moves L.",
         "sure": "From the weights to the scores the largest slope goes from {before} to {after}. Softmax passes on "
         "a·(1 − a) of what a key would give more than the others: a head that is sure stops learning.",
         "kink": "The slope of {normaliser} is 0 or a kink here: there is no slope at the scores, so Q and K of these "
@@ -49,7 +49,7 @@ WORDS = Words(
         "any": "Slopes of another step",
         "step": "Step",
         "size": "Largest slope",
-        "where": "Mean of all",
+        "where": "Average over heads",
         "invitation": "Click a cell of QKᵀ or of the weights: the arithmetic of its slope opens here.",
         "forbidden": "This key is forbidden: nothing flows back through the mask, and the slope of the score is 0.",
         "cell": "Head {head}: from the output of {word} back to its score for {other}",

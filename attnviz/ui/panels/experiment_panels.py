@@ -40,8 +40,10 @@ QUESTIONS = Words(
 )
 TEXTS = Words(
     {
-        "axis": "Each query shares itself out among the keys, so the weights of a row add to 1 and its output is an "
-        "average of the values. Normalised along the other axis, each key shares itself out instead, and a query may "
+        "axis": "Each query distributes a weight of 1 over the keys, so the weights of a row add to 1 and its output "
+        "is an "
+        "average of the values. Normalised along the other axis, each key is distributed over the queries instead, "
+        "and a query may "
         "receive any amount.",
         "scale": "A dot product of queries and keys with independent entries of mean 0 and variance 1 has variance "
         "d_k (Vaswani et al. 2017, section 3.2.1). The larger the scores, the nearer softmax comes to all or nothing; "
@@ -66,8 +68,8 @@ TEXTS = Words(
         "all": "One for all",
         "between": "Key/value heads, in between",
         "order": "Order",
-        "one": "One place that is swapped",
-        "other": "The other place",
+        "one": "First position to swap",
+        "other": "Second position to swap",
         "reordered": "Reordered: {tokens}",
         "wait": "Running at every d_k",
     }

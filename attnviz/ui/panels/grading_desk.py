@@ -28,7 +28,7 @@ WORDS = Words(
         "not_one": "There is no assignment in that link.",
         "open": "Marked against: {title} · {n} questions.",
         "untitled": "an assignment without a title",
-        "paste": "Names and codes, a student a line",
+        "paste": "Names and codes, one student per line",
         "paste_note": "A name or number, a comma or a tab, and the code.",
         "file": "Or a table as .csv, from a spreadsheet or a learning platform",
         "file_note": "With headings such as name, ID number, first name and surname, and code, result or response. "

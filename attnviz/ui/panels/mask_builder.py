@@ -42,7 +42,7 @@ TEXTS = Words(
         "every": "All must allow",
         "any": "Any may allow",
         "forms": "The same mask as code. Libraries disagree on what True means.",
-        "refused": "This mask is too long to keep as a list of cells: {why}. The one before it stands.",
+        "refused": "This mask is too long to keep as a list of cells: {why}. The previous one is kept.",
     }
 )
 EMPTY = Plural(

@@ -11,7 +11,8 @@ from attnviz.ui.session.notices import paragraph
 
 WORDS = Words(
     {
-        "decides": "The model decides the rest: {n_layers} layers of {n_heads} heads, {d_model} numbers a token, heads "
+        "decides": "The model decides the rest: {n_layers} layers of {n_heads} heads, {d_model} numbers per token, "
+        "heads "
         "of width {d_head}, feed-forward blocks of width {d_ff}. Its weights are {written}.",
     }
 )

@@ -19,7 +19,7 @@ WORDS = Words(
         "places": "Places",
         "parts": "In this place",
         "panels": "Below the pictures",
-        "ways": "Of which runs",
+        "ways": "Which runs",
         "directions": "Forward or backward",
         "explore": "Explore",
         "change": "Change",

@@ -23,7 +23,7 @@ PAGE_NAMES = table(
     Entry("experiments", "Experiments", "One question at a time, answered with the present setting."),
     Entry("lessons", "Lessons", "Worked examples and questions, slide by slide."),
     Entry("assign", "Assignments", "A task as a link, and the codes that come back."),
-    Entry("data", "Your data", "Attention that you bring: weights, scores, or queries, keys and values."),
+    Entry("data", "Your data", "Your own attention data: weights, scores, or queries, keys and values."),
     Entry("take", "Export", "Pictures, data, code and links of the present setting."),
     Entry("class", "Class", "One step at a time in large type, for a room."),
     Entry("learn", "A head learns", "A head while it learns a task, step by step."),
@@ -33,7 +33,7 @@ PANEL_NAMES = table(
     Entry("word", "This word", "What one word reads from, in every head."),
     Entry("flow", "Every step", "From the sentence to the output, and the shape of everything."),
     Entry("statistics", "Statistics", "Sums, effective number of keys, distances, shares."),
-    Entry("redeal", "Deal again", "The mean over ten seeds: what is left of a random pattern."),
+    Entry("redeal", "Deal again", "The average over ten seeds: what is left of a random pattern."),
     Entry("table", "Table", "The numbers of any step, to read and to save."),
     Entry("what_if", "What if", "Change any number, and see what follows from it."),
     Entry("mask", "Mask", "Who may attend to what: paint it, and copy it as code."),
@@ -108,12 +108,12 @@ class Selection:
     trial_vectors: str = option(VECTORS, "unit", label="Queries and keys")
     trial_kv: int | None = number(None, 1, MOST_HEADS, none="the middle", label="Key/value heads, in between")
     trial_order: str = option(ORDERS, "reverse", label="Order")
-    swap_one: int = number(1, 1, 128, label="One place that is swapped")
-    swap_other: int | None = number(None, 1, 128, none="the last", label="The other place")
+    swap_one: int = number(1, 1, 128, label="First position to swap")
+    swap_other: int | None = number(None, 1, 128, none="the last", label="Second position to swap")
     trial_d_k: int = number(16, 1, 64, label="d_k of the experiment", help="The setting keeps its own.")
     lesson: str = option(LESSON_NAMES, next(iter(LESSON_NAMES)), label="Lesson")
     slide: int = number(1, 1, 40, label="Slide")
-    done: tuple[str, ...] = options(DONE_NAMES, NOTHING_DONE, label="Lessons gone through")
+    done: tuple[str, ...] = options(DONE_NAMES, NOTHING_DONE, label="Lessons completed")
     desk: str = option(DESK_NAMES, "compose", label="Assignments")
     assigned: str = text("", label="Assignment", longest=LONGEST)
     presenter: bool = switch(False, label="Large type", help="One slide for a room; arrow keys and Space go on.")

@@ -211,7 +211,7 @@ FILE_LABELS = Words(
     {
         "save": "Save this setting",
         "open": "Open a saved setting",
-        "unreadable": "The file is no text in UTF-8, so nothing was opened.",
+        "unreadable": "The file is not text in UTF-8, so nothing was opened.",
     }
 )
 

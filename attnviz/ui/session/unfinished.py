@@ -21,8 +21,8 @@ _IS_NOTED, _NOTES = "_unfinished_noted", "_unfinished_notes"
 
 WORDS = Words(
     {
-        "lost": "The connection to the server was lost while it computed this setting, so it is not started again by "
-        "itself.",
+        "lost": "The connection to the server was lost while it computed this setting, so it is not restarted "
+        "automatically.",
         "anyway": "Compute it anyway",
         "default": "Open the default setting",
     }

@@ -474,7 +474,7 @@ KIND = tuple_kinds.Listed(PATTERNS, 3, lambda values: 2)
         ("first.next.first", ("first", "next", "first"), None),
         ("first, next", ("first", "next"), None),
         ("next.first.first", ("next", "first"), None),
-        ("first.last.next", ("first", "next"), "names 'last', which there is not; ignored"),
+        ("first.last.next", ("first", "next"), "names 'last', which does not exist; ignored"),
         ("next.next.next.first", ("next",), "listed 4 names; the first 3 are kept"),
     ],
 )

@@ -122,5 +122,5 @@ def test_a_dpi_outside_the_range_is_refused(drawing: str, dpi: int) -> None:
 
 
 def test_what_is_no_picture_of_ours_is_refused() -> None:
-    with pytest.raises(ValueError, match="no SVG"):
+    with pytest.raises(ValueError, match="not an SVG"):
         png.drawn("<svg/>")

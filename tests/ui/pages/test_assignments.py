@@ -81,7 +81,7 @@ def test_a_student_sees_the_assignment_alone() -> None:
     assert "*one*\ntwo" in said(at)
     assert not [element for element in at.get("button_group") if element.key == "pick-place"]
     assert answer_keys(at) == []
-    assert "Write your name or number first" in said(at)
+    assert "Enter your name or number first" in said(at)
 
 
 def test_locked_controls_and_hidden_parts_are_not_sent() -> None:

@@ -139,7 +139,7 @@ def test_what_cannot_be_learned_is_said() -> None:
 def test_own_words_may_be_outside_the_task() -> None:
     at = learning(sentence="a zebra b")
     assert clean(at)
-    assert "“zebra” is no word of the task “Backwards”" in said(at)
+    assert "“zebra” is not a word of the task “Backwards”" in said(at)
 
 
 def test_what_would_take_too_long_is_refused() -> None:

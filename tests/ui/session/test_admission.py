@@ -153,7 +153,7 @@ def test_deal_again_takes_fewer_seeds_where_the_setting_is_slow_and_says_so() ->
     assert clean(at)
     n = cost.times(Config(**LARGEST | slow), 10)
     assert 2 <= n < 10
-    assert f"so the mean is of {n} seeds, not of 10" in said(at)
+    assert f"so the average is over {n} seeds, not 10" in said(at)
     at = opened(panel="redeal", layer="6", **LARGEST_LINK)
     assert clean(at)
     assert "takes too long to deal again" in said(at)

@@ -1,4 +1,4 @@
-"""All heads of all layers as one mosaic of small pictures, in order or sorted by what they do; a press opens one."""
+"""All heads of all layers as one mosaic of small pictures, in order or sorted by what they do; click one to open it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from attnviz.ui.session.component import component
 
 WORDS = Words(
     {
-        "label": "All heads of all layers; a press opens one",
+        "label": "All heads of all layers; click one to open it",
         "name": "layer {layer}, head {head}",
         "layers": "in order",
         "kinds": "by what they do on this sentence",

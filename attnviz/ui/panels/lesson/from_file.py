@@ -31,7 +31,7 @@ WORDS = Words(
         "about": "A lesson is a text file: save one, change it, and open it here.",
         "close": "Close this lesson",
         "bytes": "The file has {n:,} bytes; a lesson has at most {most:,}.",
-        "text": "The file is no text in UTF-8 from byte {at} on.",
+        "text": "The file is not text in UTF-8 from byte {at} on.",
         "fault": "{why}.",
         "large": "a setting that would keep the server busy; make it smaller",
         "further": "further leads to no page",

@@ -35,7 +35,7 @@ WORDS = Words(
         "start": "**Start here** · {caption}",
         "go_on": "**Go on here** · {caption}",
         "course": "{n} lessons, about {minutes} minutes, in an order that builds up.",
-        "progress": "{done} of {n} gone through; the link of this page keeps that, so bookmark it.",
+        "progress": "{done} of {n} completed; the link of this page remembers that, so bookmark it.",
         "goal": "About {minutes} minutes. What you can do afterwards: {goal}",
         "known": "You now know",
         "next": "Next lesson: {title}",
