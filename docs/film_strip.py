@@ -11,7 +11,7 @@ sys.path.insert(0, str(ROOT))
 
 from attnviz import TASKS, Trace, run  # noqa: E402
 from attnviz.engine.learning.film import said  # noqa: E402
-from attnviz.pictures.figures import SHARE  # noqa: E402
+from attnviz.pictures.colours import SHARE  # noqa: E402
 from attnviz.pictures.static.colour_scale import Scale, colour  # noqa: E402
 
 TARGET = Path(__file__).with_name("a-head-learns.svg")

@@ -12,7 +12,7 @@ from attnviz.classroom.resolved_question import SAME, QuestionContext, ResolvedQ
 from attnviz.engine.records.trace import STEPS, Step, Trace
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.lessons.lesson import Question, Slide
-from attnviz.pictures.figures import Stage
+from attnviz.pictures.stage_record import Stage
 
 FOLLOWS_FROM = {
     "token_embeddings": (),

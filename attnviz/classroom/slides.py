@@ -14,7 +14,7 @@ from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.run import run
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.pictures import comparison, pipeline_strip, stages
-from attnviz.pictures.figures import Stage
+from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words, translate
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES

@@ -13,7 +13,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.normalisers import NORMALISERS
-from attnviz.pictures.figures import Stage
+from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Plural, Words, translate, translate_all
 from attnviz.text import cost_ledger
 from attnviz.text.cell_sentence import percent

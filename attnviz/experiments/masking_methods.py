@@ -14,7 +14,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.exports.tables import labels
-from attnviz.pictures.figures import Stage
+from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words, translate, translate_all
 from attnviz.text.number_format import short
 from attnviz.text.sentences import QUOTED

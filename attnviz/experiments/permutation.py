@@ -13,7 +13,7 @@ from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.experiments.axis_and_sharing import small
 from attnviz.pictures import stages
-from attnviz.pictures.figures import Stage
+from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words, translate, translate_all
 from attnviz.text.number_format import short
 from attnviz.text.sentences import AND, Sentence, fill, join_sentences, name_token

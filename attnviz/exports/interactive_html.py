@@ -23,8 +23,8 @@ from attnviz.exports.javascript import joined
 from attnviz.formula.graph import Formula
 from attnviz.formula.names import STEPS
 from attnviz.pictures.colours import SIGNED
-from attnviz.pictures.figures import Stage, scale
 from attnviz.pictures.headings import end_of_scale, sum_up
+from attnviz.pictures.stage_record import Stage, scale
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static.text_metrics import drawable, word
 from attnviz.readings.javascript import PRELUDE, javascript

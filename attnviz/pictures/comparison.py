@@ -12,7 +12,7 @@ import numpy as np
 
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.pictures import stages
-from attnviz.pictures.figures import Stage
+from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words, translate
 from attnviz.text.captions import NAMES
 from attnviz.text.number_format import DIGITS, short

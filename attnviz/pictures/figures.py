@@ -10,7 +10,7 @@ import base64
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,120 +18,17 @@ import numpy as np
 
 from attnviz.analysis.statistics import column_sums, effective_keys
 from attnviz.pictures import placement
-from attnviz.pictures.colours import DARK, EDITED, MASKED, SHARE, SIGNED, WANTED
-from attnviz.pictures.mosaic import Shape, room_for
+from attnviz.pictures.colours import DARK, EDITED, MASKED, WANTED
 from attnviz.pictures.placement import NARROWEST_PAGE, Placement, Tiling
-from attnviz.settings.language import translate
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
+from attnviz.pictures.stage_record import Stage, drawn_cells, scale
 
 BARE = 6  # pixels left of a stage without words there
 FRAME, WANTED_FRAME = {"color": EDITED, "width": 2}, {"color": WANTED, "width": 1.5}
 MOST_FRAMES = 200
-LARGER = 14  # tenths of the usual room for words, where type is large
 EXACT_UP_TO = 2500  # cells; up to here a picture carries float64, beyond float32
-FORBIDDEN = "may not attend"
-ALLOWED = "may attend"
-MASKED_WORD = "masked"
-
-
-@dataclass(frozen=True)
-class Stage:
-    """One step of attention, ready to be drawn.
-
-    name      stable, in links and keys
-    title     a few characters: QKᵀ, weights
-    array     (heads, rows, columns); heads narrower than the widest are padded, see `widths`
-    kind      "signed", "share" or "allowed"
-    rows      the word of every row;  columns  the word of every column, or None for 1, 2, 3 ...
-    axes      what a row and what a column is called; rows of one name light up together in all stages
-    masked    True where nothing is drawn: the query may not see the key
-    grey      what the legend calls such cells, where they are not only masked ones
-    widths    true columns of every head; None = all of them
-    heads     a name for every head; None = head 1, head 2 ...
-    alt       the picture in a sentence, for those who cannot see it
-    large     words and numbers in large type, for a room
-    reach     the largest size that the colours must tell apart, where stages are to be compared; None = its own
-    edited    head, row and column of the cells that were changed by hand; they are framed
-    wanted    head, row and column of the cells that should be large; they are outlined
-    margin    rows at the bottom and columns at the right that are sums, and do not belong to the shape
-    symbol    the letter of the field for it: S, A, Z
-    leads     whether its cells are to be the widest where several stages share a box
-    sums      whether each head has bars: what each column adds to, and over how many keys each row spreads
-    roles     what each head does, in a few words
-    apart     whether the colours of each head reach from its own smallest to its own largest number
-    shorter   the phrase in fewer words, for headings with less and less room
-    tight     whether the colours of shares reach only to the largest of them, and not to 1
-    """
-
-    name: str
-    title: str
-    array: np.ndarray
-    kind: str
-    rows: Sequence[str]
-    columns: Sequence[str] | None = None
-    axes: tuple[str, str] = ("query", "key")
-    masked: np.ndarray | None = None
-    widths: Sequence[int] | None = None
-    heads: Sequence[str] | None = None
-    phrase: str = ""
-    formula: str = ""
-    alt: str = ""
-    large: bool = False
-    reach: float | None = None
-    edited: Sequence[tuple[int, int, int]] = ()
-    wanted: Sequence[tuple[int, int, int]] = ()
-    margin: int = 0
-    grey: str = ""
-    symbol: str = ""
-    leads: bool = False
-    sums: bool = False
-    roles: Sequence[str] | None = None
-    apart: bool = False
-    shorter: Sequence[str] = ()
-    tight: bool = False
-
-    @property
-    def true_widths(self) -> tuple[int, ...]:
-        return tuple(self.widths or (self.array.shape[2],) * self.array.shape[0])
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self.heads or (translate("head {n}", n=head + 1) for head in range(self.array.shape[0])))
-
-    @property
-    def hidden(self) -> np.ndarray | None:
-        """True where nothing is drawn; in a stage that tells what is allowed, that is wherever it is not."""
-        return self.array == 0 if self.kind == "allowed" else self.masked
-
-    @property
-    def shape(self) -> Shape:
-        """The size of this stage for the arrangement of exported pictures."""
-        left = room_for(self.rows, least=24, most=76)
-        bottom = 22 if self.columns is None else room_for(self.columns, least=24, most=60)
-        if self.large:
-            left, bottom = LARGER * left // 10, LARGER * bottom // 10
-        return Shape(self.true_widths, self.array.shape[1], left, bottom, self.columns is not None)
-
-    @property
-    def outline(self) -> placement.Shape:
-        """The size of this stage for its place in a window."""
-        left = placement.room_beside(self.rows)
-        left = round(placement.LARGER * left) if self.large else left
-        worded = self.columns is not None
-        return placement.Shape(
-            self.true_widths, self.array.shape[1], left, worded, self.leads, self.sums, large=self.large
-        )
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The numbers at the two ends of a colour scale, and its colours at equal steps between them."""
-
-    low: float
-    high: float
-    colours: tuple[str, ...]
 
 
 def placed(stages: Sequence[Stage], width: int, height: int, *, focused: bool = False) -> Placement:
@@ -145,20 +42,6 @@ def placed(stages: Sequence[Stage], width: int, height: int, *, focused: bool = 
         for stage in stages
     ]
     return placement.place(outlines, width, height, focused=focused)
-
-
-def scale(stage: Stage) -> Scale:
-    """Return the colour scale of a stage: symmetric about 0 for signed numbers, 0 to 1 for shares."""
-    if stage.kind == "allowed":
-        return Scale(0.0, 1.0, (SHARE[2], SHARE[2]))
-    drawn = stage.array[_drawn(stage) & np.isfinite(stage.array)]
-    low, high = (float(drawn.min()), float(drawn.max())) if drawn.size else (0.0, 0.0)
-    if stage.reach is not None:
-        low, high = (-stage.reach if low < 0 else 0.0), stage.reach
-    if stage.kind == "signed" or low < 0:
-        end = max(-low, high) or 1.0
-        return Scale(-end, end, SIGNED)
-    return Scale(0.0, high if stage.tight and high else max(1.0, high), SHARE)
 
 
 def mosaic(stage: Stage, tiling: Tiling, height: int | None = None) -> dict[str, Any]:
@@ -245,30 +128,23 @@ def _as_written() -> type[Figure]:
     return AsWritten
 
 
-def _drawn(stage: Stage) -> np.ndarray:
-    """True where a head has a number to show: inside its true width and not masked."""
-    heads, _, columns = stage.array.shape
-    inside = np.arange(columns) < np.array(stage.true_widths).reshape(heads, 1, 1)
-    return np.broadcast_to(inside if stage.hidden is None else inside & ~stage.hidden, stage.array.shape)
-
-
 def blocks(stage: Stage, tiling: Tiling) -> np.ndarray:
     """Return the drawn cells of every head, (heads, lines, columns): the number of each that is largest in size.
 
     NaN wherever nothing is drawn.
     """
-    shown = np.where(_drawn(stage), stage.array, np.nan)
+    shown = np.where(drawn_cells(stage), stage.array, np.nan)
     if tiling.block == tiling.fold == 1:
         return shown
     apart = _apart(shown, tiling)
-    at = _largest(_apart(_drawn(stage), tiling), apart)
+    at = _largest(_apart(drawn_cells(stage), tiling), apart)
     return np.take_along_axis(apart, at[..., None], -1)[..., 0]
 
 
 def behind(stage: Stage, tiling: Tiling, head: int, row: int, column: int) -> tuple[int, int]:
     """Return the row and column of the number that the drawn cell around a cell of the array shows."""
     line, place = row // tiling.block, column // tiling.fold
-    drawn = _drawn(stage)[head : head + 1]
+    drawn = drawn_cells(stage)[head : head + 1]
     apart = _apart(stage.array[head : head + 1], tiling)[:, line : line + 1, place : place + 1]
     at = int(_largest(_apart(drawn, tiling)[:, line : line + 1, place : place + 1], apart)[0, 0, 0])
     return line * tiling.block + at // tiling.fold, place * tiling.fold + at % tiling.fold
@@ -324,7 +200,7 @@ def _meta(stage: Stage, tiling: Tiling, cells: np.ndarray) -> dict[str, Any]:
         "sums": _sums(stage, tiling) if stage.sums else None,
         "share": stage.kind == "share",
         "masked": stage.hidden is not None and bool(stage.hidden.any()),
-        "odd": bool((_drawn(stage) & ~np.isfinite(stage.array)).any()),
+        "odd": bool((drawn_cells(stage) & ~np.isfinite(stage.array)).any()),
         "nan": _nan(stage, tiling),
     }
 
@@ -336,7 +212,7 @@ def _ends(cells: np.ndarray) -> list[float]:
 
 def _sums(stage: Stage, tiling: Tiling) -> dict[str, list[list[float]]]:
     """Return the bars of every head: what each column adds to, and the part of all keys that each row spreads over."""
-    weights = np.where(_drawn(stage) & np.isfinite(stage.array), stage.array, 0.0)
+    weights = np.where(drawn_cells(stage) & np.isfinite(stage.array), stage.array, 0.0)
     with np.errstate(all="ignore"):
         totals, spread = column_sums(weights), effective_keys(weights) / weights.shape[2]
     edges = [np.arange(0, array.shape[1], tiling.block) for array in (totals, spread)]
@@ -347,7 +223,7 @@ def _sums(stage: Stage, tiling: Tiling) -> dict[str, list[list[float]]]:
 
 def _nan(stage: Stage, tiling: Tiling) -> str | None:
     """Return the drawn cells that hold NaN as a number of their own, as bits in base64; None as a rule."""
-    odd = _drawn(stage) & np.isnan(stage.array)
+    odd = drawn_cells(stage) & np.isnan(stage.array)
     if not odd.any():
         return None
     cells = np.any(_apart(odd, tiling), axis=-1)[:, :, : tiling.columns]

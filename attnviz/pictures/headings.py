@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 
 from attnviz.pictures.colours import DARK, MASKED, SHARE, SIGNED
-from attnviz.pictures.figures import ALLOWED, FORBIDDEN, MASKED_WORD, Stage, scale
+from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage, scale
 from attnviz.settings.language import Words, translate
 
 HEIGHT = 40  # pixels that the two lines take

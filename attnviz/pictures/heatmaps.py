@@ -20,7 +20,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.tokenisers import graphemes
 from attnviz.pictures import stages
 from attnviz.pictures.colours import MASKED
-from attnviz.pictures.figures import Stage, scale
+from attnviz.pictures.stage_record import Stage, scale
 from attnviz.settings.language import Words
 from attnviz.text.query_sentences import visible_token
 

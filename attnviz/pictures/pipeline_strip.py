@@ -11,7 +11,7 @@ from attnviz.engine.external import first_steps, forbidden
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import STEPS, Step, Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
-from attnviz.pictures.figures import Stage, scale
+from attnviz.pictures.stage_record import Stage, scale
 from attnviz.pictures.thumbnails import thumbnail
 from attnviz.text.html_math import worded
 from attnviz.text.step_names import INGREDIENTS, LABELS, PARAMETERS, STAGES, plain, shape_in_words, short_shape, steps

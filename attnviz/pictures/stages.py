@@ -13,7 +13,7 @@ from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.solved_heads import misses
 from attnviz.engine.tables.head_patterns import PATTERNS
 from attnviz.engine.tables.initialisers import INITIALISERS
-from attnviz.pictures.figures import Stage
+from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words
 from attnviz.text import captions
 from attnviz.text.sentences import plain, within_sentence

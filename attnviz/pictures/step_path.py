@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.pictures import pipeline_strip
-from attnviz.pictures.figures import Stage, scale
+from attnviz.pictures.stage_record import Stage, scale
 from attnviz.pictures.thumbnails import thumbnail
 from attnviz.settings.language import Words
 from attnviz.text import step_names

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.pictures.figures import Stage
+from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.room import View
 from attnviz.ui.session import transport

@@ -17,7 +17,7 @@ from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine.records.trace import STEPS
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson, Question, Slide
-from attnviz.pictures.figures import Stage
+from attnviz.pictures.stage_record import Stage
 from attnviz.text.sentences import plain
 
 ASKED = [

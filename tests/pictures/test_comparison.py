@@ -8,8 +8,9 @@ import pytest
 from attnviz import Config, run
 from attnviz.pictures import comparison
 from attnviz.pictures.comparison import Move, change_summary, describe_move, first_difference, moves, pair, pictures
-from attnviz.pictures.figures import placed, scale
+from attnviz.pictures.figures import placed
 from attnviz.pictures.headings import heading
+from attnviz.pictures.stage_record import scale
 from attnviz.text.sentences import plain
 
 SETTING = {"sentence": "the cat sat on mats", "n_heads": 3, "d_model": 8, "d_k": 3, "d_v": 2}

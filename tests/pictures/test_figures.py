@@ -12,11 +12,11 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.pictures import figures, headings
+from attnviz.pictures import figures, headings, stage_record
 from attnviz.pictures.colours import DARK, SHARE, SIGNED
-from attnviz.pictures.figures import Scale, Stage
 from attnviz.pictures.mosaic import Shape, arrange, room_for
 from attnviz.pictures.placement import Tiling
+from attnviz.pictures.stage_record import Scale, Stage
 
 INF, NAN = np.inf, np.nan
 
@@ -144,13 +144,13 @@ def test_what_is_allowed_is_drawn_and_what_is_not_is_ground() -> None:
     ],
 )
 def test_scales(array: Any, kind: str, scale: Scale) -> None:
-    assert figures.scale(stage(array, kind)) == scale
+    assert stage_record.scale(stage(array, kind)) == scale
 
 
 def test_what_is_not_drawn_does_not_stretch_the_scale() -> None:
     array = np.array([[[1.0, 50.0, 2.0]], [[-3.0, 4.0, 90.0]]])
     shown = stage(array, masked=np.array([[[False, True, False]]] * 2), widths=(3, 2))
-    assert figures.scale(shown) == Scale(-3.0, 3.0, SIGNED)
+    assert stage_record.scale(shown) == Scale(-3.0, 3.0, SIGNED)
 
 
 def test_the_whole_figure_is_plotlys_and_holds_no_text() -> None:

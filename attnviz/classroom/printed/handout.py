@@ -21,7 +21,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.run import run
 from attnviz.lessons.lesson import Lesson, Question, Slide
-from attnviz.pictures.figures import Stage
+from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static.svg import picture
 from attnviz.pictures.static.text_metrics import drawable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from attnviz.pictures.figures import Scale
+from attnviz.pictures.stage_record import Scale
 
 INK, PALE_INK = "#000000", "#ffffff"
 SWITCHED_AT = 0.179  # of full luminance: here both read alike, at 4.58 to 1; an ink less than black reads worse

@@ -12,9 +12,9 @@ from xml.etree import ElementTree as ET
 
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import SHARE, SIGNED
-from attnviz.pictures.figures import ALLOWED, FORBIDDEN, MASKED_WORD, Stage, scale
 from attnviz.pictures.headings import end_of_scale, sum_up
 from attnviz.pictures.mosaic import GAP, Grid
+from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage, scale
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static import fonts
 from attnviz.pictures.static.svg_stage import GREY, GREY_OPACITY, Element, arranged, group, height, shown, text, tiles

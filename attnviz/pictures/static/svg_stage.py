@@ -14,8 +14,8 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from attnviz.pictures.colours import EDITED
-from attnviz.pictures.figures import Scale, Stage, _drawn, scale
 from attnviz.pictures.mosaic import GAP, LARGEST_CELL, TOP, Grid, Layout, Shape, arrange
+from attnviz.pictures.stage_record import Scale, Stage, drawn_cells, scale
 from attnviz.pictures.static.colour_scale import INK, colour, contrast
 from attnviz.pictures.static.text_metrics import fitted, width, word
 from attnviz.settings.language import translate
@@ -133,7 +133,7 @@ def _box(x: float, y: float, w: float, h: float) -> str:
 
 def _shown(stage: Stage, head: int) -> Iterator[tuple[int, int, float]]:
     """Row, column and number of every cell of a head that has one to show."""
-    for row, column in np.argwhere(_drawn(stage)[head]).tolist():
+    for row, column in np.argwhere(drawn_cells(stage)[head]).tolist():
         yield row, column, float(stage.array[head, row, column])
 
 

@@ -13,8 +13,8 @@ from attnviz.engine.external import forbidden
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures import columns
 from attnviz.pictures.explanation import explanation, most_telling
-from attnviz.pictures.figures import Stage
 from attnviz.pictures.motion import motion
+from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.step_path import way as steps_of
 from attnviz.text import opening_sentence as tales
 from attnviz.text.headline import headline

@@ -19,7 +19,7 @@ from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tasks.tasks import GAMES
 from attnviz.pictures import figures, stages
 from attnviz.pictures.charts import learning_curves
-from attnviz.pictures.figures import Stage
+from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words
 from attnviz.text.headline import headline
 from attnviz.ui.components import number_tables

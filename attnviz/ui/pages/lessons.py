@@ -19,7 +19,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson, Slide
-from attnviz.pictures.figures import Stage
+from attnviz.pictures.stage_record import Stage
 from attnviz.settings import url_codec
 from attnviz.settings.language import Words
 from attnviz.ui.components.stage import heatmap

@@ -21,7 +21,7 @@ from attnviz.experiments import axis_and_sharing as words
 from attnviz.experiments import permutation
 from attnviz.pictures import figures, stages
 from attnviz.pictures.charts import variance_charts
-from attnviz.pictures.figures import Stage
+from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Plural, Words
 from attnviz.text.sentences import plain
 from attnviz.ui.components import number_tables

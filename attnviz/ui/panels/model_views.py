@@ -11,7 +11,7 @@ import streamlit as st
 
 from attnviz.analysis import special_tokens
 from attnviz.engine.records.trace import Trace
-from attnviz.pictures.figures import Stage
+from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.ui.components.pickers import head_mosaic

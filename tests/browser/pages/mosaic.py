@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from attnviz.pictures.figures import Stage
+from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage import heatmap
 
 HOSTILE = (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnviz.pictures.colours import DARK, SHARE, SIGNED
-from attnviz.pictures.figures import Scale
+from attnviz.pictures.stage_record import Scale
 from attnviz.pictures.static.colour_scale import colour, contrast
 
 ENOUGH = 4.5

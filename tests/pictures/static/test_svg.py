@@ -13,7 +13,7 @@ from attnviz import Config, Trace, run
 from attnviz.engine.external import of_weights
 from attnviz.pictures import stages
 from attnviz.pictures.colours import SHARE, SIGNED
-from attnviz.pictures.figures import Stage
+from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.static import svg
 from attnviz.pictures.static.text_metrics import word
 

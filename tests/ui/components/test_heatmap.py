@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.pictures import figures as figures_of_pictures
-from attnviz.pictures.figures import Stage
+from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage import room
 from attnviz.ui.components.stage.picking import Picked, focused_head, read
 from attnviz.ui.components.stage.room import HEIGHTS, WIDTHS, within
@@ -23,7 +23,7 @@ def script() -> None:
     import numpy as np
     import streamlit as st
 
-    from attnviz.pictures.figures import Stage
+    from attnviz.pictures.stage_record import Stage
     from attnviz.ui.components.stage import heatmap
     from attnviz.ui.components.stage.picking import Picked
 

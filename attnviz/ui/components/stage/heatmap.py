@@ -19,8 +19,8 @@ from typing import Any
 import streamlit as st
 
 from attnviz.pictures import figures, headings
-from attnviz.pictures.figures import Stage
 from attnviz.pictures.placement import STAGE_GAP, Placement
+from attnviz.pictures.stage_record import Stage
 from attnviz.settings import language
 from attnviz.settings.language import Words
 from attnviz.ui.components.pickers import film_strip

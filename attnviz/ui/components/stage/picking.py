@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from attnviz.pictures import figures
-from attnviz.pictures.figures import Stage
 from attnviz.pictures.placement import Placement
+from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage.room import View, reported, room_for
 
 

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from attnviz.pictures import figures, headings
-from attnviz.pictures.figures import Stage
 from attnviz.pictures.placement import NARROWEST_PAGE, Placement
+from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.pickers import film_strip
 from attnviz.ui.components.stage import drawer
 

@@ -16,7 +16,7 @@ from attnviz.engine.run import run
 from attnviz.engine.tables.mask_bits import compact
 from attnviz.lessons.control import Choice, Control, Move
 from attnviz.lessons.lesson import Lesson, Slide
-from attnviz.pictures.figures import Stage
+from attnviz.pictures.stage_record import Stage
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.ui.components import mask_painter

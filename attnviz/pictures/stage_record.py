@@ -1,0 +1,137 @@
+"""One step of attention as it is to be drawn: its numbers, its words, its sizes and its colour scale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.pictures import placement
+from attnviz.pictures.colours import SHARE, SIGNED
+from attnviz.pictures.mosaic import Shape, room_for
+from attnviz.settings.language import translate
+
+LARGER = 14  # tenths of the usual room for words, where type is large
+FORBIDDEN = "may not attend"
+ALLOWED = "may attend"
+MASKED_WORD = "masked"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of attention, ready to be drawn.
+
+    name      stable, in links and keys
+    title     a few characters: QKᵀ, weights
+    array     (heads, rows, columns); heads narrower than the widest are padded, see `widths`
+    kind      "signed", "share" or "allowed"
+    rows      the word of every row;  columns  the word of every column, or None for 1, 2, 3 ...
+    axes      what a row and what a column is called; rows of one name light up together in all stages
+    masked    True where nothing is drawn: the query may not see the key
+    grey      what the legend calls such cells, where they are not only masked ones
+    widths    true columns of every head; None = all of them
+    heads     a name for every head; None = head 1, head 2 ...
+    alt       the picture in a sentence, for those who cannot see it
+    large     words and numbers in large type, for a room
+    reach     the largest size that the colours must tell apart, where stages are to be compared; None = its own
+    edited    head, row and column of the cells that were changed by hand; they are framed
+    wanted    head, row and column of the cells that should be large; they are outlined
+    margin    rows at the bottom and columns at the right that are sums, and do not belong to the shape
+    symbol    the letter of the field for it: S, A, Z
+    leads     whether its cells are to be the widest where several stages share a box
+    sums      whether each head has bars: what each column adds to, and over how many keys each row spreads
+    roles     what each head does, in a few words
+    apart     whether the colours of each head reach from its own smallest to its own largest number
+    shorter   the phrase in fewer words, for headings with less and less room
+    tight     whether the colours of shares reach only to the largest of them, and not to 1
+    """
+
+    name: str
+    title: str
+    array: np.ndarray
+    kind: str
+    rows: Sequence[str]
+    columns: Sequence[str] | None = None
+    axes: tuple[str, str] = ("query", "key")
+    masked: np.ndarray | None = None
+    widths: Sequence[int] | None = None
+    heads: Sequence[str] | None = None
+    phrase: str = ""
+    formula: str = ""
+    alt: str = ""
+    large: bool = False
+    reach: float | None = None
+    edited: Sequence[tuple[int, int, int]] = ()
+    wanted: Sequence[tuple[int, int, int]] = ()
+    margin: int = 0
+    grey: str = ""
+    symbol: str = ""
+    leads: bool = False
+    sums: bool = False
+    roles: Sequence[str] | None = None
+    apart: bool = False
+    shorter: Sequence[str] = ()
+    tight: bool = False
+
+    @property
+    def true_widths(self) -> tuple[int, ...]:
+        return tuple(self.widths or (self.array.shape[2],) * self.array.shape[0])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.heads or (translate("head {n}", n=head + 1) for head in range(self.array.shape[0])))
+
+    @property
+    def hidden(self) -> np.ndarray | None:
+        """True where nothing is drawn; in a stage that tells what is allowed, that is wherever it is not."""
+        return self.array == 0 if self.kind == "allowed" else self.masked
+
+    @property
+    def shape(self) -> Shape:
+        """The size of this stage for the arrangement of exported pictures."""
+        left = room_for(self.rows, least=24, most=76)
+        bottom = 22 if self.columns is None else room_for(self.columns, least=24, most=60)
+        if self.large:
+            left, bottom = LARGER * left // 10, LARGER * bottom // 10
+        return Shape(self.true_widths, self.array.shape[1], left, bottom, self.columns is not None)
+
+    @property
+    def outline(self) -> placement.Shape:
+        """The size of this stage for its place in a window."""
+        left = placement.room_beside(self.rows)
+        left = round(placement.LARGER * left) if self.large else left
+        worded = self.columns is not None
+        return placement.Shape(
+            self.true_widths, self.array.shape[1], left, worded, self.leads, self.sums, large=self.large
+        )
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The numbers at the two ends of a colour scale, and its colours at equal steps between them."""
+
+    low: float
+    high: float
+    colours: tuple[str, ...]
+
+
+def scale(stage: Stage) -> Scale:
+    """Return the colour scale of a stage: symmetric about 0 for signed numbers, 0 to 1 for shares."""
+    if stage.kind == "allowed":
+        return Scale(0.0, 1.0, (SHARE[2], SHARE[2]))
+    drawn = stage.array[drawn_cells(stage) & np.isfinite(stage.array)]
+    low, high = (float(drawn.min()), float(drawn.max())) if drawn.size else (0.0, 0.0)
+    if stage.reach is not None:
+        low, high = (-stage.reach if low < 0 else 0.0), stage.reach
+    if stage.kind == "signed" or low < 0:
+        end = max(-low, high) or 1.0
+        return Scale(-end, end, SIGNED)
+    return Scale(0.0, high if stage.tight and high else max(1.0, high), SHARE)
+
+
+def drawn_cells(stage: Stage) -> np.ndarray:
+    """True where a head has a number to show: inside its true width and not masked."""
+    heads, _, columns = stage.array.shape
+    inside = np.arange(columns) < np.array(stage.true_widths).reshape(heads, 1, 1)
+    return np.broadcast_to(inside if stage.hidden is None else inside & ~stage.hidden, stage.array.shape)
