@@ -16,7 +16,7 @@ WORDS = Words(
     {
         "symmetric": "The largest difference between a score and the one across the diagonal is {most}.",
         "oblong": "There are {rows} rows and {columns} columns, so there is no diagonal to compare across.",
-        "sums": "They add to {sums}.",
+        "sums": "The sums are {sums}.",
         "same": "The largest difference is {most}.",
         "ahead": "Above the diagonal the weights add to {total}.",
     }

@@ -30,7 +30,7 @@ class Predicate:
 
 
 def largest_weights(trace: Trace) -> Figures:
-    """Return the largest weight of a row, in the mean over all rows and heads."""
+    """Return the largest weight of a row, on average over all rows and heads."""
     return {"mean": float(statistics.largest(trace["weights"].array).mean())}
 
 

@@ -23,7 +23,7 @@ FAR = 0.05
 """How far the model's own hidden states may be from these, as a share of the largest: bfloat16 is within 0.02."""
 
 NOTES = Words(
-    {"difference": "Computed anew from the model's weights; its own hidden states differ by at most {difference:.1e}."}
+    {"difference": "Recomputed from the model's weights; its own hidden states differ by at most {difference:.1e}."}
 )
 FAULTS = Words(
     {

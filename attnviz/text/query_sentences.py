@@ -1,4 +1,4 @@
-"""The weights of each query, in one head or in the mean over heads, and a sentence for each."""
+"""The weights of each query, in one head or on average over heads, and a sentence for each."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _BLANK = {"\n": "↵", "\t": "→", "\r": "↵"}
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """The weights of queries on keys, in one head or in the mean over all.
+    """The weights of queries on keys, in one head or on average over all.
 
     weights  (queries, keys)
     masked   True where the query may not attend to the key; in a mean, where it may not in any head

@@ -61,7 +61,7 @@ FAULTS = Words(
         "twice": "the file holds {name} twice; save it once",
         "encrypted": "{name} is encrypted; save it without a password",
         "packed": "{name} is packed in a way that is not read here; save it with numpy.savez or numpy.savez_compressed",
-        "large": "{name} would unpack to {said:,} bytes; {most:,} are left of what can be read, so bring less",
+        "large": "{name} would unpack to {said:,} bytes; {most:,} are left of what can be read, so upload less",
     }
 )
 

@@ -38,7 +38,7 @@ FAULTS = Words(
         "quotes": "row {row} has a quotation mark that is not closed; close it, or remove it",
         "blank": "row {row}, column {column} is empty; give {allowed}",
         "ragged": "row {row} has {n:,} numbers and the rows above have {first:,}; give as many in each",
-        "many": "there are {n:,} numbers; up to {most:,} are read out of a text, so bring them as .npy or .npz",
+        "many": "there are {n:,} numbers; up to {most:,} are read from text, so save them as .npy or .npz",
         "place": "{cell} in row {row}, column {column} is not a position; give a whole number from 1 to {most:,}",
         "twice": "row {row} gives a place that a row above it gives; give each place once",
         "holes": "there are {n:,} numbers for {all:,} places; give each place once",

@@ -33,10 +33,10 @@ CALLED = Words(
 FAULTS = Words(
     {
         "empty": "the file is empty; give one that holds numbers",
-        "large": "the file has {n:,} bytes; at most {most:,} are read, so bring a part of it",
-        "ending": "{name} has an ending that is not known here; bring a file that ends in {endings}",
+        "large": "the file has {n:,} bytes; at most {most:,} are read, so use a part of it",
+        "ending": "{name} has an ending that is not known here; use a file that ends in {endings}",
         "content": "{name} holds {what}, which its ending does not say; give it the ending that fits",
-        "unknown": "{name} holds neither text nor arrays of NumPy; a pickle is never opened; bring .npz, "
+        "unknown": "{name} holds neither text nor arrays of NumPy; a pickle is never opened; upload .npz, "
         ".npy, .json or .csv",
         "encoding": "the file is not readable text, from byte {at:,} on; save it as UTF-8, or as .npy or .npz",
     }

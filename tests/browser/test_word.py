@@ -105,7 +105,7 @@ def test_pointing_at_a_word_says_what_python_says(
     view: Callable[..., View], head: int | None, settings: dict[str, Any]
 ) -> None:
     page = view(asked=(None, head), **settings)
-    assert page.said.text_content() == "Choose a word above to see what it reads from."
+    assert page.said.text_content() == "Choose a word above to see what it attends to."
     for query in range(len(page.trace.query_tokens)):
         page.queries.nth(query).hover()
         assert page.lit() == [query]

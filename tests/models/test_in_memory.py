@@ -42,7 +42,7 @@ def test_a_model_in_memory_is_the_model_of_its_file(name: str, torch: Any) -> No
         for step in other:
             np.testing.assert_allclose(layer[step].array, other[step].array, rtol=0, atol=1e-6)
     [note] = trace.notes
-    assert note.startswith("Computed anew from the model's weights; its own hidden states differ by at most ")
+    assert note.startswith("Recomputed from the model's weights; its own hidden states differ by at most ")
     assert float(note.rstrip(".").split()[-1]) < 1e-5
 
 

@@ -55,7 +55,7 @@ LABELS = {
     "hidden_help": "Pictures and panels that would give answers away.",
     "own": "Other numbers for every student",
     "own_help": "The seed follows from the name or number that a student types: the same task, other numbers.",
-    "feedback": "Say at once what is right",
+    "feedback": "Show at once what is right",
     "feedback_help": "Off: students hand in a code without knowing what is right.",
     "questions": "Questions",
     "given": "What is free, as it was given",

@@ -73,9 +73,9 @@ NO_STUDENT = ("points possible", "mögliche punkte", "erreichbare punkte")
 
 FAULTS = Words(
     {
-        "large": "there are {n:,} bytes; at most {most:,} are read, so bring a part of them",
-        "form": "the file is {what}; bring a table of names and codes as .csv",
-        "many": "there are {n:,} rows; at most {most:,} are marked at once, so bring a part of them",
+        "large": "there are {n:,} bytes; at most {most:,} are read, so use a part of them",
+        "form": "the file is {what}; upload a table of names and codes as .csv",
+        "many": "there are {n:,} rows; at most {most:,} are marked at once, so use a part of them",
         "text": "this is not readable text; save the list as CSV, in UTF-8 if the program offers it",
     }
 )

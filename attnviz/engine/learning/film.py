@@ -53,7 +53,7 @@ OBSTACLES = Words(
 )
 """What stands in the way of learning, as the end of a sentence."""
 
-CANNOT = "Nothing is learned in this setting, because {why}. The projections stay as they were drawn."
+CANNOT = "Nothing is learned in this setting, because {why}. The projections keep their initial values."
 STRANGE = Plural(
     "{words} is not a word of the task “{task}”: this head has never seen it.",
     "{words} are not words of the task “{task}”: this head has never seen them.",

@@ -28,7 +28,7 @@ WORDS = Words(
     {
         "desk": "Assignments",
         "untitled": "Assignment",
-        "name": "Your name or number, as it stands in your teacher’s list",
+        "name": "Your name or number, as it stands in your teacher's list",
         "name_first": "Enter your name or number first: your numbers and your code depend on it.",
         "name_only": "Enter your name or number first: your code depends on it.",
         "yours": "These numbers belong to your name; another name gets others.",

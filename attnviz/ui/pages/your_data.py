@@ -45,7 +45,7 @@ TEXTS = Words(
         "here.",
         "fault": "{fault}. {kept}",
         "kept": "What was there before is still shown.",
-        "too_many": "there are {n} {what}; up to {most} can be shown on the page, so bring a part, or use attnviz.show",
+        "too_many": "there are {n} {what}; up to {most} can be shown on the page, so use a part, or attnviz.show",
     }
 )
 EXAMPLES: dict[str, tuple[str, dict[str, str]]] = {

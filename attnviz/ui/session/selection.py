@@ -30,7 +30,7 @@ PAGE_NAMES = table(
 )
 PANEL_NAMES = table(
     Entry("cell", "This cell", "One cell, all the way down to its products."),
-    Entry("word", "This word", "What one word reads from, in every head."),
+    Entry("word", "This word", "What one word attends to, in every head."),
     Entry("flow", "Every step", "From the sentence to the output, and the shape of everything."),
     Entry("statistics", "Statistics", "Sums, effective number of keys, distances, shares."),
     Entry("redeal", "Deal again", "The average over ten seeds: what is left of a random pattern."),
@@ -102,7 +102,7 @@ class Selection:
         integer=False,
         stops=(-1e9, -1e4, -100.0, -10.0, -1.0),
         label="The large number",
-        help="What stands for −∞ in the second picture. float16 ends at −65,504: −1e9 does not fit.",
+        help="What replaces −∞ in the second picture. float16 ends at −65,504: −1e9 does not fit.",
     )
     empty_row: bool = switch(False, label="Empty a row", help="The first query may attend to nothing.")
     trial_vectors: str = option(VECTORS, "unit", label="Queries and keys")

@@ -24,7 +24,7 @@ WORDS = Words(
     {
         "asks": "Queries ask",
         "read": "Keys are read",
-        "hint": "Choose a word above to see what it reads from.",
+        "hint": "Choose a word above to see what it attends to.",
         "head": "Head",
         "mean": "average over heads",
         "masked": "may not be attended to",
@@ -43,7 +43,7 @@ class Asked:
 
 
 def show(trace: Trace, layer: int, *, key: str, query: int | None = None, head: int | None = None) -> Asked | None:
-    """Draw what the words read from in one head, or in the mean over all, and return a new choice, None as a rule.
+    """Draw what the words read from in one head, or on average over all, and return a new choice, None as a rule.
 
     query  the chosen word, whose lines stay;  a choice made since the last run is drawn at once
     """
