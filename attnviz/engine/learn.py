@@ -8,7 +8,8 @@ from typing import Any
 from attnviz.engine.learning.film import Film, film_of
 from attnviz.engine.records.config import Config
 from attnviz.engine.run import run
-from attnviz.engine.tasks.tasks import GAMES, Game
+from attnviz.engine.tasks.game import Game
+from attnviz.engine.tasks.tasks import GAMES
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.engine.learning.network import Network
 from attnviz.engine.numerics.exact import product, rounded, total
-from attnviz.engine.tasks.tasks import Answers, Game
+from attnviz.engine.tasks.game import Answers, Game
 
 Array = np.ndarray
 
