@@ -37,7 +37,7 @@ WORDS = Words(
         "absent": "absent",
         "not_in_both": "not in both",
         "masked_or_not_in_both": "masked, or not in both",
-        "fewer_heads": "The first {n} heads are compared, of {a} in A and {b} in B.",
+        "fewer_heads": "Heads compared: the first {n}, of {a} in A and {b} in B.",
         "unmoved": "{step}: the same in A and B, number for number ({n:,}).",
         "moved": "{step}: {moved:,} of {n:,} numbers moved, by {mean} on average and {most} at most.",
         "rounding": "{step}: the {n:,} numbers differ by rounding only, {most} at most.",

@@ -70,7 +70,7 @@ def test_the_sums_are_said() -> None:
         ({"scale": 0.0, "second_sentence": ""}, "the largest is exactly 0"),
         ({"mask": "causal", "second_sentence": ""}, "Only one cell is left in 1 column:"),
         ({"mask": "causal"}, "Masked cells weigh exactly 0"),
-        ({"mask": "padding", "pad_to": 7, "second_sentence": ""}, "Nobody may attend to 2 columns:"),
+        ({"mask": "padding", "pad_to": 7, "second_sentence": ""}, "No query may attend to 2 columns:"),
     ],
 )
 def test_what_is_particular_is_said(setting: dict[str, Any], words: str) -> None:

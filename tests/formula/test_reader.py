@@ -76,7 +76,7 @@ def test_a_fault_names_its_place_and_what_to_write(kind: str, text: str, place: 
 def test_a_fault_is_said_in_the_language_that_is_spoken() -> None:
     set_language("de")
     try:
-        with pytest.raises(FormulaError, match="es gibt keine Funktion tahn; meinten Sie tanh"):
+        with pytest.raises(FormulaError, match="es gibt keine Funktion tahn; gemeint: tanh"):
             parse("tahn(q)")
     finally:
         set_language("en")

@@ -75,7 +75,7 @@ def test_more_heads_leave_those_of_before_exactly_alone():
     assert len(pictures(a, b, 0, "weights")[2].array) == 3
     assert change_summary(a, b, 0, "weights") == [
         "Attention weights: the same in A and B, number for number (75).",
-        "Compared are the first 3 of 3 heads in A and 5 in B.",
+        "Heads compared: the first 3, of 3 in A and 5 in B.",
     ]
     assert moves(a, b, 0, "weights") == ()
 
@@ -108,8 +108,8 @@ def test_a_sentence_with_one_more_word_is_compared_word_by_word():
     assert ">masked, or not in both</span>" in heading(pictures(c, two(**masked)[1], 0, "weights")[2])
     assert ">masked</span>" in heading(pictures(c, c, 0, "weights")[2])
     assert change_summary(a, b, 0, "weights")[1:] == [
-        "There are 5 tokens in A and 6 in B. Compared are the 5 that both have in the same order; in the difference "
-        "the others are grey."
+        "There are 5 tokens in A and 6 in B. Only the 5 that both have in the same order are compared; "
+        "the others are grey in the difference."
     ]
     first = moves(a, b, 0, "weights")[0]
     assert abs(first.change) == np.abs(apart).max()
@@ -120,7 +120,7 @@ def test_words_of_both_that_stand_elsewhere_are_named_by_both_places():
     a = run(Config(sentence="the cat the", n_heads=1))
     b = run(Config(sentence="so the cat the", n_heads=1))
     assert [stage.name for stage in pictures(a, b, 0, "values")] == ["a", "b", "difference"]
-    assert "Compared are the 3 that both have" in change_summary(a, b, 0, "values")[-1]
+    assert "Only the 3 that both have" in change_summary(a, b, 0, "values")[-1]
     named = {
         plain(describe_move(a, b, 0, "scores", move)).partition(":")[0] for move in moves(a, b, 0, "scores", most=9)
     }
@@ -205,7 +205,7 @@ def test_fewer_key_value_heads_are_a_difference_from_the_first_matrix_on():
     a, b = two(n_heads=4), run(Config(**SETTING | {"n_heads": 4, "n_kv_heads": 1}))
     a = run(Config(**SETTING | {"n_heads": 4}))
     assert first_difference(a, b, 0).endswith("the first step that differs is key matrices W_K.")
-    assert change_summary(a, b, 0, "keys")[1] == "Compared are the first 1 of 4 heads in A and 1 in B."
+    assert change_summary(a, b, 0, "keys")[1] == "Heads compared: the first 1, of 4 in A and 1 in B."
 
 
 def test_more_layers_are_said():

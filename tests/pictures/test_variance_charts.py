@@ -40,7 +40,7 @@ def test_the_numbers_of_one_width_are_said() -> None:
         ({"temperature": 2.0}, 9, "divides once more: with √d_k by 6 in all"),
         ({"softcap": 5.0}, 9, "soft cap of the setting, 5,"),
         ({"bias": "alibi"}, 9, "is not divided"),
-        ({"score": "additive"}, 9, "your setting scores with: Additive (Bahdanau)"),
+        ({"score": "additive"}, 9, "your setting uses: Additive (Bahdanau)"),
         ({"normalise_over": "queries"}, 9, "over the keys here"),
     ],
 )

@@ -13,7 +13,7 @@ from tests.ui.test_app import clean, opened, said
 PARTS = {
     "n_heads": ("99", "Heads was '99'; 16 is used"),
     "score": ("nonsense", "Score function was 'nonsense'; choose from"),
-    "mask": ("foo", "Mask names 'foo', which there is not"),
+    "mask": ("foo", "Mask names 'foo', which does not exist"),
     "hello": ("1", "There is no setting called 'hello'"),
     "d_k": ("?", "Width of queries and keys, d_k was '?'"),
     "residual": ("perhaps", "Residual connections was 'perhaps'; choose yes or no"),

@@ -139,7 +139,7 @@ def test_what_is_said_of_b_says_so() -> None:
 def test_sentences_of_different_length_are_compared_word_by_word() -> None:
     at = opened(page="compare", b_sentence="the big cat sat on the warm mat")
     assert clean(at)
-    assert "There are 7 tokens in A and 8 in B. Compared are the 7 that both have" in said(at)
+    assert "There are 7 tokens in A and 8 in B. Only the 7 that both have" in said(at)
     assert len(arrays(at)) == 3
 
 

@@ -79,7 +79,7 @@ def test_a_code_is_drawn_or_said_to_be_impossible() -> None:
 def test_what_does_not_fit_into_the_link_is_said() -> None:
     at = opened(page="take", embedding="own", own_numbers="\n".join(["1.2345678 2.3456789"] * 400))
     assert clean(at)
-    assert "Too long for a link, so it travels without: Own numbers" in said(at)
+    assert "Too long for a link, so it travels without: Your own numbers" in said(at)
 
 
 def test_the_parts_are_chosen() -> None:
