@@ -48,12 +48,8 @@ PAGES = [name for name in cost_table.PAGES if name not in ("lessons", "data", "a
 VISITED = ("data", "assign/mark")
 """Pages on which something has to be brought before they compute anything."""
 
-ALLOWED, LIMIT = 200 * cost_table.MB, 700 * cost_table.MB
-"""What the host of two visitors allows for one computation, and the memory that it has.
-
-By default 500 MB are allowed where there are 1,000. What one computation takes changes the sum by as much, so that with
-200 it has to stay below 700, at less than half of the work.
-"""
+ALLOWED, LIMIT = 500 * cost.MB, 1_000 * cost.MB
+"""What the host of two visitors allows for one computation by default, and the memory that it has."""
 SLOW = ("explore/table", *(f"file/{name}" for name in ("csv", "svg", "step.svg", "png", "tex", "json", "handout")))
 """What takes long where every piece of memory is counted: smaller settings tell as much."""
 
