@@ -1,4 +1,4 @@
-"""The part of the tests that is run every time: of a test with many cases a few, and of a file of visits a few tests.
+"""The part of the tests that is run every time: of a test with many cases a few, and of a file of visits one test.
 
 The rest is marked `slow`, for CI, or `nightly`, for what takes longer than CI may; either runs by name. Which cases
 these are follows from their names alone, so that it is the same on every machine and stays when others come.
@@ -22,7 +22,7 @@ CI_CASES = 8
 BROWSER_CASES = 2
 """Cases in CI of a test that drives a browser, which takes seconds each time."""
 
-QUICK_VISITS = 2
+QUICK_VISITS = 1
 """Tests in the quick run of a file that runs the page, which takes about a second each time."""
 
 

@@ -54,6 +54,7 @@ def agree(torch: Any, number: int) -> None:
         assert far <= NEAR or slopes.kink(trace), where
 
 
+@pytest.mark.slow
 def test_few_settings_have_grown_beyond_measure() -> None:
     assert sum(slopes.has_grown(run(slopes.anything(number))) for number in range(100)) <= 5
 

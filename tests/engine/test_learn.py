@@ -57,6 +57,7 @@ def test_a_task_can_be_learned_and_stay_unreadable():
     assert film.crisp[-1] < 0.6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "changes", "most"),
     [
