@@ -13,7 +13,8 @@ class Bridge {
     this.stop = new AbortController();
     const { signal } = this.stop;
     window.addEventListener("resize", () => this.redraw(), { signal });
-    window.addEventListener("scroll", () => this.leave(), { signal, capture: true });
+    const moves = ({ target }) => !this.host || target.contains(this.host); // a long sentence scrolls by itself
+    window.addEventListener("scroll", (event) => moves(event) && this.leave(), { signal, capture: true });
     window.addEventListener("keydown", (event) => this.shortcut(event), { signal });
     const elsewhere = ({ target }) => target.className !== "attn-focus" && (this.held = undefined);
     for (const kind of ["focusin", "pointerdown"]) window.addEventListener(kind, elsewhere, { signal });
