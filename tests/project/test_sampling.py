@@ -25,8 +25,8 @@ def test_one(): ...
 """
 VISITS = "from streamlit.testing.v1 import AppTest\n" + "".join(f"def test_{n}(): ...\n" for n in range(5))
 COUNTS = {  # of what is run under a mark, by file
-    "not slow and not nightly and not browser": (3 + 40 + 1, 2),
-    "slow and not nightly": (5, 3),
+    "not slow and not nightly and not browser": (3 + 40 + 1, 1),
+    "slow and not nightly": (5, 4),
     "browser and not nightly": (2, 0),
     "nightly": (32 + 7, 0),
 }
