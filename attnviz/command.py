@@ -175,18 +175,18 @@ def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str
 
 def _render(arguments: Mapping[str, Any]) -> None:
     name = _kind(arguments["output"], arguments.get("format"))
-    config, selection, said = _linked(arguments.get("link"))
+    config, selection, problems = _linked(arguments.get("link"))
     config = _with_model(replace(config, **options.given(Config, arguments)), "model" in arguments)
-    trace = _brought(arguments["weights"], arguments.get("sentence", "")) if "weights" in arguments else run(config)
+    trace = _uploaded(arguments["weights"], arguments.get("sentence", "")) if "weights" in arguments else run(config)
     selection = replace(within(selection, trace), **options.given(Selection, arguments))
     place = ExportTarget(**{item.name: getattr(selection, item.name) for item in fields(ExportTarget)})
     data = export(name, trace, place)
-    for note in (*said, *trace.notes):
+    for note in (*problems, *trace.notes):
         print(f"attnviz: {note}", file=sys.stderr)
     _write(data, arguments["output"])
 
 
-def _brought(name: str, tokens: str) -> Trace:
+def _uploaded(name: str, tokens: str) -> Trace:
     """Return the trace of weights in a file; `tokens` stand for those of the file."""
     try:
         data = Path(name).read_bytes()
@@ -221,10 +221,10 @@ def _linked(link: str | None) -> tuple[Config, Selection, list[str]]:
     if link is None:
         return Config(), Selection(), []
     if link.lower().endswith(".json") and "=" not in link:
-        (config, selection), said = url_codec.from_file(_saved(link), Config, Selection)
+        (config, selection), problems = url_codec.from_file(_saved(link), Config, Selection)
     else:
-        (config, selection), said = url_codec.open_link(link, Config, Selection)
-    return config, selection, said
+        (config, selection), problems = url_codec.open_link(link, Config, Selection)
+    return config, selection, problems
 
 
 def _saved(name: str) -> str:

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from attnviz import TASKS, Trace, run  # noqa: E402
-from attnviz.engine.learning.film import said  # noqa: E402
+from attnviz.engine.learning.film import predicted_words  # noqa: E402
 from attnviz.pictures.colours import SHARE  # noqa: E402
 from attnviz.pictures.static.colour_scale import Scale, colour  # noqa: E402
 
@@ -52,7 +52,7 @@ def _frame(trace: Trace, step: int, left: int) -> list[str]:
     for j, word in enumerate(trace.key_tokens):
         x, y = left + j * CELL + 14, foot + 5
         parts.append(_text(x, y, word, "end", f"transform='rotate(-90 {x} {y})'"))
-    words = said(trace)
+    words = predicted_words(trace)
     lines = (" ".join(words[:3]), " ".join(words[3:]))
     return parts + [_text(middle, foot + 60 + 16 * n, line, "middle", "fill='#1f5fa8'") for n, line in enumerate(lines)]
 

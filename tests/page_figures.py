@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 def figures(at: AppTest) -> list[dict[str, Any]]:
     """The charts in the order in which they stand, as the browser shows them; `alt` is the text alternative."""
-    return [_figure(element, _brought(at).get(element.key)) for element in at.get("plotly_chart")]
+    return [_figure(element, _sent_figures(at).get(element.key)) for element in at.get("plotly_chart")]
 
 
 def _figure(element: Any, given: dict[str, Any] | None) -> dict[str, Any]:
@@ -24,17 +24,17 @@ def _figure(element: Any, given: dict[str, Any] | None) -> dict[str, Any]:
     return {"data": [given["trace"]], "layout": chart["layout"] | given["layout"], "alt": given["alt"]}
 
 
-def _brought(at: AppTest) -> dict[str, Any]:
+def _sent_figures(at: AppTest) -> dict[str, Any]:
     """What is brought for the charts, by their keys."""
     protos = [element.proto for element in at.get("bidi_component")]
-    brought: dict[str, Any] = {}
+    sent: dict[str, Any] = {}
     for proto in protos:
         if proto.component_name == "attnviz_pictures":
             told, _, behind = proto.bytes.partition(b"\0")
             each = json.loads(told)
-            brought |= {f"{each['key']}-{stage}": given for stage, given in each["pictures"].items()}
+            sent |= {f"{each['key']}-{stage}": given for stage, given in each["pictures"].items()}
             _fill(each["pictures"].values(), behind)
-    return brought
+    return sent
 
 
 def _fill(pictures: Iterable[dict[str, Any]], behind: bytes) -> None:

@@ -108,7 +108,7 @@ class TorchRun:
         Q, K, V = (self.projected(y, w, b) for y, w, b in ((x, w_q, b_q), (x_kv, w_k, b_k), (x_kv, w_v, b_v)))
         d_k = list(config.key_widths())
         d_q = [d_k[h // group] for h in range(config.n_heads)]
-        Q, K = self.turned(i, "queries", Q, d_q), self.turned(i, "keys", K, d_k)
+        Q, K = self.rotated(i, "queries", Q, d_q), self.rotated(i, "keys", K, d_k)
         V = self.record(i, "values", V)
         steps = self.trace.layers[i]
         allowed, bias = torch.tensor(np.array(steps["allowed"].array)), self.leaf(i, "bias")
@@ -139,7 +139,7 @@ class TorchRun:
     def projected(self, x: Any, w: Any, b: Any) -> Any:
         return self.torch.stack([plus(x @ w[h], None if b is None else b[h]) for h in range(len(w))])
 
-    def turned(self, i: int, name: str, Y: Any, widths: list[int]) -> Any:
+    def rotated(self, i: int, name: str, Y: Any, widths: list[int]) -> Any:
         if self.config.position != "rope":
             return self.record(i, name, Y)
         Y = self.record(i, f"projected_{name}", Y)

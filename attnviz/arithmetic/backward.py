@@ -106,8 +106,8 @@ def _through_normaliser(g: Array, column: Array, here: int, write: NumberFormat)
         write.products(g, column, here),
         write.number(value),
     ]
-    said = SENTENCES["masked"].format(key=here + 1)
-    return SlopeLine("masked", TITLES["masked"], said, value, aligned(chain(MASKED, members)))
+    sentence = SENTENCES["masked"].format(key=here + 1)
+    return SlopeLine("masked", TITLES["masked"], sentence, value, aligned(chain(MASKED, members)))
 
 
 def _to_score(trace: Trace, layer: int, at: tuple[int, int, int], masked: float, write: NumberFormat) -> SlopeLine:
@@ -155,8 +155,8 @@ def _of_weight(
     members: list[Member] = [write.number(weight)]
     if is_made:
         members = [r"\frac{\partial L}{\partial z_i} \cdot v_j", write.products(z, v), write.number(weight)]
-    said = SENTENCES["weight" if is_made else "given"]
-    return SlopeLine("weight", TITLES["weight"], said, weight, aligned(chain(symbol, members)))
+    sentence = SENTENCES["weight" if is_made else "given"]
+    return SlopeLine("weight", TITLES["weight"], sentence, weight, aligned(chain(symbol, members)))
 
 
 def _by_softmax(a: Array, g: Array, here: int, temperature: float, write: NumberFormat) -> SlopeLine:

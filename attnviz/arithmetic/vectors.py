@@ -115,8 +115,8 @@ def _rotated(derivation: Derivation, place: CellPosition, kind: Kind, y: Array) 
             above.append(VERTICAL_DOTS)
         else:
             entry = f"{kind.letter}_{{{kind.row + 1},{d + 1}}}"
-            turned = derivation.fmt.number(derivation.seen(made[d], derivation.sizes[kind.step]))
-            above += chain(entry, [f"{_entry(derivation, y_seen, angles, d)} = {turned}"])
+            rotated = derivation.fmt.number(derivation.seen(made[d], derivation.sizes[kind.step]))
+            above += chain(entry, [f"{_entry(derivation, y_seen, angles, d)} = {rotated}"])
     return derivation.add_line(
         f"turned_{kind.name}",
         Equation(

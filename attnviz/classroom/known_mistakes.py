@@ -20,28 +20,28 @@ def of_number(runs: QuestionContext, step: Step, place: tuple[int, ...]) -> tupl
         found = _output(runs, place)
     else:
         found = iter(())
-    return _told(found, float(step.array[place]))
+    return _distinct(found, float(step.array[place]))
 
 
 def of_sum(numbers: np.ndarray, across: np.ndarray, value: float) -> tuple[Mistake, ...]:
     """Return the known mistakes for the sum of a row or a column; `across` is the line that crosses it."""
-    return _told(iter([Mistake("crossed", float(across.sum())), Mistake("mean", float(numbers.mean()))]), value)
+    return _distinct(iter([Mistake("crossed", float(across.sum())), Mistake("mean", float(numbers.mean()))]), value)
 
 
 def of_size(step: Step) -> tuple[Mistake, ...]:
     """Return the known mistakes for the number of numbers in a step."""
     n = step.array.size
     found = [Mistake("one_head", n / len(step.array)), Mistake("sides", float(sum(step.shape[-2:])))]
-    return _told(iter(found if step.array.ndim == 3 else found[1:]), float(n))
+    return _distinct(iter(found if step.array.ndim == 3 else found[1:]), float(n))
 
 
 def of_spread(value: float, divisor: float) -> tuple[Mistake, ...]:
     """Return the known mistakes for a standard deviation of divided scores."""
     found = [Mistake("variance", value**2), Mistake("scale", value * divisor), Mistake("twice", value / divisor)]
-    return _told(iter(found), value)
+    return _distinct(iter(found), value)
 
 
-def _told(found: Iterator[Mistake], right: float) -> tuple[Mistake, ...]:
+def _distinct(found: Iterator[Mistake], right: float) -> tuple[Mistake, ...]:
     """Return the mistakes whose numbers are not the right one."""
     return tuple(each for each in found if np.isfinite(each.value) and abs(each.value - right) > 1e-6)
 

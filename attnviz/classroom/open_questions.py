@@ -111,27 +111,27 @@ def open_steps(slide: Slide, found: ResolvedQuestion) -> tuple[str, ...]:
     return tuple(name for name in STEPS if name in names)
 
 
-def compares(asked: Question) -> bool:
+def compares(question: Question) -> bool:
     """Return whether a question is about what differs between two runs."""
-    return asked.kind == "rows_changed" or asked.at.get("says") == "same"
+    return question.kind == "rows_changed" or question.at.get("says") == "same"
 
 
-def is_whole(asked: Question) -> bool:
+def is_whole(question: Question) -> bool:
     """Return whether all of the slide is drawn: its picture is to be read, or it is that before a change."""
-    return compares(asked) or bool(asked.at.get("read")) or bool(asked.at.get("before"))
+    return compares(question) or bool(question.at.get("read")) or bool(question.at.get("before"))
 
 
-def asked_run(asked: Question, own: Trace, trace: Trace) -> Trace:
+def run_of(question: Question, own: Trace, trace: Trace) -> Trace:
     """Return the run that is drawn while a question is open: of two that differ, the one before the change."""
-    is_own = (compares(asked) and "change" not in asked.at) or bool(asked.at.get("before"))
+    is_own = (compares(question) and "change" not in question.at) or bool(question.at.get("before"))
     return own if is_own else trace
 
 
-def pictures(slide: Slide, asked: Question, found: ResolvedQuestion, own: Trace, trace: Trace) -> tuple[Stage, ...]:
+def pictures(slide: Slide, question: Question, found: ResolvedQuestion, own: Trace, trace: Trace) -> tuple[Stage, ...]:
     """Return the pictures of a slide while its question is open; none of them holds a number that gives it away."""
-    layer, whole = slide.layer - 1, is_whole(asked)
+    layer, whole = slide.layer - 1, is_whole(question)
     names = slide.steps if whole else open_steps(slide, found)
-    shown = slides.pictures(asked_run(asked, own, trace), layer, names)
+    shown = slides.pictures(run_of(question, own, trace), layer, names)
     return tuple(slides.without_caption(each if whole else _covered(each, found)) for each in shown)
 
 

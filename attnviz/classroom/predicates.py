@@ -51,8 +51,8 @@ def _symmetric(runs: QuestionContext, at: Mapping[str, Any]) -> Found:
 def _sums(axis: int) -> Predicate:
     def found(runs: QuestionContext, at: Mapping[str, Any]) -> Found:
         sums = runs.of_head("weights", at).sum(axis=axis)
-        said = ", ".join(map(rounded_number, sums))
-        return bool((np.abs(sums - 1) <= SAME).all()), fill(WORDS["sums"], sums=said)
+        listed = ", ".join(map(rounded_number, sums))
+        return bool((np.abs(sums - 1) <= SAME).all()), fill(WORDS["sums"], sums=listed)
 
     return found
 
@@ -73,11 +73,11 @@ def _short(x: float) -> str:
 
 def _of_run(name: str) -> tuple[str, Predicate, str]:
     """Return the predicate of a run that only lessons use, with words of its own."""
-    asked = predicates.PREDICATES[name]
+    predicate = predicates.PREDICATES[name]
 
     def found(runs: QuestionContext, at: Mapping[str, Any]) -> Found:
-        figures = {figure: _short(number) for figure, number in asked.measure(runs.trace).items()}
-        return asked(runs.trace), fill(OF_RUN[name], **figures)
+        figures = {figure: _short(number) for figure, number in predicate.measure(runs.trace).items()}
+        return predicate(runs.trace), fill(OF_RUN[name], **figures)
 
     return "", found, ""
 

@@ -130,9 +130,9 @@ def item(kind: str, chosen: Mapping[str, Value]) -> Item:
     return kind, tuple((name, whole.get(name, LISTS[name][0])) for name in places(kind, whole))
 
 
-def to_question(posed: Item, *, layers: int = 1) -> Question:
+def to_question(given: Item, *, layers: int = 1) -> Question:
     """Return the question as lessons have it; of several layers it says which."""
-    kind, at = posed[0], dict(posed[1])
+    kind, at = given[0], dict(given[1])
     place: dict[str, Any] = {"step" if name in AS_STEP else name: value for name, value in at.items()}
     ask = ASK[KINDS[kind].question]
     if kind == "number":

@@ -112,13 +112,13 @@ def _highest_key(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuesti
     if not row.any():
         raise ValueError(PROBLEMS["nothing"])
     tokens, best = runs.trace.key_tokens, int(row.argmax())
-    said = fill(WORDS["highest"], key=name_token(tokens, best), weight=rounded_number(row[best]))
+    solution = fill(WORDS["highest"], key=name_token(tokens, best), weight=rounded_number(row[best]))
     weights = ", ".join(rounded_number(weight) for weight in row)
     return ResolvedQuestion(
         form="one",
         options=tuple(name_token(tokens, place) for place in range(len(tokens))),
         right=frozenset(np.flatnonzero(row >= row[best] - SAME).tolist()),
-        solution=(said, fill(WORDS["all"], weights=weights)),
+        solution=(solution, fill(WORDS["all"], weights=weights)),
         lines=_arithmetic(runs, "weights", {**at, "key": best + 1}),
         hides="weights",
         inputs=inputs_of(runs, "weights"),
@@ -191,11 +191,11 @@ def _across(step: Step, place: Mapping[str, int]) -> np.ndarray:
 def _size(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     step = runs.step(required("step", at))
     value = float(step.array.size)
-    said = fill(WORDS["size"], shape=" × ".join(map(str, step.shape)), value=f"{step.array.size:,}")
+    solution = fill(WORDS["size"], shape=" × ".join(map(str, step.shape)), value=f"{step.array.size:,}")
     return ResolvedQuestion(
         form="number",
         value=value,
-        solution=(said,),
+        solution=(solution,),
         inputs=shape_inputs(runs, step.name),
         mistakes=known_mistakes.of_size(step),
         how="size",
@@ -211,12 +211,12 @@ def _shape(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     wrong = [shape for shape in dict.fromkeys(others) if shape != step.shape and shape][:3]
     shapes = sorted([step.shape, *wrong])
     shared = runs.trace.config.group_size > 1
-    said = fill(WORDS["shape"], shape=_times(step.shape), words=step_names.shape_in_words(step, shared))
+    solution = fill(WORDS["shape"], shape=_times(step.shape), words=step_names.shape_in_words(step, shared))
     return ResolvedQuestion(
         form="one",
         options=tuple(fill(_times(shape)) for shape in shapes),
         right=frozenset({shapes.index(step.shape)}),
-        solution=(said,),
+        solution=(solution,),
         inputs=shape_inputs(runs, step.name),
     )
 
@@ -230,8 +230,8 @@ def _rows_changed(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuest
     tokens = runs.trace.key_tokens if step.axes[-2] == "key" else runs.trace.query_tokens
     rows = tuple(name_token(tokens, place) for place in range(len(tokens)))
     right = np.flatnonzero(most > SAME).tolist()
-    said = (_rows(rows, right, most),)
-    return ResolvedQuestion(form="some", options=rows, right=frozenset(right), solution=said)
+    solution = (_rows(rows, right, most),)
+    return ResolvedQuestion(form="some", options=rows, right=frozenset(right), solution=solution)
 
 
 def _rows(rows: Sequence[Sentence], right: Sequence[int], most: np.ndarray) -> Sentence:
@@ -251,9 +251,9 @@ def _true_or_false(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQues
     inputs = tuple(name for name in SHOWS.get(says, ()) if name in runs.steps)
     is_true, evidence = holds(runs, at)
     options = tuple(fill(WORDS[word]) for word in ("yes", "no"))
-    said = fill(WORDS["holds" if is_true else "fails"])
+    solution = fill(WORDS["holds" if is_true else "fails"])
     return ResolvedQuestion(
-        "one", options, frozenset({0 if is_true else 1}), solution=(said, evidence), hides=hides, inputs=inputs
+        "one", options, frozenset({0 if is_true else 1}), solution=(solution, evidence), hides=hides, inputs=inputs
     )
 
 

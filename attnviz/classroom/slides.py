@@ -91,13 +91,13 @@ def _picture(trace: Trace, found: Mapping[str, Step], layer: int, name: str) -> 
 
 def rows(slide: Slide, own: Trace, trace: Trace) -> list[tuple[Stage, ...]]:
     """Return all pictures of a slide, a row at a time; a change that its question asks about is drawn with them."""
-    layer, asked = slide.layer - 1, slide.question
+    layer, question = slide.layer - 1, slide.question
     if slide.beside:
         return [beside(own, trace, layer, name) for name in slide.steps]
     found = [pictures(trace, layer, slide.steps)]
-    if asked is not None and "change" in asked.at:
-        other = run(replace(trace.config, **asked.at["change"]))
-        found.append(beside(trace, other, layer, asked.at.get("step", "weights"), CHANGED))
+    if question is not None and "change" in question.at:
+        other = run(replace(trace.config, **question.at["change"]))
+        found.append(beside(trace, other, layer, question.at.get("step", "weights"), CHANGED))
     return found
 
 
@@ -110,23 +110,27 @@ DECIMAL = re.compile(r"\d[.,]\d|\[\[divisors")
 ASKS_FOR_NUMBERS = ("highest_key", "weight", "number", "sum")
 
 
-def can_be_dealt(lesson: Lesson, slide: Slide) -> bool:
+def can_be_reseeded(lesson: Lesson, slide: Slide) -> bool:
     """Return whether a question can be asked with another seed: its numbers follow from it, and no text says them.
 
     >>> from attnviz.lessons.catalogue import LESSONS
-    >>> [can_be_dealt(LESSONS[name], LESSONS[name].slides[1]) for name in ("bits", "translation")]
+    >>> [can_be_reseeded(LESSONS[name], LESSONS[name].slides[1]) for name in ("bits", "translation")]
     [True, False]
     """
-    asked = slide.question
-    if asked is None or asked.kind not in ASKS_FOR_NUMBERS or DECIMAL.search(slide.text + asked.ask + asked.why):
+    question = slide.question
+    if (
+        question is None
+        or question.kind not in ASKS_FOR_NUMBERS
+        or DECIMAL.search(slide.text + question.ask + question.why)
+    ):
         return False
-    before, after = (run(lesson.on(slide, seed)) for seed in (None, dealt_seed(lesson, 1)))
-    step = {"number": asked.at.get("step"), "sum": asked.at.get("step", "weights")}.get(asked.kind, "weights")
+    before, after = (run(lesson.on(slide, seed)) for seed in (None, next_seed(lesson, 1)))
+    step = {"number": question.at.get("step"), "sum": question.at.get("step", "weights")}.get(question.kind, "weights")
     one, other = (step_names.steps(each, slide.layer - 1)[str(step)].array for each in (before, after))
     return not np.array_equal(one, other) and not np.allclose(one, other, equal_nan=True)
 
 
-def dealt_seed(lesson: Lesson, times: int) -> int:
+def next_seed(lesson: Lesson, times: int) -> int:
     """Return the seed of a lesson whose numbers were dealt so many times again."""
     return (lesson.config.seed + times) % N_SEEDS
 
@@ -139,8 +143,8 @@ def with_seed(config: Config, seed: int | None) -> Config:
 def beside(own: Trace, trace: Trace, layer: int, name: str, phrases: Mapping[str, str] = PHRASES) -> tuple[Stage, ...]:
     """Return a step of two runs and the difference: the lesson's own setting and the slide's, or around a change."""
     both = comparison.pictures(own, trace, layer, name)
-    said = within_sentence(NAMES[name]) if name in NAMES else name
-    return tuple(replace(each, phrase=phrases.get(each.name, each.phrase), formula=said) for each in both)
+    symbol = within_sentence(NAMES[name]) if name in NAMES else name
+    return tuple(replace(each, phrase=phrases.get(each.name, each.phrase), formula=symbol) for each in both)
 
 
 def without_caption(picture: Stage) -> Stage:

@@ -65,7 +65,7 @@ class _Reader:
     def next_is(self, *signs: str) -> bool:
         return self.at < len(self.parts) and self.parts[self.at] in signs
 
-    def take(self) -> str:
+    def advance(self) -> str:
         self.at += 1
         return self.parts[self.at - 1]
 
@@ -75,7 +75,7 @@ class _Reader:
             raise ValueError(self.deep)
         value = self.product()
         while self.next_is("+", "-"):
-            sign = 1 if self.take() == "+" else -1
+            sign = 1 if self.advance() == "+" else -1
             value += sign * self.product()
         self.deep -= 1
         return value
@@ -85,29 +85,29 @@ class _Reader:
         value = self.signed()
         while self.next_is("*", "/", "(", *CONSTANTS, *FUNCTIONS):
             if self.next_is("/"):
-                self.take()
+                self.advance()
                 value /= self.signed()
             else:
                 if self.next_is("*"):
-                    self.take()
+                    self.advance()
                 value *= self.signed()
         return value
 
     def signed(self) -> float:
         negative = False
         while self.next_is("+", "-"):
-            negative ^= self.take() == "-"
+            negative ^= self.advance() == "-"
         value = self.power()
         return -value if negative else value
 
     def power(self) -> float:
         value = self.atom()
         while self.next_is("%"):
-            self.take()
+            self.advance()
             value /= 100
         if not self.next_is("^"):
             return value
-        self.take()
+        self.advance()
         self.deep += 1
         if self.deep > DEEPEST:
             raise ValueError(self.deep)
@@ -119,12 +119,12 @@ class _Reader:
         return float(raised)
 
     def atom(self) -> float:
-        part = self.take()
+        part = self.advance()
         if part == "(":
             value = self.total()
             if not self.next_is(")"):
                 raise ValueError(part)
-            self.take()
+            self.advance()
             return value
         if part in CONSTANTS:
             return CONSTANTS[part]

@@ -112,15 +112,15 @@ def refusal(what: str, of: Config | Trace, *beside: Config, most: float) -> str:
     if learning > MOST_LEARNING:
         longer, seconds = learning, MOST_LEARNING
     if found.n_bytes > most:
-        by_time, said = False, WORDS["memory"].format(n=math.ceil(found.n_bytes / MB), most=round(most / MB))
+        by_time, problem = False, WORDS["memory"].format(n=math.ceil(found.n_bytes / MB), most=round(most / MB))
     elif longer > seconds:
-        by_time, said = True, WORDS["time"].format(n=math.ceil(longer), most=seconds)
+        by_time, problem = True, WORDS["time"].format(n=math.ceil(longer), most=seconds)
     elif NUMBER * frames > MOST_BYTES:
         megabytes = math.ceil(NUMBER * frames / MB)
-        by_time, said = False, WORDS["frames"].format(n=megabytes, most=round(MOST_BYTES / MB))
+        by_time, problem = False, WORDS["frames"].format(n=megabytes, most=round(MOST_BYTES / MB))
     else:
         return ""
-    return f"{said} {_advice(what, of, beside, by_time=by_time)}"
+    return f"{problem} {_advice(what, of, beside, by_time=by_time)}"
 
 
 def times(config: Config, most: int, seconds: float = SHORT) -> int:

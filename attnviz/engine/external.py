@@ -184,7 +184,7 @@ def of_scores(
             [1. , 0. ]]])
     """
     S = finite("scores", stack("scores", scores, batch), minus_infinity=True)
-    closed, said = _closed(S)
+    closed, all_notes = _closed(S)
     tokens = _tokens(scores, S, query_tokens, key_tokens)
     setting = _setting(config, tokens, n_layers=len(S), n_heads=S.shape[1], score="dot")
 
@@ -193,7 +193,7 @@ def of_scores(
         nothing = np.zeros((S.shape[1], S.shape[-1], 0))
         _attention(layer, setting, known, S[at], S[at], nothing, tokens, closed=closed[at])
 
-    return _trace(setting, tokens, record, said)
+    return _trace(setting, tokens, record, all_notes)
 
 
 def _tokens(
@@ -331,16 +331,16 @@ def _trace(
     notes: Sequence[str] = (),
 ) -> Trace:
     """Return every layer recorded, and what is to be said of them."""
-    said, sizes, layers = list(notes), dict[str, int](), []
+    all_notes, sizes, layers = list(notes), dict[str, int](), []
     for at in range(config.n_layers):
         layer = Steps(translate("layer {n}", n=at), sizes)
-        record(layer, at, said)
+        record(layer, at, all_notes)
         if "masked" in layer:
-            note_empty_rows(layer, config, translate("layer {n}, ", n=at + 1) if config.n_layers > 1 else "", said)
+            note_empty_rows(layer, config, translate("layer {n}, ", n=at + 1) if config.n_layers > 1 else "", all_notes)
         layers.append(layer)
     result = list(layers[-1].values())[-1]
     return Trace(
-        config, *tokens, Steps(translate("the steps around the layers"), sizes), tuple(layers), result, tuple(said)
+        config, *tokens, Steps(translate("the steps around the layers"), sizes), tuple(layers), result, tuple(all_notes)
     )
 
 

@@ -108,8 +108,8 @@ def where(place: tuple[Any, ...], shape: tuple[int, ...]) -> str:
     'head 3, row 2, column 5'
     """
     names = ("layer", "head", "row", "column")[-len(shape) :]
-    told = zip(names, place, shape)
-    return ", ".join(PLACES[name].format(n=int(i) + 1) for name, i, n in told if n > 1 or name in ("row", "column"))
+    numbered = zip(names, place, shape)
+    return ", ".join(PLACES[name].format(n=int(i) + 1) for name, i, n in numbered if n > 1 or name in ("row", "column"))
 
 
 def _attentions(name: str, given: Any) -> Any:

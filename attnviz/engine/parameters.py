@@ -65,13 +65,13 @@ class Parameters:
     def matrix(self, name: str, X: Array, width: int) -> Array:
         """Return one matrix (columns of X, width) for all heads."""
         shape = (X.shape[-1], width)
-        array = self._taken(name, shape) if self.gives(name) else self._row.fn(self._at(name), shape, X)
+        array = self._given_array(name, shape) if self.gives(name) else self._row.fn(self._at(name), shape, X)
         return self._layer.record(name, array)
 
     def vector(self, name: str, width: int, d_in: int) -> Array | None:
         """Return one bias for all heads; None while biases are off."""
         if self.gives(name):
-            return self._layer.record(name, self._taken(name, (width,)))
+            return self._layer.record(name, self._given_array(name, (width,)))
         return (
             self._layer.record(name, self._row.bias(self._at(name), width, d_in))
             if self._config.projection_bias
@@ -202,7 +202,7 @@ class Parameters:
     def _record(self, name: str, array: Array, widths: Sequence[int]) -> Array:
         return self._layer.record(name, array, widths={"d_v" if name.endswith("_v") else "d_k": tuple(widths)})
 
-    def _taken(self, name: str, shape: tuple[int, ...]) -> Array:
+    def _given_array(self, name: str, shape: tuple[int, ...]) -> Array:
         array = np.array(self._given[name], dtype=float)
         if array.shape != shape:
             raise ConfigError(

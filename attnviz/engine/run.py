@@ -113,8 +113,8 @@ def _run(config: Config, projections: Projections | Sequence[Projections] | None
     around.check_edits()
     applied = _note_left_out([around, *layers], config, notes)
     result = layers[-1][next(reversed(list(layers[-1])))]
-    brought = tuple(frozenset(name for name in each if each[name] is not None) for each in given)
-    everywhere, given_in = frozenset.intersection(*brought), brought if any(brought) else ()
+    supplied = tuple(frozenset(name for name in each if each[name] is not None) for each in given)
+    everywhere, given_in = frozenset.intersection(*supplied), supplied if any(supplied) else ()
     what = around, tuple(layers), result, tuple(notes), applied, everywhere, given_in
     return Trace(config, query_tokens, key_tokens, *what)
 
@@ -128,8 +128,8 @@ def _with_learned(config: Config, given: list[Projections], n_key: int, notes: l
         return given
     found = film.learned(config, run, n_key)
     notes += film.film_of(config, run).notes
-    brought = ({name: array for name, array in layer.items() if array is not None} for layer in given)
-    return [{**layer, **own} for layer, own in zip(found, brought)]
+    supplied = ({name: array for name, array in layer.items() if array is not None} for layer in given)
+    return [{**layer, **own} for layer, own in zip(found, supplied)]
 
 
 def _hand(
@@ -287,10 +287,10 @@ def _rotated(layer: Steps, config: Config, name: str, Y: Array, widths: tuple[in
     if position.rotate is None:
         return layer.record(name, Y, formula=f"{letter}_h = {formula}", widths={"d_k": widths})
     Y = layer.record(f"projected_{name}", Y, formula=rf"\tilde {letter}_h = {formula}", widths={"d_k": widths})
-    turned = Y.copy()
+    rotated = Y.copy()
     for h, width in enumerate(widths):
-        turned[h, :, :width] = position.rotate(Y[h, :, :width], **position.settings(config))
-    return layer.record(name, turned, formula=rf"{letter}_h = R\, \tilde {letter}_h", widths={"d_k": widths})
+        rotated[h, :, :width] = position.rotate(Y[h, :, :width], **position.settings(config))
+    return layer.record(name, rotated, formula=rf"{letter}_h = R\, \tilde {letter}_h", widths={"d_k": widths})
 
 
 def mask_of(layer: Steps, config: Config, words: masks.Tokens) -> Array:
@@ -336,15 +336,15 @@ def note_empty_rows(layer: Steps, config: Config, where: str, notes: list[str]) 
     nothing = np.isneginf(layer["masked"].array).all(axis=-1).all(axis=0)
     if nothing.any():
         rows = ", ".join(str(i + 1) for i in np.flatnonzero(nothing))
-        said = EMPTY.format(n=int(nothing.sum()), where=where, rows=rows)
-        notes.append(said[0].upper() + said[1:])
+        note = EMPTY.format(n=int(nothing.sum()), where=where, rows=rows)
+        notes.append(note[0].upper() + note[1:])
     zero = (layer["weights"].array.sum(axis=-1) == 0) & ~np.isneginf(layer["masked"].array).all(axis=-1)
     zero &= (layer["masked"].array <= 0).all(axis=-1)
     if zero.any():
         listed = ", ".join(NOTES["row"].format(head=h + 1, row=i + 1) for h, i in np.argwhere(zero)[:6])
         more = int(zero.sum()) - 6
-        said = NOTES["more_zero" if more > 0 else "zero"].format(where=where, listed=listed, n=more)
-        notes.append(said[0].upper() + said[1:])
+        note = NOTES["more_zero" if more > 0 else "zero"].format(where=where, listed=listed, n=more)
+        notes.append(note[0].upper() + note[1:])
 
 
 def _one_each(projections: Projections | Sequence[Projections] | None, n_layers: int) -> list[Projections]:

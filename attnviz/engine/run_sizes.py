@@ -144,10 +144,10 @@ def _score_parameters(config: Config) -> Mapping[str, tuple[str, ...]]:
 def _vectors(config: Config, n: int, m: int) -> int:
     """Count the numbers in the vectors of all tokens in one layer."""
     d_k, d_v = max(config.key_widths()), max(config.value_widths())
-    turned = 2 if config.position == "rope" else 1
+    copies = 2 if config.position == "rope" else 1
     joined = sum(config.value_widths()) * config.group_size
     out = config.d_model if config.has_output_projection() else joined
-    projected = turned * d_k * (config.n_heads * n + config.kv_heads * m) + config.kv_heads * m * d_v
+    projected = copies * d_k * (config.n_heads * n + config.kv_heads * m) + config.kv_heads * m * d_v
     added = (2 if config.residual else 0) + (3 if config.norm != "none" else 0)
     added += 1 if config.feed_forward != "none" else 0
     hidden = config.d_ff if config.feed_forward != "none" else 0

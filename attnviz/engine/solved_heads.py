@@ -111,7 +111,7 @@ class SolvedHeads:
             return np.zeros(shape)
         if pattern.before:
             return radius * _wide(self._reading(name, g, X, match), shape)
-        numbers = match.asked if name == "w_q" else match.answered
+        numbers = match.queried if name == "w_q" else match.answered
         return radius * _wide(self._solved(name, g, X, points(numbers, match.places)), shape)
 
     def _alike(self, name: str, g: int, shape: tuple[int, ...], X: Array) -> Array:
@@ -142,7 +142,7 @@ class SolvedHeads:
         rows = np.concatenate([X - fixed_order.product(Z, W_O), W_O])
         target = np.zeros((len(rows), 2))
         if name == "w_q":
-            target[: len(X)] = points(match.asked, match.places)
+            target[: len(X)] = points(match.queried, match.places)
         else:
             target[len(X) :] = np.eye(2)[: len(W_O)]
         return self._solved(name, g, rows, target, shared=False)
@@ -231,7 +231,7 @@ class SolvedHeads:
 
         1 where there is nothing to read, or no word to read it.
         """
-        asks = wanted.any(axis=-1) & self._spoken() & ~self._asks_itself(pattern, wanted)
+        asks = wanted.any(axis=-1) & self._are_words() & ~self._asks_itself(pattern, wanted)
         return np.where(asks, share_where_wanted(A, wanted, allowed), 1.0)
 
     def _without(self, where: str) -> list[str]:
@@ -239,7 +239,7 @@ class SolvedHeads:
         lacking: dict[tuple[str, int], list[int]] = {}
         for h in range(self._config.n_heads):
             pattern, match = self._made_for(h // self._config.group_size)
-            n = int((~pattern.wanted(match).any(axis=-1) & self._spoken()).sum())
+            n = int((~pattern.wanted(match).any(axis=-1) & self._are_words()).sum())
             if n and not (pattern.before or pattern.alike):
                 lacking.setdefault((pattern.goal, n), []).append(h)
         return [translate(NOTHING, where=where, heads=_heads(hs), goal=goal, n=n) for (goal, n), hs in lacking.items()]
@@ -258,10 +258,10 @@ class SolvedHeads:
         if self._first is None:
             return [translate(HALF, heads=_heads(heads))] if self._config.n_layers == 1 else []
         pattern, match = self._made_for(heads[0] // each)
-        new = int((~pattern.wanted(match).any(axis=-1) & self._spoken()).sum())
+        new = int((~pattern.wanted(match).any(axis=-1) & self._are_words()).sum())
         return [translate(NEW, where=where, heads=_heads(heads), n=new)] if new else []
 
-    def _spoken(self) -> Array:
+    def _are_words(self) -> Array:
         """Return which queries are words, and not there only to fill up."""
         return np.array([token != PAD for token in self._query_tokens], dtype=bool)
 
@@ -278,7 +278,7 @@ class SolvedHeads:
         known = {
             "score": config.score not in EXACT,
             "narrow": config.key_widths()[g] < 2 or (two and config.value_widths()[g] < 2),
-            "tied": config.tied and match.asked != match.answered,
+            "tied": config.tied and match.queried != match.answered,
             "cross": two and config.is_cross_attention,
             "norm": two and config.norm != "none",
             "residual": two and not config.residual,

@@ -80,11 +80,11 @@ def axis_sentences(sides: dict[str, Trace], layer: int) -> list[str]:
     weights = {side: trace.layers[layer]["weights"].array for side, trace in sides.items()}
     may = ~np.isneginf(sides["keys"].layers[layer]["masked"].array)
     words = {"normaliser": NORMALISERS[sides["keys"].config.normaliser].label}
-    said = []
+    sentences = []
     for side, A in weights.items():
         rows, columns = statistics.row_sums(A)[may.any(axis=-1)], statistics.column_sums(A)[may.any(axis=-2)]
-        said.append(SUMS[side].format(rows=span(rows), columns=span(columns), **words))
-    return [*said, *_no_difference(sides, weights), *_masked(sides, layer, weights, may)]
+        sentences.append(SUMS[side].format(rows=span(rows), columns=span(columns), **words))
+    return [*sentences, *_no_difference(sides, weights), *_masked(sides, layer, weights, may)]
 
 
 def _no_difference(sides: dict[str, Trace], weights: dict[str, Array]) -> list[str]:
@@ -101,17 +101,17 @@ def _no_difference(sides: dict[str, Trace], weights: dict[str, Array]) -> list[s
 
 def _masked(sides: dict[str, Trace], layer: int, weights: dict[str, Array], may: Array) -> list[str]:
     """Describe the effect of a mask on the columns; nothing without one."""
-    said = []
+    sentences = []
     if not may.all():
         leak = max(float(np.abs(A[~may]).max()) for A in weights.values())
-        said.append(CASES["leak"].format(leak=small(leak)))
+        sentences.append(CASES["leak"].format(leak=small(leak)))
         n_open = may[0].sum(axis=-2)
         for case, n in (("emptied", int((n_open == 0).sum())), ("alone", int((n_open == 1).sum()))):
             if n and may.shape[-2] > 1:
-                said.append(CASES[case].format(n=COLUMNS.format(n=n)))
+                sentences.append(CASES[case].format(n=COLUMNS.format(n=n)))
     if layer > 0:
-        said.append(CASES["layers"].format(layer=layer + 1))
-    return said
+        sentences.append(CASES["layers"].format(layer=layer + 1))
+    return sentences
 
 
 def span(values: Array) -> str:
@@ -203,12 +203,12 @@ def sharing_sentences(variants: Sequence[Trace], layer: int) -> list[str]:
     many, few = found[0].cache, found[-1].cache
     if len(found) == 1:
         return [SHARED["one"].format(cache=many)]
-    said = [SHARED["cache"].format(many=many, few=few, many16=2 * many, few16=2 * few, times=many / few)]
+    sentences = [SHARED["cache"].format(many=many, few=few, many16=2 * many, few16=2 * few, times=many / few)]
     last = found[-1]
     if not np.isnan(last.alike):
-        said.append(SHARED["alike"].format(alike=percent(last.alike), apart=percent(last.apart)))
-        said.append(SHARED["equal" if last.alike > 1 - 1e-9 else "maps"])
-    return [*said, SHARED[_queries(variants, layer)]]
+        sentences.append(SHARED["alike"].format(alike=percent(last.alike), apart=percent(last.apart)))
+        sentences.append(SHARED["equal" if last.alike > 1 - 1e-9 else "maps"])
+    return [*sentences, SHARED[_queries(variants, layer)]]
 
 
 def _queries(variants: Sequence[Trace], layer: int) -> str:

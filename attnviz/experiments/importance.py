@@ -20,7 +20,7 @@ COLUMNS = Words(
         "correlation": "Rank correlation with the knock-out",
     }
 )
-SAID = Words(
+SENTENCES = Words(
     {
         "best": "In this setting {best} says best what a key is worth: its rank correlation with the knock-out is "
         "{most}, that of the weight {weight}.",
@@ -58,9 +58,9 @@ def importance_sentences(found: Importance) -> list[str]:
     """Return which measure agrees best with the knock-out, over how many rows, and what is exact."""
     there = {name: r for name, r in found.correlations().items() if r is not None}
     if not there:
-        return [SAID["none"]]
+        return [SENTENCES["none"]]
     best, weight = max(there, key=there.__getitem__), short(there.get("weight"))
     row = "weight" if best == "weight" else "best"
-    said = [SAID[row].format(best=COLUMNS[best], most=short(there[best]), weight=weight)]
-    said.append(ROWS.format(n=len(found.places), all=found.n_rows))
-    return said if found.exact is None else [*said, SAID["exact"].format(off=short(found.exact))]
+    sentences = [SENTENCES[row].format(best=COLUMNS[best], most=short(there[best]), weight=weight)]
+    sentences.append(ROWS.format(n=len(found.places), all=found.n_rows))
+    return sentences if found.exact is None else [*sentences, SENTENCES["exact"].format(off=short(found.exact))]

@@ -50,7 +50,7 @@ EMPTY = Words(
         "sum": "weights on forbidden keys, {sum} in all",
     }
 )
-SAID = Words(
+SENTENCES = Words(
     {
         "stands_in": "Nothing is forbidden in the present setting, so the causal mask stands in here.",
         "emptied": "In this experiment the first query, {query}, may attend to nothing.",
@@ -58,7 +58,7 @@ SAID = Words(
         "the rest of its column.",
     }
 )
-NORMALISER_SAID = Words(
+NORMALISER_NOTES = Words(
     {
         "softmax": "exp(0) = 1: a score of 0 is a score like any other. Over the sum, zeros afterwards come to the "
         "same as −∞, as softmax keeps the ratios of what is left.",
@@ -106,7 +106,7 @@ class MaskingTrial:
     scores    (queries, keys), just before the mask
     allowed   (queries, keys), True = may attend
     large     what stands for −∞ in the second way
-    said      what a reader should know of it
+    notes     what a reader should know of it
     """
 
     trace: Trace
@@ -114,7 +114,7 @@ class MaskingTrial:
     scores: np.ndarray
     allowed: np.ndarray
     large: float
-    said: tuple[str, ...]
+    notes: tuple[str, ...]
 
     @property
     def names(self) -> list[str]:
@@ -156,16 +156,16 @@ def masking_trial(
     is such a row already.
     """
     config, steps = trace.config, trace.layers[layer]
-    allowed, said = ~np.isneginf(steps["masked"].array[head]), []
+    allowed, notes = ~np.isneginf(steps["masked"].array[head]), []
     if allowed.all():
         allowed = np.tri(*allowed.shape, dtype=bool)
-        said.append(SAID["stands_in"])
+        notes.append(SENTENCES["stands_in"])
     if empty_a_row and allowed.any(axis=-1).all():
         allowed[0] = False
-        said.append(SAID["emptied"].format(query=translate(QUOTED, token=trace.query_tokens[0])))
-    over_rows = NORMALISER_SAID[config.normaliser if config.normaliser in NORMALISER_SAID else "formula"]
-    said.append(SAID["columns"] if config.normalise_over == "queries" else over_rows)
-    return MaskingTrial(trace, head, unmasked(steps)[head], allowed, large, tuple(said))
+        notes.append(SENTENCES["emptied"].format(query=translate(QUOTED, token=trace.query_tokens[0])))
+    over_rows = NORMALISER_NOTES[config.normaliser if config.normaliser in NORMALISER_NOTES else "formula"]
+    notes.append(SENTENCES["columns"] if config.normalise_over == "queries" else over_rows)
+    return MaskingTrial(trace, head, unmasked(steps)[head], allowed, large, tuple(notes))
 
 
 def leakiest(trace: Trace, layer: int) -> tuple[int, float]:

@@ -23,7 +23,7 @@ TILES = ("before", "after, by word", "difference")
 PHRASES = Words({"moved": "every output row moves along with its word", "changed": "{n} of {all} output rows change"})
 MOST_NAMED = 6
 
-SAID = Words(
+SENTENCES = Words(
     {
         "moved": "{how}: all {n} output rows move along with their words and stay the same; the largest difference is "
         "{largest}{rounding}.",
@@ -75,8 +75,8 @@ def unchanged_order(found: Reordered) -> list[str]:
     """
     n, tokens = len(words(found.before.config)), found.before.query_tokens
     if found.order == tuple(range(len(tokens))):
-        return [SAID["one" if n < 2 else "same_order"]]
-    return [SAID["same_words"]] if found.after.query_tokens == tokens else []
+        return [SENTENCES["one" if n < 2 else "same_order"]]
+    return [SENTENCES["same_words"]] if found.after.query_tokens == tokens else []
 
 
 def order_sentences(name: str, found: Reordered) -> Sentence:
@@ -86,13 +86,15 @@ def order_sentences(name: str, found: Reordered) -> Sentence:
     n, largest = len(tokens), float(differences.max())
     if not changed.any():
         rounding = translate(ROUNDING) if largest else ""
-        return fill(SAID["moved"], how=how, n=str(n), largest=small(largest), rounding=rounding)
+        return fill(SENTENCES["moved"], how=how, n=str(n), largest=small(largest), rounding=rounding)
     most = name_token(tokens, int(differences.argmax()))
-    said = fill(SAID["changed"], how=how, n=str(int(changed.sum())), all=str(n), word=most, largest=short(largest))
+    sentence = fill(
+        SENTENCES["changed"], how=how, n=str(int(changed.sum())), all=str(n), word=most, largest=short(largest)
+    )
     kept = [name_token(tokens, int(at)) for at in np.flatnonzero(~changed)]
     if not 0 < len(kept) <= MOST_NAMED:
-        return said
-    return (*said, ("text", " "), *fill(SAID["kept"], words=join_sentences(kept)))
+        return sentence
+    return (*sentence, ("text", " "), *fill(SENTENCES["kept"], words=join_sentences(kept)))
 
 
 def placed(config: Config) -> tuple[str, ...]:
@@ -114,12 +116,12 @@ def position_sentences(config: Config, freed: Reordered | None) -> str:
     """
     what = translate(AND).join(placed(config))
     if freed is None:
-        return SAID["places_still"].format(what=what)
+        return SENTENCES["places_still"].format(what=what)
     n, every = int(freed.changed.sum()), len(freed.changed)
-    rest = SAID["rest_changed" if n else "rest_moved"].format(
+    rest = SENTENCES["rest_changed" if n else "rest_moved"].format(
         n=n, all=every, largest=small(float(freed.differences.max()))
     )
-    return SAID["places"].format(what=what, rest=rest)
+    return SENTENCES["places"].format(what=what, rest=rest)
 
 
 def notes(config: Config) -> list[str]:
@@ -130,4 +132,4 @@ def notes(config: Config) -> list[str]:
         "own": config.embedding == "own",
         "by_hand": config.initialiser == "by_hand",
     }
-    return [SAID[name] for name, holds in cases.items() if holds]
+    return [SENTENCES[name] for name, holds in cases.items() if holds]

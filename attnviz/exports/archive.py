@@ -253,25 +253,25 @@ def _steps(
     sizes |= {"d_k": max(config.key_widths()), "d_v": max(config.value_widths())}
     around = Steps("the steps around the layers", sizes)
     layers = tuple(Steps(f"layer {at}", sizes) for at in range(config.n_layers))
-    for name, said in described.items():
+    for name, entry in described.items():
         parts = re.fullmatch(r"(?:layer(\d{1,3})\.)?(\w+)", name, re.ASCII)
         if not parts or parts[2] not in STEPS or int(parts[1] or 0) >= len(layers):
             raise _fault("step", name=shorten(name))
         if name not in held:
             raise _fault("missing", name=name)
-        _record(around if parts[1] is None else layers[int(parts[1])], parts[2], held[name], said)
+        _record(around if parts[1] is None else layers[int(parts[1])], parts[2], held[name], entry)
     _check_whole(config, around, layers)
     return around, layers
 
 
-def _record(steps: Steps, name: str, array: Array, said: Mapping[str, Any]) -> None:
+def _record(steps: Steps, name: str, array: Array, entry: Mapping[str, Any]) -> None:
     """Record one step, held to what it can be."""
-    axes, formula = tuple(said["axes"]), said["formula"]
+    axes, formula = tuple(entry["axes"]), entry["formula"]
     if axes != STEPS[name].axes and not (name.startswith("score_") and axes[0] == "head" and set(axes) <= set(AXES)):
         raise _fault("step", name=shorten(translate("{name} with axes {axes}", name=name, axes=axes)))
     if len(formula) > LONGEST_FORMULA or not set(_COMMAND.findall(formula)) <= _commands():
         raise _fault("formula", name=name)
-    widths = {axis: tuple(map(operator.index, each)) for axis, each in said["widths"].items() if axis in AXES}
+    widths = {axis: tuple(map(operator.index, each)) for axis, each in entry["widths"].items() if axis in AXES}
     array = array != 0 if STEPS[name].kind == "allowed" else array.astype(np.float64)
     try:
         for axis, each in widths.items():

@@ -39,7 +39,7 @@ class Relation:
     row: str
     factor: float = 1.0
 
-    def said(self, label: str) -> str:
+    def in_words(self, label: str) -> str:
         """Return the relation in words; `label` is what the row is called."""
         return RELATIONS[self.name].format(row=label, factor=f"{self.factor:.4g}", temperature=f"{1 / self.factor:.4g}")
 
@@ -52,12 +52,12 @@ def relation(a: Array, b: Array, row: str = "") -> Relation | None:
         return Relation("same", row)
     factor = _slope(a, b)
     if abs(factor) > 1e-9 and _near(a, factor * b):
-        return Relation("times", row, _tidy(factor))
+        return Relation("times", row, _snapped(factor))
     x, y = a - a[..., :1], b - b[..., :1]
     factor = _slope(x, y)
     if factor <= 1e-9 or not _near(x, factor * y):
         return None
-    return Relation("shifted", row) if abs(factor - 1.0) < 1e-9 else Relation("tempered", row, _tidy(factor))
+    return Relation("shifted", row) if abs(factor - 1.0) < 1e-9 else Relation("tempered", row, _snapped(factor))
 
 
 def _near(a: Array, b: Array) -> bool:
@@ -69,7 +69,7 @@ def _slope(a: Array, b: Array) -> float:
     return float((a * b).sum() / max(float((b * b).sum()), 1e-300))
 
 
-def _tidy(factor: float) -> float:
+def _snapped(factor: float) -> float:
     return float(f"{factor:.9g}")
 
 
@@ -84,12 +84,12 @@ def same(formula: Formula, rows: Mapping[str, Formula]) -> Relation | None:
 
 
 def _related(formula: Formula, name: str, row: Formula) -> Relation | None:
-    mine, theirs = ({each: f.axes_of(each) for each in f.parameters} for f in (formula, row))
-    if len(mine) != len(theirs) or len(mine) > MOST_PARAMETERS:
+    ours, theirs = ({each: f.axes_of(each) for each in f.parameters} for f in (formula, row))
+    if len(ours) != len(theirs) or len(ours) > MOST_PARAMETERS:
         return None
-    for order in itertools.permutations(mine):
+    for order in itertools.permutations(ours):
         pairs = dict(zip(theirs, order))
-        if all(_shape(mine[pairs[each]], SHAPES[0]) == _shape(theirs[each], SHAPES[0]) for each in theirs):
+        if all(_shape(ours[pairs[each]], SHAPES[0]) == _shape(theirs[each], SHAPES[0]) for each in theirs):
             drawn = [_drawn(formula, name, row, pairs, seed) for seed in range(len(SHAPES))]
             if drawn[0] and all(made == drawn[0] for made in drawn):
                 return drawn[0]
@@ -103,7 +103,7 @@ def _drawn(formula: Formula, name: str, row: Formula, pairs: Mapping[str, str], 
     own = {
         each: draws.normal(size=(heads, *_shape(formula.axes_of(each), SHAPES[seed]))) for each in formula.parameters
     }
-    theirs = {each: own[mine] for each, mine in pairs.items()}
+    theirs = {each: own[ours] for each, ours in pairs.items()}
     return relation(scores(formula, of_score(formula, Q, K, own)), scores(row, of_score(row, Q, K, theirs)), name)
 
 

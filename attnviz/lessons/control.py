@@ -17,16 +17,16 @@ MENDED = "none"
 class Choice:
     """One of the things that a move chooses from.
 
-    label   a few words, or a number
-    change  what is then otherwise than on the slide, by the names of Config
-    fault   a row of FAULTS in place of the slide's, or MENDED; empty: the slide's
-    turned  whether the pictures are drawn with their rows as columns
+    label       a few words, or a number
+    change      what is then otherwise than on the slide, by the names of Config
+    fault       a row of FAULTS in place of the slide's, or MENDED; empty: the slide's
+    transposed  whether the pictures are drawn with their rows as columns
     """
 
     label: str
     change: Mapping[str, Any] = field(default_factory=dict)
     fault: str = ""
-    turned: bool = False
+    transposed: bool = False
 
 
 @translated_fields("label")

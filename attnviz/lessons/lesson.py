@@ -113,14 +113,14 @@ class Lesson:
 
         Raises ConfigError for choices that do not go together.
         """
-        dealt = self.without_fault(slide, seed, tried)
+        reseeded = self.without_fault(slide, seed, tried)
         fault = next((choice.fault for choice in tried if choice.fault), slide.fault)
-        return with_fault(dealt, fault) if fault not in ("", MENDED) else dealt
+        return with_fault(reseeded, fault) if fault not in ("", MENDED) else reseeded
 
     def without_fault(self, slide: Slide, seed: int | None = None, tried: Sequence[Choice] = ()) -> Config:
         """Return the setting of a slide before anything is made wrong in its run, so that nothing is computed."""
         changed = replace(self.config, **slide.change)
-        dealt = changed if seed is None else replace(changed, seed=seed)
+        reseeded = changed if seed is None else replace(changed, seed=seed)
         for choice in tried:
-            dealt = replace(dealt, **choice.change)
-        return dealt
+            reseeded = replace(reseeded, **choice.change)
+        return reseeded

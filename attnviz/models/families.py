@@ -63,9 +63,9 @@ class Family:
     final: str = ""
 
 
-def family_of(said: Mapping[str, Any]) -> tuple[Family, Shape]:
+def family_of(config: Mapping[str, Any]) -> tuple[Family, Shape]:
     """Return the family of a config.json and the shape of its layers. Raises ConfigError for what is not read here."""
-    facts = Facts(said)
+    facts = Facts(config)
     if facts.family not in FAMILIES:
         raise ConfigError(FAULTS["family"].format(given=shorten(facts.family), known=", ".join(FAMILIES)))
     family = FAMILIES[facts.family]

@@ -76,7 +76,7 @@ class Layer:
     def _attention(self, X: Array, x: str, tokens: tuple[str, ...]) -> Array:
         """Multi-head attention, from what it reads to what it hands on."""
         config, record = self._config, self._steps.record
-        Q, K = (self._turned(name, *self._projected(name[0], X), x) for name in ("queries", "keys"))
+        Q, K = (self._rotated(name, *self._projected(name[0], X), x) for name in ("queries", "keys"))
         V, _ = self._projected("v", X)
         V = record("values", V, formula=self._affine("v", "V", x))
         K, V = (np.repeat(Y, config.group_size, axis=0) for Y in (K, V))
@@ -100,7 +100,7 @@ class Layer:
         biased = rf" + b_{symbol}^h" if f"b_{letter}" in self._weights else ""
         return f"{symbol}_h = {x} W_{symbol}^h{biased}"
 
-    def _turned(self, name: str, Y: Array, symbol: str, x: str) -> Array:
+    def _rotated(self, name: str, Y: Array, symbol: str, x: str) -> Array:
         """Queries or keys, normalised and turned by their positions where the model does so."""
         letter, frequencies, record = name[0], self._shape.frequencies, self._steps.record
         formula = self._affine(letter, symbol, x)
@@ -168,11 +168,11 @@ def rotated(Y: Array, frequencies: Array) -> Array:
     """
     n = len(frequencies)
     angle = np.arange(Y.shape[-2])[:, None] * frequencies
-    cos, sin, turned = np.cos(angle), np.sin(angle), Y.copy()
+    cos, sin, Z = np.cos(angle), np.sin(angle), Y.copy()
     left, right = Y[..., :n], Y[..., n : 2 * n]
-    turned[..., :n] = left * cos - right * sin
-    turned[..., n : 2 * n] = right * cos + left * sin
-    return turned
+    Z[..., :n] = left * cos - right * sin
+    Z[..., n : 2 * n] = right * cos + left * sin
+    return Z
 
 
 def embedded(around: Steps, shape: Shape, tables: Mapping[str, Array], weights: Weights, ids: Sequence[int]) -> Array:

@@ -100,4 +100,4 @@ def _states(model: Any, ids: list[int]) -> list[Array]:
 def _difference(trace: Trace, states: list[Array]) -> float:
     """Return the largest difference between the hidden states."""
     ours = [trace["embedded"].array, *(list(layer.values())[-1].array for layer in trace.layers)]
-    return max(float(np.abs(mine - theirs).max()) for mine, theirs in zip(ours, states, strict=True))
+    return max(float(np.abs(computed - theirs).max()) for computed, theirs in zip(ours, states, strict=True))

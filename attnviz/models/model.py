@@ -62,20 +62,20 @@ class Model:
             raise ConfigError(FAULTS["folder"].format(folder=str(folder)))
         if not (self.folder / "config.json").is_file():
             raise ConfigError(FAULTS["config"].format(folder=str(folder)))
-        self._take(tokeniser.json_file(self.folder / "config.json"), Tensors(self.folder))
+        self._load(tokeniser.json_file(self.folder / "config.json"), Tensors(self.folder))
         self.tokenise = tokeniser.read(self.folder)
 
     @classmethod
-    def of_parts(cls, said: Mapping[str, Any], tensors: Mapping[str, Array], tokenise: Tokenise) -> Model:
+    def of_parts(cls, config: Mapping[str, Any], tensors: Mapping[str, Array], tokenise: Tokenise) -> Model:
         """A model from what a config.json says, its arrays by name and its tokeniser. Raises ConfigError as `load`."""
         made = cls.__new__(cls)
-        made._take(said, tensors)
+        made._load(config, tensors)
         made.tokenise = tokenise
         return made
 
-    def _take(self, said: Mapping[str, Any], tensors: Mapping[str, Array]) -> None:
-        family, self.shape = family_of(said)
-        self.family = str(said["model_type"])
+    def _load(self, config: Mapping[str, Any], tensors: Mapping[str, Array]) -> None:
+        family, self.shape = family_of(config)
+        self.family = str(config["model_type"])
         arrays = Arrays(tensors, family, self.shape)
         self._layers = [arrays.layer(i) for i in range(self.shape.n_layers)]
         parts = {"tokens": family.tokens, "positions": family.positions, "types": family.types}

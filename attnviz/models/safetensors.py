@@ -61,19 +61,19 @@ class Tensors(Mapping[str, Array]):
             raise _without(folder)
         for path in files:
             numbers, header = _opened(path)
-            for name, said in header.items():
+            for name, entry in header.items():
                 if name in self._found:
                     raise ConfigError(FAULTS["twice"].format(name=shorten(name), folder=folder))
-                self._found[name] = numbers, _checked(path, name, said, len(numbers))
+                self._found[name] = numbers, _checked(path, name, entry, len(numbers))
 
     def __getitem__(self, name: str) -> Array:
         """Return an array as it lies in the file; bfloat16 as float32."""
         if name not in self._found:
             raise missing(name)
-        numbers, said = self._found[name]
-        begin, end = said["data_offsets"]
-        array = numbers[begin:end].view(KINDS[said["dtype"]]).reshape(said["shape"])
-        return (array.astype(np.uint32) << 16).view(np.float32) if said["dtype"] == "BF16" else array
+        numbers, entry = self._found[name]
+        begin, end = entry["data_offsets"]
+        array = numbers[begin:end].view(KINDS[entry["dtype"]]).reshape(entry["shape"])
+        return (array.astype(np.uint32) << 16).view(np.float32) if entry["dtype"] == "BF16" else array
 
     def __contains__(self, name: object) -> bool:
         return name in self._found
@@ -126,21 +126,21 @@ def _opened(path: Path) -> tuple[Array, dict[str, Any]]:
         raise error if isinstance(error, ConfigError) else _fault("header", path) from None
 
 
-def _checked(path: Path, name: str, said: Any, n_bytes: int) -> dict[str, Any]:
+def _checked(path: Path, name: str, entry: Any, n_bytes: int) -> dict[str, Any]:
     """Check the header's entry for an array. Raises ConfigError if it cannot be."""
-    if not isinstance(said, dict) or not _are_sizes(said.get("shape"), MOST_AXES):
+    if not isinstance(entry, dict) or not _are_sizes(entry.get("shape"), MOST_AXES):
         raise _fault("array", path, name=shorten(name))
-    kind = said.get("dtype")
+    kind = entry.get("dtype")
     if not isinstance(kind, str) or kind not in KINDS:
         raise _fault("type", path, name=shorten(name), type=shorten(str(kind)))
-    place = said.get("data_offsets")
+    place = entry.get("data_offsets")
     if not isinstance(place, list) or not _are_sizes(place, 2) or len(place) != 2:
         raise _fault("array", path, name=shorten(name))
     begin, end = place
-    wanted = np.dtype(KINDS[kind]).itemsize * math.prod(said["shape"])
+    wanted = np.dtype(KINDS[kind]).itemsize * math.prod(entry["shape"])
     if not begin <= end <= n_bytes or end - begin != wanted:
         raise _fault("array", path, name=shorten(name))
-    return said
+    return entry
 
 
 def _are_sizes(value: Any, most: int) -> bool:

@@ -79,13 +79,13 @@ def _shown(value: Any) -> str:
 class Facts:
     """A config.json, asked for what is needed of it. Each question raises ConfigError for what cannot be."""
 
-    def __init__(self, said: Mapping[str, Any]) -> None:
-        self._said = said
-        self.family = str(said.get("model_type"))
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self._config = config
+        self.family = str(config.get("model_type"))
 
     def get(self, name: str, otherwise: Any = None) -> Any:
         """Return the value of a name, or a default where there is none."""
-        value = self._said.get(name)
+        value = self._config.get(name)
         return otherwise if value is None else value
 
     def size(self, name: str, most: str = "width", otherwise: int | None = None) -> int:
@@ -115,8 +115,8 @@ class Facts:
 
     def only(self, name: str, *usual: Any) -> None:
         """Hold what is said, if anything is, to the values that are read here."""
-        if name in self._said and self._said[name] not in usual:
-            raise self.odd(name, self._said[name], ", ".join(map(repr, usual)))
+        if name in self._config and self._config[name] not in usual:
+            raise self.odd(name, self._config[name], ", ".join(map(repr, usual)))
 
     @staticmethod
     def odd(name: str, given: Any, known: str) -> ConfigError:
@@ -254,13 +254,13 @@ def _rotation(facts: Facts, width: int, before: Mapping[str, Any]) -> tuple[floa
 
     Source: Su et al. 2021, arXiv:2104.09864; the scaling of Llama 3.1 is that of its model card and of Transformers.
     """
-    said = dict(before) | {"rope_theta": facts.get("rope_theta", before.get("rope_theta", 1e4))}
+    config = dict(before) | {"rope_theta": facts.get("rope_theta", before.get("rope_theta", 1e4))}
     for name in ("rope_scaling", "rope_parameters"):
-        said |= facts.get(name, {}) if isinstance(facts.get(name, {}), dict) else {}
-    rope = Facts({"model_type": facts.family} | said)
+        config |= facts.get(name, {}) if isinstance(facts.get(name, {}), dict) else {}
+    rope = Facts({"model_type": facts.family} | config)
     base = rope.number("rope_theta")
-    turned = int(width * rope.number("partial_rotary_factor", 1.0))
-    frequencies = base ** (-np.arange(0, turned - turned % 2, 2) / max(turned, 1))
+    rotated = int(width * rope.number("partial_rotary_factor", 1.0))
+    frequencies = base ** (-np.arange(0, rotated - rotated % 2, 2) / max(rotated, 1))
     kind = rope.get("rope_type", rope.get("type", "default"))
     if kind == "default":
         return base, frequencies

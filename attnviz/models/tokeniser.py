@@ -99,25 +99,25 @@ def _broken(error: Exception, file: Path) -> ConfigError:
     return error if isinstance(error, ConfigError) else fault("broken", file, why=type(error).__name__)
 
 
-def _whole(said: Mapping[str, Any], path: Path) -> Callable[[str], tuple[list[int], list[str]]]:
+def _whole(spec: Mapping[str, Any], path: Path) -> Callable[[str], tuple[list[int], list[str]]]:
     """Return the tokeniser that tokenizer.json describes."""
-    model = said["model"]
+    model = spec["model"]
     kind = model.get("type") or ("BPE" if "merges" in model else "WordPiece")
-    added = said["added_tokens"]
+    added = spec["added_tokens"]
     special = {str(each["content"]): (bool(each.get("lstrip")), bool(each.get("rstrip"))) for each in added}
     vocabulary = {str(piece): int(number) for piece, number in model["vocab"].items()} if kind != "Unigram" else {}
     vocabulary |= {str(each["content"]): int(each["id"]) for each in added}
-    start, end = _framing(said.get("post_processor"))
+    start, end = _framing(spec.get("post_processor"))
     readers = {"WordPiece": _wordpiece, "BPE": _byte_pairs}
-    cut = readers[kind](said, vocabulary) if kind in readers else None
+    cut = readers[kind](spec, vocabulary) if kind in readers else None
     if cut is None:
         return _of_library(path, kind)
     return Tokeniser(vocabulary, cut, special, start, end, model.get("unk_token"))
 
 
-def _wordpiece(said: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Callable[[str], Iterable[str]] | None:
-    normal, model = said.get("normalizer") or {}, said["model"]
-    if normal.get("type") != "BertNormalizer" or (said.get("pre_tokenizer") or {}).get("type") != "BertPreTokenizer":
+def _wordpiece(spec: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Callable[[str], Iterable[str]] | None:
+    normal, model = spec.get("normalizer") or {}, spec["model"]
+    if normal.get("type") != "BertNormalizer" or (spec.get("pre_tokenizer") or {}).get("type") != "BertPreTokenizer":
         return None
     lowercase, accents = bool(normal["lowercase"]), normal.get("strip_accents")
     return WordPiece(
@@ -134,10 +134,10 @@ ODD = ("dropout", "byte_fallback", "continuing_subword_prefix", "end_of_word_suf
 """What a byte-level tokeniser does without."""
 
 
-def _byte_pairs(said: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Callable[[str], Iterable[str]] | None:
+def _byte_pairs(spec: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Callable[[str], Iterable[str]] | None:
     """Return the pieces of a byte-level tokeniser; None for one that does anything that is not known here."""
-    model, steps = said["model"], _flat(said.get("pre_tokenizer"), "pretokenizers")
-    normal = [step["type"] for step in _flat(said.get("normalizer"), "normalizers")]
+    model, steps = spec["model"], _flat(spec.get("pre_tokenizer"), "pretokenizers")
+    normal = [step["type"] for step in _flat(spec.get("normalizer"), "normalizers")]
     if not steps or steps[-1]["type"] != "ByteLevel" or len(steps) > 2 or normal not in ([], ["NFC"]):
         return None
     pattern = GPT_2 if steps[-1].get("use_regex", True) else None
@@ -215,12 +215,12 @@ def _of_merges(folder: Path) -> Tokeniser:
 def json_file(path: Path) -> dict[str, Any]:
     """Return the object that a JSON file holds. Raises ConfigError for anything else."""
     try:
-        said = json.loads(_text(path))
+        spec = json.loads(_text(path))
     except (ValueError, RecursionError) as error:
         raise _broken(error, path) from None
-    if not isinstance(said, dict):
+    if not isinstance(spec, dict):
         raise fault("broken", path, why="no object")
-    return said
+    return spec
 
 
 def _text(path: Path) -> str:

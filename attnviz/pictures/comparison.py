@@ -246,23 +246,23 @@ def change_summary(a: Trace, b: Trace, layer: int, name: str, digits: int = DIGI
     apart, raw = _moved(*both), np.abs(difference(*both))
     finite = apart[np.isfinite(apart)]
     moved, most = int((finite > 0).sum()), float(finite.max(initial=0.0))
-    said = "moved" if moved else "rounding" if raw[np.isfinite(raw)].any() else "unmoved"
+    verdict = "moved" if moved else "rounding" if raw[np.isfinite(raw)].any() else "unmoved"
     most = most or float(raw[np.isfinite(raw)].max(initial=0.0))
     words = {"n": finite.size, "moved": moved, "mean": short(finite.mean() if moved else 0.0, digits)}
-    lines = [WORDS[said].format(step=NAMES[name], most=short(most, digits), **words)] if finite.size else []
+    lines = [WORDS[verdict].format(step=NAMES[name], most=short(most, digits), **words)] if finite.size else []
     if finite.size < apart.size:
         lines.append(WORDS["forbidden"].format(n=apart.size - finite.size))
     sizes = [len(step.array) for step in (_step(a, layer, name), _step(b, layer, name)) if step is not None]
     if sizes[0] != sizes[-1]:
         lines.append(WORDS["fewer_heads"].format(n=len(both[0]), a=sizes[0], b=sizes[-1]))
     step = _step(a, layer, name)
-    apart_by_length = _lengths_said(a, b, step.axes if step is not None else ())
+    apart_by_length = _length_notes(a, b, step.axes if step is not None else ())
     if not apart_by_length and (a.query_tokens, a.key_tokens) != (b.query_tokens, b.key_tokens):
         lines.append(WORDS["tokens"])
     return lines + apart_by_length
 
 
-def _lengths_said(a: Trace, b: Trace, axes: Sequence[str]) -> list[str]:
+def _length_notes(a: Trace, b: Trace, axes: Sequence[str]) -> list[str]:
     """Describe the tokens that are compared, where the sentences differ in length."""
     lines = []
     for axis in axes:

@@ -97,16 +97,19 @@ def explanation(trace: Trace, cell: Cell, *, key: bool, dimension: int | None = 
     found, mixed = four_lines(trace, cell), mixture(trace, cell)
     title = [["query", words.query]]
     if key:
-        lines, said = _of_cell(trace, found, words), _comes(trace, found, words)
+        lines, sentence = _of_cell(trace, found, words), _comes(trace, found, words)
         title += [["soft", "←"], ["key", words.key]]
     elif dimension is not None and mixed is not None:
-        lines, said = _of_output(mixed, words, dimension), WORDS["output"].format(n=dimension + 1, query=words.query)
+        lines, sentence = (
+            _of_output(mixed, words, dimension),
+            WORDS["output"].format(n=dimension + 1, query=words.query),
+        )
         title.append(["key", WORDS["entry"].format(n=dimension + 1)])
     else:
-        lines, said = _of_row(found, mixed, words), WORDS["row"].format(query=words.query)
+        lines, sentence = _of_row(found, mixed, words), WORDS["row"].format(query=words.query)
     return {
         "title": title,
-        "said": WORDS["head"].format(n=cell.head + 1, said=said),
+        "said": WORDS["head"].format(n=cell.head + 1, said=sentence),
         "head": cell.head,
         "query": cell.query,
         "key": cell.key if key else None,
@@ -123,8 +126,8 @@ def most_telling(trace: Trace, layer: int, head: int, query: int) -> int:
 def _comes(trace: Trace, found: FourLines, words: Tokens) -> str:
     cell = found.cell
     if not cell.allowed or not words.shares:
-        said = cell_sentence(trace, cell.layer, cell.head, cell.query, cell.key)
-        return "".join(part for _, part in said)
+        sentence = cell_sentence(trace, cell.layer, cell.head, cell.query, cell.key)
+        return "".join(part for _, part in sentence)
     return WORDS["comes"].format(query=words.query, key=words.key, amount=percent(found.weight))
 
 
@@ -167,18 +170,18 @@ def _score_line(trace: Trace, found: FourLines, words: Tokens, enters: float) ->
 
 def _steps(trace: Trace, found: FourLines) -> list[str]:
     """Return the steps from the sum of the entries to the score, with the result of each."""
-    said = []
+    sentence = []
     score = next((line for line in found.cell.score if line.name == "score"), None)
     if score is not None and found.score is not None:
         made, operands = number(found.score), score.operands
         if "query_length" in operands:
             left, right = (number(float(operands[name])) for name in ("query_length", "key_length"))
-            said.append(NOTES["lengths"].format(left=left, right=right, made=made))
+            sentence.append(NOTES["lengths"].format(left=left, right=right, made=made))
         elif "squared_distance" in operands:
-            said.append(NOTES["half" if trace.config.score == "gaussian" else "root"].format(made=made))
+            sentence.append(NOTES["half" if trace.config.score == "gaussian" else "root"].format(made=made))
         elif typed := score_of(trace.config).typed:
-            said.append(NOTES["formula"].format(formula=typed.text, made=made))
-    return said + [_change(trace, found, change) for change in found.changes]
+            sentence.append(NOTES["formula"].format(formula=typed.text, made=made))
+    return sentence + [_change(trace, found, change) for change in found.changes]
 
 
 def _change(trace: Trace, found: FourLines, change: Change) -> str:
@@ -247,12 +250,16 @@ def _of_row(found: FourLines, mixed: Mixture | None, words: Tokens) -> list[dict
         scores = parts.columns(mixed.scores, None, words, over_keys=True)
         lines.append(_line("score", WORDS["row_scores"], columns=scores))
     if mixed is None:
-        return lines if not words.over_keys else [*lines, _taken(found.weights, words, named=True)]
+        return lines if not words.over_keys else [*lines, _shares(found.weights, words, named=True)]
     cells = parts.cells(mixed.output, words)
-    return [*lines, _taken(mixed.weights, words, named=True), _line("value", WORDS["row_values"], "z", cells=cells)]
+    return [
+        *lines,
+        _shares(mixed.weights, words, named=True),
+        _line("value", WORDS["row_values"], "z", cells=cells),
+    ]
 
 
-def _taken(weights: Array, words: Tokens, *, named: bool) -> dict[str, Any]:
+def _shares(weights: Array, words: Tokens, *, named: bool) -> dict[str, Any]:
     """Return the weights of a query: one bar, and the largest of them by name."""
     bar = parts.shares(weights, None, words, over_keys=True)
     title = WORDS["row_shares" if words.shares else "row_weights"]
@@ -267,7 +274,7 @@ def _of_output(mixed: Mixture, words: Tokens, dimension: int) -> list[dict[str, 
     terms = parts.terms(found, "key", words.keys)
     cells = parts.cells(mixed.output, words, dimension)
     return [
-        _taken(mixed.weights, words, named=False),
+        _shares(mixed.weights, words, named=False),
         _line("value", WORDS["entries"].format(n=dimension + 1), terms=terms),
         _line("sum", WORDS["sum"], number(found.total), cells=cells),
     ]

@@ -51,19 +51,21 @@ def heading(
     symbol = f'<b class="attn-symbol">{html.escape(stage.symbol)}</b>' if stage.symbol else ""
     name = f'<h{level} class="attn-name">{symbol}{html.escape(stage.title)}</h{level}>'
     button, legend = _switch(stage) if switch else "", _legend(stage)
-    said = "".join(f'<span class="attn-phrase">{html.escape(each)}</span>' for each in _said(stage, block, fold, room))
+    phrases = "".join(
+        f'<span class="attn-phrase">{html.escape(each)}</span>' for each in _phrases(stage, block, fold, room)
+    )
     formula, shape = _formula(stage)
-    said += "".join(f'<span class="attn-formula">{html.escape(each)}</span>' for each in (formula, shape) if each)
-    whole = html.escape(" · ".join(filter(None, [*_said(stage, block, fold, None), formula, shape])))
+    phrases += "".join(f'<span class="attn-formula">{html.escape(each)}</span>' for each in (formula, shape) if each)
+    whole = html.escape(" · ".join(filter(None, [*_phrases(stage, block, fold, None), formula, shape])))
     leads = " attn-leads" if stage.leads else ""
-    first, second = f"{name}{button}{legend}", f'<span class="attn-said" title="{whole}">{said}</span>'
+    first, second = f"{name}{button}{legend}", f'<span class="attn-said" title="{whole}">{phrases}</span>'
     if beside:
         first, second = _turning(stage, name, beside), f"{second}{button}{legend}"
     style = f"padding-left:{left}px;padding-right:{gap}px"
     return f'<div class="attn-head{leads}" style="{style}"><div>{first}</div><div>{second}</div></div>'
 
 
-def _said(stage: Stage, block: int, fold: int, room: int | None) -> list[str]:
+def _phrases(stage: Stage, block: int, fold: int, room: int | None) -> list[str]:
     """Return the phrase of the stage in so many pixels, or in any number of them."""
     pooled = _fitting(_pooled(stage, block, fold), room)
     left = None if room is None else room - round(LETTER * len(pooled) + 10 * bool(pooled))
@@ -103,8 +105,8 @@ def _pooled(stage: Stage, block: int, fold: int) -> tuple[str, ...]:
 def _switch(stage: Stage) -> str:
     pressed = "true" if stage.apart else "false"
     name = "apart" if stage.apart else "common"
-    word, said = html.escape(WORDS[name]), html.escape(WORDS[f"{name}_said"])
-    return f'<button type="button" class="attn-scale" aria-pressed="{pressed}" title="{said}">{word}</button>'
+    word, hint = html.escape(WORDS[name]), html.escape(WORDS[f"{name}_said"])
+    return f'<button type="button" class="attn-scale" aria-pressed="{pressed}" title="{hint}">{word}</button>'
 
 
 def sum_up(stage: Stage) -> str:

@@ -74,8 +74,8 @@ def motion(trace: Trace, cell: Cell) -> dict[str, Any] | None:
     }
 
 
-def _frame(kind: str, title: str, said: str, **drawn: Any) -> Frame:
-    return {"kind": kind, "title": title, "said": said, **drawn}
+def _frame(kind: str, title: str, sentence: str, **drawn: Any) -> Frame:
+    return {"kind": kind, "title": title, "said": sentence, **drawn}
 
 
 def _map(array: Array, at: int) -> dict[str, Any]:
@@ -103,8 +103,8 @@ def _meeting(cell: Cell, words: Tokens) -> Iterator[Frame]:
         return
     k = next(line for line in _vectors(cell) if "key" in line.name and line.result.ndim)
     yield _frame("rows", WORDS["rows"], WORDS["rows_said"])
-    said = WORDS["meet_said"].format(query=words.query, key=words.key)
-    yield _frame("meet", WORDS["meet"], said, parts=[_vector(q.result), _vector(k.result)], named=[True, True])
+    sentence = WORDS["meet_said"].format(query=words.query, key=words.key)
+    yield _frame("meet", WORDS["meet"], sentence, parts=[_vector(q.result), _vector(k.result)], named=[True, True])
 
 
 def _vectors(cell: Cell) -> list[ArithmeticLine]:
@@ -167,8 +167,8 @@ def _row(trace: Trace, cell: Cell, words: Tokens) -> Iterator[Frame]:
             frames.append(_frame("row", line.title, line.sentence, **_vector(weights, at)))
             if words.shares and words.over_keys:
                 amount = words.amount(float(weights[cell.key]))
-                said = WORDS["shares_said"].format(key=words.key, amount=amount)
-                frames.append(_frame("shares", WORDS["shares"], said, values=plain(weights), amount=amount))
+                sentence = WORDS["shares_said"].format(key=words.key, amount=amount)
+                frames.append(_frame("shares", WORDS["shares"], sentence, values=plain(weights), amount=amount))
     yield from frames
 
 
@@ -178,7 +178,7 @@ def _row(trace: Trace, cell: Cell, words: Tokens) -> Iterator[Frame]:
 def _output(cell: Cell, words: Tokens, mixed: Mixture | None) -> Iterator[Frame]:
     if mixed is None:
         return
-    said = WORDS["mix_said"].format(key=words.key)
+    sentence = WORDS["mix_said"].format(key=words.key)
     amounts = [words.amount(float(weight)) for weight in mixed.weights]
     weights = {
         "values": plain(mixed.weights),
@@ -186,7 +186,7 @@ def _output(cell: Cell, words: Tokens, mixed: Mixture | None) -> Iterator[Frame]
         "names": words.keys,
         "own": _vector(mixed.values[cell.key]),
     }
-    yield _frame("mix", WORDS["mix"], said, **weights)
+    yield _frame("mix", WORDS["mix"], sentence, **weights)
     line = cell["output"]
     pressed = WORDS["pressed"].format(query=words.query)
     yield _frame("output", line.title, pressed, **_vector(mixed.output), end=words.end)

@@ -46,8 +46,8 @@ def side_by_side(trace: Trace, layer: int) -> tuple[Stage, ...]:
         "weights": (TITLES["weights"], _weights_phrase(trace, layer), weights_formula(config)),
         "heads": (TITLES["heads"], PHRASES["heads"], PHRASES["mixed"]),
     }
-    words = {name: (*said[:2], PHRASES["given"]) if name in given else said for name, said in shown.items()}
-    return tuple(stage(trace, steps[name], *said) for name, said in words.items() if name in steps)
+    words = {name: (*words_of[:2], PHRASES["given"]) if name in given else words_of for name, words_of in shown.items()}
+    return tuple(stage(trace, steps[name], *words_of) for name, words_of in words.items() if name in steps)
 
 
 def stage(trace: Trace, step: Step, title: str, phrase: str = "", formula: str = "") -> Stage:

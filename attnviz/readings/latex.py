@@ -191,8 +191,8 @@ class Latex:
 
     def through(self, node: Node, entry: str) -> Text:
         x, W = node.args
-        turned = r"^\top" if node.op == "@T" else ""
-        code = rf"{self.text(x, '', TIMES if x.op == '@' else FRACTION)}\, {self.text(W)}{turned}"
+        transposed = r"^\top" if node.op == "@T" else ""
+        code = rf"{self.text(x, '', TIMES if x.op == '@' else FRACTION)}\, {self.text(W)}{transposed}"
         return (rf"\left({code}\right)_{{{entry}}}", ATOM) if entry else (code, TIMES)
 
     def outer(self, node: Node, entry: str) -> Text:

@@ -81,9 +81,9 @@ class Script:
             code = self._fitted(node, self._frame) if is_last and self.layout(node) else self._text(node)[0]
             if not self._is_undivided:
                 self._degrees[id(node)] = None  # it is divided where it is made
-            said = PAIRS if node.is_big and not is_last else ""
-            said = f"  # {self._comments[name]}" if name in self._comments else said
-            made.append(f"{result if is_last else name} = {code}{said}")
+            comment = PAIRS if node.is_big and not is_last else ""
+            comment = f"  # {self._comments[name]}" if name in self._comments else comment
+            made.append(f"{result if is_last else name} = {code}{comment}")
             self._lines[id(node)] = name
         return made
 
@@ -185,7 +185,7 @@ class Script:
             return self._size(node)
         code = self._named.get(node.name, node.name)
         if self._role(node) == "columns":
-            code = self._words.turned.format(code) if self._heads else f"{code}.T"
+            code = self._words.transposed.format(code) if self._heads else f"{code}.T"
         return code, ATOM
 
     def _role(self, node: Node) -> str:
@@ -337,7 +337,7 @@ class Script:
         """Return the call of a function that goes along the last axis."""
         if self._axis == -1:
             return f"level({code}, {plain_number(power)})"
-        return self._words.turned.format(f"level({self._words.turned.format(code)}, {plain_number(power)})")
+        return self._words.transposed.format(f"level({self._words.transposed.format(code)}, {plain_number(power)})")
 
     def _spread(self, node: Node) -> str:
         """Broadcast a value that does not have every place of the row yet, such as j."""
@@ -351,19 +351,19 @@ class Script:
         left, right = [f for f in found if "j" not in f.axes], [f for f in found if "j" in f.axes]
         is_pair = right and not any("i" in self.layout(f) for f in right) and any("i" in f.axes for f in left)
         if is_pair and not any("j" in self.layout(f) for f in left):
-            return f"{_in(self._times(left), MATRIX)} @ {self._turned(right)}"
+            return f"{_in(self._times(left), MATRIX)} @ {self._transposed(right)}"
         vectors, others = [f for f in found if f.axes == "d"], [f for f in found if f.axes != "d"]
         if not self._heads and len(vectors) == 1 and others:
             return f"{_in(self._times(others), SIGN)} @ {_in(self._text(vectors[0]), SIGN)}"
         return ""
 
-    def _turned(self, nodes: list[Node]) -> str:
+    def _transposed(self, nodes: list[Node]) -> str:
         if len(nodes) == 1 and self._role(nodes[0]) == "columns":
             return self._named.get(nodes[0].name, nodes[0].name)
         code, level = self._times(nodes)
         if self._heads:
-            is_call = self._words.turned.startswith(self._words.np)
-            return self._words.turned.format(code if is_call or level >= ATOM else f"({code})")
+            is_call = self._words.transposed.startswith(self._words.np)
+            return self._words.transposed.format(code if is_call or level >= ATOM else f"({code})")
         return f"{_in((code, level), ATOM)}.T"
 
     def _times(self, nodes: list[Node]) -> Text:

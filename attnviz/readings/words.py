@@ -15,7 +15,8 @@ class Words:
     """The words of one library; a brace is where an array stands.
 
     np       the module;  axis, keep  the arguments of a reduction;  largest, smallest  the reductions themselves
-    swapped  a stack of matrices, each turned;  turned  the same for arrays of heads;  falling  z in falling order
+    swapped  a stack of matrices, each transposed;  transposed  the same for arrays of heads
+    falling  z in falling order
     softmax  along an axis, where the library has it
     """
 
@@ -32,7 +33,7 @@ class Words:
     along: str
     falling: str
     swapped: str
-    turned: str
+    transposed: str
     sigmoid: str
     layer_norm: str
     rms_norm: str
@@ -71,7 +72,7 @@ NUMPY = Words(
     along="np.take_along_axis",
     falling="-np.sort(-z, axis=-1)",
     swapped="np.swapaxes({}, -1, -2)",
-    turned="np.swapaxes({}, 1, 2)",
+    transposed="np.swapaxes({}, 1, 2)",
     sigmoid="sigmoid",
     layer_norm="layer_norm({})",
     rms_norm="rms_norm({})",
@@ -93,7 +94,7 @@ TORCH = Words(
     along="torch.take_along_dim",
     falling="z.sort(dim=-1, descending=True).values",
     swapped="{}.mT",
-    turned="{}.mT",
+    transposed="{}.mT",
     sigmoid="torch.sigmoid",
     layer_norm="torch.nn.functional.layer_norm({0}, {0}.shape[-1:])",
     rms_norm="torch.nn.functional.rms_norm({0}, {0}.shape[-1:], eps=1e-5)",
@@ -133,7 +134,7 @@ def sigmoid(x):
 }
 """Functions that a script carries where it calls them."""
 
-_TAKEN = """
+_NAMES = """
 np math torch tokens tokens_kv d_model n_heads n_kv_heads d_k d_q d_v d_z d_a n_layers seed softcap temperature scale
 bias slopes pad listed cells i j h d x nothing stacked normal uniform bits glorot linear binary
 orthogonal rope rope_base sinusoidal layer layer_norm gelu vocabulary spelled token score weights blake2b SEED
@@ -141,7 +142,7 @@ steps bucket wide exact starts query keys between print range len list min max s
 n_query E P X Q K V S A Z C Y M B F G
 """
 
-RESERVED = frozenset((*_TAKEN.split(), *kwlist, *FUNCTIONS))
+RESERVED = frozenset((*_NAMES.split(), *kwlist, *FUNCTIONS))
 """Names that a script uses: a visitor's line of such a name gets a _ behind it."""
 
 

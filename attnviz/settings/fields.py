@@ -140,9 +140,9 @@ def listed(
     return _setting(default, Listed(table, most, each), label, help, group)
 
 
-def serialised(most: int, tidy: Any, written: Any, parsed: Any, *, label: str, help: str = "") -> Any:
+def serialised(most: int, canonical: Any, written: Any, parsed: Any, *, label: str, help: str = "") -> Any:
     """Return a field that holds a tuple of things and has no widget: see `SerialisedTuple`."""
-    return _setting((), SerialisedTuple(most, tidy, written, parsed), label, help, "")
+    return _setting((), SerialisedTuple(most, canonical, written, parsed), label, help, "")
 
 
 def named(offered: Callable[[], tuple[str, ...]], *, label: str, help: str = "", group: str = "") -> Any:

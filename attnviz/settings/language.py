@@ -26,7 +26,7 @@ WRITTEN = "en"
 
 CATALOGUES = Path(__file__).parent.parent / "languages"
 DOMAIN = "attnviz"
-_spoken: ContextVar[str] = ContextVar("language", default=WRITTEN)
+_current: ContextVar[str] = ContextVar("language", default=WRITTEN)
 
 Value = TypeVar("Value")
 Record = TypeVar("Record")
@@ -39,12 +39,12 @@ def set_language(language: str) -> None:
     """
     if language not in LANGUAGES:
         raise ValueError(f"there is no language called {language!r}; choose one of: {', '.join(LANGUAGES)}")
-    _spoken.set(language)
+    _current.set(language)
 
 
 def current_language() -> str:
     """Return the code of the language that is spoken."""
-    return _spoken.get()
+    return _current.get()
 
 
 def nearest_language(locale: str | None) -> str:
@@ -69,7 +69,7 @@ def translate(english: str, /, **values: Any) -> str:
     >>> translate("{n} heads", n=4)
     '4 heads'
     """
-    language = _spoken.get()
+    language = _current.get()
     sentence = english if language == WRITTEN or not english else catalogue(language).gettext(english)
     return sentence.format(**values) if values else sentence
 
@@ -90,7 +90,7 @@ class Plural:
 
     def format(self, *, n: int, **values: Any) -> str:
         """Return the sentence for the number n in the language that is spoken, its {names} filled in."""
-        language = _spoken.get()
+        language = _current.get()
         if language == WRITTEN:
             sentence = self.one if n == 1 else self.many
         else:
@@ -131,7 +131,7 @@ class Words(Mapping[str, Value]):
 
     def __getitem__(self, name: str) -> Value:
         value = self.english[name]
-        return value if _spoken.get() == WRITTEN and not isinstance(value, dict) else translate_all(value)
+        return value if _current.get() == WRITTEN and not isinstance(value, dict) else translate_all(value)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.english)

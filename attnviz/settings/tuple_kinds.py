@@ -28,9 +28,9 @@ class Options:
             raise ConfigError(translate("is {given}; give a name or a tuple of names", given=repr(value)))
         for name in names:
             Option(self.table).check(name)
-        return self._tidy(names)
+        return self._canonical(names)
 
-    def _tidy(self, names: tuple[str, ...] | list[str]) -> tuple[str, ...]:
+    def _canonical(self, names: tuple[str, ...] | list[str]) -> tuple[str, ...]:
         """Return the names in the table's order, each once, and `empty` only when it stands alone: so that equal
         masks are equal settings.
         """
@@ -41,7 +41,7 @@ class Options:
 
     def read(self, text: str) -> tuple[tuple[str, ...], str | None]:
         names = text.split(".")
-        return self._tidy([name for name in names if name in self.table]), _unknown(names, self.table)
+        return self._canonical([name for name in names if name in self.table]), _unknown(names, self.table)
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Widths:
         given = [one.read(part) for part in parts if part]
         if not given:
             raise ValueError(text)
-        problem = "; ".join([said for _, said in given if said][:3]) or None
+        problem = "; ".join([fault for _, fault in given if fault][:3]) or None
         if len(given) > self.most:
             problem = translate("listed {n:,} widths; the first {most} are kept", n=len(given), most=self.most)
         widths = tuple(int(width or 0) for width, _ in given[: self.most])
@@ -93,9 +93,9 @@ class Listed:
             raise ConfigError(
                 translate("is {given}; give a name or a tuple of 1 to {most} names", given=repr(value), most=self.most)
             )
-        return self._tidy([Option(self.table).check(name) for name in names])
+        return self._canonical([Option(self.table).check(name) for name in names])
 
-    def _tidy(self, names: list[str]) -> tuple[str, ...]:
+    def _canonical(self, names: list[str]) -> tuple[str, ...]:
         """Without what only repeats the last one: equal lists are equal settings."""
         while len(names) > 1 and names[-1] == names[-2]:
             names = names[:-1]
@@ -111,21 +111,21 @@ class Listed:
             raise ValueError(text)
         if len(names) > self.most:
             problem = translate("listed {n:,} names; the first {most} are kept", n=len(names), most=self.most)
-            return self._tidy(names[: self.most]), problem
-        return self._tidy(names), _unknown(given, self.table)
+            return self._canonical(names[: self.most]), problem
+        return self._canonical(names), _unknown(given, self.table)
 
 
 @dataclass(frozen=True)
 class SerialisedTuple:
     """A tuple of things that no widget of its own stands for, such as numbers changed by hand.
 
-    tidy     the things in their proper types and order; raises ConfigError for one that is none
+    canonical     the things in their proper types and order; raises ConfigError for one that is none
     written  the things as one line
     parsed   the things that a line means, and the parts of it that mean none
     """
 
     most: int
-    tidy: Callable[[Any], tuple[Any, ...]]
+    canonical: Callable[[Any], tuple[Any, ...]]
     written: Callable[[Any], str]
     parsed: Callable[[str], tuple[tuple[Any, ...], list[str]]]
 
@@ -136,7 +136,7 @@ class SerialisedTuple:
             raise ConfigError(
                 translate("lists {n:,} items; at most {most:,} fit, so remove some", n=len(value), most=self.most)
             )
-        return self.tidy(value)
+        return self.canonical(value)
 
     def write(self, value: tuple[Any, ...]) -> str:
         return self.written(value)
@@ -178,7 +178,7 @@ class Knobs:
             if name not in known:
                 names = ", ".join(known)
                 raise ConfigError(translate("names {name}; choose one of: {names}", name=repr(name), names=names))
-        return self._tidy(
+        return self._canonical(
             {name: self._checked(name, knob, given[name]) for name, knob in known.items() if name in given}
         )
 
@@ -192,7 +192,7 @@ class Knobs:
         except ConfigError as error:
             raise ConfigError(f"{name} {error}") from None
 
-    def _tidy(self, values: Mapping[str, KnobValue]) -> tuple[tuple[str, KnobValue], ...]:
+    def _canonical(self, values: Mapping[str, KnobValue]) -> tuple[tuple[str, KnobValue], ...]:
         """In the table's order, without what is at its default: equal numbers are equal settings."""
         found = []
         for name, knob in self.known.items():
@@ -219,7 +219,7 @@ class Knobs:
                 continue
             found[name], problem = read_knob(knob, numbers, self.most)
             problems += [problem] if problem else []
-        return self._tidy(found), "; ".join(problems[:3]) or None
+        return self._canonical(found), "; ".join(problems[:3]) or None
 
 
 def number_of(knob: Knob) -> Number:
@@ -243,7 +243,7 @@ def read_knob(knob: Knob, text: str, most: int) -> tuple[KnobValue, str | None]:
         raise ValueError(text)
     read = [number_of(knob).read(part) for part in parts]
     values = tuple(float(value or 0) for value, _ in read)
-    return values if len(values) > 1 else values[0], next((said for _, said in read if said), None)
+    return values if len(values) > 1 else values[0], next((fault for _, fault in read if fault), None)
 
 
 def _unknown(names: list[str], table: Mapping[str, Choice | Entry]) -> str | None:

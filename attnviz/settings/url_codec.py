@@ -78,7 +78,7 @@ def labels(*classes: type[Any]) -> dict[str, str]:
     for item in (item for cls in classes for item in settings(cls)):
         kind = item.metadata["kind"]
         if isinstance(kind, Changes):
-            found |= {f"{kind.prefix}{name}": _in_side(said, kind) for name, said in labels(kind.of).items()}
+            found |= {f"{kind.prefix}{name}": _in_side(label, kind) for name, label in labels(kind.of).items()}
         else:
             found[item.name] = _label(item)
     return found

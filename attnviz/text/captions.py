@@ -208,8 +208,8 @@ def _facts(trace: Trace, step: Step) -> Sentence:
     low, high = rounded_number(array[shown].min()), rounded_number(array[shown].max())
     facts = ALT["range"].format(low=low, high=high) if step.kind == "signed" else ""
     closed = int(np.isneginf(array).sum())
-    said = ALT["closed"].format(n=closed, all=array.size) if closed and step.axes[-1] == "key" else ""
-    return ((TEXT, facts), *_largest(trace, step, shown), (TEXT, said))
+    closed_cells = ALT["closed"].format(n=closed, all=array.size) if closed and step.axes[-1] == "key" else ""
+    return ((TEXT, facts), *_largest(trace, step, shown), (TEXT, closed_cells))
 
 
 def _shown(step: Step) -> np.ndarray:

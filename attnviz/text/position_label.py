@@ -31,7 +31,7 @@ def position_label(trace: Trace, step: Step, index: Sequence[int]) -> Sentence:
     >>> plain(position_label(trace, trace["w_o"], (1, 2)))
     'row 2, column 3'
     """
-    return _said(step, index, [_end(trace, axis, at) for axis, at in _inside(step, index)])
+    return _position(step, index, [_end(trace, axis, at) for axis, at in _inside(step, index)])
 
 
 def where_in_both(a: Trace, b: Trace, step: Step, here: Sequence[int], there: Sequence[int]) -> Sentence:
@@ -48,7 +48,7 @@ def where_in_both(a: Trace, b: Trace, step: Step, here: Sequence[int], there: Se
         one, two = _end(a, axis, at), _end(b, axis, other)
         is_same = one == two or (at == other and one[0] == two[0])
         ends.append(one if is_same else merge_parts((*one, (TEXT, " / "), *two)))
-    return _said(step, here, ends)
+    return _position(step, here, ends)
 
 
 def _inside(step: Step, index: Sequence[int]) -> list[tuple[str, int]]:
@@ -57,11 +57,11 @@ def _inside(step: Step, index: Sequence[int]) -> list[tuple[str, int]]:
     return list(zip(step.axes[by_head:], index[by_head:]))
 
 
-def _said(step: Step, index: Sequence[int], ends: Sequence[Sentence]) -> Sentence:
+def _position(step: Step, index: Sequence[int], ends: Sequence[Sentence]) -> Sentence:
     n_words = sum(axis in ("query", "key") for axis, _ in _inside(step, index))
-    said = fill(WORDS[("one", "counted", "word", "words")[n_words + (len(ends) > 1)]], **_named(ends))
+    position = fill(WORDS[("one", "counted", "word", "words")[n_words + (len(ends) > 1)]], **_named(ends))
     head = WORDS["head"].format(n=index[0] + 1) if step.axes[0].endswith("head") else ""
-    return fill("{head}{said}", head=head, said=said)
+    return fill("{head}{said}", head=head, said=position)
 
 
 def _end(trace: Trace, axis: str, at: int) -> Sentence:

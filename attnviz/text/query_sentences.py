@@ -130,13 +130,13 @@ def sentence(reading: Reading, query: int) -> Sentence:
     >>> sentence(reading(run(Config(sentence="a b", n_heads=1, mask="causal")), 0, 0), 0)
     (('token', 'a'), ('text', ' takes 100 % from itself.'))
     """
-    said = _said(reading, query)
+    row = _row_sentence(reading, query)
     if reading.head is None and reading.n_heads > 1:
-        return fill(WORDS["mean"], n=str(reading.n_heads), said=said)
-    return said
+        return fill(WORDS["mean"], n=str(reading.n_heads), said=row)
+    return row
 
 
-def _said(reading: Reading, query: int) -> Sentence:
+def _row_sentence(reading: Reading, query: int) -> Sentence:
     asks = name_token(reading.queries, query)
     a, may = reading.weights[query], ~reading.masked[query]
     if not may.any():

@@ -81,9 +81,9 @@ def npy(data: bytes, name: str = "") -> Array:
     """
     name = name or translate("the array")
     start, shape, fortran, dtype = _header(data, name)
-    said, held = prod(shape) * dtype.itemsize, len(data) - start
-    if said != held:
-        raise _fault("length", name, said=said, held=held)
+    declared, held = prod(shape) * dtype.itemsize, len(data) - start
+    if declared != held:
+        raise _fault("length", name, said=declared, held=held)
     flat = np.frombuffer(data, dtype, offset=start)
     if dtype.kind == "U":
         if (flat.view(np.dtype(f"{dtype.byteorder}u4")) > LAST_CHARACTER).any():
@@ -152,17 +152,17 @@ def _members(archive: zipfile.ZipFile, budget: Budget) -> dict[str, Array]:
 
 def _check(member: zipfile.ZipInfo, name: str, twice: bool, left: int) -> None:
     """Raises ConfigError for a member that is not to be unpacked."""
-    said = shorten(name)
+    declared = shorten(name)
     if name == member.filename or not re.fullmatch(r"[\w. -]{1,100}", name) or name.startswith("."):
         raise _fault("member", shorten(member.filename))
     if twice:
-        raise _fault("twice", said)
+        raise _fault("twice", declared)
     if member.flag_bits & 0x1:
-        raise _fault("encrypted", said)
+        raise _fault("encrypted", declared)
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise _fault("packed", said)
+        raise _fault("packed", declared)
     if member.file_size > left:
-        raise _fault("large", said, said=member.file_size, most=left)
+        raise _fault("large", declared, said=member.file_size, most=left)
 
 
 def _fault(which: str, name: str = "", **facts: object) -> ConfigError:

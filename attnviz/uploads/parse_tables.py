@@ -80,7 +80,7 @@ def read(text: str, allowed: str, *, head: int | None = None, one: bool = False)
     cells = _cells(text)
     axes = _axes(cells[0])
     if axes is not None:
-        return _tidy(cells, axes, allowed, head, one)
+        return _canonical(cells, axes, allowed, head, one)
     if len(cells) > npy.LONGEST_AXIS:
         raise fault("wide", n=len(cells), what=translate("rows"), most=npy.LONGEST_AXIS)
     has_keys, has_queries, are_counted = _headings(cells)
@@ -176,7 +176,7 @@ def _axes(header: Sequence[str]) -> list[str] | None:
     return axes if last == "value" and axes and known and len(set(names)) == len(names) else None
 
 
-def _tidy(cells: Cells, axes: list[str], allowed: str, head: int | None, one: bool) -> Table:
+def _canonical(cells: Cells, axes: list[str], allowed: str, head: int | None, one: bool) -> Table:
     """Return the numbers of a table of ours by their places, and the words along the queries and keys."""
     header, *rows = cells
     columns = [header.index(axis) for axis in axes]

@@ -76,10 +76,10 @@ def _arrays(kind: str, parts: Mapping[str, Upload]) -> tuple[Array, ...]:
     return tuple(named[name] for name in called if name)
 
 
-def _only(brought: Upload, part: str) -> Array:
-    if len(brought.arrays) != 1:
-        raise _fault("which", brought.arrays, (part,))
-    return next(iter(brought.arrays.values()))
+def _only(upload: Upload, part: str) -> Array:
+    if len(upload.arrays) != 1:
+        raise _fault("which", upload.arrays, (part,))
+    return next(iter(upload.arrays.values()))
 
 
 def _fault(which: str, found: Mapping[str, Array], wanted: tuple[str, ...]) -> ConfigError:

@@ -166,9 +166,9 @@ class Page:
 
     def __init__(self, page: Any, url: str) -> None:
         self.page, self.url = page, url
-        self.said: list[str] = []
-        page.on("console", lambda message: self.said.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.errors: list[str] = []
+        page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.add_init_script(VIOLATIONS)  # a script that catches its own error writes nothing to the console
 
     def open(self, **query: str) -> None:
@@ -190,7 +190,7 @@ def test_every_page_works_under_the_policy_and_nothing_is_forbidden(site: Any, b
     visit = Page(browser_page, site.url)
     for query in PLACES:
         visit.open(**query)
-        assert visit.said == [], query
+        assert visit.errors == [], query
     visit.open(panel="word", sentence="one two three")
     browser_page.locator(".aw-word").first.wait_for()  # a component whose code comes from a blob:
     browser_page.locator(".st-key-explore-weights .attn-focus").wait_for()
@@ -198,7 +198,7 @@ def test_every_page_works_under_the_policy_and_nothing_is_forbidden(site: Any, b
         visit.open(page="take")
         browser_page.get_by_role("button", name="Save .csv").click()
     assert "one" not in Path(download.value.path()).read_text(encoding="utf-8")
-    assert visit.said == []
+    assert visit.errors == []
 
 
 @pytest.mark.failing_scripts
@@ -212,8 +212,8 @@ def test_the_notes_of_what_is_forbidden_can_be_seen(site: Any, browser_page: Any
     ):
         with browser_page.expect_console_message(lambda message: message.text.startswith("violation of")):
             browser_page.evaluate(f"setTimeout(() => {{ {script} }})")
-    assert all("Content Security Policy" in said or "violation of" in said for said in visit.said)
-    assert sum("violation of" in said for said in visit.said) == 3
+    assert all("Content Security Policy" in said or "violation of" in said for said in visit.errors)
+    assert sum("violation of" in said for said in visit.errors) == 3
 
 
 def test_a_file_is_taken_through_nginx(site: Any, browser_page: Any) -> None:
@@ -222,7 +222,7 @@ def test_a_file_is_taken_through_nginx(site: Any, browser_page: Any) -> None:
     file = {"name": "w.csv", "mimeType": "text/csv", "buffer": b"0.5,0.5\n0.25,0.75"}
     browser_page.locator("input[type=file]").first.set_input_files(file)
     browser_page.get_by_text("over 2 tokens").wait_for()
-    assert visit.said == []
+    assert visit.errors == []
 
 
 def test_a_lost_replica_loses_nothing_and_no_log_holds_a_sentence(site: Any, browser_page: Any) -> None:

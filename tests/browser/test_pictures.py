@@ -31,11 +31,11 @@ class File:
 
     def __init__(self, page: Any, path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
-        self.page, self.faults, self.asked = page, [], []
+        self.page, self.faults, self.requests = page, [], []
         page.on("console", lambda message: self.faults.append(message.text))
         page.on("pageerror", lambda error: self.faults.append(str(error)))
         page.on("dialog", lambda dialog: self.faults.append(dialog.message))
-        page.on("request", lambda request: self.asked.append(request.url))
+        page.on("request", lambda request: self.requests.append(request.url))
         self.url = path.as_uri()
         page.goto(self.url)
 
@@ -47,7 +47,7 @@ class File:
             self.page.dispatch_event(f"#{name}", "change")
 
     @property
-    def said(self) -> str:
+    def caption(self) -> str:
         return str(self.page.inner_text("#said"))
 
     @property
@@ -77,13 +77,13 @@ def test_cells_say_their_numbers_exactly_and_hostile_words_stay_words(opened: Ca
             array = trace.layers[layer][name].array
             for head, row, column in ((0, 4, 1), (2, 6, 0), (1, 3, 0)):
                 file.choose(at, head, row, column)
-                assert number(file.said) == array[head, row, column]
-                assert f"query {row + 1} “{word(trace.query_tokens[row])}”" in file.said
+                assert number(file.caption) == array[head, row, column]
+                assert f"query {row + 1} “{word(trace.query_tokens[row])}”" in file.caption
     file.choose(0, 1, 2, 5)
-    assert file.said.endswith("masked")
+    assert file.caption.endswith("masked")
     assert file.page.inner_text("#sentence") == svg.drawable(HOSTILE)
     assert file.faults == []
-    assert file.asked == [file.url]
+    assert file.requests == [file.url]
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,9 @@ def test_pointing_tapping_and_keys_reach_the_cell_that_is_drawn_there(
     picture.press("Enter")
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "PageDown", "PageDown", "PageUp"):
         picture.press(key)
-    assert number(file.said) == trace["weights"].array[1, 2, 1]
+    assert number(file.caption) == trace["weights"].array[1, 2, 1]
     picture.tap(position={"x": box["width"] * 0 + 60, "y": 18 + 6})
-    assert "query 1" in file.said
+    assert "query 1" in file.caption
     assert file.faults == []
 
 
@@ -202,7 +202,7 @@ def test_attention_that_was_given_can_be_pointed_at(opened: Callable[..., File],
     trace = given([[0.5, 0.5, 0.0], [0.1, 0.2, 0.7]], ["a", "b"], ["x", "y", "z"])
     file = opened(trace)
     file.choose(0, 0, 1, 2)
-    assert number(file.said) == 0.7
+    assert number(file.caption) == 0.7
     assert "as given" in " ".join(file.lines.values())
     assert file.faults == []
 

@@ -180,7 +180,7 @@ def test_pointing_asks_the_server_nothing(view: Callable[..., View], new_page: C
         it.queries.nth(query).hover()
     assert it.said.text_content() == it.expected(6)
     it.queries.nth(6).click()
-    it.asked("Asked(query=6, head=0), 1")
+    it.asked("Request(query=6, head=0), 1")
     assert len(sent) == before + 1  # the click, and nothing before it
 
 
@@ -188,7 +188,7 @@ def test_a_click_chooses_and_a_second_lets_go(view: Callable[..., View]) -> None
     page = view(asked=(1, 0))
     assert (page.chosen(), page.lit()) == ([1], [1])
     page.queries.nth(3).click()
-    page.asked("Asked(query=3, head=0), 1")
+    page.asked("Request(query=3, head=0), 1")
     page.away()
     assert (page.chosen(), page.lit()) == ([3], [3])
     page.queries.nth(5).hover()
@@ -196,7 +196,7 @@ def test_a_click_chooses_and_a_second_lets_go(view: Callable[..., View]) -> None
     page.away()
     assert page.said.text_content() == page.expected(3)
     page.queries.nth(3).click()
-    page.asked("Asked(query=None, head=0), 2")
+    page.asked("Request(query=None, head=0), 2")
     page.away()
     assert (page.chosen(), page.lit(), page.lines()) == ([], [], {})
     page.page.get_by_role("button", name="Again").click()
@@ -207,14 +207,14 @@ def test_a_click_chooses_and_a_second_lets_go(view: Callable[..., View]) -> None
 def test_another_head_and_the_mean_are_drawn_at_once(view: Callable[..., View]) -> None:
     page = view(asked=(2, 0))
     page.heads.nth(3).click()
-    page.asked("Asked(query=2, head=3), 1")
+    page.asked("Request(query=2, head=3), 1")
     assert page.said.text_content() == page.expected(2, 3)
     page.page.get_by_role("radio", name="average over heads").click()
-    page.asked("Asked(query=2, head=None), 2")
+    page.asked("Request(query=2, head=None), 2")
     assert page.said.text_content() == page.expected(2, None)
     assert page.said.text_content().startswith("On average over 4 heads, ")
     page.page.keyboard.press("ArrowLeft")
-    page.asked("Asked(query=2, head=3), 3")
+    page.asked("Request(query=2, head=3), 3")
     assert page.page.locator(".aw-heads button:focus").text_content() == "4"
     assert page.heads.nth(3).get_attribute("aria-checked") == "true"
 
@@ -234,7 +234,7 @@ def test_by_keyboard(view: Callable[..., View]) -> None:
     assert page.lit() == [2]
     assert page.page.locator(".aw-live").text_content() == page.expected(2)
     press("Enter")
-    page.asked("Asked(query=2, head=0), 1")
+    page.asked("Request(query=2, head=0), 1")
     assert page.chosen() == [2]
     press("End")
     press("ArrowRight")

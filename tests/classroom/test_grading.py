@@ -152,7 +152,7 @@ def test_a_question_without_an_answer_does_not_count() -> None:
     task = replace(TASK, task_questions=(question_codec.item("weight", {"head": 9}), ITEMS[0]))
     digest = assignments.digest(CONFIG, task)
     (found,) = grading.grade_all(CONFIG, task, [("Ada", grading.answer_code(digest, "Ada", [0, 0]))])
-    assert (found.right, found.out_of, found.said) == ((None, False), 1, ("", ""))
+    assert (found.right, found.out_of, found.answers) == ((None, False), 1, ("", ""))
 
 
 def test_the_table_is_safe_for_a_spreadsheet_and_goes_in_again() -> None:

@@ -75,7 +75,7 @@ def test_the_matrices_are_those_of_the_run_and_solutions_fill_the_blanks() -> No
     for symbol, name in names.items():
         step = trace[name]
         assert np.shape([[text for _, text in row] for row in full[symbol]]) == step.head(1).shape
-        holes = (blanks.chosen(trace, 0, step, 0) | blanks.asked_for(trace, 0, step, QUESTIONS))[1]
+        holes = (blanks.chosen(trace, 0, step, 0) | blanks.questioned(trace, 0, step, QUESTIONS))[1]
         for row, cells in enumerate(full[symbol]):
             for column, (kind, text) in enumerate(cells):
                 assert float(text.replace("−", "-")) == float(f"{step.head(1)[row, column]:.4g}")
@@ -86,10 +86,10 @@ def test_the_matrices_are_those_of_the_run_and_solutions_fill_the_blanks() -> No
 
 def test_what_is_asked_for_stands_nowhere_on_the_sheet_with_blanks() -> None:
     trace = run(CONFIG)
-    asked = [trace["weights"].array[1, 4, 2], trace["scores"].array[1, 3, 1], *trace["weights"].array[1, 2, :3]]
-    asked += [trace["scaled"].array[1, 3, 1]]
+    questioned = [trace["weights"].array[1, 4, 2], trace["scores"].array[1, 3, 1], *trace["weights"].array[1, 2, :3]]
+    questioned += [trace["scaled"].array[1, 3, 1]]
     words, solved = sheet(False), sheet(True)
-    for number in (f"{value:.4g}".replace("-", "−") for value in asked):
+    for number in (f"{value:.4g}".replace("-", "−") for value in questioned):
         assert number in solved
         assert number not in words
     assert "☒" not in re.sub("<style>.*?</style>", "", words, flags=re.DOTALL)
@@ -117,9 +117,9 @@ def test_blanks_are_allowed_cells_in_every_head_and_the_same_along_the_chain() -
 
 def test_a_key_that_heads_share_is_asked_for_in_its_group() -> None:
     trace = run(Config(sentence="a b c", n_heads=4, n_kv_heads=2, d_k=3))
-    asked = Question("number", at={"step": "keys", "head": 3, "key": 2, "column": 3})
-    assert np.argwhere(blanks.asked_for(trace, 0, trace["keys"], [asked])).tolist() == [[1, 1, 2]]
-    assert not blanks.asked_for(trace, 1, trace["keys"], [asked]).any()
+    questioned = Question("number", at={"step": "keys", "head": 3, "key": 2, "column": 3})
+    assert np.argwhere(blanks.questioned(trace, 0, trace["keys"], [questioned])).tolist() == [[1, 1, 2]]
+    assert not blanks.questioned(trace, 1, trace["keys"], [questioned]).any()
 
 
 @pytest.mark.slow
@@ -134,7 +134,7 @@ def test_every_lesson_prints(name: str, solutions: bool) -> None:
     assert ('class="right"' in html) <= solutions
 
 
-def asked_in(name: str) -> list[Question]:
+def questions_of(name: str) -> list[Question]:
     return [slide.question for slide in LESSONS[name].slides if slide.question]
 
 
@@ -144,10 +144,10 @@ def test_what_is_to_be_worked_out_follows_from_what_is_on_the_sheet(name: str) -
     symbols = {"S": "scores", "S′": "scaled", "Ŝ": "masked", "A": "weights", "Z": "heads"}
     symbols |= {"Q": "queries", "K": "keys", "V": "values"}
     for n, part in enumerate(handout.html(LESSONS[name], solutions=False).split("<h2>")[1:]):
-        asked = {q.at.get("step", "weights") for q in asked_in(name)} | {"scaled", "masked"}
+        questioned = {q.at.get("step", "weights") for q in questions_of(name)} | {"scaled", "masked"}
         found = {symbols.get(each): rows for each, rows in matrices(part).items()}
         for step in set(found) & {"scores", "weights", "heads"}:
-            if any(kind == "blank" for row in found[step] for kind, _ in row) and step not in asked:
+            if any(kind == "blank" for row in found[step] for kind, _ in row) and step not in questioned:
                 chain = {"scores", "scaled", "masked"} & found.keys()
                 assert needs.get(str(step), set()) <= found.keys(), (n + 1, step)
                 assert step != "weights" or chain, (n + 1, step)

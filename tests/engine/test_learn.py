@@ -90,7 +90,7 @@ def test_a_pair_of_words_that_was_never_shown_is_translated():
     shown = [game.vocabulary[key] for step in range(60) for key in game.examples(0, "batch", 16, step)[1].ravel()]
     assert ("black", "cat") not in set(pairwise(shown))
     assert ("black", "dog") in set(pairwise(shown))
-    assert " ".join(films.said(run(config))) == "le chat noir voit un chien"
+    assert " ".join(films.predicted_words(run(config))) == "le chat noir voit un chien"
 
 
 # --- what is right ---------------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def test_the_sentence_of_a_recipe_has_answers_and_its_words_are_tokens(name):
             np.testing.assert_array_equal(getattr(alone, field)[0], getattr(judged, field)[row])
 
 
-SAID = {
+REFUSALS = {
     ("translation", "begin le chat", "a boy hears this sad dog"): (
         "un garçon entend",
         ["a", "boy", "hears"],
@@ -130,14 +130,14 @@ SAID = {
 """What is right in sentences that can be judged in one's head: the words of the rows that count, and what they read."""
 
 
-@pytest.mark.parametrize("given", SAID, ids=lambda given: " ".join(given))
+@pytest.mark.parametrize("given", REFUSALS, ids=lambda given: " ".join(given))
 def test_what_is_right(given):
     name, queries, keys = given
     game = GAMES[name]
     read = (keys or queries).split()
     answers = game.answers(queries.split(), read)
     assert answers is not None
-    words, looked = SAID[given]
+    words, looked = REFUSALS[given]
     assert [game.vocabulary[i] for i in answers.words[answers.counts]] == words.split()
     assert [read[place] for place in np.argwhere(answers.where[answers.counts])[:, 1]] == looked
 

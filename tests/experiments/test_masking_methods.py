@@ -66,8 +66,8 @@ def test_a_number_that_is_not_large_leaks() -> None:
 def test_without_a_forbidden_cell_the_causal_mask_stands_in_and_that_is_said() -> None:
     found = trial(mask="none")
     np.testing.assert_array_equal(found.allowed, np.tri(5, 7, dtype=bool))
-    assert masking_methods.SAID["stands_in"] in found.said
-    assert masking_methods.SAID["stands_in"] not in trial().said
+    assert masking_methods.SENTENCES["stands_in"] in found.notes
+    assert masking_methods.SENTENCES["stands_in"] not in trial().notes
     np.testing.assert_allclose(found.weights[INFINITY], trial().weights[INFINITY], atol=1e-15)
 
 
@@ -75,7 +75,7 @@ def test_a_row_can_be_emptied_and_the_others_stay() -> None:
     found, whole = trial(empty_a_row=True), trial()
     assert not found.allowed[0].any()
     np.testing.assert_array_equal(found.weights[:, 1:], whole.weights[:, 1:])
-    assert "“a”" in " ".join(found.said)
+    assert "“a”" in " ".join(found.notes)
     assert masking_methods.sums(found).iloc[0].tolist()[:4] == pytest.approx([0, 1, 1, 0])
     assert (
         np.isnan(masking_methods.leaked_weights(found).iloc[0, RENORMALISED])
@@ -87,7 +87,7 @@ def test_a_row_that_is_empty_already_is_the_one_shown() -> None:
     found = trial(mask="custom", custom_cells="1: 1-3, 3: 2 7, 4: 1, 5: 5", empty_a_row=True)
     assert found.allowed[0].any()
     np.testing.assert_array_equal(found.emptied, found.weights[:, 1])
-    assert len(found.said) == 1
+    assert len(found.notes) == 1
 
 
 @pytest.mark.parametrize("empty_a_row", [False, True])
@@ -149,8 +149,8 @@ SAME_AS_INFINITY = {  # what is said of each normaliser: which ways give the wei
 @pytest.mark.parametrize("normaliser", NORMALISERS)
 def test_what_is_said_of_each_normaliser_is_so(normaliser: str) -> None:
     found = [trial(normaliser=normaliser, head=head) for head in range(3)]
-    words = masking_methods.NORMALISER_SAID
-    assert found[0].said == (words.get(normaliser, words["formula"]),)
+    words = masking_methods.NORMALISER_NOTES
+    assert found[0].notes == (words.get(normaliser, words["formula"]),)
     agreeing = {way for way in (LARGE, ZERO, AFTER, RENORMALISED) if same(found, way, INFINITY)}
     assert agreeing == SAME_AS_INFINITY[normaliser]
     hidden = np.concatenate([each.weights[ZERO][~each.allowed] for each in found])
@@ -159,7 +159,7 @@ def test_what_is_said_of_each_normaliser_is_so(normaliser: str) -> None:
 
 
 def test_over_the_queries_other_words_are_said() -> None:
-    assert trial(normalise_over="queries").said == (masking_methods.SAID["columns"],)
+    assert trial(normalise_over="queries").notes == (masking_methods.SENTENCES["columns"],)
 
 
 def test_the_ways_are_those_of_the_engine_and_the_table_of_libraries_names_its_sources() -> None:

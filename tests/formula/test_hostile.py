@@ -123,9 +123,9 @@ class Watch:
     def __init__(self) -> None:
         self.on = False
         self.seen: Counter[str] = Counter()
-        sys.addaudithook(self._told)
+        sys.addaudithook(self._record)
 
-    def _told(self, event: str, args: tuple[Any, ...]) -> None:
+    def _record(self, event: str, args: tuple[Any, ...]) -> None:
         if self.on and event not in ("compile", "object.__getattr__", "sys._getframe", "builtins.id"):
             if event == "open" and str(args[0]) == "<unknown>":  # where Python looks for the line of a syntax error
                 return

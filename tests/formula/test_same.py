@@ -37,7 +37,7 @@ def test_what_is_the_same_is_found(line: str, name: str, row: str) -> None:
     found = same(parse(line), ROWS)
     assert found is not None
     assert (found.name, found.row) == (name, row)
-    assert "row" in found.said("row")
+    assert "row" in found.in_words("row")
 
 
 @pytest.mark.parametrize("line", ["sum(tanh(q*k))", "max(q*k)", "sum(abs(q - k))", "q @ k / 2 + j", "log(q @ k)"])

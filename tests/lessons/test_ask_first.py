@@ -20,7 +20,7 @@ from attnviz.lessons.lesson import Lesson, Question, Slide
 from attnviz.pictures.stage_record import Stage
 from attnviz.text.sentences import plain
 
-ASKED = [
+QUESTIONS = [
     pytest.param(lesson, slide, id=f"{lesson.name}-{place}")
     for lesson in LESSONS.values()
     for place, slide in enumerate(lesson.slides, 1)
@@ -34,7 +34,7 @@ SETTLED = (
 )
 """What says of a change whose rows are asked for how far it reaches."""
 
-SAID: Mapping[str, str] = {
+PATTERNS: Mapping[str, str] = {
     "symmetric": r"\bsymmetric|both directions|exactly as|scores word",
     "rows_sum_to_one": r"adds? (up )?to 1|sums? to 1|shares? of a whole",
     "columns_sum_to_one": r"adds? (up )?to 1|weights are (not )?symmetric|sum of its own",
@@ -77,7 +77,7 @@ def forbidden(found: ResolvedQuestion, question: Question, trace: Trace) -> Iter
     elif question.kind == "rows_changed":
         yield SETTLED
     else:
-        yield SAID[question.at["says"]]
+        yield PATTERNS[question.at["says"]]
 
 
 def numbers(value: float) -> set[str]:
@@ -113,14 +113,14 @@ def resolved(lesson: Lesson, slide: Slide) -> tuple[ResolvedQuestion, Trace, Tra
     return resolve(slide.question, trace, own), own, trace
 
 
-@pytest.mark.parametrize(("lesson", "slide"), ASKED)
+@pytest.mark.parametrize(("lesson", "slide"), QUESTIONS)
 def test_what_stands_above_a_question_does_not_answer_it(lesson: Lesson, slide: Slide) -> None:
     assert slide.question
     found, _, trace = resolved(lesson, slide)
     assert answers(f"{lesson.about} {lesson.goal} {slide.text}", found, slide.question, trace) == []
 
 
-@pytest.mark.parametrize(("lesson", "slide"), ASKED)
+@pytest.mark.parametrize(("lesson", "slide"), QUESTIONS)
 def test_no_explanation_is_said_before(lesson: Lesson, slide: Slide) -> None:
     def runs(text: str, n: int = 6) -> set[tuple[str, ...]]:
         said = re.findall(r"\w+", words_of(text).lower())
@@ -163,7 +163,7 @@ def shown(lesson: Lesson, slide: Slide) -> tuple[Stage, ...]:
     return open_questions.pictures(slide, slide.question, found, own, trace)
 
 
-@pytest.mark.parametrize(("lesson", "slide"), ASKED)
+@pytest.mark.parametrize(("lesson", "slide"), QUESTIONS)
 def test_a_question_has_what_its_answer_follows_from_on_the_screen(lesson: Lesson, slide: Slide) -> None:
     assert slide.question
     found = resolved(lesson, slide)[0]
@@ -177,7 +177,7 @@ def test_a_question_has_what_its_answer_follows_from_on_the_screen(lesson: Lesso
     assert all(picture.alt == picture.title for picture in shown(lesson, slide))
 
 
-@pytest.mark.parametrize(("lesson", "slide"), ASKED)
+@pytest.mark.parametrize(("lesson", "slide"), QUESTIONS)
 def test_the_pictures_beside_an_open_question_would_be_the_same_with_any_other_answer(
     lesson: Lesson, slide: Slide
 ) -> None:
@@ -202,7 +202,7 @@ def order(name: str) -> int:
     return list(STEPS).index(name)
 
 
-@pytest.mark.parametrize(("lesson", "slide"), ASKED)
+@pytest.mark.parametrize(("lesson", "slide"), QUESTIONS)
 def test_no_row_of_weights_that_is_drawn_says_the_one_that_is_asked_for(lesson: Lesson, slide: Slide) -> None:
     assert slide.question
     found, _, trace = resolved(lesson, slide)

@@ -37,41 +37,43 @@ def test_every_choice_has_its_numbers_and_some_choice_changes_one(lesson: Lesson
     assert slide.control
     own = run(lesson.config)
     assert set(slide.control.measures) <= set(MEASURES)
-    said = [tuple(measured(name, own, trace) for name in slide.control.measures) for _, trace in runs(lesson, slide)]
-    assert not any("–" in each for each in said)
-    assert slide.control.paint or len(set(said)) > 1 or any(c.turned for m in slide.control.moves for c in m.choices)
+    found = [tuple(measured(name, own, trace) for name in slide.control.measures) for _, trace in runs(lesson, slide)]
+    assert not any("–" in each for each in found)
+    assert (
+        slide.control.paint or len(set(found)) > 1 or any(c.transposed for m in slide.control.moves for c in m.choices)
+    )
 
 
-def told(name: str, place: int, measure: str) -> dict[str, str]:
+def shown(name: str, place: int, measure: str) -> dict[str, str]:
     lesson = LESSONS[name]
     own = run(lesson.config)
     return {label: measured(measure, own, trace) for label, trace in runs(lesson, lesson.slides[place - 1])}
 
 
 def test_what_is_measured_is_what_the_lessons_say() -> None:
-    leaks = told("why_minus_infinity", 2, "leaked")
+    leaks = shown("why_minus_infinity", 2, "leaked")
     assert leaks["−∞"] == leaks["−10⁹"] == "0"
     row = np.exp([1.0, 0.0, 0.0, 0.0])
     assert leaks["0"] == f"{1 - row[0] / row.sum():.4g}"
-    assert told("softmax_axis", 2, "row_sums")["keys"] == told("softmax_axis", 2, "column_sums")["queries"] == "1"
-    assert told("why_both", 2, "rank") == {each: each for each in ("1", "2", "3", "4", "6")}
-    assert told("why_both", 3, "asymmetry")["the same as W_Q"] == "0"
-    assert set(told("one_or_many", 4, "parameters").values()) == {"36"}
-    assert set(told("one_or_many", 4, "one_wide").values()) == {"0"}
-    assert told("self_cross_grouped", 5, "kept") == {str(n): str(n * 3 * (2 + 3)) for n in (1, 2, 4)}
-    assert told("padding", 5, "leaked") == {"rows alone": "0.6", "columns alone": "0", "both": "0", "neither": "0.6"}
-    assert told("not_explanation", 3, "weights_apart") == dict.fromkeys(["no value", "first", "second", "last"], "0")
-    assert [told("find_the_bug", n, m)["mended"] for n, m in ((3, "joined_apart"), (4, "leaked"), (7, "stale"))] == [
+    assert shown("softmax_axis", 2, "row_sums")["keys"] == shown("softmax_axis", 2, "column_sums")["queries"] == "1"
+    assert shown("why_both", 2, "rank") == {each: each for each in ("1", "2", "3", "4", "6")}
+    assert shown("why_both", 3, "asymmetry")["the same as W_Q"] == "0"
+    assert set(shown("one_or_many", 4, "parameters").values()) == {"36"}
+    assert set(shown("one_or_many", 4, "one_wide").values()) == {"0"}
+    assert shown("self_cross_grouped", 5, "kept") == {str(n): str(n * 3 * (2 + 3)) for n in (1, 2, 4)}
+    assert shown("padding", 5, "leaked") == {"rows alone": "0.6", "columns alone": "0", "both": "0", "neither": "0.6"}
+    assert shown("not_explanation", 3, "weights_apart") == dict.fromkeys(["no value", "first", "second", "last"], "0")
+    assert [shown("find_the_bug", n, m)["mended"] for n, m in ((3, "joined_apart"), (4, "leaked"), (7, "stale"))] == [
         "0"
     ] * 3
-    assert told("order", 1, "moved")["rotary"] != told("order", 1, "moved")["none"] == "0"
+    assert shown("order", 1, "moved")["rotary"] != shown("order", 1, "moved")["none"] == "0"
 
 
 def test_the_spread_under_each_divisor_is_that_of_the_scores() -> None:
     lesson = LESSONS["why_root"]
     scores = run(Config(**{**lesson.setting, "score": "dot"}))["scores"].array
     for label, divisor in (("nothing", 1.0), ("√d_k", 8.0), ("d_k", 64.0)):
-        assert told("why_root", 7, "spread")[label] == f"{(scores / divisor).std():.4g}"
+        assert shown("why_root", 7, "spread")[label] == f"{(scores / divisor).std():.4g}"
 
 
 CONTROL = """

@@ -15,7 +15,7 @@ from attnviz.engine.tables.tokenisers import PAD
 from attnviz.lessons.lesson import Lesson, Question, Slide
 from attnviz.text.sentences import plain
 from tests.classroom.test_question_kinds import looked_up
-from tests.lessons.test_ask_first import ASKED
+from tests.lessons.test_ask_first import QUESTIONS
 
 SEEDS = range(200)
 FEW = range(5)
@@ -68,7 +68,7 @@ def holds(question: Question, trace: Trace) -> bool:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("lesson", "slide"), ASKED)
+@pytest.mark.parametrize(("lesson", "slide"), QUESTIONS)
 def test_the_answer_is_right_with_every_seed(lesson: Lesson, slide: Slide) -> None:
     question = slide.question
     assert question is not None

@@ -325,7 +325,7 @@ def rows(trace, layer=1):
 @pytest.mark.parametrize("position", ["rope", "none"])
 def test_the_multiply_adds_of_the_other_steps_against_loops(position):
     trace = run(Config(**BUSY | {"position": position}))
-    layer, told = trace.layers[1], rows(trace)
+    layer, ledger_rows = trace.layers[1], rows(trace)
     for name, source, matrix, result in [
         ("q", layer["normed"], "w_q", "queries"),
         ("k", trace["embedded_kv"], "w_k", "keys"),
@@ -336,12 +336,12 @@ def test_the_multiply_adds_of_the_other_steps_against_loops(position):
         for h in range(len(layer[matrix].array)):
             found = np.array(counted.product(source.array.tolist(), part(layer[matrix], h)))
             np.testing.assert_allclose(found + layer[f"b_{name}"].head(h), layer[result].head(h), rtol=0, atol=1e-9)
-        assert told[result].n_multiply_adds == counted.n
+        assert ledger_rows[result].n_multiply_adds == counted.n
     counted = Counted()
     for h in range(4):
         found = counted.product(layer["weights"].array[h].tolist(), part(layer["values"], h // 2))
         np.testing.assert_allclose(found, layer["heads"].head(h), rtol=0, atol=1e-9)
-    assert told["heads"].n_multiply_adds == counted.n
+    assert ledger_rows["heads"].n_multiply_adds == counted.n
     for result, source, matrix in [
         ("output", "concat", "w_o"),
         ("ff_hidden", "ff_normed", "w_1"),
@@ -349,19 +349,19 @@ def test_the_multiply_adds_of_the_other_steps_against_loops(position):
     ]:
         counted = Counted()
         counted.product(layer[source].array.tolist(), layer[matrix].array.tolist())
-        assert told[result].n_multiply_adds == counted.n
+        assert ledger_rows[result].n_multiply_adds == counted.n
 
 
 def test_the_multiply_adds_of_a_turn_a_scale_a_cap_and_a_norm():
     trace = run(Config(**BUSY))
-    told = rows(trace)
+    ledger_rows = rows(trace)
     # widths 3 and 2 each hold one pair of columns, and turning a pair takes four products
-    assert told["queries"].n_multiply_adds == 3 * 4 * (1 + 1 + 1 + 1)
-    assert told["keys"].n_multiply_adds == 2 * 4 * (1 + 1)
-    assert told["scaled"].n_multiply_adds == told["capped"].n_multiply_adds == 4 * 3 * 2
-    assert told["normed"].n_multiply_adds == told["ff_normed"].n_multiply_adds == 3 * 5
+    assert ledger_rows["queries"].n_multiply_adds == 3 * 4 * (1 + 1 + 1 + 1)
+    assert ledger_rows["keys"].n_multiply_adds == 2 * 4 * (1 + 1)
+    assert ledger_rows["scaled"].n_multiply_adds == ledger_rows["capped"].n_multiply_adds == 4 * 3 * 2
+    assert ledger_rows["normed"].n_multiply_adds == ledger_rows["ff_normed"].n_multiply_adds == 3 * 5
     for name in ("masked", "weights", "bias", "concat", "added", "allowed", "embedded", "w_q"):
-        assert told[name].n_multiply_adds == 0
+        assert ledger_rows[name].n_multiply_adds == 0
     plain = rows(run(Config(score="dot")), 0)
     assert plain["scaled"].n_multiply_adds == plain["capped"].n_multiply_adds == 0
     assert rows(run(Config(n_heads=2, d_k=(1, 4))), 0)["scaled"].n_multiply_adds == 7 * 7  # 1/sqrt(1) is no scale
@@ -373,8 +373,8 @@ def test_only_real_steps_are_counted():
 
 
 def test_parameters_count_true_widths():
-    told = rows(run(Config(**BUSY | {"score": "additive"})))
-    counts = {name: row.n_parameters for name, row in told.items() if row.n_parameters}
+    ledger_rows = rows(run(Config(**BUSY | {"score": "additive"})))
+    counts = {name: row.n_parameters for name, row in ledger_rows.items() if row.n_parameters}
     assert counts == {
         "w_q": 5 * (3 + 3 + 2 + 2),
         "b_q": 10,

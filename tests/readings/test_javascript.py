@@ -103,13 +103,13 @@ def test_normalisers_say_the_same_where_keys_are_forbidden(tmp_path: Path) -> No
     for text in NORMALISERS:
         formula = parse(text, "normaliser")
         A = weights(formula, of_normaliser(X))[0]
-        told, wanted = [], []
+        arguments, wanted = [], []
         for i, j in np.argwhere(np.isfinite(X[0])).tolist():
             seen = np.flatnonzero(np.isfinite(X[0, i])).tolist()
             cell = {"x": X[0, i, seen].tolist(), "places": seen, "j": seen.index(j), "n": len(seen), "i": i}
-            told.append(cell | {"h": 1, "n_key": 5, "n_query": 3, "n_heads": 1})
+            arguments.append(cell | {"h": 1, "n_key": 5, "n_query": 3, "n_heads": 1})
             wanted.append(float(A[i, j]))
-        cases.append((javascript(formula), told, wanted, text))
+        cases.append((javascript(formula), arguments, wanted, text))
     assert wrong(cases, tmp_path) == []
 
 

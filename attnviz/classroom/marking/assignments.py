@@ -269,10 +269,10 @@ def number(text: str) -> int:
 
 def asks(task: Assignment, trace: Trace, *, worked: bool = True) -> tuple[ResolvedQuestion | str, ...]:
     """Return every question in a run, or why this run has no answer to it; `worked` with the arithmetic."""
-    return tuple(_asked(item, trace, worked) for item in task.task_questions)
+    return tuple(_resolved(item, trace, worked) for item in task.task_questions)
 
 
-def _asked(item: Item, trace: Trace, worked: bool) -> ResolvedQuestion | str:
+def _resolved(item: Item, trace: Trace, worked: bool) -> ResolvedQuestion | str:
     try:
         return resolve(question_codec.to_question(item, layers=len(trace.layers)), trace, worked=worked)
     except ValueError as error:

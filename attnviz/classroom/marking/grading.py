@@ -81,7 +81,7 @@ class GradedSubmission:
     name: str
     code: str
     problem: str = ""
-    said: tuple[str | float, ...] = ()
+    answers: tuple[str | float, ...] = ()
     right: tuple[bool | None, ...] = ()
     note: str = ""
 
@@ -256,7 +256,7 @@ def _row(task: Assignment, each: GradedSubmission, points: Sequence[float]) -> d
     if each.note:
         row[WORDS["note"]] = each.note
     for n in range(1, len(task.task_questions) + 1):
-        row[WORDS["answer"].format(n=n)] = each.said[n - 1] if each.said else ""
+        row[WORDS["answer"].format(n=n)] = each.answers[n - 1] if each.answers else ""
         row[WORDS["is_right"].format(n=n)] = marks[each.right[n - 1]] if each.right else ""
     row[WORDS["code"]] = each.code
     return {name: row.get(name, "") for name in [*_first(), *row]}

@@ -125,8 +125,8 @@ def from_text(text: str) -> Table:
     """
     if len(text) > LARGEST:
         raise ConfigError(FAULTS["large"].format(n=len(text), most=LARGEST))
-    told, text = _told_separator(text.removeprefix("\ufeff"))
-    found = _headed(text, told) or _plain(text, told)
+    declared, text = _declared_separator(text.removeprefix("\ufeff"))
+    found = _headed(text, declared) or _plain(text, declared)
     if len(found.entries) > MOST:
         raise ConfigError(FAULTS["many"].format(n=len(found.entries), most=MOST))
     return found
@@ -139,7 +139,7 @@ def joined(tables: Sequence[Table]) -> Table:
     return Table(tuple(entry for table in tables for entry in table.entries), (), tables[0].separator)
 
 
-def _told_separator(text: str) -> tuple[str, str]:
+def _declared_separator(text: str) -> tuple[str, str]:
     """Return the sign after `sep=` in the first line, as spreadsheets write it, and the text without that line."""
     first, _, rest = text.partition("\n")
     found = re.fullmatch(r'"?sep=(.)"?;*,*\s*', first, re.IGNORECASE)
@@ -157,10 +157,10 @@ def _rows(text: str, separator: str) -> list[list[str]]:
     return []
 
 
-def _headed(text: str, told: str) -> Table | None:
+def _headed(text: str, declared: str) -> Table | None:
     """Return a table whose first row says which column is which; None if it does not."""
     first = next((line for line in text.splitlines() if line.strip()), "")
-    best: tuple[int, str] = max((len(_kinds(_cells(first, sign))), sign) for sign in (told or SEPARATORS))
+    best: tuple[int, str] = max((len(_kinds(_cells(first, sign))), sign) for sign in (declared or SEPARATORS))
     kinds = _kinds(_cells(first, best[1]))
     if not kinds or not (kinds.keys() - {"code"}):
         return None
@@ -218,11 +218,11 @@ def _entry(row: Sequence[str], kinds: dict[str, list[int]], code_at: int) -> Ent
     return Entry(tuple(_names([*cell("full"), *joined, *cell("number")])), _code(code), tuple(map(_bare, row)))
 
 
-def _plain(text: str, told: str) -> Table:
+def _plain(text: str, declared: str) -> Table:
     """Return lines without headings, each parted by the first separator that it has."""
     entries, separators = [], []
     for line in text.splitlines():
-        sign = told or _separator(line)
+        sign = declared or _separator(line)
         cells = [cell.strip() for cell in (_cells(line, sign) if sign else line.rsplit(None, 1))]
         if not any(cells):
             continue

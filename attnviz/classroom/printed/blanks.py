@@ -60,7 +60,7 @@ def chosen(trace: Trace, layer: int, step: Step, seed: int) -> np.ndarray:
     return (draws < 1.0) & ((draws < SHARE) | (draws == lowest))
 
 
-def asked_for(trace: Trace, layer: int, step: Step, questions: Iterable[Question]) -> np.ndarray:
+def questioned(trace: Trace, layer: int, step: Step, questions: Iterable[Question]) -> np.ndarray:
     """True where a cell of a step is what a question asks for: the weight, the number, or the row of the largest."""
     cells = np.zeros(step.shape, dtype=bool)
     for question in questions:

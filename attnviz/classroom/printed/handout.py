@@ -105,10 +105,10 @@ def html(
         head = f'<p class="given">{markup.escape(text)}</p>' if text else ""
         body = list(_setting(paper, source, questions))
     title = drawable(title) or WORDS["title"]
-    said = f"{title}, {WORDS['solutions']}" if solutions else title
-    heading = f"<h1>{markup.escape(said)}</h1>{'' if solutions else _who()}{head}"
+    words = f"{title}, {WORDS['solutions']}" if solutions else title
+    heading = f"<h1>{markup.escape(words)}</h1>{'' if solutions else _who()}{head}"
     whole = "\n".join([heading, *body])
-    return PAGE.format(language=current_language(), title=markup.escape(said), style=_style(), body=whole)
+    return PAGE.format(language=current_language(), title=markup.escape(words), style=_style(), body=whole)
 
 
 @cache
@@ -173,28 +173,28 @@ def _lesson(paper: Paper, lesson: Lesson) -> Iterator[str]:
     for n, slide in enumerate(lesson.slides, 1):
         trace = run(lesson.on(slide)) if slide.change else own
         same = [other.question for other in lesson.slides if other.question and other.change == slide.change]
-        yield f"<h2>{WORDS['slide'].format(n=n)}</h2>{prose(_told(paper, slide, trace, same))}"
+        yield f"<h2>{WORDS['slide'].format(n=n)}</h2>{prose(_slide_text(paper, slide, trace, same))}"
         yield from _slide(paper, slide, own, trace, same)
         if slide.question is not None:
             yield _question(paper, str(n), slide.question, trace, own)
 
 
-def _told(paper: Paper, slide: Slide, trace: Trace, questions: Sequence[Question]) -> str:
+def _slide_text(paper: Paper, slide: Slide, trace: Trace, questions: Sequence[Question]) -> str:
     """Return the text with its numbers; without those that a question of the lesson asks for."""
     if paper.solutions:
         return slides.fill_numbers(slide.text, trace)
     text = slides.NUMBER.sub(
-        lambda found: BLANK if _is_asked(trace, found[1], found[2], questions) else found[0], slide.text
+        lambda found: BLANK if _is_questioned(trace, found[1], found[2], questions) else found[0], slide.text
     )
     return slides.fill_numbers(text, trace)
 
 
-def _is_asked(trace: Trace, name: str, place: str, questions: Sequence[Question]) -> bool:
+def _is_questioned(trace: Trace, name: str, place: str, questions: Sequence[Question]) -> bool:
     if name in trace.around:
         return False
     layer, *index = (int(number) - 1 for number in place.split(".")[1:])
     step = step_names.steps(trace, layer)[name]
-    return bool(blanks.asked_for(trace, layer, step, questions)[tuple(index)])
+    return bool(blanks.questioned(trace, layer, step, questions)[tuple(index)])
 
 
 def _slide(paper: Paper, slide: Slide, own: Trace, trace: Trace, same: Sequence[Question]) -> Iterator[str]:
@@ -206,7 +206,7 @@ def _slide(paper: Paper, slide: Slide, own: Trace, trace: Trace, same: Sequence[
     open_question = question is not None and not paper.solutions
     names = slide.steps
     if open_question and question:
-        trace = open_questions.asked_run(question, own, trace)
+        trace = open_questions.run_of(question, own, trace)
         names = (
             names
             if open_questions.is_whole(question)
@@ -227,7 +227,7 @@ def _slide(paper: Paper, slide: Slide, own: Trace, trace: Trace, same: Sequence[
 
 
 def _gives_away(paper: Paper, trace: Trace, layer: int, step: Step, questions: Sequence[Question]) -> bool:
-    return not paper.solutions and bool(blanks.asked_for(trace, layer, step, questions).any())
+    return not paper.solutions and bool(blanks.questioned(trace, layer, step, questions).any())
 
 
 def _picture(shown: Sequence[Stage]) -> str:
@@ -262,6 +262,6 @@ def _room(found: ResolvedQuestion) -> str:
 
 
 def _solved(found: ResolvedQuestion, trace: Trace) -> str:
-    said = "".join(f"<p>{markup.escape(drawable(plain(sentence)))}</p>" for sentence in found.solution if sentence)
+    words = "".join(f"<p>{markup.escape(drawable(plain(sentence)))}</p>" for sentence in found.solution if sentence)
     why = prose(slides.fill_numbers(found.why, trace)) if found.why else ""
-    return said + why + arithmetic(found.lines)
+    return words + why + arithmetic(found.lines)

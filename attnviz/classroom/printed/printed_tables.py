@@ -52,7 +52,7 @@ def changes(trace: Trace, layer: int, name: str) -> bool:
 
 
 def _blank(paper: Paper, trace: Trace, layer: int, step: Step, questions: Sequence[Question]) -> np.ndarray:
-    return blanks.chosen(trace, layer, step, paper.seed) | blanks.asked_for(trace, layer, step, questions)
+    return blanks.chosen(trace, layer, step, paper.seed) | blanks.questioned(trace, layer, step, questions)
 
 
 def matrix(
@@ -62,7 +62,7 @@ def matrix(
 
     It has blanks if what it follows from is among the steps that are `printed`, and wherever a question asks.
     """
-    blank = blanks.asked_for(trace, layer, step, questions)
+    blank = blanks.questioned(trace, layer, step, questions)
     if blanks.can_be_worked_out(step.name, printed):
         blank = _blank(paper, trace, layer, step, questions)
     array = step.array
@@ -98,10 +98,10 @@ def worked(paper: Paper, trace: Trace, layer: int, head: int, questions: Sequenc
         return
     query, key = np.argwhere(_blank(paper, trace, layer, steps["weights"], questions)[head])[0].tolist()
     tokens = {"query": trace.query_tokens[query], "key": trace.key_tokens[key]}
-    said = WORDS["cell"].format(
+    heading = WORDS["cell"].format(
         head=head + 1, **{name: translate(QUOTED, token=word(token)) for name, token in tokens.items()}
     )
-    yield f"<h3>{WORDS['worked']}</h3><p>{markup.escape(said)}</p>"
+    yield f"<h3>{WORDS['worked']}</h3><p>{markup.escape(heading)}</p>"
     yield arithmetic(derive(trace, layer, head, query, key, paper.digits).lines)
 
 

@@ -196,10 +196,10 @@ class LayerBack:
         if before not in self.slopes.steps:
             return G
         if G is not None:
-            turned = np.zeros(G.shape)
+            unrotated = np.zeros(G.shape)
             for h, width in enumerate(widths):
-                turned[h, :, :width] = back(row)(G[h, :, :width], **row.settings(self.config))
-            self.slopes.add(before, turned)
+                unrotated[h, :, :width] = back(row)(G[h, :, :width], **row.settings(self.config))
+            self.slopes.add(before, unrotated)
         return self.slopes.through(before)
 
     def _tied(self, q: str, k: str) -> None:

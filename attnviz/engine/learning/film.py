@@ -320,7 +320,7 @@ def network_of(config: Config, trace: Trace, game: Game) -> Network:
     )
 
 
-def said(trace: Trace) -> tuple[str, ...]:
+def predicted_words(trace: Trace) -> tuple[str, ...]:
     """Return for each query the word of the task whose vector lies nearest to what the last layer writes."""
     config, game = trace.config, GAMES[trace.config.task]
     row = EMBEDDINGS[config.embedding]

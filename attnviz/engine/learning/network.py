@@ -70,7 +70,7 @@ class Network:
     def _layer(self, p: Layer, X: Array, X_kv: Array) -> tuple[Array, dict[str, Any]]:
         Q, K, V = (_projected(x, p, letter) for x, letter in ((X, "q"), (X_kv, "k"), (X_kv, "v")))
         if self.turns:
-            Q, K = (_turned(x, *turn) for x, turn in zip((Q, K), self.turns))
+            Q, K = (_rotated(x, *turn) for x, turn in zip((Q, K), self.turns))
         K, V = (np.repeat(x, self.group_size, axis=1) for x in (K, V))
         S, kept = SCORES[self.score].forward(Q, K, p)
         capped = tanh(S * self.scale / self.softcap) if self.softcap else None
@@ -96,7 +96,7 @@ class Network:
         found |= own
         of_k, of_v = (self._of_groups(g) for g in (of_k, product(swap(t["A"]), of_heads)))
         if self.turns:
-            of_q, of_k = (_turned(g, cos, -sin) for g, (cos, sin) in zip((of_q, of_k), self.turns))
+            of_q, of_k = (_rotated(g, cos, -sin) for g, (cos, sin) in zip((of_q, of_k), self.turns))
         of_input: Array | float = 0.0
         for letter, x, g in (("q", t["X"], of_q), ("k", t["X_kv"], of_k), ("v", t["X_kv"], of_v)):
             rows = _joined(g).reshape(x.shape[0] * x.shape[1], -1)
@@ -148,7 +148,7 @@ def _joined(Z: Array) -> Array:
     return np.swapaxes(Z, 1, 2).reshape(Z.shape[0], Z.shape[2], -1)
 
 
-def _turned(x: Array, cos: Array, sin: Array) -> Array:
+def _rotated(x: Array, cos: Array, sin: Array) -> Array:
     """Return x with each pair of columns turned; an odd last column stays."""
     even, odd = x[..., 0 : 2 * cos.shape[-1] : 2], x[..., 1 : 2 * cos.shape[-1] : 2]
     y = x.copy()

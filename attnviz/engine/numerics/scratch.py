@@ -29,9 +29,9 @@ def empty(shape: tuple[int, ...]) -> np.ndarray:
     size = math.prod(shape)
     if size * np.dtype(float).itemsize < SMALL:
         return np.empty(shape)
-    piece = _taken(size)
+    piece = _acquire(size)
     whole = np.frombuffer(piece.data)
-    weakref.finalize(whole, _take_back, piece).atexit = False
+    weakref.finalize(whole, _release, piece).atexit = False
     return whole.reshape(shape)
 
 
@@ -42,7 +42,7 @@ def product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return fixed_order.product(A, B, out) if fixed_order.is_required() else np.matmul(A, B, out=out)
 
 
-def _taken(size: int) -> np.ndarray:
+def _acquire(size: int) -> np.ndarray:
     """Return an unused piece for so many entries, or a new one.
 
     Of threads that come at once, one gets what `pop` gives.
@@ -53,7 +53,7 @@ def _taken(size: int) -> np.ndarray:
     return np.empty(size)
 
 
-def _take_back(piece: np.ndarray) -> None:
+def _release(piece: np.ndarray) -> None:
     _free[id(piece)] = piece
     unused = list(_free.items())
     over = sum(piece.nbytes for _, piece in unused) - KEPT

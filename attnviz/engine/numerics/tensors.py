@@ -51,8 +51,8 @@ def real(name: str, given: Any) -> Array:
     except ValueError:
         raise ConfigError(FAULTS["ragged"].format(name=name)) from None
     except (TypeError, RuntimeError) as error:  # NotImplementedError, as PyTorch raises it, is a RuntimeError
-        said = str(error).split("\n")[0]
-        raise ConfigError(FAULTS["unreadable"].format(name=name, error=f"{said:.120}")) from None
+        reason = str(error).split("\n")[0]
+        raise ConfigError(FAULTS["unreadable"].format(name=name, error=f"{reason:.120}")) from None
     if not is_real(array.dtype):
         raise ConfigError(FAULTS["type"].format(name=name, dtype=array.dtype))
     return np.array(array, dtype=np.float64)

@@ -16,7 +16,7 @@ REACH = 150.0
 """Sizes up to which e^2x and e^-2x, and their sums, are far from overflow and underflow."""
 
 
-def _turned(x: Array) -> Array:
+def _transposed(x: Array) -> Array:
     return np.swapaxes(x, -1, -2)
 
 
@@ -26,14 +26,14 @@ def dot(G: Array, S: Array, Q: Array, K: Array) -> Slopes:
     >>> dot(np.array([[2.0]]), np.zeros((1, 1)), np.array([[1.0, 0.0]]), np.array([[3.0, 4.0]]))[0]
     array([[6., 8.]])
     """
-    return G @ K, _turned(G) @ Q, {}
+    return G @ K, _transposed(G) @ Q, {}
 
 
 def general(G: Array, S: Array, Q: Array, K: Array, *, W: Array) -> Slopes:
     r"""$\partial L / \partial Q = G K W^\top, \quad \partial L / \partial K = G^\top Q W, \quad
     \partial L / \partial W = Q^\top G K$"""
     GK = G @ K
-    return GK @ _turned(W), _turned(G) @ (Q @ W), {"W": _turned(Q) @ GK}
+    return GK @ _transposed(W), _transposed(G) @ (Q @ W), {"W": _transposed(Q) @ GK}
 
 
 def additive(
@@ -48,8 +48,8 @@ def additive(
     if b is not None:
         left = left + b[..., None, :]
     d_left, d_right, d_v = _tanh_sum(G, left, right, v)
-    own = {"W_q": _turned(Q) @ d_left, "W_k": _turned(K) @ d_right, "v": d_v, "b": d_left.sum(axis=-2)}
-    return d_left @ _turned(W_q), d_right @ _turned(W_k), own
+    own = {"W_q": _transposed(Q) @ d_left, "W_k": _transposed(K) @ d_right, "v": d_v, "b": d_left.sum(axis=-2)}
+    return d_left @ _transposed(W_q), d_right @ _transposed(W_k), own
 
 
 def _tanh_sum(G: Array, left: Array, right: Array, v: Array) -> tuple[Array, Array, Array]:
@@ -58,7 +58,7 @@ def _tanh_sum(G: Array, left: Array, right: Array, v: Array) -> tuple[Array, Arr
     With p = 1 / (1 + e^2x), tanh x = 1 - 2p and its slope is 4 (p - p^2); e^2x is a product of what is taken once a
     query and once a key. Hidden units with an entry beyond REACH take the plain tanh.
     """
-    left, right = left[..., None], np.ascontiguousarray(_turned(right))
+    left, right = left[..., None], np.ascontiguousarray(_transposed(right))
     far = ~((np.abs(left) <= REACH).all(axis=(-3, -1)) & (np.abs(right) <= REACH).all(axis=-1))[..., None]
     falling, rising = np.exp(-2.0 * np.clip(left, -REACH, REACH)), np.exp(2.0 * np.clip(right, -REACH, REACH))
     p, slope, d_right = np.empty(right.shape), np.empty(right.shape), np.zeros(right.shape)
@@ -72,15 +72,15 @@ def _tanh_sum(G: Array, left: Array, right: Array, v: Array) -> tuple[Array, Arr
         np.subtract(p, np.multiply(p, p, out=slope), out=slope)
         d_v += g.sum(axis=-2, keepdims=True) - 2.0 * (p @ g)
         d_left[..., i, :, :] = slope @ g
-        d_right += np.multiply(slope, _turned(g), out=slope)
-    return d_left[..., 0] * (4.0 * v[..., None, :]), _turned(d_right) * (4.0 * v[..., None, :]), d_v[..., 0]
+        d_right += np.multiply(slope, _transposed(g), out=slope)
+    return d_left[..., 0] * (4.0 * v[..., None, :]), _transposed(d_right) * (4.0 * v[..., None, :]), d_v[..., 0]
 
 
 def cosine(G: Array, S: Array, Q: Array, K: Array) -> Slopes:
     r"""With $u = q / |q|$ and $g_i = \sum_j G_{ij}\, k_j / |k_j|$: $\partial L / \partial q_i = (g_i - u_i\,
     (u_i \cdot g_i)) / |q_i|$, and likewise for the keys; 0 for a vector of zeros."""
     (u_q, long_q), (u_k, long_k) = _unit(Q), _unit(K)
-    return _across(G @ u_k, u_q, long_q), _across(_turned(G) @ u_q, u_k, long_k), {}
+    return _across(G @ u_k, u_q, long_q), _across(_transposed(G) @ u_q, u_k, long_k), {}
 
 
 def _unit(x: Array) -> tuple[Array, Array]:
@@ -101,7 +101,7 @@ def gaussian(G: Array, S: Array, Q: Array, K: Array) -> Slopes:
     \partial L / \partial k_j = \sum_i G_{ij}\,(q_i - k_j)$"""
     middle = K.mean(axis=-2, keepdims=True)  # differences are kept where all points lie together far from 0
     Q, K = Q - middle, K - middle
-    return G @ K - G.sum(axis=-1)[..., None] * Q, _turned(G) @ Q - G.sum(axis=-2)[..., None] * K, {}
+    return G @ K - G.sum(axis=-1)[..., None] * Q, _transposed(G) @ Q - G.sum(axis=-2)[..., None] * K, {}
 
 
 def negative_distance(G: Array, S: Array, Q: Array, K: Array) -> Slopes:
@@ -112,4 +112,4 @@ def negative_distance(G: Array, S: Array, Q: Array, K: Array) -> Slopes:
 
 def location(G: Array, S: Array, Q: Array, K: Array, *, W: Array) -> Slopes:
     r"""$\partial L / \partial Q = G W^\top, \quad \partial L / \partial W = Q^\top G$, and nothing for the keys."""
-    return G @ _turned(W), np.zeros(K.shape), {"W": _turned(Q) @ G}
+    return G @ _transposed(W), np.zeros(K.shape), {"W": _transposed(Q) @ G}

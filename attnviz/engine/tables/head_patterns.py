@@ -35,7 +35,7 @@ SMALLEST = 1e-10
 class Match:
     """The number out of `places` that each query asks for, and the one that each key answers to."""
 
-    asked: Numbers
+    queried: Numbers
     answered: Numbers
     places: int
 
@@ -57,7 +57,7 @@ class Match:
         array([[1, 0],
                [1, 0]])
         """
-        return np.array(self.asked)[:, None] == np.array(self.answered)[None, :]
+        return np.array(self.queried)[:, None] == np.array(self.answered)[None, :]
 
 
 def points(numbers: Numbers, places: int) -> Array:
@@ -126,14 +126,14 @@ def _places(query_tokens: Tokens, key_tokens: Tokens) -> int:
 
 def _shifted(query_tokens: Tokens, key_tokens: Tokens, by: int) -> Match:
     last = len(key_tokens) - 1
-    asked = tuple(min(max(i + by, 0), last) for i in range(len(query_tokens)))
-    return Match(asked, tuple(range(last + 1)), _places(query_tokens, key_tokens))
+    queried = tuple(min(max(i + by, 0), last) for i in range(len(query_tokens)))
+    return Match(queried, tuple(range(last + 1)), _places(query_tokens, key_tokens))
 
 
 def previous(query_tokens: Tokens, key_tokens: Tokens) -> Match:
     """Each position asks for the one before it; the first asks for itself.
 
-    >>> previous(("a", "b", "c"), ("a", "b", "c")).asked
+    >>> previous(("a", "b", "c"), ("a", "b", "c")).queried
     (0, 0, 1)
     """
     return _shifted(query_tokens, key_tokens, -1)
@@ -153,7 +153,7 @@ def same_word(query_tokens: Tokens, key_tokens: Tokens) -> Match:
     """Each word asks for its own number, its place in the vocabulary.
 
     >>> same_word(("a", "b", "a"), ("a", "b", "a"))
-    Match(asked=(0, 1, 0), answered=(0, 1, 0), places=2)
+    Match(queried=(0, 1, 0), answered=(0, 1, 0), places=2)
     """
     places = {word: place for place, word in enumerate(dict.fromkeys(query_tokens + key_tokens))}
     return Match(tuple(map(places.__getitem__, query_tokens)), tuple(map(places.__getitem__, key_tokens)), len(places))
@@ -168,10 +168,10 @@ def induction(query_tokens: Tokens, key_tokens: Tokens) -> Match:
     """Each word asks for its own number, and each position answers to the number of the word before it.
 
     >>> induction(("a", "b", "a"), ("a", "b", "a"))
-    Match(asked=(0, 1, 0), answered=(-1, 0, 1), places=2)
+    Match(queried=(0, 1, 0), answered=(-1, 0, 1), places=2)
     """
     words = same_word(query_tokens, key_tokens)
-    return Match(words.asked, (NOBODY, *words.answered[:-1]), words.places)
+    return Match(words.queried, (NOBODY, *words.answered[:-1]), words.places)
 
 
 @translated_fields("goal")

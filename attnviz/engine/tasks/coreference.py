@@ -20,8 +20,8 @@ def draw_coreference(u: Array) -> tuple[Array, None]:
     the, saw, because, it, was = (np.full(n, place) for place in places_of(COREFERENCE, "the", "saw", *FRAME[3:]))
     animal, thing = len(FRAME) + below(u[:, 0], 4), len(FRAME) + 4 + below(u[:, 1], 4)
     first, second = np.where(u[:, 2] < 0.5, (animal, thing), (thing, animal))
-    told = len(FRAME) + 8 + below(u[:, 4], 3) + np.where(u[:, 3] < 0.5, 0, 3)
-    return np.stack([the, first, saw + below(u[:, 5], 2), the, second, because, it, was, told], 1), None
+    verb = len(FRAME) + 8 + below(u[:, 4], 3) + np.where(u[:, 3] < 0.5, 0, 3)
+    return np.stack([the, first, saw + below(u[:, 5], 2), the, second, because, it, was, verb], 1), None
 
 
 def judge_coreference(queries: Array, keys: Array) -> Answers:

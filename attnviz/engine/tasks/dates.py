@@ -8,10 +8,10 @@ from attnviz.engine.tasks.game import Answers, Array, below, places_of
 
 DAYS, YEARS = tuple(str(day) for day in range(1, 32)), tuple(str(year) for year in range(1990, 2010))
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-ASKED = ("year", "month", "day")
-DATES = (*DAYS, *MONTHS, *YEARS, *ASKED, "of", ",")
+QUESTIONS = ("year", "month", "day")
+DATES = (*DAYS, *MONTHS, *YEARS, *QUESTIONS, "of", ",")
 SORTS = np.array([2] * len(DAYS) + [1] * len(MONTHS) + [0] * len(YEARS) + [-1] * 5)
-"""Of each word which question it answers, by its place in ASKED."""
+"""Of each word which question it answers, by its place in QUESTIONS."""
 
 
 def draw_dates(u: Array) -> tuple[Array, Array]:
@@ -21,18 +21,18 @@ def draw_dates(u: Array) -> tuple[Array, Array]:
     of, comma = (np.full(len(u), place) for place in places_of(DATES, "of", ","))
     orders = [(day, of, month, year), (month, day, comma, year), (year, comma, month, day)]
     keys = np.choose(below(u[:, 3], 3)[:, None], [np.stack(order, 1) for order in orders])
-    return np.tile(places_of(DATES, *ASKED), (len(u), 1)), keys
+    return np.tile(places_of(DATES, *QUESTIONS), (len(u), 1)), keys
 
 
 def judge_dates(queries: Array, keys: Array) -> Answers:
     """Return the word of the date that answers each question."""
-    asked = queries - DATES.index("year")
-    where = asked[:, :, None] == SORTS[keys][:, None, :]
+    questions = queries - DATES.index("year")
+    where = questions[:, :, None] == SORTS[keys][:, None, :]
     words = np.take_along_axis(keys, np.argmax(where, axis=-1), 1)
     return Answers(words, np.asarray(where.any(axis=-1)), where)
 
 
 def is_date(queries: Array, keys: Array) -> bool:
     """Return whether the keys hold one day, one month and one year, and the queries only questions."""
-    asked = [DATES[place] in ASKED for place in queries]
-    return all(asked) and sorted(SORTS[keys][SORTS[keys] >= 0].tolist()) == [0, 1, 2]
+    questions = [DATES[place] in QUESTIONS for place in queries]
+    return all(questions) and sorted(SORTS[keys][SORTS[keys] >= 0].tolist()) == [0, 1, 2]

@@ -14,9 +14,9 @@ def draw_recall(u: Array) -> tuple[Array, None]:
     """Return the places of the pairs and of the person asked about, for each row of u."""
     n = len(PEOPLE)
     people, colours = shuffled(u[:, :n])[:, :PAIRS], n + below(u[:, n : n + PAIRS], len(COLOURS))
-    asked = np.take_along_axis(people, below(u[:, n + PAIRS :], PAIRS), 1)
+    queried = np.take_along_axis(people, below(u[:, n + PAIRS :], PAIRS), 1)
     pairs = np.stack([people, colours], axis=-1).reshape(len(u), 2 * PAIRS)
-    return np.concatenate([pairs, asked], 1), None
+    return np.concatenate([pairs, queried], 1), None
 
 
 def judge_recall(queries: Array, keys: Array) -> Answers:

@@ -37,9 +37,9 @@ def draw_translation(u: Array) -> tuple[Array, Array]:
     noun, other_noun = np.where(before_first, described, noun), np.where(before_first, other_noun, described)
     d, a, n, v, e, o = determiner, 4 + adjective, 8 + noun, 12 + verb[:, 0], other_determiner, 8 + other_noun
     keys = np.where(before_first[:, None], np.stack([d, a, n, v, e, o], 1), np.stack([d, n, v, e, a, o], 1))
-    said = _in_french(keys)
+    french = _in_french(keys)
     start = np.full((len(u), 1), len(TRANSLATION) - 1)
-    return np.concatenate([start, said[:, :-1]], 1), keys
+    return np.concatenate([start, french[:, :-1]], 1), keys
 
 
 def _read_at(keys: Array) -> Array:

@@ -81,10 +81,10 @@ class LayerScript:
             self.lines.step(name, code)
             return
         variable = self.lines.step(f"projected_{name}", code)
-        turned = (
+        transposed = (
             f"stacked([rope({variable}[h, :, :d]) for h, d in enumerate({widths})])" if widths else f"rope({variable})"
         )
-        self.lines.step(name, turned)
+        self.lines.step(name, transposed)
 
     def _scores(self) -> str:
         """S, scaled and capped where they are; gives the variable that holds what came out."""
@@ -161,12 +161,12 @@ class LayerScript:
     def _written(self, x: str, axis: int) -> str:
         """Write the lines before A of a row that no line says, and return what A is."""
         row, words = rows.WRITTEN[self.config.normaliser], self.words
-        turned = row.turn and axis == -2
+        transposed = row.turn and axis == -2
         terms = words.terms | {"over": words.along_axis(axis), "size": self._size_of_terms()}
-        terms["x"] = words.turned.format(x) if turned else x
+        terms["x"] = words.transposed.format(x) if transposed else x
         self.lines.write(*(line.format(**terms) for line in row.before))
         code = row.weights.format(**terms)
-        return words.turned.format(code) if turned else code
+        return words.transposed.format(code) if transposed else code
 
     def _size_of_terms(self) -> str:
         """Return how large the numbers are whose sums the scores of a head are, as code."""

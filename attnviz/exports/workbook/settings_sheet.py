@@ -62,12 +62,12 @@ def setting(book: Book, trace: Trace) -> Inputs:
     sheet = book.sheet(NAMES["setting"], TITLES["setting"], [*translate_all(LINES), *_chosen(trace), *trace.notes])
     if "scaled" not in trace.layers[0]:
         return Inputs()
-    is_turned = POSITIONS[trace.config.position].rotate is not None
+    is_rotated = POSITIONS[trace.config.position].rotate is not None
     return Inputs(
         _scale(sheet, trace),
         _number(sheet, "softcap", trace.config.softcap),
         _number(sheet, "temperature", trace.config.temperature),
-        _number(sheet, "rope_base", trace.config.rope_base) if is_turned else "",
+        _number(sheet, "rope_base", trace.config.rope_base) if is_rotated else "",
     )
 
 

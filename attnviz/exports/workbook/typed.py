@@ -48,7 +48,7 @@ class _Score:
     formula: Formula
     head: Head
     own: dict[int, Block] = field(default_factory=dict)
-    turned: dict[str, Block] = field(default_factory=dict)
+    transposed: dict[str, Block] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         Q, K = self.pair.Q.array[None], self.pair.K.array[None]
@@ -74,7 +74,7 @@ class _Score:
             if parameter.role == "columns":
                 W = self.pair.parameters[name]
                 heading = f"{name}ᵀ · {shape(W.array.T)}"
-                self.turned[name] = self.pair.sheet.add(heading, W.array.T, _flipped(W))
+                self.transposed[name] = self.pair.sheet.add(heading, W.array.T, _flipped(W))
         for name, node in self.lines[:-1]:
             array = _checked(name, self._array(node))
             heading = _heading(self.formula, name, node, array)
@@ -132,7 +132,7 @@ class _Score:
         role = self.formula.parameters[node.name].role
         if node.name not in self.pair.parameters:
             return "0"
-        block = self.turned.get(node.name, self.pair.parameters[node.name])
+        block = self.transposed.get(node.name, self.pair.parameters[node.name])
         if role == "matrix":
             rows, columns = block.array.shape
             return block.part((0, rows - 1), (0, columns - 1)) if array else block.column(column)
@@ -160,8 +160,10 @@ class _Weights:
 
     def __post_init__(self) -> None:
         Z = self.lines.masked.array / self.lines.temperature
-        self.numbers = Numbers(of_normaliser(self._turned(Z)[None], Place(heads=(self.head[0],), n_heads=self.head[1])))
-        n, m = self._turned(Z).shape
+        self.numbers = Numbers(
+            of_normaliser(self._transposed(Z)[None], Place(heads=(self.head[0],), n_heads=self.head[1]))
+        )
+        n, m = self._transposed(Z).shape
         self.sizes = {"n_query": n, "n_key": m, "n_heads": self.head[1], "h": self.head[0] + 1}
         self.closed = np.isneginf(Z)
         self.z = self._block("x", np.where(self.closed, -np.inf, Z), lambda i, j: self._over_T(i, j))
@@ -170,7 +172,7 @@ class _Weights:
         s = self.lines.masked.at(i, j)
         return f'IF(ISNUMBER({s}),{s}/{self.lines.T},"{FORBIDDEN}")'
 
-    def _turned(self, array: Array) -> Array:
+    def _transposed(self, array: Array) -> Array:
         return array.T if self.lines.by_column else array
 
     def _block(self, name: str, array: Array, formula: Cells) -> Block:
@@ -201,8 +203,8 @@ class _Weights:
         return np.asarray(self.numbers(node), dtype=float)[0, :, :, 0]
 
     def _along_row(self, name: str, node: Node) -> None:
-        array = np.broadcast_to(self._values(node), self._turned(self.closed).shape)
-        array = np.where(self.closed, -np.inf, _checked(name, np.where(self.closed, 0.0, self._turned(array))))
+        array = np.broadcast_to(self._values(node), self._transposed(self.closed).shape)
+        array = np.where(self.closed, -np.inf, _checked(name, np.where(self.closed, 0.0, self._transposed(array))))
 
         def formula(i: int, j: int) -> str:
             value = self._place("j", i, j) if node.name == "j" and node.is_leaf else self._cell(node, i, j)
@@ -211,7 +213,7 @@ class _Weights:
         self.own[id(node)] = self._block(name, array, formula)
 
     def _each_row(self, name: str, node: Node) -> None:
-        empty = self._turned(self.closed).all(axis=1, keepdims=True)
+        empty = self._transposed(self.closed).all(axis=1, keepdims=True)
         array = np.broadcast_to(self._values(node), empty.shape)
         array = _checked(name, np.where(empty, 0.0, array))
 
@@ -220,20 +222,20 @@ class _Weights:
             line = self.lines.line(self.z, *at)
             return f"IF(COUNT({line})=0,0,{self._cell(node, *at)})"
 
-        self.own[id(node)] = self.lines.sheet.along(name, self._turned(array), formula, self.lines.masked)
+        self.own[id(node)] = self.lines.sheet.along(name, self._transposed(array), formula, self.lines.masked)
 
     def _level(self, name: str, node: Node) -> None:
         """The level of each row by Newton's method, from 1 below the largest: a number a row for every step."""
         x, power = self.own.get(id(node.args[0]), self.z), node.number
-        X = np.broadcast_to(self._values(node.args[0]), self._turned(self.closed).shape)
-        t = np.where(self._turned(self.closed), -np.inf, X).max(axis=1, keepdims=True) - 1.0
+        X = np.broadcast_to(self._values(node.args[0]), self._transposed(self.closed).shape)
+        t = np.where(self._transposed(self.closed), -np.inf, X).max(axis=1, keepdims=True) - 1.0
         t = np.where(np.isneginf(t), 0.0, t)
-        X = np.where(self._turned(self.closed), t, X)
+        X = np.where(self._transposed(self.closed), t, X)
         first = lambda i, j: f"IF(COUNT({self.lines.line(x, i, j)})=0,0,MAX({self.lines.line(x, i, j)})-1)"  # noqa: E731
         made = self._step_of_level(f"{name} · 1", t, first)
         start = made
         whole = lambda i, j: f"IF(ISNUMBER({x.at(i, j)}),{x.at(i, j)},{self.lines.each(start, i, j)})"  # noqa: E731
-        whole_row = self._block(f"{name} · {node.args[0].name or 'x'}", self._turned(X), whole)
+        whole_row = self._block(f"{name} · {node.args[0].name or 'x'}", self._transposed(X), whole)
         for step in range(2, NEWTON + 2):
             t = t + _newton(X, t, power)
             made = self._step_of_level(f"{name} · {step}", t, self._newton(whole_row, made, power))
@@ -243,7 +245,7 @@ class _Weights:
         def each(i: int, j: int) -> str:
             return formula(*((0, j) if self.lines.by_column else (i, 0)))
 
-        return self.lines.sheet.along(name, self._turned(array), each, self.lines.masked)
+        return self.lines.sheet.along(name, self._transposed(array), each, self.lines.masked)
 
     def _newton(self, x: Block, before: Block, power: float) -> Cells:
         """Return the formula of the next step: what is above, to the power, is brought nearer to a sum of 1."""

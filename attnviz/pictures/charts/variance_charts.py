@@ -25,7 +25,7 @@ DIVIDED = "÷ {divisor}"
 GREY = "rgba(128,128,128,.7)"
 FAINT = "rgba(128,128,128,.22)"
 
-SAID = Words(
+SENTENCES = Words(
     {
         "scores": "At d_k = {d_k} the scores have standard deviation {one}; divided by √d_k = {root_of} it is {root}, "
         "divided by d_k {width}.",
@@ -55,17 +55,17 @@ def of_spread(trace: Trace, found: Spread) -> list[str]:
     if math.isnan(found.equal):
         return []
     scores, largest = ({name: short(value) for name, value in each.items()} for each in (found.scores, found.largest))
-    said = [SAID["scores"].format(d_k=found.d_k, root_of=short(math.sqrt(found.d_k)), **scores)]
-    said.append(SAID["largest"].format(equal=short(found.equal), **largest))
-    return [*said, *_hidden(trace, found), *_elsewhere(trace, found)]
+    sentences = [SENTENCES["scores"].format(d_k=found.d_k, root_of=short(math.sqrt(found.d_k)), **scores)]
+    sentences.append(SENTENCES["largest"].format(equal=short(found.equal), **largest))
+    return [*sentences, *_hidden(trace, found), *_elsewhere(trace, found)]
 
 
 def of_entries(trace: Trace, found: Sequence[Spread]) -> list[str]:
     """Describe the distance of the queries and keys of the setting from the assumptions behind the root."""
     (q_first, k_first), (q_last, k_last) = (tuple(map(short, found[at].entries)) for at in (0, -1))
     ends = {"first": found[0].d_k, "last": found[-1].d_k}
-    said = SAID["entries"].format(q_first=q_first, k_first=k_first, q_last=q_last, k_last=k_last, **ends)
-    return [said, SAID["by_hand"]] if INITIALISERS[trace.config.initialiser].solved else [said]
+    sentences = SENTENCES["entries"].format(q_first=q_first, k_first=k_first, q_last=q_last, k_last=k_last, **ends)
+    return [sentences, SENTENCES["by_hand"]] if INITIALISERS[trace.config.initialiser].solved else [sentences]
 
 
 def phrase(found: Spread, divisor: str) -> str:
@@ -80,11 +80,11 @@ def _hidden(trace: Trace, found: Spread) -> list[str]:
     if max(float(np.abs(A["root"] - A[name]).max()) for name in ("one", "width")) > 1e-9:
         return []
     if found.d_k == 1:
-        return [SAID["one_wide"]]
+        return [SENTENCES["one_wide"]]
     if found.equal == 1:
-        return [SAID["one_key"]]
+        return [SENTENCES["one_key"]]
     normaliser = normaliser_of(trace.config)
-    return [SAID["indifferent" if normaliser.is_indifferent else "same"].format(normaliser=normaliser.label)]
+    return [SENTENCES["indifferent" if normaliser.is_indifferent else "same"].format(normaliser=normaliser.label)]
 
 
 def _elsewhere(trace: Trace, found: Spread) -> list[str]:
@@ -103,7 +103,7 @@ def _elsewhere(trace: Trace, found: Spread) -> list[str]:
         "softcap": config.softcap,
         "score": SCORES[config.score].label,
     }
-    return [SAID[name].format(**words) for name, holds in cases.items() if holds]
+    return [SENTENCES[name].format(**words) for name, holds in cases.items() if holds]
 
 
 def spread_chart(found: Sequence[Spread], d_k: int, *, reference: bool) -> dict[str, Any]:

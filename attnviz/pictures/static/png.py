@@ -51,8 +51,8 @@ def drawn(svg: str, *, dpi: int = 300) -> bytes:
     size = _SIZE.search(svg[:2000])
     if size is None:
         raise ValueError(FAULTS["svg"])
-    if said := missing():
-        raise RuntimeError(said)
+    if problem := missing():
+        raise RuntimeError(problem)
     most = math.sqrt(MOST_PIXELS / (int(size[1]) * int(size[2])))
     zoom = min(dpi / PER_INCH, most)
     return _with_size(_render(svg, zoom=zoom), zoom * PER_INCH)

@@ -50,23 +50,23 @@ def page(trace: Trace, layer: int, *, width: int = 1200, foot: str = "") -> str:
 
     The sentence, what is shown, and its stages side by side.
     """
-    said = list(headline(trace))
+    subtitle = list(headline(trace))
     if len(trace.layers) > 1:
-        said.insert(1, WORDS["layer"].format(n=layer + 1, all=len(trace.layers)))
+        subtitle.insert(1, WORDS["layer"].format(n=layer + 1, all=len(trace.layers)))
     sentence = drawable(" ".join(trace.config.sentence.split())) or " ".join(map(drawable, trace.query_tokens))
     if trace.config.second_sentence.strip():
         sentence += " | " + drawable(" ".join(trace.config.second_sentence.split()))
-    return _document(side_by_side(trace, layer), width, sentence, " ".join(said), foot)
+    return _document(side_by_side(trace, layer), width, sentence, " ".join(subtitle), foot)
 
 
-def _document(stages: Sequence[Stage], width: int, title: str, said: str, foot: str) -> str:
+def _document(stages: Sequence[Stage], width: int, title: str, subtitle: str, foot: str) -> str:
     if not stages:
         raise ValueError("there are no stages to draw; give one or more")
     if not NARROWEST <= width <= WIDEST:
         raise ValueError(f"width is {width}; choose {NARROWEST} to {WIDEST:,}")
     room, y = width - 2 * MARGIN, float(MARGIN)
     body: list[Element] = []
-    for words, kind, size, ink in ((title, "title", TITLE, BLACK), (said, "said", PLAIN + 1, QUIET)):
+    for words, kind, size, ink in ((title, "title", TITLE, BLACK), (subtitle, "said", PLAIN + 1, QUIET)):
         lines = wrapped(drawable(words), size, room, most=MOST_LINES[kind], bold=kind == "title")
         body += _lines(lines, kind, MARGIN, y, size, ink)
         y += len(lines) * size * LINE + (8 if lines else 0)
@@ -135,7 +135,7 @@ def _stage(stage: Stage, grid: Grid, x: float, y: float, room: float, tall: floa
     return drawn, y + tall + height(stage, grid)
 
 
-def _said(stage: Stage, room: float) -> list[tuple[str, int, str, list[str]]]:
+def _heading_lines(stage: Stage, room: float) -> list[tuple[str, int, str, list[str]]]:
     """Return the lines of a heading: what they are, their size, their colour, and the words."""
     rows = (
         ("name", STAGE_TITLE, BLACK, stage.title),
@@ -151,7 +151,7 @@ def _said(stage: Stage, room: float) -> list[tuple[str, int, str, list[str]]]:
 def _tall(stages: Sequence[Stage], rooms: Sequence[float]) -> float:
     """Return how high the headings of stages are that stand side by side."""
     return max(
-        sum(size * LINE * len(lines) for _, size, _, lines in _said(stage, room)) + PLAIN * LINE + 10
+        sum(size * LINE * len(lines) for _, size, _, lines in _heading_lines(stage, room)) + PLAIN * LINE + 10
         for stage, room in zip(stages, rooms)
     )
 
@@ -159,7 +159,7 @@ def _tall(stages: Sequence[Stage], rooms: Sequence[float]) -> float:
 def _heading(stage: Stage, room: float) -> list[Element]:
     """Name, phrase, formula and shape, and the legend below them."""
     found, y = [], 0.0
-    for kind, size, ink, lines in _said(stage, room):
+    for kind, size, ink, lines in _heading_lines(stage, room):
         found += _lines(lines, kind, 0, y, size, ink)
         y += size * LINE * len(lines)
     return [*found, _legend(stage, y + 4 + PLAIN)]

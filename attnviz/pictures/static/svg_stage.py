@@ -47,7 +47,9 @@ def arranged(stages: Sequence[Stage], room: int) -> Layout:
         return layout
     start = layout.grids[0].cell_h
     ways = (_enlarged(layout, cell / start) for cell in range(LARGEST_CELL, start, -1))
-    return next((way for way in ways if _taken(way) <= room and max(grid.height for grid in way.grids) <= room), layout)
+    return next(
+        (way for way in ways if _extent(way) <= room and max(grid.height for grid in way.grids) <= room), layout
+    )
 
 
 def _enlarged(layout: Layout, times: float) -> Layout:
@@ -56,7 +58,7 @@ def _enlarged(layout: Layout, times: float) -> Layout:
     return replace(layout, grids=tuple(grids))
 
 
-def _taken(layout: Layout) -> int:
+def _extent(layout: Layout) -> int:
     return sum(layout.shares) + GAP * (len(layout.grids) - 1)
 
 
@@ -195,9 +197,9 @@ def _names(stage: Stage, grid: Grid) -> Element:
         name, (x, y) = word(stage.names[head]) if stage.names[head] else "", _corner(grid, top, left)
         wide = translate(WIDE, n=grid.widths[head]) if ragged else ""
         ways = [name + wide, name, name.split(" · ")[0], str(head + 1)]
-        said = next((way for way in ways if width(way, NAME, bold=True) <= room), "")
-        if name and said:
-            found.append(text(said, x, y - 5))
+        label = next((way for way in ways if width(way, NAME, bold=True) <= room), "")
+        if name and label:
+            found.append(text(label, x, y - 5))
     return group("names", found, font_size=NAME, font_weight=600)
 
 
@@ -213,8 +215,8 @@ def _row_words(stage: Stage, grid: Grid) -> Element:
     for head, top, left in grid.corners():
         for row in range(0, grid.rows if head % grid.across == 0 else 0, every):
             x, y = _corner(grid, top + row, left)
-            said = fitted(_row(stage, row), size, x - WORD_GAP)
-            found.append(text(said, x - WORD_GAP, y + grid.cell_h / 2 + UPRIGHT * size))
+            label = fitted(_row(stage, row), size, x - WORD_GAP)
+            found.append(text(label, x - WORD_GAP, y + grid.cell_h / 2 + UPRIGHT * size))
     return group("rows", [each for each in found if each.text], font_size=size, text_anchor="end")
 
 
@@ -229,7 +231,7 @@ def _level(stage: Stage, grid: Grid) -> bool:
 def _column_words(stage: Stage, grid: Grid) -> Element:
     """Words, or numbers, under the lowest head of every column of heads."""
     size, level = _label(grid, grid.cell_w), _level(stage, grid)
-    said = [str(at + 1) if stage.columns is None else word(stage.columns[at]) for at in range(grid.columns)]
+    label = [str(at + 1) if stage.columns is None else word(stage.columns[at]) for at in range(grid.columns)]
     wide = width(str(grid.columns), size) + 5 if stage.columns is None else 0 if level else size + 1
     every = max(math.ceil(wide / grid.cell_w), 1)
     found = []
@@ -237,17 +239,17 @@ def _column_words(stage: Stage, grid: Grid) -> Element:
         for column in range(0, grid.widths[head] if head + grid.across >= grid.heads else 0, every):
             x, y = _corner(grid, top + grid.rows, left + column)
             middle = x + grid.cell_w / 2
-            found.append(_under(said[column], middle, y, size, None if level else grid.bottom - WORD_GAP))
+            found.append(_under(label[column], middle, y, size, None if level else grid.bottom - WORD_GAP))
     return group("columns", found, font_size=size, text_anchor="middle" if level else "end")
 
 
-def _under(said: str, x: float, y: float, size: int, room: float | None) -> Element:
+def _under(label: str, x: float, y: float, size: int, room: float | None) -> Element:
     """Return a word under a column: level, or upright where there is so much room below."""
     if room is None:
-        return text(said, x, y + 4 + size)
+        return text(label, x, y + 4 + size)
     across, down = x + UPRIGHT * size, y + WORD_GAP
     turn = f"rotate(-90 {shown(across)} {shown(down)})"
-    return text(fitted(said, size, room - 2), across, down, transform=turn)
+    return text(fitted(label, size, room - 2), across, down, transform=turn)
 
 
 def _numbers(stage: Stage, grid: Grid, shades: Scale) -> Element:
@@ -260,10 +262,10 @@ def _numbers(stage: Stage, grid: Grid, shades: Scale) -> Element:
     found = []
     for head, top, left in grid.corners():
         for row, column, number in _shown(stage, head):
-            if said := write(number, grid.cell_w - 3, size, shades):
+            if label := write(number, grid.cell_w - 3, size, shades):
                 x, y = _corner(grid, top + row, left + column)
                 fill = contrast(colour(shades, number)) if math.isfinite(number) else INK
-                found.append(text(said, x + grid.cell_w / 2, y + grid.cell_h / 2 + UPRIGHT * size, fill=fill))
+                found.append(text(label, x + grid.cell_w / 2, y + grid.cell_h / 2 + UPRIGHT * size, fill=fill))
     return group("numbers", found, font_size=shown(size), text_anchor="middle")
 
 
@@ -279,5 +281,5 @@ def _written(number: float, room: float, size: float, shades: Scale) -> str:
 def _odd(number: float, room: float, size: float, shades: Scale) -> str:
     if math.isfinite(number):
         return ""
-    said = "NaN" if math.isnan(number) else "∞" if number > 0 else "−∞"
-    return said if width(said, size) <= room else ""
+    label = "NaN" if math.isnan(number) else "∞" if number > 0 else "−∞"
+    return label if width(label, size) <= room else ""

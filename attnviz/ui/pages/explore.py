@@ -49,14 +49,14 @@ def page(trace: Trace, selection: Selection) -> Selection:
     """Draw the page; the selection as the visitor leaves it."""
     if selection.panel in GONE:
         selection = replace(selection, panel="cell", shown=selection.step)
-    selection = _asked(trace, selection)
+    selection = _updated(trace, selection)
     with st.container(key="stage", gap=None):
         selection = model_views.choose(trace, selection)
         if selection.every and len(trace.layers) > 1:
             model_views.mosaic(trace, selection)
             paragraph(headline(trace))
             return selection
-        head, query = _told(trace, selection)
+        head, query = _described(trace, selection)
         shown = _stages(trace, selection)
         narrow = is_narrow(KEY)
         names = [in_front(shown, selection.shown).name] if narrow else [stage.name for stage in shown]
@@ -117,7 +117,7 @@ def _explain(trace: Trace, selection: Selection, head: int) -> Cell | None:
     return cell if whole else None
 
 
-def _asked(trace: Trace, selection: Selection) -> Selection:
+def _updated(trace: Trace, selection: Selection) -> Selection:
     """The selection with what was asked for in the strip, the sentence, the maps and the film since the last run.
 
     What a link plays is the cell that it names, and no other.
@@ -141,8 +141,8 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
         selection = replace(selection, panel="cell")
     key = drawer.chosen(ANSWER, len(trace.key_tokens))
     if key is not None and selection.query is not None:
-        told = _told(trace, selection)[0] if selection.key is None else (selection.head or 1) - 1
-        selection = replace(selection, head=told + 1, key=key + 1, dimension=None)
+        described = _described(trace, selection)[0] if selection.key is None else (selection.head or 1) - 1
+        selection = replace(selection, head=described + 1, key=key + 1, dimension=None)
     focused = picking.focused_head(KEY, heads) or film_strip.chosen(f"{KEY}-film", heads)
     card = head_cards.chosen(explore_panels.CARDS, heads)
     focused = focused if card is None else (card,)
@@ -154,7 +154,7 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
     shown = step_path.chosen(WAY) or picking.turned_to(KEY)
     if shown is not None:
         selection = replace(selection, shown=shown)
-    query = opening_sentence.asked(SENTENCE, len(trace.query_tokens))
+    query = opening_sentence.chosen_query(SENTENCE, len(trace.query_tokens))
     if query is not None:
         again = selection.query == query + 1 and selection.key is None
         selection = replace(selection, query=None if again else query + 1, key=None, dimension=None)
@@ -170,7 +170,7 @@ def _chosen(trace: Trace, selection: Selection) -> tuple[Picked, list[Stage]] | 
     return None if picked is None else (picked, shown)
 
 
-def _told(trace: Trace, selection: Selection) -> tuple[int, int]:
+def _described(trace: Trace, selection: Selection) -> tuple[int, int]:
     """Return the head and the word of which the sentence tells.
 
     Those that were chosen, or else the most telling ones.

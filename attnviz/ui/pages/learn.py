@@ -173,8 +173,8 @@ def _controls(config: Config, selection: Selection, film: Film) -> None:
         playing = _PLAYED in st.session_state
         end = {"on_click": _stop} if playing else {"on_click": _play, "args": (best, selection)}
         st.button(WORDS["stop" if playing else "play"], key="play", **end)
-        told = WORDS["best_help"].format(step=film.best)
-        st.button(WORDS["best"], key="best", help=told, on_click=_begin, args=(best, selection))
+        help_text = WORDS["best_help"].format(step=film.best)
+        st.button(WORDS["best"], key="best", help=help_text, on_click=_begin, args=(best, selection))
         other = replace(config, **_another(config))
         words = WORDS["words"].format(words=", ".join(GAMES[config.task].vocabulary))
         st.button(WORDS["another"], key="another", help=words, on_click=_begin, args=(other, selection))
@@ -264,11 +264,11 @@ def _frame(config: Config, film: Film, others: dict[str, Config]) -> None:
         there = run(replace(other, learn_steps=step))
         last = _maps(there, [WORDS["beside"].format(label=label)] * len(there.layers))[-1]
         shown.append(replace(last, name=f"try{len(shown)}"))
-    said = _says(trace, step)
+    sentences = _says(trace, step)
     if step in film.steps:
         at = film.steps.index(step)
-        said.append(WORDS["measured"].format(right=film.right[at], crisp=film.crisp[at]))
-    paragraph(said)
+        sentences.append(WORDS["measured"].format(right=film.right[at], crisp=film.crisp[at]))
+    paragraph(sentences)
     heatmap.show(shown, key="learn", view=View(width=MAPS, fit=not others))
 
 
@@ -290,11 +290,11 @@ def _maps(trace: Trace, titles: Sequence[str]) -> list[Stage]:
 def _says(trace: Trace, step: int) -> list[str]:
     """Describe the output of the rows that count, and the right answer."""
     game = GAMES[trace.config.task]
-    said, answers = films.said(trace), game.answers(trace.query_tokens, trace.key_tokens)
+    sentences, answers = films.predicted_words(trace), game.answers(trace.query_tokens, trace.key_tokens)
     if answers is None:
-        return [WORDS["says"].format(steps=step, said=" ".join(said)), WORDS["no_answer"]]
+        return [WORDS["says"].format(steps=step, said=" ".join(sentences)), WORDS["no_answer"]]
     rows = answers.counts[0].nonzero()[0]
-    found = [said[row] for row in rows]
+    found = [sentences[row] for row in rows]
     right = [game.vocabulary[answers.words[0, row]] for row in rows]
     lines = [WORDS["says"].format(steps=step, said=" ".join(found))]
     lines.append(WORDS["all_right"] if found == right else WORDS["should"].format(words=" ".join(right)))

@@ -44,7 +44,7 @@ WORDS = Words(
     }
 )
 
-_ROW, _DEALT = "_row", "_dealt"
+_ROW, _RESEEDED = "_row", "_dealt"
 _CSS = Path(__file__).with_name("lessons.css")
 
 
@@ -55,10 +55,10 @@ def page(config: Config, selection: Selection) -> Selection:
         selection = path.choose(selection) if from_file.opened() is None else selection
         from_file.choose(selection)
     lesson = from_file.opened() or LESSONS[selection.lesson]
-    selection = _turned(lesson, selection)
+    selection = _navigated(lesson, selection)
     slide, at = lesson.slides[selection.slide - 1], _at(lesson, selection)
-    dealt = _times_dealt(lesson, selection)
-    seed = slides.dealt_seed(lesson, dealt) if dealt else None
+    times = _times_reseeded(lesson, selection)
+    seed = slides.next_seed(lesson, times) if times else None
     own, shown = run(slides.with_seed(lesson.config, seed)), run(lesson.on(slide, seed))
     question = resolve(slide.question, shown, own) if slide.question else None
     is_open = _is_open(slide, at)
@@ -70,8 +70,8 @@ def page(config: Config, selection: Selection) -> Selection:
             question_panel.question_form(question, at, shown, selection.presenter)
     tried = Tried(shown) if is_open or selection.presenter else controls.draw(lesson, slide, at, own, shown)
     rows = _rows(slide, own, tried.trace, question if is_open else None)
-    rows = [tuple(map(controls.turned_round, row)) for row in rows] if tried.turned else rows
-    _pictures(rows[_row(at) :][:1] if selection.presenter else rows, selection.presenter, asked=is_open)
+    rows = [tuple(map(controls.transpose, row)) for row in rows] if tried.transposed else rows
+    _pictures(rows[_row(at) :][:1] if selection.presenter else rows, selection.presenter, is_question=is_open)
     if is_open:
         return selection
     if question is not None and question.lines:
@@ -85,7 +85,7 @@ def page(config: Config, selection: Selection) -> Selection:
     return selection
 
 
-def _turned(lesson: Lesson, selection: Selection) -> Selection:
+def _navigated(lesson: Lesson, selection: Selection) -> Selection:
     """Return the selection as Previous, Next and the keys leave it; for a room, going on shows an answer first."""
     n = len(lesson.slides)
     selection = replace(selection, slide=min(selection.slide, n))
@@ -108,19 +108,19 @@ def _turned(lesson: Lesson, selection: Selection) -> Selection:
 
 def _at(lesson: Lesson, selection: Selection) -> str:
     """Return the slide as answers are kept by: in the session only, never in the address."""
-    dealt = _times_dealt(lesson, selection)
-    return f"{lesson.name}-{selection.slide}" + (f"-{dealt}" if dealt else "")
+    times = _times_reseeded(lesson, selection)
+    return f"{lesson.name}-{selection.slide}" + (f"-{times}" if times else "")
 
 
-def _times_dealt(lesson: Lesson, selection: Selection) -> int:
+def _times_reseeded(lesson: Lesson, selection: Selection) -> int:
     """Count the times that the numbers of this slide were dealt again."""
-    return int(st.session_state.get(_DEALT, {}).get((lesson.name, selection.slide), 0))
+    return int(st.session_state.get(_RESEEDED, {}).get((lesson.name, selection.slide), 0))
 
 
 def _deal(lesson: Lesson, selection: Selection) -> None:
     """Ask the same with other numbers: another seed, for this slide and this visit only."""
-    place, dealt = (lesson.name, selection.slide), _times_dealt(lesson, selection) + 1
-    st.session_state[_DEALT] = {**st.session_state.get(_DEALT, {}), place: dealt}
+    place, times = (lesson.name, selection.slide), _times_reseeded(lesson, selection) + 1
+    st.session_state[_RESEEDED] = {**st.session_state.get(_RESEEDED, {}), place: times}
 
 
 def _is_open(slide: Slide, at: str) -> bool:
@@ -155,19 +155,19 @@ def _went_back(at: str) -> bool:
     return row > 0
 
 
-def _rows(slide: Slide, own: Trace, trace: Trace, asked: ResolvedQuestion | None) -> Sequence[tuple[Stage, ...]]:
+def _rows(slide: Slide, own: Trace, trace: Trace, question: ResolvedQuestion | None) -> Sequence[tuple[Stage, ...]]:
     """Return the steps of the slide; while a question is open, what its answer follows from."""
-    if asked is not None and slide.question is not None:
-        return [open_questions.pictures(slide, slide.question, asked, own, trace)]
+    if question is not None and slide.question is not None:
+        return [open_questions.pictures(slide, slide.question, question, own, trace)]
     return slides.rows(slide, own, trace)
 
 
-def _pictures(rows: Sequence[Sequence[Stage]], large: bool, *, asked: bool) -> None:
+def _pictures(rows: Sequence[Sequence[Stage]], large: bool, *, is_question: bool) -> None:
     """The pictures, a row at a time; in large type they keep within the screen."""
     for number, row in enumerate(rows):
         stages = [replace(picture, large=large) for picture in row]
         heatmap.show(
-            stages, key=f"lesson-{number}", view=View(fit=large), lettering=heatmap.Lettering(is_question=asked)
+            stages, key=f"lesson-{number}", view=View(fit=large), lettering=heatmap.Lettering(is_question=is_question)
         )
 
 
@@ -179,7 +179,7 @@ def _ways_on(lesson: Lesson, slide: Slide, selection: Selection, own: Config, co
         place["head"] = None
     there = replace(selection, page="explore", layer=slide.layer, step=slide.steps[0], **place)
     with st.container(horizontal=True, gap="small"):
-        if slides.can_be_dealt(lesson, slide):
+        if slides.can_be_reseeded(lesson, slide):
             st.button(WORDS["again"], key="again", on_click=_deal, args=(lesson, selection))
         st.button(WORDS["explore"], key="to-explore", on_click=session_state.adopt, args=(config, there))
         if slide.beside:

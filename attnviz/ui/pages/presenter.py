@@ -38,7 +38,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     selection = explore_panels.choose_layer(trace, selection)
     layer = selection.layer - 1
     entries = [entry for entry in pipeline_strip.entries(trace, layer) if entry.on_path and entry.changes]
-    entry = entries[_turned([entry.name for entry in entries], selection.step)]
+    entry = entries[_choose_step([entry.name for entry in entries], selection.step)]
     with st.container(key="lecture", horizontal=True, vertical_alignment="center"):
         title = entry.label or entry.text
         st.markdown(f"## {title[0].upper()}{title[1:]}: {entry.meaning}", width="content")
@@ -58,7 +58,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     return replace(selection, step=entry.name)
 
 
-def _turned(names: list[str], step: str) -> int:
+def _choose_step(names: list[str], step: str) -> int:
     """Draw the buttons, and return the place of the step that they lead to."""
     at = names.index(step) if step in names else 0
     with st.container(key="class-bar", horizontal=True, vertical_alignment="center"):
@@ -89,8 +89,8 @@ def _explained(trace: Trace, selection: Selection, step: Step, symbol: str) -> s
     if not _is_chosen(selection):
         return WORDS["choose"]
     head, query, key = (number - 1 for number in (selection.head, selection.query, selection.key) if number)
-    said = plain(cell_sentence(trace, selection.layer - 1, head, query, key))
+    sentence = plain(cell_sentence(trace, selection.layer - 1, head, query, key))
     if step.axes[-2:] != OF_A_CELL or step.shape[0] != trace.config.n_heads:
-        return said
+        return sentence
     value = rounded_number(float(step.array[head, query, key]))
-    return f"{WORDS['value'].format(head=head + 1, symbol=symbol, value=value)} {said}"
+    return f"{WORDS['value'].format(head=head + 1, symbol=symbol, value=value)} {sentence}"

@@ -83,7 +83,7 @@ LIMITS = {
 
 LONGEST = 900_000
 """Characters: a message with more than a million bytes would break the connection."""
-_SAID_AGAIN = 10_000  # characters of what was pasted that a browser is told in every run, although it holds them
+_MOST_RESENT = 10_000  # characters of what was pasted that a browser is told in every run, although it holds them
 
 _HELD, _PROBLEM = "own_held", "own_problem"
 _KIND, _FILE, _TOKENS, _KEY_TOKENS = "own_kind", "own_file", "own_tokens", "own_key_tokens"
@@ -164,7 +164,7 @@ def _bring(config: Config) -> None:
         label = TEXTS["paste"] if len(areas) == 1 else TEXTS["paste_part"].format(part=part.upper())
         key = _PASTE.format(part=part)
         text = widget_values.start(key, held.texts.get(part, ""))
-        start = "" if key in st.session_state and len(text) > _SAID_AGAIN else text
+        start = "" if key in st.session_state and len(text) > _MOST_RESENT else text
         area.text_area(label, start, key=key, height=104, max_chars=LONGEST, on_change=_pasted, args=(config,))
     queries, keys = st.columns(2)
     typed = {_TOKENS: (queries, held.tokens), _KEY_TOKENS: (keys, held.key_tokens)}
@@ -203,7 +203,7 @@ def _uploaded(config: Config) -> None:
         _refuse(error)
     else:
         named = st.session_state[_HELD].is_example or any(each.query_tokens for each in held.parts.values())
-        if _take(held, config, typed=not named):
+        if _accept(held, config, typed=not named):
             st.session_state.update(dict.fromkeys(pasted_into(), ""))
 
 
@@ -219,13 +219,13 @@ def _pasted(config: Config) -> None:
     except ConfigError as error:
         _refuse(error)
     else:
-        _take(HeldUpload(kind, parts, texts=texts), config)
+        _accept(HeldUpload(kind, parts, texts=texts), config)
 
 
 @locale.in_session_language
 def _named(config: Config) -> None:
     """Take in tokens for what is there."""
-    _take(st.session_state[_HELD], config, untyped=False)
+    _accept(st.session_state[_HELD], config, untyped=False)
 
 
 @locale.in_session_language
@@ -236,7 +236,7 @@ def _other_kind(config: Config) -> None:
     if held.is_example or "" not in held.parts:
         _example(config, kind)
     else:
-        _take(replace(held, kind=kind), config)
+        _accept(replace(held, kind=kind), config)
 
 
 def _example(config: Config, kind: str) -> None:
@@ -254,7 +254,7 @@ def _example_of(kind: str) -> HeldUpload:
     return HeldUpload(kind, parts, tokens, is_example=True, texts=texts)
 
 
-def _take(held: HeldUpload, config: Config, *, typed: bool = True, untyped: bool = True) -> bool:
+def _accept(held: HeldUpload, config: Config, *, typed: bool = True, untyped: bool = True) -> bool:
     """Show what was brought, with the typed tokens or else without, and say whether it can be shown."""
     named = replace(held, tokens=st.session_state.get(_TOKENS, ""), key_tokens=st.session_state.get(_KEY_TOKENS, ""))
     bare = replace(held, tokens="", key_tokens="")

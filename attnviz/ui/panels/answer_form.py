@@ -69,8 +69,8 @@ def _question(n: int, ask: ResolvedQuestion | str, key: str, checked: int | None
     numbered = any(kind == "token" for option in ask.options for kind, _ in option)
     options = [plain(option) for option in ask.options]
     if numbered:
-        said = (WORDS["option"].format(number=at, option=option) for at, option in enumerate(options, 1))
-        paragraph([" · ".join(said)])
+        sentences = (WORDS["option"].format(number=at, option=option) for at, option in enumerate(options, 1))
+        paragraph([" · ".join(sentences)])
     _widget(ask, [str(at + 1) for at in range(len(options))] if numbered else options, key)
     if ask.form == "number" and _is_unreadable(key):
         paragraph([WORDS["unreadable"]])
@@ -123,13 +123,13 @@ def _handed(
 ) -> None:
     """Draw the code that a student hands in."""
     asks = [ask for ask in found if isinstance(ask, ResolvedQuestion)]
-    said = [WORDS["kept"].format(n=sum(map(bool, numbers)), all=len(asks))]
+    sentences = [WORDS["kept"].format(n=sum(map(bool, numbers)), all=len(asks))]
     if task.task_feedback:
         right = sum(
             grading.is_right(ask, held) for ask, held in zip(found, numbers) if isinstance(ask, ResolvedQuestion)
         )
-        said.append(WORDS["right"].format(n=right, all=len(asks)))
-    paragraph(said)
+        sentences.append(WORDS["right"].format(n=right, all=len(asks)))
+    paragraph(sentences)
     paragraph([WORDS["code"]])
     with st.container(key="task-code"):
         st.code(code, language=None, wrap_lines=True)

@@ -71,7 +71,7 @@ PLACES = Words(
     }
 )
 _EDIT = "_task_edit"
-_SHOWN, _TAKEN = "assigned", "\0"
+_SHOWN, _ADOPTED = "assigned", "\0"
 """Where `state` leaves the field that was gone back to or opened, and what stands there once the widgets show it."""
 
 
@@ -98,7 +98,7 @@ def desk(trace: Trace, selection: Selection, task: Assignment) -> Selection:
 def _edited(task: Assignment) -> Assignment:
     """Return the assignment with a question put in or taken out, and the widgets told where they are behind it."""
     kind, place = st.session_state.get(_EDIT, ("", 0))
-    is_other = st.session_state.get(_SHOWN, _TAKEN) != _TAKEN
+    is_other = st.session_state.get(_SHOWN, _ADOPTED) != _ADOPTED
     items = list(task.task_questions)
     if kind == "add" and len(items) < question_codec.MOST:
         items.append(question_codec.item("weight", {}))
@@ -109,7 +109,7 @@ def _edited(task: Assignment) -> Assignment:
             del st.session_state[key]
     if is_other:
         widget_values.show(task)
-        st.session_state[_SHOWN] = _TAKEN
+        st.session_state[_SHOWN] = _ADOPTED
     return replace(task, task_questions=tuple(items))
 
 

@@ -65,8 +65,8 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     if is_external(trace) or is_pretrained(trace):
         return selection
     selection = widgets.draw(selection, "target")
-    of, said = target(trace, selection)
-    paragraph([WORDS["what"], *said])
+    of, sentences = target(trace, selection)
+    paragraph([WORDS["what"], *sentences])
     layer = selection.layer - 1
     found = gradients(trace, of)
     heatmap.show([slope_map(trace, found, layer, name) for name in MAPS], key="backward")
@@ -95,7 +95,7 @@ def _any_step(trace: Trace, found: Gradients, selection: Selection) -> Selection
 def target(trace: Trace, selection: Selection) -> tuple[dict[tuple[int | None, str], np.ndarray], list[str]]:
     """Return L as slopes of the steps it is made from, and what it is in words."""
     layer, head, query, key = selection.layer, selection.head, selection.query or 1, selection.key
-    shape, said = trace["output"].shape, []
+    shape, sentences = trace["output"].shape, []
     tokens = {"word": name_token(trace.query_tokens, query - 1)}
     if key is not None:
         tokens["other"] = name_token(trace.key_tokens, key - 1)
@@ -111,9 +111,9 @@ def target(trace: Trace, selection: Selection) -> tuple[dict[tuple[int | None, s
         G[query - 1] = vectors[key - 1]
         return {(None, "output"): G}, [plain(fill(WORDS["points_at"], **tokens))]
     if selection.target != "output":
-        said = [WORDS["no_cell" if key is None or head is None else "no_width"]]
+        sentences = [WORDS["no_cell" if key is None or head is None else "no_width"]]
     G[query - 1] = 1.0
-    return {(None, "output"): G}, [plain(fill(WORDS["output"], word=tokens["word"])), *said]
+    return {(None, "output"): G}, [plain(fill(WORDS["output"], word=tokens["word"])), *sentences]
 
 
 def slope_map(trace: Trace, found: Gradients, layer: int, name: str) -> Stage:

@@ -55,8 +55,8 @@ def panel(trace: Trace, selection: Selection, derived: Cell | None = None) -> Se
         cell = derive(trace, selection.layer - 1, head - 1, query - 1, key - 1, selection.digits)
     tokens = {"query_token": cell.query_token, "key_token": cell.key_token}
     with words:
-        said = plain(cell_sentence(trace, selection.layer - 1, head - 1, query - 1, key - 1))
-        paragraph([WORDS["title"].format(head=head, query=query, key=key, **tokens), said])
+        sentence = plain(cell_sentence(trace, selection.layer - 1, head - 1, query - 1, key - 1))
+        paragraph([WORDS["title"].format(head=head, query=query, key=key, **tokens), sentence])
     for part, title in PARTS.items():
         if getattr(cell, part):
             _part(part, title, getattr(cell, part), opened=part != "vectors")

@@ -208,20 +208,20 @@ def shuffle(trace: Trace, selection: Selection) -> Selection:
     found = {name: _reordered(replace(config, position=position), new) for name, position in modes.items()}
     kept = {name: each for name, each in found.items() if each is not None}
     if len(kept) < len(found):
-        paragraph([permutation.SAID["unmovable"]])
+        paragraph([permutation.SENTENCES["unmovable"]])
         return selection
     paragraph([TEXTS["reordered"].format(tokens=" ".join(kept["on"].after.query_tokens))])
     paragraph(permutation.unchanged_order(kept["on"]))
     for name, each in kept.items():
         heatmap.show([permutation.stage(name, each)], key=f"trial-{name}")
         paragraph([plain(permutation.order_sentences(name, each))])
-    said = permutation.notes(config)
+    sentences = permutation.notes(config)
     if kept["off"].changed.any() and permutation.placed(config):
         bare = replace(permutations.without_places(config), position="none")
-        said.insert(
+        sentences.insert(
             0, permutation.position_sentences(config, None if score_of(config).by_position else _reordered(bare, new))
         )
-    paragraph(said)
+    paragraph(sentences)
     moved = permutations.in_order(config, new)
     _keep({KEEP["order"]: moved} if moved and moved.sentence != config.sentence else {}, selection)
     return selection

@@ -81,10 +81,10 @@ def has_room(name: str, trace: Trace) -> bool:
 def sentence_panel(trace: Trace, selection: Selection) -> Selection:
     """Draw the weights of one word, in one head or on average over all."""
     query, head = (None if number is None else number - 1 for number in (selection.query, selection.head))
-    asked = attention_lines.show(trace, selection.layer - 1, key="word", query=query, head=head)
-    if asked is None:
+    request = attention_lines.show(trace, selection.layer - 1, key="word", query=query, head=head)
+    if request is None:
         return selection
-    query, head = (None if number is None else number + 1 for number in (asked.query, asked.head))
+    query, head = (None if number is None else number + 1 for number in (request.query, request.head))
     return replace(selection, query=query, head=head)
 
 

@@ -72,8 +72,8 @@ def desk(config: Config, selection: Selection, task: Assignment | None) -> Selec
     listed = st.text_input(WORDS["points"], key=_POINTS, help=WORDS["points_note"].format(n=n), width=420) or ""
     try:
         points = results.read_points(listed, n)
-        brought = [submissions.from_file(uploaded.getvalue())] if uploaded is not None else []
-        tables = [table for table in (*brought, submissions.from_text(text)) if table.entries]
+        from_upload = [submissions.from_file(uploaded.getvalue())] if uploaded is not None else []
+        tables = [table for table in (*from_upload, submissions.from_text(text)) if table.entries]
     except ConfigError as error:
         notice(WORDS["fault"].format(fault=f"{str(error)[0].upper()}{str(error)[1:]}"), kind="fault")
         return selection
@@ -115,13 +115,13 @@ def _summary(task: Assignment, found: Sequence[grading.GradedSubmission], points
     valid = results.counted(found)
     if not valid:
         return [WORDS["invalid"].format(n=len(found))]
-    said = {"n": len(found), "valid": sum(not each.problem for each in found)}
+    counts = {"n": len(found), "valid": sum(not each.problem for each in found)}
     if set(points) - {1.0}:
         mean = sum(each.points(points) for each in valid) / len(valid)
-        summary = WORDS["summary_points"].format(mean=mean, all=sum(points), **said)
+        summary = WORDS["summary_points"].format(mean=mean, all=sum(points), **counts)
     else:
         mean = sum(each.score for each in valid) / len(valid)
-        summary = WORDS["summary"].format(mean=mean, all=len(task.task_questions), **said)
+        summary = WORDS["summary"].format(mean=mean, all=len(task.task_questions), **counts)
     again = sum(bool(each.note) for each in found)
     return [summary, *([WORDS["again"].format(n=again)] if again else [])]
 
@@ -129,13 +129,13 @@ def _summary(task: Assignment, found: Sequence[grading.GradedSubmission], points
 def _marked(config: Config, task: Assignment, pairs: list[tuple[str, str]]) -> list[grading.GradedSubmission]:
     """Return the codes that are marked so far; a first portion of new ones is marked at once, the next by a press."""
     about = session_state.digest(config, task, pairs, current_language())
-    held, asked = st.session_state.get(_HELD, ("", [])), st.session_state.pop(_NEXT, None) == about
+    held, requested = st.session_state.get(_HELD, ("", [])), st.session_state.pop(_NEXT, None) == about
     if held[0] != about:
-        held, asked = (about, []), True
+        held, requested = (about, []), True
     st.session_state[_HELD] = held
     found: list[grading.GradedSubmission] = held[1]
     given = assignments.teacher_setting(config, task)[0]
-    if asked and admission.admitted("assign/mark", given):
+    if requested and admission.admitted("assign/mark", given):
         _mark(config, task, pairs, found, len(found) + _portion(given, task, len(pairs) - len(found)))
     rest = len(pairs) - len(found)
     if rest:

@@ -69,7 +69,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
             refused=st.session_state.get(_REFUSED, 0),
         )
     with controls:
-        _said(allowed)
+        _draw_counts(allowed)
         _buttons(trace, selection, allowed)
         _starts(trace, selection)
     paragraph([TEXTS["forms"]])
@@ -83,17 +83,17 @@ def counted(allowed: np.ndarray) -> list[str]:
     >>> counted(np.array([[True, False, True], [False, False, False]]))
     ['2 of 6 cells may be attended to.', 'Nothing to attend to for row 2: weights and output are zeros there.']
     """
-    said = [TEXTS["counted"].format(n=allowed.sum(), all=allowed.size)]
+    sentences = [TEXTS["counted"].format(n=allowed.sum(), all=allowed.size)]
     empty = [str(i + 1) for i in np.flatnonzero(~allowed.any(axis=-1))]
     if empty:
         rows = ", ".join(empty[:_MOST_ROWS])
         if len(empty) > _MOST_ROWS:
             rows = TEXTS["more"].format(rows=rows, n=len(empty) - _MOST_ROWS)
-        said.append(EMPTY.format(n=len(empty), rows=rows))
-    return said
+        sentences.append(EMPTY.format(n=len(empty), rows=rows))
+    return sentences
 
 
-def _said(allowed: np.ndarray) -> None:
+def _draw_counts(allowed: np.ndarray) -> None:
     paragraph(counted(allowed))
     if _WHY in st.session_state:
         notice(TEXTS["refused"].format(why=st.session_state.pop(_WHY)), kind="fault")

@@ -55,7 +55,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     found = masking_methods.masking_trial(trace, layer, head, large=selection.large, empty_a_row=emptied)
     if len(heads) > 1 and share >= SMALLEST:
         paragraph([TEXTS["most"].format(head=first + 1, percent=percent(share))])
-    for sentence in found.said:
+    for sentence in found.notes:
         paragraph([sentence])
     heatmap.show([masking_methods.stage(found)], key="lab")
     _table(masking_methods.ways(found), "ways")

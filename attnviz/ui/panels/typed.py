@@ -113,14 +113,14 @@ def fields(draft: Config, locked: tuple[str, ...]) -> tuple[Config, dict[str, De
                 list(EXAMPLES[kind]),
                 format_func=LABELS.__getitem__,
                 key=f"example-{kind}",
-                on_change=_take,
+                on_change=_fill_in,
                 args=(kind,),
             )
             places[kind] = st.container()
     return draft, places
 
 
-def _take(kind: str) -> None:
+def _fill_in(kind: str) -> None:
     """Put the example that was pressed into the field."""
     chosen = st.session_state.get(f"example-{kind}")
     if chosen in EXAMPLES[kind]:
@@ -145,14 +145,14 @@ def explain(places: Mapping[str, DeltaGenerator], draft: Config, trace: Trace | 
 
 
 def _facts(kind: str, formula: Formula, trace: Trace) -> None:
-    said = []
+    sentences = []
     if kind == "score":
-        said = [*_shapes(formula, trace), _cost(formula, trace), _likeness(formula, trace)]
+        sentences = [*_shapes(formula, trace), _cost(formula, trace), _likeness(formula, trace)]
     trouble = _trouble(kind, formula, trace)
     if trouble and trouble.words:
         st.code(FormulaError(trouble.words, *trouble.span).pointed(formula.text), language=None)
-        said.append(f"{trouble.words}.")
-    for sentence in filter(None, said):
+        sentences.append(f"{trouble.words}.")
+    for sentence in filter(None, sentences):
         st.caption(sentence.replace("*", r"\*"))
 
 
@@ -185,7 +185,7 @@ def _likeness(formula: Formula, trace: Trace) -> str:
     """Return which row the formula is in general, or else on this sentence alone."""
     found = _general(formula)
     if found:
-        return WORDS["general"].format(relation=found.said(SCORES[found.row].label))
+        return WORDS["general"].format(relation=found.in_words(SCORES[found.row].label))
     steps, group = trace.layers[0], trace.config.group_size
     Q, K = steps["queries"].array, np.repeat(steps["keys"].array, group, axis=0)
     if len(set(trace.config.key_widths())) > 1:
@@ -195,7 +195,7 @@ def _likeness(formula: Formula, trace: Trace) -> str:
             S = row.fn(Q, K) * row.scale(Q.shape[-1])
             here = relation(steps["scores"].array, S, name)
             if here:
-                return WORDS["here"].format(relation=here.said(row.label))
+                return WORDS["here"].format(relation=here.in_words(row.label))
     return ""
 
 

@@ -31,13 +31,13 @@ def _remember() -> None:
     st.session_state[_GONE] = st.session_state[KEY].get("gone")
 
 
-def leads_to(asked: Mapping[str, list[str]]) -> bool:
+def leads_to(query: Mapping[str, list[str]]) -> bool:
     """Return whether this address is where the browser went, and no run has shown that yet."""
     gone = st.session_state.get(_GONE)
     if not isinstance(gone, str) or len(gone) > _LONGEST:  # browsers can say anything
         return False
     parts = parse_qs(gone, keep_blank_values=True)
-    return {name: values for name, values in parts.items() if name.lower() not in _STREAMLITS} == asked
+    return {name: values for name, values in parts.items() if name.lower() not in _STREAMLITS} == query
 
 
 def arrived() -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz.settings.language import LANGUAGES, WRITTEN, current_language, nearest_language, set_language
 
-_SPOKEN, _BUTTON = "_language", "speak-"
+_LANGUAGE, _BUTTON = "_language", "speak-"
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
@@ -18,9 +18,9 @@ Made = TypeVar("Made")
 
 def begin(chosen: str) -> None:
     """Speak the chosen language, or the browser's where none was chosen; call it in a run before anything is said."""
-    before = st.session_state.get(_SPOKEN)
+    before = st.session_state.get(_LANGUAGE)
     set_language(chosen if chosen in LANGUAGES else nearest_language(st.context.locale))
-    st.session_state[_SPOKEN] = current_language()
+    st.session_state[_LANGUAGE] = current_language()
     if before not in (None, current_language()):
         _tell_widgets()
 
@@ -41,11 +41,11 @@ def in_session_language(callback: Callable[Given, None]) -> Callable[Given, None
     """Return a callback that says something: it runs before the page does, and in a thread that may be new."""
 
     @wraps(callback)
-    def spoken_callback(*args: Given.args, **kwargs: Given.kwargs) -> None:
-        set_language(st.session_state.get(_SPOKEN, WRITTEN))
+    def translated_callback(*args: Given.args, **kwargs: Given.kwargs) -> None:
+        set_language(st.session_state.get(_LANGUAGE, WRITTEN))
         callback(*args, **kwargs)
 
-    return spoken_callback
+    return translated_callback
 
 
 def in_current_language(make: Callable[[], Made]) -> Callable[[], Made]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 LONG = 0.25  # seconds for which a run has the processor to itself while others wait
-ASKED_AGAIN = 0.5  # seconds after which one that waits for a large run looks whether it is still wanted
+POLLING = 0.5  # seconds after which one that waits for a large run looks whether it is still wanted
 
 
 def _nothing() -> None:
@@ -29,9 +29,9 @@ class RunQueue:
     'mine'
     """
 
-    def __init__(self, long: float = LONG, asked_again: float = ASKED_AGAIN) -> None:
-        self._long, self._asked_again = long, asked_again
-        self._door = threading.Lock()  # behind it all wait but the next
+    def __init__(self, long: float = LONG, polling: float = POLLING) -> None:
+        self._long, self._polling = long, polling
+        self._queue = threading.Lock()  # behind it all wait but the next
         self._changed = threading.Condition()
         self._owner: object | None = None
         self._here = threading.local()  # of the run in this thread: its turn, and whether it is the large one
@@ -40,14 +40,14 @@ class RunQueue:
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Wait for a turn, and give it back at the end of the block, however that ends."""
-        self._take()
+        self._acquire()
         try:
             yield
         finally:
             if getattr(self._here, "is_large", False):
                 self._here.is_large = False
                 self.large_run_lock.release()
-            self._give_back()
+            self._release()
 
     def enter_large(self, waiting: Callable[[], object] = _nothing) -> None:
         """Wait until no other large run is left, and be the large one until the turn ends; once is enough.
@@ -57,11 +57,11 @@ class RunQueue:
         if getattr(self._here, "is_large", False):
             return
         if not self.large_run_lock.acquire(blocking=False):
-            self._give_back()
-            while not self.large_run_lock.acquire(timeout=self._asked_again):
+            self._release()
+            while not self.large_run_lock.acquire(timeout=self._polling):
                 waiting()
             self._here.is_large = True
-            self._take()
+            self._acquire()
         self._here.is_large = True
 
     @contextmanager
@@ -70,12 +70,12 @@ class RunQueue:
         with self.large_run_lock:
             yield
 
-    def _take(self) -> None:
-        with self._door, self._changed:
+    def _acquire(self) -> None:
+        with self._queue, self._changed:
             self._changed.wait_for(lambda: self._owner is None, self._long)
             self._here.turn = self._owner = object()
 
-    def _give_back(self) -> None:
+    def _release(self) -> None:
         with self._changed:
             if self._owner is self._here.turn:  # nobody has passed by
                 self._owner = None

@@ -138,10 +138,10 @@ OUTSIDE = Words(
 def outside(selection: Selection, trace: Trace) -> list[str]:
     """Return a sentence for each part of the selection that is not there in this run."""
     lengths = {"layer": len(trace.layers)} | _lengths(trace)
-    said = [_outside(selection, name, n) for name, n in lengths.items() if (getattr(selection, name) or 0) > n]
+    sentences = [_outside(selection, name, n) for name, n in lengths.items() if (getattr(selection, name) or 0) > n]
     if not any(selection.step in steps for steps in (trace.around, trace.layers[0], trace.layers[-1])):
-        said.append(OUTSIDE["step"].format(given=shorten(selection.step)))
-    return said
+        sentences.append(OUTSIDE["step"].format(given=shorten(selection.step)))
+    return sentences
 
 
 def outside_lesson(selection: Selection) -> list[str]:

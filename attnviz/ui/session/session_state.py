@@ -49,11 +49,11 @@ def read(
     if not first and not navigated:
         _reconcile_widgets()
         return url_codec.decode(st.session_state[_SAVED], *classes)[0], st.session_state[_PROBLEMS]
-    asked: dict[str, Any] = {**_asked()}
+    query: dict[str, Any] = {**_shown_query()}
     ours = {*url_codec.labels(*classes), *url_codec.RESERVED} - {*beside}
-    if opening and not any(name in asked for name in ours):
-        asked = {**url_codec.encode(*opening), **asked}
-    records, problems = url_codec.decode(url_codec.restore_dropped(asked, st.session_state.get(_SAVED, {})), *classes)
+    if opening and not any(name in query for name in ours):
+        query = {**url_codec.encode(*opening), **query}
+    records, problems = url_codec.decode(url_codec.restore_dropped(query, st.session_state.get(_SAVED, {})), *classes)
     if navigated:
         browser_history.arrived()
         _push_to_widgets(widget_values.show(*records))
@@ -143,15 +143,15 @@ def write(*records: object) -> tuple[str, ...]:
         _save(records, dict.fromkeys([*before, *st.session_state.get(_FOUND, [])]))
     short, left_out = url_codec.shorten_to_fit(whole)
     labels = url_codec.labels(*map(type, records))
-    asked = _asked()
-    coming = (st.session_state.get(_SENT) or (asked,))[0]  # what the browser shows once everything has arrived
+    query = _shown_query()
+    coming = (st.session_state.get(_SENT) or (query,))[0]  # what the browser shows once everything has arrived
     names = (*labels, *url_codec.RESERVED)
-    ours, awaited = ({name: each[name][-1] for name in names if name in each} for each in (asked, coming))
+    ours, awaited = ({name: each[name][-1] for name in names if name in each} for each in (query, coming))
     if st.session_state.get(_WENT):  # what is written now may count as a step, and there is no way forward from that
         if st.session_state.get(_SENT):
-            _send(asked)
+            _send(query)
     elif not all(_same(each, short, *map(type, records)) for each in (ours, awaited)):
-        others = {name: asked[name] for name in asked if name not in ours}
+        others = {name: query[name] for name in query if name not in ours}
         _send({**others, **{name: [text] for name, text in short.items()}})
     st.session_state[_WRITTEN] = short
     return tuple(labels[name] for name in left_out)
@@ -159,7 +159,7 @@ def write(*records: object) -> tuple[str, ...]:
 
 def _send(query: dict[str, list[str]]) -> None:
     """Put an address into the browser, and remember it until it has arrived."""
-    st.session_state[_SENT] = query, _asked()
+    st.session_state[_SENT] = query, _shown_query()
     st.query_params.from_dict(query)
 
 
@@ -169,15 +169,15 @@ def _acknowledge(navigated: bool) -> None:
     What is still on its way when Back is pressed arrives after that, and the address then has to be sent once more.
     """
     sent, before = st.session_state.get(_SENT) or (None, None)
-    if _asked() == sent or (navigated and _asked() == before):
+    if _shown_query() == sent or (navigated and _shown_query() == before):
         st.session_state[_SENT] = None
 
 
-def _same(asked: dict[str, str], ours: dict[str, str], *classes: type[Any]) -> bool:
+def _same(query: dict[str, str], ours: dict[str, str], *classes: type[Any]) -> bool:
     """Return whether two addresses mean the same, however the first is spelled."""
-    if asked in (ours, st.session_state.get(_WRITTEN)):  # what we wrote is spelled as we do, and need not be read
-        return asked == ours
-    return url_codec.encode(*url_codec.decode(asked, *classes)[0]) == ours
+    if query in (ours, st.session_state.get(_WRITTEN)):  # what we wrote is spelled as we do, and need not be read
+        return query == ours
+    return url_codec.encode(*url_codec.decode(query, *classes)[0]) == ours
 
 
 def _save(records: tuple[object, ...], problems: Iterable[str]) -> None:
@@ -186,7 +186,7 @@ def _save(records: tuple[object, ...], problems: Iterable[str]) -> None:
     st.session_state[_PROBLEMS] = list(problems)
 
 
-def _asked() -> dict[str, list[str]]:
+def _shown_query() -> dict[str, list[str]]:
     """Return the address that the browser showed when it asked for this run."""
     return {name: st.query_params.get_all(name) for name in st.query_params}
 
@@ -196,7 +196,9 @@ def _navigated() -> bool:
 
     What Streamlit says of it is private, so the tests hold every version to it.
     """
-    return bool(getattr(get_script_run_ctx(), "is_history_navigation", False)) or browser_history.leads_to(_asked())
+    return bool(getattr(get_script_run_ctx(), "is_history_navigation", False)) or browser_history.leads_to(
+        _shown_query()
+    )
 
 
 def digest(*things: object) -> str:

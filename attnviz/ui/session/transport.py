@@ -44,5 +44,5 @@ def packed(data: Mapping[str, Any], numbers: bytes | None = None) -> bytes:
     >>> packed({"key": "a"}, b"12")
     b'{"key":"a"}\\x0012'
     """
-    told = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
-    return told if numbers is None else told + b"\0" + numbers
+    header = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
+    return header if numbers is None else header + b"\0" + numbers

@@ -36,9 +36,9 @@ def draw(record: Record, *names: str, group: str | None = None, skip: tuple[str,
     items = {item.name: item for item in settings(record)}
     in_group = [name for name, item in items.items() if group in (None, item.metadata["group"])]
     draft = copy.copy(record)
-    asked = [name for name in names or in_group if name not in skip]
-    live = _wanted(draft, prefix) if conditional_fields(record) & {*asked} else _drawable(record)
-    for name in asked:
+    wanted = [name for name in names or in_group if name not in skip]
+    live = _wanted(draft, prefix) if conditional_fields(record) & {*wanted} else _drawable(record)
+    for name in wanted:
         if name in live:
             object.__setattr__(draft, name, draw_field(draft, items[name], prefix))
     return draft

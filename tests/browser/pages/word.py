@@ -15,11 +15,11 @@ settings: dict[str, Any] = {"n_heads": 4, **json.loads(st.query_params.get("conf
 settings["sentence"] = st.text_input("Sentence", settings.get("sentence", Config().sentence))
 trace = run(Config(**settings))
 held = st.session_state.setdefault(
-    "held", attention_lines.Asked(*json.loads(st.query_params.get("asked", "[null, 0]")))
+    "held", attention_lines.Request(*json.loads(st.query_params.get("asked", "[null, 0]")))
 )
-asked = attention_lines.show(trace, 0, key="word", query=held.query, head=held.head)
-if asked:
-    st.session_state["held"] = asked
+request = attention_lines.show(trace, 0, key="word", query=held.query, head=held.head)
+if request:
+    st.session_state["held"] = request
     st.session_state["times"] = st.session_state.get("times", 0) + 1
-st.text(f"Asked {asked}, {st.session_state.get('times', 0)} times")
+st.text(f"Asked {request}, {st.session_state.get('times', 0)} times")
 st.button("Again")

@@ -237,7 +237,7 @@ CANNOT = {
     ],
     "blunt": [by_hand("previous", sharpness=1.0), by_hand("same_word", sharpness=0.0)],
 }
-SAID = re.compile(
+NOTE = re.compile(
     r"(?:Layer 2, h|H)ead 1 should read .*; the least that goes there is (0\.\d\d), in row (\d+), “[^”]*”: (.*)\."
 )
 
@@ -249,7 +249,7 @@ def test_every_reason_that_can_be_given_is_tried():
 @pytest.mark.parametrize(("why", "config"), [(why, config) for why, cases in CANNOT.items() for config in cases])
 def test_a_head_that_cannot_is_named_with_its_least_and_the_reason(why, config):
     trace = run(config)
-    said = [SAID.fullmatch(note) for note in trace.notes if "should read" in note]
+    said = [NOTE.fullmatch(note) for note in trace.notes if "should read" in note]
     assert len(said) == 1
     share, row, reason = said[0].groups()
     assert reason.startswith(WHY[why].partition("{")[0])

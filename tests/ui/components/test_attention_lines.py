@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import Config, run
 from attnviz.pictures.colours import SHARE
 from attnviz.text.query_sentences import reading, sentence
-from attnviz.ui.components.sentence.attention_lines import Asked, payload, read
+from attnviz.ui.components.sentence.attention_lines import Request, payload, read
 
 PAGE = str(Path(__file__).parents[2] / "browser/pages/word.py")
 TRACE = run(Config(sentence="the cat sat on it", n_heads=3, mask="causal"))
@@ -48,8 +48,8 @@ def test_a_long_sentence_stays_small_on_the_wire() -> None:
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        ({"query": 4, "head": 2}, Asked(4, 2)),
-        ({"query": None, "head": None}, Asked(None, None)),
+        ({"query": 4, "head": 2}, Request(4, 2)),
+        ({"query": None, "head": None}, Request(None, None)),
         ({"query": 5, "head": 0}, None),
         ({"query": -1, "head": 0}, None),
         ({"query": 0, "head": 3}, None),
@@ -60,7 +60,7 @@ def test_a_long_sentence_stays_small_on_the_wire() -> None:
         (None, None),
     ],
 )
-def test_a_browser_can_say_anything(answer: Any, expected: Asked | None) -> None:
+def test_a_browser_can_say_anything(answer: Any, expected: Request | None) -> None:
     assert read({"asked": answer}, TRACE) == expected
 
 
@@ -80,7 +80,7 @@ def test_a_choice_is_drawn_in_the_run_in_which_it_arrives() -> None:
     at.session_state["word"] = {"asked": {"query": 2, "head": None}}
     at.run()
     assert (drawn(at)["head"], drawn(at)["chosen"]) == (None, 2)
-    assert at.text[0].value == "Asked Asked(query=2, head=None), 1 times"
+    assert at.text[0].value == "Asked Request(query=2, head=None), 1 times"
 
 
 def test_what_the_browser_may_not_ask_for_changes_nothing() -> None:

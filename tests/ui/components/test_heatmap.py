@@ -115,20 +115,20 @@ def test_the_width_told_by_the_browser_decides_the_arrangement() -> None:
     assert max(narrow[0]["data"][0]["x"]) < 358
 
 
-@pytest.mark.parametrize("told", [None, "1200", True, 12.5, [], {}])
-def test_a_width_that_is_none_is_not_used(told: Any) -> None:
-    assert within(told, WIDTHS, 904) == 904
+@pytest.mark.parametrize("reported", [None, "1200", True, 12.5, [], {}])
+def test_a_width_that_is_none_is_not_used(reported: Any) -> None:
+    assert within(reported, WIDTHS, 904) == 904
 
 
 def test_a_width_is_kept_within_reason() -> None:
-    assert [within(told, WIDTHS, 904) for told in (-5, 0, 358, 10**9)] == [240, 240, 358, 3840]
+    assert [within(reported, WIDTHS, 904) for reported in (-5, 0, 358, 10**9)] == [240, 240, 358, 3840]
 
 
 @pytest.mark.parametrize(
-    ("told", "height"), [(None, None), ("300", None), (True, None), (300, 300), (-5, 160), (10**9, 2160)]
+    ("reported", "height"), [(None, None), ("300", None), (True, None), (300, 300), (-5, 160), (10**9, 2160)]
 )
-def test_the_room_told_by_the_browser_is_kept_within_reason(told: Any, height: int | None) -> None:
-    assert within(told, HEIGHTS, None) == height
+def test_the_room_told_by_the_browser_is_kept_within_reason(reported: Any, height: int | None) -> None:
+    assert within(reported, HEIGHTS, None) == height
 
 
 def stages() -> list[Stage]:

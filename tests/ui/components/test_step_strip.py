@@ -23,28 +23,28 @@ def unpacked(data: bytes):
 
 
 def test_the_pixels_are_those_of_the_thumbnails_in_their_order():
-    told, pixels = unpacked(step_strip.packed(ENTRIES, "scores"))
+    header, pixels = unpacked(step_strip.packed(ENTRIES, "scores"))
     at = 0
-    for step, entry in zip(told["steps"], ENTRIES, strict=True):
+    for step, entry in zip(header["steps"], ENTRIES, strict=True):
         width, height = step["size"]
         picture = np.frombuffer(pixels[at : at + width * height], np.uint8).reshape(height, width)
         np.testing.assert_array_equal(picture, entry.thumbnail)
-        assert tuple(told["scales"][step["scale"]]) == entry.colours
+        assert tuple(header["scales"][step["scale"]]) == entry.colours
         at += width * height
     assert at == len(pixels)
 
 
 def test_the_colours_are_those_of_all_pictures():
-    told, _ = unpacked(step_strip.packed(ENTRIES, None))
-    by_name = {step["name"]: told["scales"][step["scale"]] for step in told["steps"]}
+    header, _ = unpacked(step_strip.packed(ENTRIES, None))
+    by_name = {step["name"]: header["scales"][step["scale"]] for step in header["steps"]}
     assert by_name["scores"] == list(colours.SIGNED)
     assert by_name["weights"] == list(colours.SHARE)
-    assert told["masked"] == colours.MASKED
+    assert header["masked"] == colours.MASKED
 
 
 def test_what_changes_nothing_and_what_goes_into_others_is_folded():
-    told, _ = unpacked(step_strip.packed(ENTRIES, None))
-    shown = [step["symbol"] for step in told["steps"] if not step["folded"]]
+    header, _ = unpacked(step_strip.packed(ENTRIES, None))
+    shown = [step["symbol"] for step in header["steps"] if not step["folded"]]
     assert shown == ["X", "Q", "K", "V", "S", "S′", "Ŝ", "A", "Z", "C", "W_O", "Y"]
 
 
@@ -80,5 +80,5 @@ def test_the_page_takes_up_what_was_chosen():
     proto = app.get("bidi_component")[0].proto
     assert proto.component_name == "attnviz_step_strip"
     app.run()
-    told, _ = unpacked(app.get("bidi_component")[0].proto.bytes)
-    assert told["chosen"] == "weights"
+    header, _ = unpacked(app.get("bidi_component")[0].proto.bytes)
+    assert header["chosen"] == "weights"

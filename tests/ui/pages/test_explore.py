@@ -41,7 +41,7 @@ def heads(at: AppTest) -> list[list[str]]:
     return [json.loads(figure["data"][0]["meta"])["heads"] for figure in figures(at)[:3]]
 
 
-def told(at: AppTest, name: str) -> dict[str, Any]:
+def sent(at: AppTest, name: str) -> dict[str, Any]:
     protos = [element.proto for element in at.get("bidi_component")]
     found = next(proto for proto in protos if proto.component_name == f"attnviz_{name}")
     return dict(json.loads(found.bytes.partition(b"\0")[0]))
@@ -53,7 +53,7 @@ def test_a_press_on_the_way_chooses_what_the_columns_show_and_travels_in_the_lin
     assert shown(at) == ["queries", "keys", "scores"]
     assert at.query_params["shown"] == "queries"
     assert shown(opened(shown="queries")) == shown(at)
-    assert [node["name"] for node in told(at, "step_path")["nodes"] if node["shown"]] == shown(at)
+    assert [node["name"] for node in sent(at, "step_path")["nodes"] if node["shown"]] == shown(at)
     assert shown(opened(shown="no such step")) == ["scores", "weights", "heads"]
 
 
@@ -61,7 +61,7 @@ def test_a_head_comes_forward_and_goes_back() -> None:
     at = opened({"explore-bridge": {"focus": 2}})
     assert at.query_params["focus"] == "3"
     assert heads(at) == [["head 3"]] * 3
-    assert told(at, "film_strip")["head"] == 2
+    assert sent(at, "film_strip")["head"] == 2
     assert json.loads(figures(at)[1]["data"][0]["meta"])["roles"] == [roles(run(Config()), 0)[2]]
     back = opened({"explore-bridge": {"focus": -1}}, focus="3")
     assert "focus" not in back.query_params
@@ -73,8 +73,8 @@ def test_a_cell_that_is_picked_in_focus_belongs_to_that_head() -> None:
     cell = {"stage": "weights", "head": 0, "row": 4, "column": 2}
     at = opened({"explore-bridge": {"picked": cell}}, focus="3")
     assert [at.query_params[name] for name in ("head", "query", "key")] == ["3", "5", "3"]
-    assert told(at, "bridge")["picked"] == cell, "at once"
-    assert told(at.run(), "bridge")["picked"] == cell
+    assert sent(at, "bridge")["picked"] == cell, "at once"
+    assert sent(at.run(), "bridge")["picked"] == cell
 
 
 def test_a_small_cell_brings_its_head_forward_at_once() -> None:
@@ -102,12 +102,12 @@ def test_each_head_has_its_own_scale_until_one_is_asked_for() -> None:
 
 def test_the_sentence_opens_on_a_word_and_follows_the_choice() -> None:
     at = opened()
-    opening = told(at, "opening_sentence")
+    opening = sent(at, "opening_sentence")
     assert not opening["chosen"]
-    assert told(at, "bridge")["opening"] == [opening["head"], opening["query"]]
+    assert sent(at, "bridge")["opening"] == [opening["head"], opening["query"]]
     chosen = opened({"telling": {"query": 3}})
     assert chosen.query_params["query"] == "4"
-    assert (told(chosen, "opening_sentence")["query"], told(chosen, "opening_sentence")["chosen"]) == (3, True)
+    assert (sent(chosen, "opening_sentence")["query"], sent(chosen, "opening_sentence")["chosen"]) == (3, True)
     again = opened({"telling": {"query": 3}}, query="4")
     assert "query" not in again.query_params
 
@@ -121,7 +121,7 @@ def test_an_old_link_to_the_tab_of_all_steps_shows_that_step_above() -> None:
 
 def test_the_pictures_of_the_page_have_names_of_their_own_and_headings() -> None:
     at = opened()
-    names = told(at, "bridge")["names"]
+    names = sent(at, "bridge")["names"]
     assert len({*names.values()}) == len(names) == 3
     written = " ".join(html.proto.body for html in at.get("html"))
     assert written.count("<h2") == 3
@@ -138,7 +138,7 @@ def test_what_no_browser_of_ours_says_of_the_way_is_none(said: Any, monkeypatch:
 )
 def test_a_word_that_is_not_there_is_not_chosen(said: Any, query: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening_sentence.st, "session_state", {"telling": said})
-    assert opening_sentence.asked("telling", 7) == query
+    assert opening_sentence.chosen_query("telling", 7) == query
 
 
 @pytest.mark.parametrize(
@@ -175,14 +175,14 @@ def test_the_table_comes_with_the_shapes_of_all_steps() -> None:
 
 def test_the_heads_stand_as_cards_sorted_by_what_they_do_and_a_press_shows_one_large() -> None:
     made = {"initialiser": "by_hand", "sentence": "the cat sat on the warm mat"}
-    cards = told(opened(panel="statistics", **made), "head_cards")["cards"]
+    cards = sent(opened(panel="statistics", **made), "head_cards")["cards"]
     assert [card["title"] for card in cards[:3]] == ["previous token", "the word itself", "first token"]
     assert [card["head"] for card in cards] == [0, 1, 2, 3]
     assert cards[3]["lines"][1] == "a row spreads over 7.0 of 7 words"
     at = opened({"cards": {"head": 2}}, panel="statistics", **made)
     assert (at.query_params["focus"], at.query_params["head"]) == ("3", "3")
     assert heads(at) == [["head 3"]] * 3
-    assert told(at.run(), "head_cards")["focus"] == 2
+    assert sent(at.run(), "head_cards")["focus"] == 2
     hostile = opened({"cards": {"head": "x"}}, panel="statistics")
     assert "focus" not in hostile.query_params
 
@@ -193,5 +193,5 @@ def test_on_a_phone_the_stage_that_was_asked_for_is_shown_and_can_be_turned_over
     at = opened({"explore-bridge": {"width": 366, "shown": "scores"}})
     assert at.query_params["shown"] == "scores"
     assert shown(at)[:1] == ["scores"]
-    assert told(at, "bridge")["turns"] == ["scores", "weights", "heads"]
-    assert [node["name"] for node in told(at, "step_path")["nodes"] if node["shown"]] == ["scores"]
+    assert sent(at, "bridge")["turns"] == ["scores", "weights", "heads"]
+    assert [node["name"] for node in sent(at, "step_path")["nodes"] if node["shown"]] == ["scores"]

@@ -89,7 +89,7 @@ def test_the_page_waits_for_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_who_waits_for_another_large_run_has_no_turn_meanwhile() -> None:
-    queue, waiting, entered = RunQueue(long=PATIENCE, asked_again=0.01), threading.Event(), threading.Event()
+    queue, waiting, entered = RunQueue(long=PATIENCE, polling=0.01), threading.Event(), threading.Event()
 
     def large() -> None:
         with queue.turn():
@@ -116,7 +116,7 @@ def _turn_of(queue: RunQueue) -> None:
 
 
 def test_who_leaves_while_waiting_for_a_large_run_leaves_nothing_behind() -> None:
-    queue = RunQueue(long=PATIENCE, asked_again=0.01)
+    queue = RunQueue(long=PATIENCE, polling=0.01)
 
     def left() -> None:
         raise KeyError

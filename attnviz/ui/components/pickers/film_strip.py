@@ -40,8 +40,8 @@ def show(film: Film, *, key: str, height: int) -> None:
 
 def chosen(key: str, heads: int) -> tuple[int | None] | None:
     """Return the head that was chosen in the strip since the last run, (None,) for all of them; None as a rule."""
-    said = st.session_state.get(key)
-    head = said.get("head") if isinstance(said, Mapping) else None
+    state = st.session_state.get(key)
+    head = state.get("head") if isinstance(state, Mapping) else None
     if isinstance(head, bool) or not isinstance(head, int) or not -1 <= head < heads:
         return None
     return (None,) if head < 0 else (head,)

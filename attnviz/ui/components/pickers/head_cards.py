@@ -32,8 +32,8 @@ def show(trace: Trace, layer: int, *, key: str, focus: int | None) -> None:
 
 def chosen(key: str, heads: int) -> int | None:
     """Return the head that was pressed since the last run, None as a rule: browsers can say anything."""
-    said = st.session_state.get(key)
-    head = said.get("head") if isinstance(said, Mapping) else None
+    state = st.session_state.get(key)
+    head = state.get("head") if isinstance(state, Mapping) else None
     return head if isinstance(head, int) and not isinstance(head, bool) and 0 <= head < heads else None
 
 

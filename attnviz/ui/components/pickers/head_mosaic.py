@@ -46,8 +46,8 @@ def chosen(key: str, trace: Trace) -> tuple[int, int] | None:
 
     A browser can say anything.
     """
-    said = st.session_state.get(key)
-    at = said.get("head") if isinstance(said, Mapping) else None
+    state = st.session_state.get(key)
+    at = state.get("head") if isinstance(state, Mapping) else None
     heads = trace.config.n_heads
     if isinstance(at, bool) or not isinstance(at, int) or not 0 <= at < heads * len(trace.layers):
         return None

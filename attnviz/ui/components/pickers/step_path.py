@@ -28,8 +28,8 @@ def chosen(key: str) -> str | None:
 
     Browsers can say anything, so it may not exist.
     """
-    said = st.session_state.get(key)
-    step = said.get("shown") if isinstance(said, Mapping) else None
+    state = st.session_state.get(key)
+    step = state.get("shown") if isinstance(state, Mapping) else None
     return step[:40] if isinstance(step, str) and step else None
 
 

@@ -35,23 +35,23 @@ _component = component(__file__, is_isolated=False)
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """The query and the head that were picked, counted from 0: no query is None, the mean of all heads is None."""
 
     query: int | None
     head: int | None
 
 
-def show(trace: Trace, layer: int, *, key: str, query: int | None = None, head: int | None = None) -> Asked | None:
+def show(trace: Trace, layer: int, *, key: str, query: int | None = None, head: int | None = None) -> Request | None:
     """Draw what the words read from in one head, or on average over all, and return a new choice, None as a rule.
 
     query  the chosen word, whose lines stay;  a choice made since the last run is drawn at once
     """
-    asked = read(st.session_state.get(key), trace)
-    now = asked or Asked(query, head)
+    request = read(st.session_state.get(key), trace)
+    now = request or Request(query, head)
     data = payload(reading(trace, layer, now.head), now.query)
     _component(key=key, data=data, height="content", on_asked_change=_nothing)
-    return asked
+    return request
 
 
 def _nothing() -> None:
@@ -85,14 +85,14 @@ def _part(part: Part) -> str | list[str]:
     return [words] if kind == TOKEN else words
 
 
-def read(answer: Any, trace: Trace) -> Asked | None:
+def read(answer: Any, trace: Trace) -> Request | None:
     """Read the browser's message, or return None if there is no such word or head: it may say anything."""
-    asked = answer.get("asked") if isinstance(answer, Mapping) else None
-    if not isinstance(asked, Mapping):
+    request = answer.get("asked") if isinstance(answer, Mapping) else None
+    if not isinstance(request, Mapping):
         return None
     try:
-        query = _index(asked.get("query"), len(trace.query_tokens))
-        return Asked(query, _index(asked.get("head"), trace.config.n_heads))
+        query = _index(request.get("query"), len(trace.query_tokens))
+        return Request(query, _index(request.get("head"), trace.config.n_heads))
     except ValueError:
         return None
 

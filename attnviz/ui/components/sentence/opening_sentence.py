@@ -29,10 +29,10 @@ def show(trace: Trace, layer: int, *, key: str, head: int, query: int, chosen: b
     )
 
 
-def asked(key: str, words: int) -> int | None:
+def chosen_query(key: str, words: int) -> int | None:
     """Return the word that was chosen since the last run, counted from 0; None as a rule: browsers can say anything."""
-    said = st.session_state.get(key)
-    query = said.get("query") if isinstance(said, Mapping) else None
+    state = st.session_state.get(key)
+    query = state.get("query") if isinstance(state, Mapping) else None
     good = isinstance(query, int) and not isinstance(query, bool) and 0 <= query < words
     return query if good else None
 

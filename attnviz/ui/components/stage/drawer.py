@@ -62,22 +62,22 @@ def packed(answer: Mapping[str, Any] | None, *, play: bool = False) -> bytes:
 
 def is_closed(key: str) -> bool:
     """Return whether it was closed since the last run."""
-    return _said(key).get("close") is True
+    return _state(key).get("close") is True
 
 
 def wants_all(key: str) -> bool:
     """Return whether the full arithmetic was asked for since the last run."""
-    return _said(key).get("all") is True
+    return _state(key).get("all") is True
 
 
 def chosen(key: str, n_keys: int) -> int | None:
     """Return the key that was chosen in it since the last run, counted from 0; None as a rule."""
-    said = _said(key).get("key")
-    good = isinstance(said, int) and not isinstance(said, bool) and 0 <= said < n_keys
-    return said if good else None
+    chosen = _state(key).get("key")
+    good = isinstance(chosen, int) and not isinstance(chosen, bool) and 0 <= chosen < n_keys
+    return chosen if good else None
 
 
-def _said(key: str) -> Mapping[str, Any]:
+def _state(key: str) -> Mapping[str, Any]:
     """Return the browser's message, which may say anything."""
-    said = st.session_state.get(f"{key}-lines")
-    return said if isinstance(said, Mapping) else {}
+    chosen = st.session_state.get(f"{key}-lines")
+    return chosen if isinstance(chosen, Mapping) else {}

@@ -30,7 +30,7 @@ WORDS = Words(
         "as_on_slide": "on the slide: {value}",
     }
 )
-TURNED = {"row_sums": "column_sums", "column_sums": "row_sums"}
+TRANSPOSED = {"row_sums": "column_sums", "column_sums": "row_sums"}
 PAINTED = Choice("")
 _PAINTED = "_painted"
 
@@ -40,7 +40,7 @@ class Tried:
     """The run of what a person tries on a slide, and whether its pictures are turned."""
 
     trace: Trace
-    turned: bool = False
+    transposed: bool = False
 
 
 def draw(lesson: Lesson, slide: Slide, at: str, own: Trace, shown: Trace) -> Tried:
@@ -60,9 +60,9 @@ def draw(lesson: Lesson, slide: Slide, at: str, own: Trace, shown: Trace) -> Tri
         if control.paint:
             choices.append(_paint(at, shown))
         tried = _run(lesson, slide, choices, shown)
-        turned = any(choice.turned for choice in choices)
-        _measures(control, own, shown, tried, turned)
-    return Tried(tried, turned)
+        transposed = any(choice.transposed for choice in choices)
+        _measures(control, own, shown, tried, transposed)
+    return Tried(tried, transposed)
 
 
 def _move(lesson: Lesson, slide: Slide, move: Move, key: str, shown: Trace) -> Choice:
@@ -87,7 +87,7 @@ def _as_on_slide(lesson: Lesson, slide: Slide, move: Move, shown: Trace) -> int:
         (
             n
             for n, (each, choice) in enumerate(zip(settings, move.choices))
-            if each == shown.config and not choice.turned
+            if each == shown.config and not choice.transposed
         ),
         0,
     )
@@ -117,21 +117,21 @@ def _run(lesson: Lesson, slide: Slide, choices: Sequence[Choice], shown: Trace) 
     return run(config) if config != shown.config and admission.admitted("lessons", config) else shown
 
 
-def _measures(control: Control, own: Trace, shown: Trace, tried: Trace, turned: bool) -> None:
+def _measures(control: Control, own: Trace, shown: Trace, tried: Trace, transposed: bool) -> None:
     """Print what is measured, and beside it the same on the slide, where that is other.
 
     In a picture that is turned, a row is a column.
     """
     cells = []
     for name in control.measures:
-        of = TURNED.get(name, name) if turned else name
+        of = TRANSPOSED.get(name, name) if transposed else name
         value, first = measured(of, own, tried), measured(name, own, shown)
         beside = "" if value == first else f"<small>{html.escape(WORDS['as_on_slide'].format(value=first))}</small>"
         cells.append(f"<div><b>{value}</b>{beside}<span>{html.escape(MEASURES[name].label)}</span></div>")
     st.html(f'<div class="attn-measures" role="status">{"".join(cells)}</div>', width="content")
 
 
-def turned_round(picture: Stage) -> Stage:
+def transpose(picture: Stage) -> Stage:
     """Return a picture with its rows as columns, and the words of both."""
     columns = picture.columns or [str(n + 1) for n in range(picture.array.shape[2])]
     return replace(

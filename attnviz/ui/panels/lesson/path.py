@@ -49,7 +49,7 @@ def choose(selection: Selection) -> Selection:
     names = list(LESSON_NAMES)
     widget_values.reset_invalid_choice("lesson", names, selection.lesson)
     with st.sidebar:
-        _said(selection)
+        _draw_progress(selection)
         name = st.radio(
             WORDS["list"],
             names,
@@ -61,10 +61,10 @@ def choose(selection: Selection) -> Selection:
     return selection if name in (None, selection.lesson) else replace(selection, lesson=name, slide=1)
 
 
-def _said(selection: Selection) -> None:
-    said = WORDS["course"].format(n=len(LESSONS), minutes=sum(lesson.minutes for lesson in LESSONS.values()))
+def _draw_progress(selection: Selection) -> None:
+    course = WORDS["course"].format(n=len(LESSONS), minutes=sum(lesson.minutes for lesson in LESSONS.values()))
     done = [name for name in selection.done if name in LESSONS]
-    st.caption(f"{said} {WORDS['progress'].format(done=len(done), n=len(LESSONS))}" if done else said)
+    st.caption(f"{course} {WORDS['progress'].format(done=len(done), n=len(LESSONS))}" if done else course)
 
 
 def _label(name: str, selection: Selection) -> str:

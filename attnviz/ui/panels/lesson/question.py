@@ -119,14 +119,14 @@ def _refusal(question: ResolvedQuestion, given: Given) -> str:
 def _answer(question: ResolvedQuestion, given: Given, trace: Trace) -> None:
     """Draw the answer that was given, the right one, and the reason."""
     if given not in (None, "") and not isinstance(given, str):
-        said = WORDS["said"].format(said=_said(question, given), judged=question.feedback(given))
-        paragraph([said])
+        feedback = WORDS["said"].format(said=_in_words(question, given), judged=question.feedback(given))
+        paragraph([feedback])
     paragraph([plain(sentence) for sentence in question.solution if sentence])
     if question.why:
         st.markdown(slides.fill_numbers(question.why, trace))
 
 
-def _said(question: ResolvedQuestion, given: Any) -> str:
+def _in_words(question: ResolvedQuestion, given: Any) -> str:
     """Return an answer in words."""
     if question.form == "number":
         return slides.format_number(float(given))
