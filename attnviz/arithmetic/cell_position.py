@@ -12,7 +12,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.records.typed_rows import score_of
 from attnviz.engine.tables.masks import MASKS, allowed, settings_of
-from attnviz.engine.tables.normalisers import size_of_terms
+from attnviz.engine.tables.normalisers.hardmax import size_of_terms
 from attnviz.engine.tables.tokenisers import PAD
 from attnviz.settings.language import Words, translate
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from attnviz.arithmetic.latex_numbers import chain, row
 from attnviz.arithmetic.line import Array, Derivation, Equation, Result, largest
-from attnviz.engine.tables.normalisers import least_winner
+from attnviz.engine.tables.normalisers.hardmax import least_winner
 from attnviz.settings.language import translate
 
 

@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike
 from attnviz.engine import checks
 from attnviz.engine.numerics import products, scratch
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
-from attnviz.engine.tables.normalisers import NORMALISERS, Normaliser, hardmax, size_of_terms
+from attnviz.engine.tables.normalisers import NORMALISERS, Normaliser
+from attnviz.engine.tables.normalisers.hardmax import hardmax, size_of_terms
 from attnviz.engine.tables.row_names import NormaliserName, ScoreName
 from attnviz.engine.tables.scores import SCORES, Score, swap
 from attnviz.settings.rows import pick

@@ -263,12 +263,10 @@ def formulas_of(config: Config, layer: Steps) -> dict[str, str]:
         scores = score.formula
         for name in () if score.typed else score.biases:
             scores = scores if f"score_{name}" in layer else scores.replace(f" + {name}", "")
-    z = rf",\quad {'x' if row.typed else 'z'} = \hat S" + (
-        "" if config.temperature == 1.0 else f" / {config.temperature:g}"
-    )
+    z = rf",\quad {row.letter} = \hat S" + ("" if config.temperature == 1.0 else f" / {config.temperature:g}")
     weights = row.formula
     if config.normalise_over == "queries":
-        weights = rf"a_{{\cdot j}} = \text{{{row.name.replace('_', ' ')}}}(z_{{\cdot j}})"
+        weights = rf"a_{{\cdot j}} = \text{{{row.name.replace('_', ' ')}}}({row.letter}_{{\cdot j}})"
     return {"scores": scores, "weights": weights + z, "heads": rf"Z_h = A_h V_{{{g}}}{who}"}
 
 

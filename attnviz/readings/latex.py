@@ -203,9 +203,11 @@ class Latex:
         if node.over == "d":
             if node.op == "norm":
                 return rf"\left\|{self.text(x)}\right\|", ATOM
-            is_dot = x.op == "*" and id(x) not in {*self.known, *self.names} and all("d" in arg.axes for arg in x.args)
-            if node.op == "sum" and is_dot:
-                return rf"{self.text(x.args[0], '', TIMES)} \cdot {self.text(x.args[1], '', FRACTION)}", TIMES
+            is_here = node.op == "sum" and id(x) not in {*self.known, *self.names}
+            if is_here and x.op == "*" and all("d" in arg.axes for arg in x.args):
+                return self._dot(*x.args), TIMES
+            if is_here and x.is_square and "d" in x.args[0].axes:
+                return rf"\left\|{self.text(x.args[0])}\right\|^2", POWER
         index = "l" if node.over == "j" else node.over
         body = self.text(x, index, TIMES)
         if node.op == "level":
@@ -213,6 +215,12 @@ class Latex:
         if node.op == "norm":
             return rf"\sqrt{{\sum_{{{index}}} {self.text(x, index, ATOM)}^2}}", ATOM
         return rf"\{node.op}_{{{index}}} {body}", MANY
+
+    def _dot(self, one: Node, other: Node) -> str:
+        """Return the products of two vectors added up; behind a matrix stands a column."""
+        if one.op == "@" and id(one) not in {*self.known, *self.names} and other.is_leaf:
+            return rf"{self.text(one, '', TIMES)}\, {self.text(other, '', ATOM)}^\top"
+        return rf"{self.text(one, '', TIMES)} \cdot {self.text(other, '', FRACTION)}"
 
 
 _WRITERS: dict[str, Callable[[Latex, Node, str], Text]] = {

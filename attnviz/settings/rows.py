@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 from attnviz.settings.language import translated_fields
@@ -40,10 +40,18 @@ KnobValue = float | tuple[float, ...]
 
 @dataclass(frozen=True)
 class LineRow:
-    """A row that is nothing but its line: every reading follows from it.
+    """A row that is its line: every reading follows from it.
 
     kind  the table that it belongs to: "score" or "normaliser"
     fast  a quicker function than the line's own, with the same numbers; knobs come as keywords
+    back  how slopes go back through `fast`, where that is quicker too
+
+    latex        the formula where another form than the line's own is what one reads in papers
+    unscaled     of a score, the line without the scale 1/√d_k where that is a step of its own
+    pairwise     of a score, seconds that `fast` takes for each pair of tokens and entry of the vectors, where it is no
+                 matrix product
+    sums_to_one  of a normaliser, where trying the line would not tell
+    comments     of a normaliser, what a script says behind lines of the formula, by their names
 
     The other fields are those of `Choice`.
     """
@@ -57,6 +65,13 @@ class LineRow:
     plain: str = ""
     knobs: tuple[Knob, ...] = ()
     fast: Callable[..., Any] | None = None
+    back: Callable[..., Any] | None = None
+    uses: tuple[str, ...] = ()
+    latex: str = ""
+    unscaled: str = ""
+    pairwise: float = 0.0
+    sums_to_one: bool | None = None
+    comments: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @translated_fields("label", "note", "plain")
@@ -75,7 +90,7 @@ class Choice:
     line     the definition as a formula that can be typed, where one line can say it
     knobs    the numbers in the line that a person may set
     fast     the function that is quicker than the line's own, for a row that is nothing but its line
-    back     how slopes go back through `fn`, in the tables where a run computes with it: see `engine/slopes`
+    back     how slopes go back through `fn`, in the tables where a run computes with it
     """
 
     name: str

@@ -13,7 +13,9 @@ from attnviz.analysis.mask_forms import FILLS, FORMS, combined, leaked, unmasked
 from attnviz.engine.tables.mask_bits import compact
 from attnviz.engine.tables.masks import custom
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
-from attnviz.engine.tables.normalisers import NORMALISERS, linear, softmax
+from attnviz.engine.tables.normalisers import NORMALISERS
+from attnviz.engine.tables.normalisers.linear import linear
+from attnviz.engine.tables.normalisers.softmax import softmax
 
 SENTENCE, SECOND = "a b c d e", "k l m n o p q"
 MASKS = arrays(bool, array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=9))

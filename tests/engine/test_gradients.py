@@ -233,7 +233,7 @@ def test_softmax_slopes_of_a_row_add_to_zero_and_give_the_knock_out_exactly() ->
 def test_every_row_that_a_run_computes_with_has_its_way_back(table: dict[str, Any]) -> None:
     idle = {"none", "sinusoidal", "random"}
     missing = [name for name, row in table.items() if row.back is None and name not in idle]
-    assert not missing, f"give each of {missing} a `back`: see engine/slopes"
+    assert not missing, f"give each of {missing} a `back` as those beside it have"
 
 
 @pytest.mark.parametrize("name", [name for name, row in SCORES.items() if row.line])

@@ -19,7 +19,7 @@ HOUSE = {
     "settings": "",
     "formula": "",
     "readings": "",
-    "engine": "numerics rows slopes tables tasks records learning . backward",
+    "engine": "numerics tables/scores tables/normalisers tables tasks records learning . backward",
     "models": "",
     "analysis": "",
     "lessons": "",

@@ -22,7 +22,7 @@ def swap(x: Array) -> Array:
 def back(row: Choice) -> Callable[..., Any]:
     """Return the rule that carries slopes back through a row's function; raises ValueError if the row has none."""
     if row.back is None:
-        raise ValueError(f"{row.name} has no way back; give its row a `back`, see engine/slopes")
+        raise ValueError(f"{row.name} has no way back; give its row a `back`, as those of the table that it is in")
     return row.back
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.engine.numerics.exact import exp, total
-from attnviz.engine.tables.normalisers import hardmax, row_max
+from attnviz.engine.tables.normalisers.hardmax import hardmax
+from attnviz.engine.tables.normalisers.shared import row_max
 
 Array = np.ndarray
 

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from attnviz.engine.slopes import blocks as slopes
+from attnviz.engine.tables import block_slopes as slopes
 from attnviz.settings.rows import Choice, table
 
 EPSILON = 1e-5

@@ -7,7 +7,7 @@ import numpy as np
 from attnviz.engine.external import first_steps
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
-from attnviz.engine.tables.normalisers import size_of_terms
+from attnviz.engine.tables.normalisers.hardmax import size_of_terms
 from attnviz.exports.workbook import score_formulas as formulas
 from attnviz.exports.workbook import typed as workbook_typed
 from attnviz.exports.workbook.layout import FORBIDDEN, Block, Book, Formula, Sheet

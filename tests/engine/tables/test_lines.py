@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from pkgutil import iter_modules
 
 import numpy as np
 import pytest
 
-from attnviz import NORMALISERS, Config, ConfigError, FormulaError, attend, normaliser, run
+from attnviz import NORMALISERS, SCORES, Config, ConfigError, FormulaError, attend, normaliser, run
 from attnviz.engine.records.typed_rows import normaliser_of
-from attnviz.engine.rows import line_rows
+from attnviz.engine.tables import normalisers, scores
 from attnviz.formula.functions import normaliser_function
 from attnviz.formula.reader import parse
 from attnviz.settings import url_codec
@@ -106,7 +107,9 @@ def test_attend_takes_a_row_with_its_knobs_set() -> None:
 
 
 def test_every_line_is_in_its_table() -> None:
-    assert {row.name for row in line_rows("normaliser")} == {name for name, row in NORMALISERS.items() if row.typed}
+    for package, rows in ((scores, SCORES), (normalisers, NORMALISERS)):
+        files = {file.name for file in iter_modules(package.__path__)} - {"row", "slopes", "shared"}
+        assert files == set(rows) - {"formula"} == {file.ROW.name for file in package.LISTED}
 
 
 ROWS = np.random.default_rng(7).normal(size=(40, 9)) * np.geomspace(0.05, 30, 40)[:, None]

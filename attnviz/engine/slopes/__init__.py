@@ -1,1 +1,0 @@
-"""Slopes of the rows of the tables: what moves a result by how much, handed back to what it was made from."""

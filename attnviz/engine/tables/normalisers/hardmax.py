@@ -1,0 +1,79 @@
+"""All to the largest score, where what is equal but for rounding is equal."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.engine.tables.normalisers.shared import over_sum
+from attnviz.settings.rows import LineRow
+
+Array = np.ndarray
+
+
+TIE = 1e-9
+"""Scores that are this much of their row's spread below the largest are equal to it but for rounding."""
+
+
+ROUNDING = 2.0**-44
+"""So are those that are this much of what was added up below it: where all scores are equal, rounding is the spread."""
+
+
+def size_of_terms(Q: Array, K: Array, scale: float | Array = 1.0) -> Array:
+    """Return the size of the terms that the scores of each head are sums of, (..., 1, 1).
+
+    It is |scale| |Q| |K|, with the root of the sum of all squares of a matrix, which no score exceeds (Cauchy-Schwarz).
+
+    >>> size_of_terms(np.array([[3.0, 4.0]]), np.array([[0.0, 2.0]])).item()
+    10.0
+    """
+    squares = [np.square(X).sum(axis=(-2, -1), keepdims=True) for X in (Q, K)]
+    size = np.abs(scale) * np.sqrt(squares[0]) * np.sqrt(squares[1])
+    return np.where(np.isfinite(size), size, 0.0)
+
+
+def least_winner(X: Array, size: float | Array = 0.0) -> Array:
+    """Return the least score of each row that counts as the largest, last axis kept: equal but for rounding is equal.
+
+    size  that of the numbers whose sums the scores are; what they cancel to is rounding, however small the scores are
+
+    >>> least_winner(np.array([1.0, 3.0, 2.0])).item()
+    2.999999998
+    """
+    largest = np.max(X, axis=-1, keepdims=True, initial=-np.inf)
+    least = np.min(np.where(np.isneginf(X), np.inf, X), axis=-1, keepdims=True, initial=np.inf)
+    with np.errstate(invalid="ignore"):  # infinities are no spread
+        spread = TIE * largest - TIE * least  # each made small first, so that the difference cannot overflow
+        sizes = np.maximum(np.maximum(np.abs(largest), np.abs(least)), size)
+        below = np.maximum(spread, ROUNDING * sizes)
+    return largest - np.where(np.isfinite(below), below, 0.0)
+
+
+def hardmax(X: Array, T: float = 1.0, size: float | Array = 0.0) -> Array:
+    """Give all to the largest score; equal ones share equally. The temperature changes nothing.
+
+    >>> hardmax(np.array([1.0, 3.0, 3.0]))
+    array([0. , 0.5, 0.5])
+    """
+    least = least_winner(X, size)
+    wins = np.where(np.isnan(least), np.nan, least <= X)
+    return over_sum(np.where(np.isneginf(X), 0.0, wins))
+
+
+def back(G: Array, X: Array, A: Array, T: float = 1.0) -> Array:
+    """Zeros: the best key stays the best for any small change, and a tie is a kink."""
+    return np.zeros(G.shape)
+
+
+ROW = LineRow(
+    kind="normaliser",
+    name="hardmax",
+    label="Hardmax",
+    line="best = x == max(x); best / sum(best)",
+    note="All to the best key; equal ones share equally (equal but for rounding, a billionth of the row's spread). "
+    "What softmax tends to as the temperature falls to 0.",
+    source="ONNX operators, Hardmax (there the first of equal ones wins)",
+    plain="hardmax",
+    fast=hardmax,
+    back=back,
+    latex=r"a_{ij} = \frac{[\, z_{ij} = \max_l z_{il} \,]}{\#\{ l : z_{il} = \max \}}",
+)

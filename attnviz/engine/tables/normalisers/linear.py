@@ -1,0 +1,42 @@
+"""The positive scores over their sum."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.engine.tables.normalisers.shared import over_sum
+from attnviz.settings.rows import LineRow
+
+Array = np.ndarray
+
+
+def linear(X: Array, T: float = 1.0) -> Array:
+    r"""$a_j = \max(z_j, 0) / \sum_l \max(z_l, 0)$; zeros where no score is positive. The temperature cancels.
+
+    >>> linear(np.array([[1.0, 3.0, -2.0], [-1.0, -1.0, -1.0]]))
+    array([[0.25, 0.75, 0.  ],
+           [0.  , 0.  , 0.  ]])
+    """
+    P = np.maximum(X, 0.0)
+    largest = np.max(P, axis=-1, keepdims=True, initial=0.0)
+    return over_sum(P / np.where(largest == 0, 1.0, largest))  # so that the sum cannot overflow
+
+
+def back(G: Array, X: Array, A: Array, T: float = 1.0) -> Array:
+    r"""$\partial L / \partial x_j = (G_j - \sum_l a_l G_l) / \sum_l \max(x_l, 0)$ where $x_j > 0$, and 0 elsewhere."""
+    total = np.maximum(X, 0.0).sum(axis=-1, keepdims=True)
+    return np.where(X > 0, (G - (A * G).sum(axis=-1, keepdims=True)) / np.where(total == 0, 1.0, total), 0.0)
+
+
+ROW = LineRow(
+    kind="normaliser",
+    name="linear",
+    label="Linear",
+    line="p = relu(x); ratio(p, sum(p))",
+    note="The positive scores over their sum; a row without any is all zeros.",
+    source="Zhang et al., Dive into Deep Learning, section 11.2 (kernel weights over their sum)",
+    plain="linear",
+    fast=linear,
+    back=back,
+    sums_to_one=True,
+)

@@ -1,0 +1,38 @@
+"""A softmax with one more in the denominator."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.engine.tables.normalisers.shared import row_max
+from attnviz.engine.tables.normalisers.softmax import back
+from attnviz.settings.rows import LineRow
+
+Array = np.ndarray
+
+
+def quiet_softmax(X: Array, T: float = 1.0) -> Array:
+    r"""$a_j = e^{z_j} / (1 + \sum_l e^{z_l})$: a row can say that nothing fits. Its sum is below 1.
+
+    >>> quiet_softmax(np.array([0.0, 0.0])).round(4)
+    array([0.3333, 0.3333])
+    """
+    largest = np.maximum(row_max(X), 0.0)  # the 1 in the denominator is a key with score 0
+    E = np.exp((X - largest) / T)
+    return E / (np.exp(-largest / T) + E.sum(axis=-1, keepdims=True))
+
+
+ROW = LineRow(
+    kind="normaliser",
+    name="quiet_softmax",
+    label="Quiet softmax",
+    line="top = max(max(x), 0); e = exp(x - top); e / (exp(-top) + sum(e))",
+    note="A softmax that can stay silent: the row adds to less than 1, and to almost 0 if nothing fits.",
+    source="Miller 2023, Attention Is Off By One",
+    plain="quiet softmax",
+    fast=quiet_softmax,
+    back=back,
+    sums_to_one=False,
+    comments={"top": "the 1 in the denominator is a key with score 0"},
+    latex=r"a_{ij} = \frac{e^{z_{ij}}}{1 + \sum_l e^{z_{il}}}",
+)

@@ -1,0 +1,97 @@
+"""A row of the table of normalisers, made from a line or, where no line can say it, written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from attnviz.formula.degree import cancels
+from attnviz.formula.functions import leaves_a_rest, normaliser_function, normaliser_slopes, sums_to_one
+from attnviz.formula.graph import Formula
+from attnviz.formula.patterns import is_cell_by_cell, is_softmax
+from attnviz.formula.reader import parse
+from attnviz.readings.latex import latex
+from attnviz.settings.rows import Choice, KnobValue, LineRow
+
+
+@dataclass(frozen=True)
+class Normaliser(Choice):
+    """`fn(X, T)` along the last axis; `sums_to_one` says whether the rows that have something allowed add to one.
+
+    typed     the formula that was typed, where it is one
+    comments  what a script says behind lines of the formula, by their names
+    """
+
+    sums_to_one: bool = True
+    typed: Formula | None = None
+    comments: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def definition(self) -> Formula | None:
+        """The line from which every reading follows; None where no line can say what the row does."""
+        return self.typed or (parse(self.line, "normaliser") if self.line else None)
+
+    @property
+    def letter(self) -> str:
+        """What the LaTeX calls the scores over the temperature."""
+        return "z" if "z_{" in self.formula else "x"
+
+    @property
+    def is_softmax(self) -> bool:
+        return self.definition is not None and is_softmax(self.definition)
+
+    @property
+    def is_indifferent(self) -> bool:
+        """Whether the weights are the same at every temperature."""
+        return self.definition is not None and cancels(self.definition)
+
+    @property
+    def judges_alone(self) -> bool:
+        """Whether the weight of a key follows from its own score, whatever the others are."""
+        return self.definition is not None and is_cell_by_cell(self.definition)
+
+    @property
+    def leaves_a_rest(self) -> bool:
+        """Whether the weights of a row are shares of 1 that never add up to it."""
+        return self.definition is not None and leaves_a_rest(self.definition)
+
+
+def of_formula(row: Normaliser, formula: Formula, knobs: Mapping[str, KnobValue] | None = None) -> Normaliser:
+    """Return the row with all that follows from its formula, whose knobs have these values."""
+    return row.changed(
+        fn=partial(row.fast, **(knobs or {})) if row.fast else normaliser_function(formula),
+        back=normaliser_slopes(formula),
+        formula=latex(formula),
+        sums_to_one=sums_to_one(formula),
+        typed=formula,
+    )
+
+
+def of_line(line: LineRow) -> Normaliser:
+    """Return the row of a normaliser that is its line, or that is written by hand where it has none."""
+    values = {knob.name: knob.default for knob in line.knobs}
+    formula = parse(line.line, "normaliser", values) if line.line else None
+    found = line.sums_to_one
+    row = Normaliser(
+        line.name,
+        line.label,
+        line.fast or normaliser_function(_there(formula)),
+        line.latex or latex(_there(formula)),
+        line.note,
+        line.source,
+        plain=line.plain,
+        line=line.line,
+        knobs=line.knobs,
+        fast=line.fast,
+        back=line.back,
+        sums_to_one=sums_to_one(_there(formula)) if found is None else found,
+        comments=line.comments,
+    )
+    return of_formula(row, _there(formula), values) if line.back is None else row
+
+
+def _there(formula: Formula | None) -> Formula:
+    if formula is None:
+        raise ValueError("a row without a line is written by hand: give it fast=, back=, latex= and sums_to_one=")
+    return formula

@@ -1,0 +1,39 @@
+"""The sigmoid of each score alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.settings.rows import LineRow
+
+Array = np.ndarray
+
+
+def sigmoid(X: Array, T: float = 1.0) -> Array:
+    r"""$a_j = 1 / (1 + e^{-z_j})$: every key is judged alone. The sum of a row can be anything from 0 to n.
+
+    >>> sigmoid(np.array([0.0, -np.inf]))
+    array([0.5, 0. ])
+    """
+    small = np.exp(-np.abs(X / T))
+    return np.where(X >= 0, 1.0, small) / (1.0 + small)
+
+
+def back(G: Array, X: Array, A: Array, T: float = 1.0) -> Array:
+    r"""$\partial L / \partial x_j = a_j\,(1 - a_j)\,G_j / T$: every key is judged alone."""
+    return A * (1.0 - A) * G / T
+
+
+ROW = LineRow(
+    kind="normaliser",
+    name="sigmoid",
+    label="Sigmoid",
+    line="sigmoid(x)",
+    note="Every key is judged alone; the weights of a row need not add to 1.",
+    source="Ramapuram et al. 2024, arXiv:2409.04431, section 2",
+    plain="sigmoid",
+    fast=sigmoid,
+    back=back,
+    sums_to_one=False,
+    latex=r"a_{ij} = \frac{1}{1 + e^{-z_{ij}}}",
+)

@@ -1,0 +1,52 @@
+"""The exponentials of a row over their sum."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.engine.numerics import scratch
+from attnviz.engine.tables.normalisers.shared import over_sum, row_max
+from attnviz.settings.rows import LineRow
+
+Array = np.ndarray
+
+
+def softmax(X: Array, T: float = 1.0) -> Array:
+    r"""$a_j = e^{z_j} / \sum_l e^{z_l}$
+
+    >>> softmax(np.array([0.0, 0.0, -np.inf]))
+    array([0.5, 0.5, 0. ])
+    """
+    E = np.subtract(X, row_max(X), out=scratch.empty(X.shape))
+    if T != 1.0:
+        E /= T
+    np.exp(E, out=E)
+    return over_sum(E)
+
+
+def back(G: Array, X: Array, A: Array, T: float = 1.0) -> Array:
+    r"""$\partial L / \partial x_j = a_j\,(G_j - \sum_l a_l G_l) / T$
+
+    The same holds for the quiet softmax, where the weights add to less than 1. A weight of nearly 0 or 1 has nearly no
+    slope: a head that is sure stops learning.
+
+    >>> back(np.array([1.0, 0.0]), np.zeros(2), np.array([0.5, 0.5]))
+    array([ 0.25, -0.25])
+    """
+    D = A * G
+    D -= A * D.sum(axis=-1, keepdims=True)
+    return D if T == 1.0 else np.divide(D, T, out=D)
+
+
+ROW = LineRow(
+    kind="normaliser",
+    name="softmax",
+    label="Softmax",
+    line="e = exp(x - max(x)); e / sum(e)",
+    note="Shares that add to 1; every allowed key gets something.",
+    source="Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1",
+    plain="softmax",
+    fast=softmax,
+    back=back,
+    latex=r"a_{ij} = \frac{e^{z_{ij}}}{\sum_l e^{z_{il}}}",
+)

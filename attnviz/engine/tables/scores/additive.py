@@ -1,0 +1,114 @@
+"""Query and key added, squeezed and weighed: a network with one hidden layer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.engine.numerics import scratch
+from attnviz.engine.tables.scores.slopes import Slopes, swap
+from attnviz.settings.rows import LineRow
+
+Array = np.ndarray
+
+
+REACH = 150.0
+"""Sizes up to which e^2x and e^-2x, and their sums and products, are far from overflow and underflow."""
+
+
+def additive(
+    Q: Array,
+    K: Array,
+    *,
+    W_q: Array | None = None,
+    W_k: Array | None = None,
+    v: Array | None = None,
+    b: Array | None = None,
+) -> Array:
+    r"""$S_{ij} = v \cdot \tanh(q_i W_q + k_j W_k + b)$
+
+    W_q (d_q, d_a), W_k (d_k, d_a), v (d_a,), b (d_a,); if not given: identity, identity, ones, zeros.
+
+    >>> additive(np.array([[0.5]]), np.array([[0.5], [-0.5]])).round(4)
+    array([[0.7616, 0.    ]])
+    """
+    width = next((p.shape[-1] for p in (W_q, W_k, v, b) if p is not None), max(Q.shape[-1], K.shape[-1]))
+    left = scratch.product(Q, np.eye(Q.shape[-1], width) if W_q is None else W_q)
+    right = scratch.product(K, np.eye(K.shape[-1], width) if W_k is None else W_k)
+    if b is not None:
+        left = left + b[..., None, :]
+    v = np.ones(width) if v is None else v
+    return _tanh_sum(left, right, v)
+
+
+def _tanh_sum(left: Array, right: Array, v: Array) -> Array:
+    """Sum over a of v_a tanh(left_ia + right_ja), one query at a time: no (n_query, n_key, d_a) array is ever held.
+
+    tanh(x + y) = (e^2y - e^-2x) / (e^2y + e^-2x): the exponentials are taken once a query and once a key, and what is
+    left for each pair is a subtraction, an addition and a division, each exact to the last bits. Hidden units with an
+    entry beyond REACH, where the exponentials could overflow, take the plain tanh.
+    """
+    left, right = left[..., None], np.ascontiguousarray(swap(right))
+    far = ~((np.abs(left) <= REACH).all(axis=(-3, -1)) & (np.abs(right) <= REACH).all(axis=-1))[..., None]
+    falling, rising = np.exp(-2.0 * np.clip(left, -REACH, REACH)), np.exp(2.0 * np.clip(right, -REACH, REACH))
+    scores = np.empty((*left.shape[:-2], right.shape[-1]))
+    for i in range(left.shape[-3]):
+        f = falling[..., i, :, :]
+        hidden = rising - f
+        hidden /= rising + f
+        if far.any():
+            np.copyto(hidden, np.tanh(left[..., i, :, :] + right), where=far)
+        scores[..., i, :] = scratch.product(v[..., None, :], hidden)[..., 0, :]
+    return scores
+
+
+def back(G: Array, S: Array, Q: Array, K: Array, *, W_q: Array, W_k: Array, v: Array, b: Array | None = None) -> Slopes:
+    r"""With $h_{ij} = \tanh(q_i W_q + k_j W_k + b)$ and $D_{ij} = G_{ij}\, v\, (1 - h_{ij}^2)$:
+
+    $\partial L / \partial q_i = \sum_j D_{ij} W_q^\top, \quad \partial L / \partial k_j = \sum_i D_{ij} W_k^\top, \quad
+    \partial L / \partial v = \sum_{ij} G_{ij} h_{ij}, \quad \partial L / \partial b = \sum_{ij} D_{ij}$
+    """
+    left, right = Q @ W_q, K @ W_k
+    if b is not None:
+        left = left + b[..., None, :]
+    d_left, d_right, d_v = _tanh_slopes(G, left, right, v)
+    own = {"W_q": swap(Q) @ d_left, "W_k": swap(K) @ d_right, "v": d_v, "b": d_left.sum(axis=-2)}
+    return d_left @ swap(W_q), d_right @ swap(W_k), own
+
+
+def _tanh_slopes(G: Array, left: Array, right: Array, v: Array) -> tuple[Array, Array, Array]:
+    """Return the slopes of the sum over a of v_a tanh(left_ia + right_ja), one query at a time, as the sum is made.
+
+    With p = 1 / (1 + e^2x), tanh x = 1 - 2p and its slope is 4 (p - p^2); e^2x is a product of what is taken once a
+    query and once a key. Hidden units with an entry beyond REACH take the plain tanh.
+    """
+    left, right = left[..., None], np.ascontiguousarray(swap(right))
+    far = ~((np.abs(left) <= REACH).all(axis=(-3, -1)) & (np.abs(right) <= REACH).all(axis=-1))[..., None]
+    falling, rising = np.exp(-2.0 * np.clip(left, -REACH, REACH)), np.exp(2.0 * np.clip(right, -REACH, REACH))
+    p, slope, d_right = np.empty(right.shape), np.empty(right.shape), np.zeros(right.shape)
+    d_left, d_v = np.empty(left.shape), np.zeros((*v.shape, 1))
+    has_far = bool(far.any())
+    for i in range(left.shape[-3]):
+        f, g = falling[..., i, :, :], G[..., i, :, None]
+        np.divide(f, np.add(rising, f, out=p), out=p)
+        if has_far:
+            np.copyto(p, 0.5 - 0.5 * np.tanh(left[..., i, :, :] + right), where=far)
+        np.subtract(p, np.multiply(p, p, out=slope), out=slope)
+        d_v += g.sum(axis=-2, keepdims=True) - 2.0 * (p @ g)
+        d_left[..., i, :, :] = slope @ g
+        d_right += np.multiply(slope, swap(g), out=slope)
+    return d_left[..., 0] * (4.0 * v[..., None, :]), swap(d_right) * (4.0 * v[..., None, :]), d_v[..., 0]
+
+
+ROW = LineRow(
+    kind="score",
+    name="additive",
+    label="Additive (Bahdanau)",
+    line="hidden = tanh(q @ W_q + b + k @ W_k); sum(hidden * v)",
+    note="Query and key are added, not multiplied: a small network with one hidden layer scores the pair.",
+    source="Bahdanau et al. 2014, arXiv:1409.0473, appendix A.1.2",
+    plain="v · tanh(q W_q + k W_k)",
+    fast=additive,
+    back=back,
+    uses=("d_a",),
+    pairwise=12e-9,
+)

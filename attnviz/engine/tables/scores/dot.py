@@ -1,0 +1,42 @@
+"""The dot product of query and key."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.engine.numerics import scratch
+from attnviz.engine.tables.scores.slopes import Slopes, swap
+from attnviz.settings.rows import LineRow
+
+Array = np.ndarray
+
+
+def dot(Q: Array, K: Array) -> Array:
+    r"""$S_{ij} = q_i \cdot k_j$
+
+    >>> dot(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0], [0.0, 1.0]]))
+    array([[11.,  2.]])
+    """
+    return scratch.product(Q, swap(K))
+
+
+def back(G: Array, S: Array, Q: Array, K: Array) -> Slopes:
+    r"""$\partial L / \partial q_i = \sum_j G_{ij}\, k_j, \quad \partial L / \partial k_j = \sum_i G_{ij}\, q_i$
+
+    >>> back(np.array([[2.0]]), np.zeros((1, 1)), np.array([[1.0, 0.0]]), np.array([[3.0, 4.0]]))[0]
+    array([[6., 8.]])
+    """
+    return G @ K, swap(G) @ Q, {}
+
+
+ROW = LineRow(
+    kind="score",
+    name="dot",
+    label="Dot product",
+    line="sum(q * k)",
+    note="The products of the entries, added up, and nothing more: wide heads give large scores.",
+    source="Luong et al. 2015, arXiv:1508.04025, section 3.1",
+    plain="q · k",
+    fast=dot,
+    back=back,
+)

@@ -1,0 +1,44 @@
+"""Half the squared distance of query and key, negative."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.engine.tables.scores.slopes import Slopes, swap
+from attnviz.settings.rows import LineRow
+
+Array = np.ndarray
+
+
+def gaussian(Q: Array, K: Array) -> Array:
+    r"""$S_{ij} = -\tfrac12 |q_i - k_j|^2$; the softmax of it is kernel regression with a Gaussian kernel.
+
+    >>> gaussian(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]))
+    array([[-12.5]])
+    """
+    squared = np.zeros((*Q.shape[:-1], K.shape[-2]))
+    for d in range(Q.shape[-1]):  # differences, not |q|^2 + |k|^2 - 2 q.k, which cancels for neighbours far from 0
+        squared += (Q[..., d, None] - K[..., None, :, d]) ** 2
+    return -0.5 * squared
+
+
+def back(G: Array, S: Array, Q: Array, K: Array) -> Slopes:
+    r"""$\partial L / \partial q_i = \sum_j G_{ij}\,(k_j - q_i), \quad
+    \partial L / \partial k_j = \sum_i G_{ij}\,(q_i - k_j)$"""
+    middle = K.mean(axis=-2, keepdims=True)  # differences are kept where all points lie together far from 0
+    Q, K = Q - middle, K - middle
+    return G @ K - G.sum(axis=-1)[..., None] * Q, swap(G) @ Q - G.sum(axis=-2)[..., None] * K, {}
+
+
+ROW = LineRow(
+    kind="score",
+    name="gaussian",
+    label="Gaussian (Nadaraya-Watson)",
+    line="-0.5 * sum((q - k)**2)",
+    note="Near keys count more: with the softmax this is kernel regression.",
+    source="Zhang et al., Dive into Deep Learning, section 11.2",
+    plain="−½ |q − k|²",
+    fast=gaussian,
+    back=back,
+    pairwise=4e-9,
+)

@@ -1,0 +1,42 @@
+"""A matrix between query and key."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.engine.numerics import scratch
+from attnviz.engine.tables.scores.slopes import Slopes, swap
+from attnviz.settings.rows import LineRow
+
+Array = np.ndarray
+
+
+def general(Q: Array, K: Array, *, W: Array | None = None) -> Array:
+    r"""$S_{ij} = q_i W k_j^\top$, with W (d_q, d_k) the identity if not given.
+
+    >>> general(np.array([[1.0, 2.0]]), np.array([[3.0]]), W=np.array([[1.0], [10.0]]))
+    array([[63.]])
+    """
+    if W is None:
+        W = np.eye(Q.shape[-1], K.shape[-1])
+    return scratch.product(scratch.product(Q, W), swap(K))
+
+
+def back(G: Array, S: Array, Q: Array, K: Array, *, W: Array) -> Slopes:
+    r"""$\partial L / \partial Q = G K W^\top, \quad \partial L / \partial K = G^\top Q W, \quad
+    \partial L / \partial W = Q^\top G K$"""
+    GK = G @ K
+    return GK @ swap(W), swap(G) @ (Q @ W), {"W": swap(Q) @ GK}
+
+
+ROW = LineRow(
+    kind="score",
+    name="general",
+    label="General (bilinear)",
+    line="q @ W @ k",
+    note="A matrix between query and key says which entry meets which.",
+    source="Luong et al. 2015, arXiv:1508.04025, section 3.1",
+    plain="q W kᵀ",
+    fast=general,
+    back=back,
+)

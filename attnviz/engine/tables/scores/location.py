@@ -1,0 +1,40 @@
+"""The query times a column of a matrix for each position."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.engine.numerics import scratch
+from attnviz.engine.tables.scores.slopes import Slopes, swap
+from attnviz.settings.rows import LineRow
+
+Array = np.ndarray
+
+
+def location(Q: Array, K: Array, *, W: Array | None = None) -> Array:
+    r"""$S_{ij} = q_i \cdot w_j$: column j of W (d_q, n_key) belongs to position j; what stands there is not looked at.
+
+    >>> location(np.array([[1.0, 2.0]]), np.zeros((3, 5)), W=np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]]))
+    array([[1., 2., 4.]])
+    """
+    if W is None:
+        W = np.eye(Q.shape[-1], K.shape[-2])
+    return scratch.product(Q, W)
+
+
+def back(G: Array, S: Array, Q: Array, K: Array, *, W: Array) -> Slopes:
+    r"""$\partial L / \partial Q = G W^\top, \quad \partial L / \partial W = Q^\top G$, and nothing for the keys."""
+    return G @ swap(W), np.zeros(K.shape), {"W": swap(Q) @ G}
+
+
+ROW = LineRow(
+    kind="score",
+    name="location",
+    label="Location-based",
+    line="sum(q * W[:, j])",
+    note="The query alone decides which positions to read; what the keys say is not used.",
+    source="Luong et al. 2015, arXiv:1508.04025, section 3.1, eq. 8",
+    plain="q · w of the position",
+    fast=location,
+    back=back,
+)

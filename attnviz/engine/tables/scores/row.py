@@ -1,0 +1,121 @@
+"""A row of the table of scores, made from a line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from attnviz.formula.functions import score_function, score_slopes
+from attnviz.formula.graph import Formula
+from attnviz.formula.names import STEPS
+from attnviz.formula.patterns import is_dot
+from attnviz.formula.reader import parse
+from attnviz.readings.latex import latex
+from attnviz.settings.rows import Choice, LineRow
+
+
+@dataclass(frozen=True)
+class Score(Choice):
+    """`fn(Q, K, **parameters)`, and what the engine must know to call it.
+
+    parameters  for each parameter of `fn` the axes that it has in one head
+    biases      which of the parameters are biases: zero unless biases are on
+    any_widths  whether queries and keys may differ in width
+    typed       the formula that was typed, where it is one: then every reading comes from it
+    unscaled    the line without the scale, where the scale is a step of its own
+    pairwise    seconds that `fn` takes for each pair of tokens and entry of the vectors, where it is no matrix product
+    """
+
+    parameters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    biases: tuple[str, ...] = ()
+    any_widths: bool = False
+    typed: Formula | None = None
+    unscaled: str = ""
+    pairwise: float = 0.0
+
+    @property
+    def is_dot(self) -> bool:
+        """Whether the scores are Q K^T, times the scale."""
+        return is_dot(self.definition)
+
+    @property
+    def is_over_root(self) -> bool:
+        """Whether the score has a scale that follows from the width."""
+        return bool(self.unscaled)
+
+    def scale(self, d_k: int) -> float:
+        """Return the factor that belongs to the score, from the width of a key."""
+        return 1.0 / math.sqrt(d_k) if self.is_over_root else 1.0
+
+    @property
+    def looks_at_keys(self) -> bool:
+        """Whether it matters what a key holds, and not only where it stands."""
+        return "k" in self.definition.variables()
+
+    @property
+    def definition(self) -> Formula:
+        """The value of `fn` as a formula; the scale comes after it."""
+        return self.typed or parse(self.unscaled or self.line)
+
+    @property
+    def by_position(self) -> bool:
+        """True if a column of the scores belongs to a position, whatever key stands there."""
+        return any("key" in axes for axes in self.parameters.values()) or self._names("j")
+
+    @property
+    def by_query_position(self) -> bool:
+        """True if a row of the scores belongs to a position, whatever query stands there."""
+        return self._names("i")
+
+    def _names(self, variable: str) -> bool:
+        return self.typed is not None and variable in self.typed.variables()
+
+
+BIAS = "b"
+"""The parameter of a line that is zero unless biases are on."""
+
+
+def of_formula(row: Score, formula: Formula, widths: Sequence[int] = ()) -> Score:
+    """Return the row with all that follows from its formula.
+
+    widths  the true width of each head, where heads of different width ride padded with zeros
+    """
+    has_bias = BIAS in formula.parameters and formula.parameters[BIAS].role == "vector"
+    return row.changed(
+        fn=row.fast or score_function(formula, widths),
+        back=score_slopes(formula, widths),
+        formula=latex(formula),
+        parameters={name: formula.axes_of(name) for name in formula.parameters},
+        biases=(BIAS,) if has_bias else (),
+        any_widths=formula.any_widths,
+        typed=formula,
+    )
+
+
+def of_line(line: LineRow) -> Score:
+    """Return the row of a score that is its line."""
+    formula = parse(line.line, "score", {knob.name: knob.default for knob in line.knobs})
+    row = Score(
+        line.name,
+        line.label,
+        line.fast or score_function(formula),
+        line.latex or latex(formula),
+        line.note,
+        line.source,
+        plain=line.plain,
+        line=line.line,
+        knobs=line.knobs,
+        fast=line.fast,
+        uses=line.uses,
+        unscaled=line.unscaled,
+        pairwise=line.pairwise,
+    )
+    if line.back is None:
+        return of_formula(row, formula)
+    return row.changed(
+        back=line.back,
+        parameters={name: formula.axes_of(name) for name in STEPS if name in formula.parameters},
+        biases=tuple({BIAS} & set(formula.parameters)),
+        any_widths=formula.any_widths,
+    )

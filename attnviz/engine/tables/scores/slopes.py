@@ -1,0 +1,16 @@
+"""What the score functions written by hand share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+Array = np.ndarray
+
+
+Slopes = tuple[Array, Array, dict[str, Array]]
+"""dL/dQ, dL/dK and those of a score's own parameters by name, each of the shape of what it belongs to."""
+
+
+def swap(x: Array) -> Array:
+    """Return the transpose of each matrix of a stack."""
+    return np.swapaxes(x, -1, -2)
