@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
 
 from attnviz.classroom import open_questions, slides
 from attnviz.classroom.measures import MEASURES
@@ -31,6 +33,9 @@ def opened(name: str, text: str, admit: Callable[[Config], None]) -> Lesson:
     if found:
         raise ConfigError(f"the lesson {name} holds {found[0]!r}; links and pictures are not drawn in lessons")
     lesson = read_lesson(name, text, admit)
+    found = next((sign for each in _texts(asdict(lesson)) for sign in FOREIGN.finditer(each)), None)
+    if found:  # written as \u0021[ it is not seen in the file
+        raise ConfigError(f"the lesson {name} holds {found[0]!r}; links and pictures are not drawn in lessons")
     if not 1 <= len(lesson.slides) <= MOST_SLIDES:
         raise ConfigError(f"the lesson {name} has {len(lesson.slides)} slides; choose 1 to {MOST_SLIDES}")
     for n, slide in enumerate(lesson.slides, 1):
@@ -39,6 +44,16 @@ def opened(name: str, text: str, admit: Callable[[Config], None]) -> Lesson:
         except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
             raise ConfigError(f"slide {n} of the lesson {name}: {error}") from None
     return lesson
+
+
+def _texts(part: Any) -> Iterator[str]:
+    """Yield every text of a record, whatever holds it."""
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, Mapping):
+        yield from (text for each in part.values() for text in _texts(each))
+    elif isinstance(part, (list, tuple)):
+        yield from (text for each in part for text in _texts(each))
 
 
 def _gone_through(lesson: Lesson, slide: Slide) -> None:
@@ -53,6 +68,7 @@ def _gone_through(lesson: Lesson, slide: Slide) -> None:
         raise ConfigError(f"there is no measure {missing[0]!r}; choose from {', '.join(MEASURES)}")
     own, shown = run(lesson.config), run(lesson.on(slide))
     slides.fill_numbers(slide.text, shown)
+    slides.fill_numbers(slide.notes, shown)
     if not any(slides.rows(slide, own, shown)):
         raise ConfigError("none of its steps is there in this setting")
     if slide.question:

@@ -48,6 +48,7 @@ _KEYS: dict[str, dict[str, type]] = {
         "control": dict,
         "layer": int,
         "fault": str,
+        "notes": str,
     },
     "question": {"kind": str, "ask": str, "at": dict, "why": str},
 }
@@ -134,7 +135,7 @@ def _slide(table: Any, where: str) -> Slide:
         parts["question"] = _question(found["question"], f"the question on {where}")
     if "control" in found:
         parts["control"] = read_control(found["control"], f"the control on {where}", _setting)
-    return Slide(_flowing(found["text"]), **parts)
+    return Slide(_flowing(found["text"]), notes=_flowing(found.get("notes", "")), **parts)
 
 
 def _question(table: Any, where: str) -> Question:

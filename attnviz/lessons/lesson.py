@@ -51,7 +51,7 @@ class Question:
     why: str = ""
 
 
-@translated_fields("text")
+@translated_fields("text", "notes")
 @dataclass(frozen=True)
 class Slide:
     """One thing to look at.
@@ -67,6 +67,7 @@ class Slide:
     layer     the layer whose steps are drawn, counted from 1
     fault     a row of FAULTS, which is wrong with the slide's run
     control   what can be tried; with a question, once it is answered
+    notes     what the speaker wants to say or ask; it is shown in the window of the notes alone
     """
 
     text: str
@@ -77,6 +78,7 @@ class Slide:
     layer: int = 1
     fault: str = ""
     control: Control | None = None
+    notes: str = ""
 
 
 @translated_fields("title", "about", "goal", "known")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.classroom import open_questions, slides
 from attnviz.classroom.printed import handout
@@ -24,7 +25,7 @@ from attnviz.settings import url_codec
 from attnviz.settings.language import Words
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.room import View
-from attnviz.ui.panels.lesson import controls, from_file, path
+from attnviz.ui.panels.lesson import controls, from_file, path, room, speaker, tally
 from attnviz.ui.panels.lesson import question as question_panel
 from attnviz.ui.panels.lesson.controls import Tried
 from attnviz.ui.session import admission, session_state, widgets
@@ -51,31 +52,37 @@ _CSS = Path(__file__).with_name("lessons.css")
 def page(config: Config, selection: Selection) -> Selection:
     """Draw one slide of the chosen lesson, under its own setting; the visitor's, `config`, stays as it is."""
     st.html(_CSS)
-    if not selection.presenter:
+    if not (selection.presenter or selection.notes):
         selection = path.choose(selection) if from_file.opened() is None else selection
         from_file.choose(selection)
     lesson = from_file.opened() or LESSONS[selection.lesson]
-    selection = _navigated(lesson, selection)
+    if selection.notes:
+        return speaker.page(lesson, selection)
+    selection, tools = _navigated(lesson, selection)
     slide, at = lesson.slides[selection.slide - 1], _at(lesson, selection)
     times = _times_reseeded(lesson, selection)
     seed = slides.next_seed(lesson, times) if times else None
     own, shown = run(slides.with_seed(lesson.config, seed)), run(lesson.on(slide, seed))
     question = resolve(slide.question, shown, own) if slide.question else None
     is_open = _is_open(slide, at)
+    if selection.presenter:
+        with tools:
+            _tools(lesson, selection, question, at)
     with st.container(key="slide-large" if selection.presenter else "slide", gap="xsmall"):
         if selection.slide == 1 and not selection.presenter:
             path.goal(lesson)
-        st.markdown(slides.fill_numbers(slide.text, shown))
+        if is_open or question is None or not selection.presenter:
+            st.markdown(slides.fill_numbers(slide.text, shown))
         if question is not None:
             question_panel.question_form(question, at, shown, selection.presenter)
-    tried = Tried(shown) if is_open or selection.presenter else controls.draw(lesson, slide, at, own, shown)
+    tried = Tried(shown) if is_open else controls.draw(lesson, slide, at, own, shown)
     rows = _rows(slide, own, tried.trace, question if is_open else None)
     rows = [tuple(map(controls.transpose, row)) for row in rows] if tried.transposed else rows
     _pictures(rows[_row(at) :][:1] if selection.presenter else rows, selection.presenter, is_question=is_open)
     if is_open:
         return selection
-    if question is not None and question.lines:
-        question_panel.arithmetic(question.lines, at, opened=not selection.presenter)
+    if question is not None and question.lines and not selection.presenter:
+        question_panel.arithmetic(question.lines, at)
     is_last = selection.slide == len(lesson.slides)
     selection = path.gone_through(selection) if is_last and lesson.name in LESSONS else selection
     if not selection.presenter:
@@ -85,14 +92,25 @@ def page(config: Config, selection: Selection) -> Selection:
     return selection
 
 
-def _navigated(lesson: Lesson, selection: Selection) -> Selection:
-    """Return the selection as Previous, Next and the keys leave it; for a room, going on shows an answer first."""
+def _tools(lesson: Lesson, selection: Selection, question: ResolvedQuestion | None, at: str) -> None:
+    """Draw what a room needs beside the slide."""
+    if question is not None:
+        tally.field(question, at)
+    room.tools(lesson, selection)
+
+
+def _navigated(lesson: Lesson, selection: Selection) -> tuple[Selection, DeltaGenerator]:
+    """Return the selection as Previous, Next and the keys leave it, and where there is room for tools.
+
+    For a room, going on shows an answer first.
+    """
     n = len(lesson.slides)
     selection = replace(selection, slide=min(selection.slide, n))
-    bar = st.container(horizontal=True, vertical_alignment="center")
+    bar = st.container(key="slide-bar", horizontal=True, vertical_alignment="center")
     back_pressed = bar.button(WORDS["previous"], key="previous-slide", shortcut="Left")
     place = bar.container()
     on_pressed = bar.button(WORDS["next"], key="next-slide", shortcut="Right")
+    tools = bar.container(key="slide-tools", horizontal=True, width="content", gap="small")
     with bar:
         drawn = widgets.draw(selection, "presenter")
     if selection.presenter:
@@ -103,7 +121,7 @@ def _navigated(lesson: Lesson, selection: Selection) -> Selection:
     to = min(max(selection.slide - back_pressed + on_pressed, 1), n)
     with place:
         paragraph([WORDS["place"].format(title=lesson.title, at=to, n=n)])
-    return replace(drawn, slide=to)
+    return replace(drawn, slide=to), tools
 
 
 def _at(lesson: Lesson, selection: Selection) -> str:

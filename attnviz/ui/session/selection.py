@@ -117,6 +117,9 @@ class Selection:
     desk: str = option(DESK_NAMES, "compose", label="Assignments")
     assigned: str = text("", label="Assignment", longest=LONGEST)
     presenter: bool = switch(False, label="Large type", help="One slide for a room; arrow keys and Space go on.")
+    notes: bool = switch(
+        False, label="Notes for the speaker", help="What to say of the slide, with its answer and what comes next."
+    )
     lang: str = option(LANGUAGE_NAMES, "auto", label="Language")
     digits: int = number(4, 2, 17, label="Digits", help="How many are shown; the arithmetic is done with all of them.")
 

@@ -155,12 +155,6 @@ def test_a_lesson_is_opened_from_a_file_gone_through_and_closed() -> None:
     assert at.sidebar.radio(key="lesson").value == "store"
 
 
-def test_a_room_sees_pictures_and_nothing_to_try() -> None:
-    at = lesson("why_root", 7, presenter="yes")
-    assert clean(at)
-    assert 'class="attn-measures"' not in everything(at)
-
-
 def test_a_picture_that_is_turned_has_its_words_turned() -> None:
     at = lesson("rows_and_columns", 5)
     trace = run(LESSONS["rows_and_columns"].config)

@@ -18,6 +18,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
 from attnviz.text.sentences import plain
 from attnviz.ui.components import formula
+from attnviz.ui.panels.lesson import tally
 from attnviz.ui.session.notices import paragraph
 
 WORDS = Words(
@@ -59,8 +60,10 @@ def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: 
     revealed = is_revealed(at)
     numbered = any(kind == "token" for option in question.options for kind, _ in option)
     options = [plain(option) for option in question.options]
-    if options and (numbered or presenter) and not (presenter and revealed):
-        paragraph([" · ".join(_numbered(options) if numbered else options)])
+    if options and presenter:
+        tally.options(question, at, numbered=numbered, right=question.right if revealed else ())
+    elif numbered and not revealed:
+        paragraph([" · ".join(_numbered(options))])
     given: Given = st.session_state.get(_GIVEN, {}).get(at)
     if revealed:
         _answer(question, given, trace)
@@ -133,9 +136,9 @@ def _in_words(question: ResolvedQuestion, given: Any) -> str:
     return ", ".join(plain(question.options[place]) for place in given) or WORDS["none"]
 
 
-def arithmetic(lines: Sequence[ArithmeticLine], at: str, *, opened: bool) -> None:
+def arithmetic(lines: Sequence[ArithmeticLine], at: str) -> None:
     """The lines of the cell that was asked about."""
-    with st.expander(WORDS["arithmetic"], expanded=opened, key=f"arithmetic-{at}"):
+    with st.expander(WORDS["arithmetic"], expanded=True, key=f"arithmetic-{at}"):
         for each in lines:
             words, numbers = st.columns([1, 3], gap="medium")
             words.markdown(f"**{each.title}**  \n{each.sentence}")

@@ -1,0 +1,70 @@
+"""What a room needs beside a slide: a code to point a camera at, the hands counted, and a window with the notes."""
+
+from __future__ import annotations
+
+import base64
+import html
+
+import streamlit as st
+
+from attnviz.engine.records.config import Config
+from attnviz.exports import links
+from attnviz.lessons.catalogue import LESSONS
+from attnviz.lessons.lesson import Lesson
+from attnviz.settings import url_codec
+from attnviz.settings.language import Words
+from attnviz.ui.session.selection import Selection
+
+WORDS = Words(
+    {
+        "code": "Code",
+        "of_slide": "This slide, to answer on a phone",
+        "file": "This lesson was opened from a file, so no link leads to it. Pass on the file.",
+        "notes": "Notes",
+        "notes_help": "Opens a second window with the notes, the answer and what comes next.",
+    }
+)
+
+
+def link(selection: Selection, **changes: object) -> str:
+    """Return the address of a slide as anybody opens it: the question open, in the language that is spoken here.
+
+    changes  what is otherwise than on a learner's screen, by the fields of Selection
+    """
+    there = Selection(
+        page="lessons",
+        lesson=selection.lesson,
+        slide=selection.slide,
+        lang=selection.lang,
+        **changes,  # type: ignore[arg-type]
+    )
+    return links.link(st.context.url or "", url_codec.link(Config(), there))
+
+
+def tools(lesson: Lesson, selection: Selection) -> None:
+    """Draw the code of the slide and the way to its notes."""
+    in_library = lesson.name in LESSONS
+    with st.popover(WORDS["code"], key="slide-code"):
+        if in_library:
+            _code(link(selection))
+        else:
+            st.markdown(WORDS["file"])
+    if in_library:
+        st.link_button(WORDS["notes"], link(selection, notes=True), help=WORDS["notes_help"])
+
+
+def _code(address: str) -> None:
+    """Draw a link as a code for a camera, or large, to be typed, where no code can be drawn."""
+    try:
+        drawn = links.qr_svg(address)
+    except ImportError:
+        drawn = None
+    note = html.escape(WORDS["of_slide"])
+    image = ""
+    if drawn:
+        code = base64.b64encode(drawn.encode()).decode()
+        image = f'<img alt="{note}" src="data:image/svg+xml;base64,{code}">'
+    st.html(
+        f'<div class="attn-code{"" if drawn else " typed"}"><p>{note}</p>{image}<p class="link">'
+        f"{html.escape(address)}</p></div>"
+    )

@@ -1,0 +1,104 @@
+"""The notes of a slide for whoever speaks: in a window of their own, with the answer before the room has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import streamlit as st
+
+from attnviz.classroom import slides
+from attnviz.classroom.question_kinds import resolve
+from attnviz.classroom.resolved_question import HINTS, ResolvedQuestion
+from attnviz.engine.records.trace import Trace
+from attnviz.engine.run import run
+from attnviz.lessons.lesson import Lesson, Slide
+from attnviz.settings.language import Words
+from attnviz.text.sentences import plain
+from attnviz.ui.session.notices import paragraph
+from attnviz.ui.session.selection import Selection
+
+WORDS = Words(
+    {
+        "heading": "Notes: {title} · {at} of {n}",
+        "previous": "Previous",
+        "next": "Next",
+        "own": "This window is yours alone: show the slide in another one. Each goes on by itself.",
+        "asked": "The question",
+        "answer": "The answer",
+        "often": "Often said",
+        "mistake": "{number}: {hint}",
+        "try": "To try, once it is answered",
+        "goal": "About {minutes} minutes. Afterwards they can: {goal}",
+        "then": "Next slide",
+        "last": "That was the last slide. They now know: {known}",
+    }
+)
+TITLE = 90
+"""Characters of a slide that stand for it."""
+
+
+def page(lesson: Lesson, selection: Selection) -> Selection:
+    """Draw the notes of one slide; the selection as Previous and Next leave it."""
+    n = len(lesson.slides)
+    at = min(selection.slide, n)
+    bar = st.container(horizontal=True, vertical_alignment="center")
+    at -= bar.button(WORDS["previous"], key="previous-slide", shortcut="Left")
+    at += bar.button(WORDS["next"], key="next-slide", shortcut="Right")
+    at = min(max(at, 1), n)
+    slide = lesson.slides[at - 1]
+    shown = run(lesson.on(slide))
+    with st.container(key="speaker"):
+        st.markdown(f"#### {WORDS['heading'].format(title=lesson.title, at=at, n=n)}")
+        for line in _lines(lesson, slide, shown):
+            st.markdown(line)
+        st.markdown(_next(lesson, at))
+    paragraph([WORDS["own"]])
+    return replace(selection, slide=at)
+
+
+def _lines(lesson: Lesson, slide: Slide, shown: Trace) -> Iterator[str]:
+    """Yield what there is to say of a slide, a paragraph at a time."""
+    if slide is lesson.slides[0]:
+        yield WORDS["goal"].format(minutes=lesson.minutes, goal=lesson.goal)
+    if slide.notes:
+        yield slides.fill_numbers(slide.notes, shown)
+    if slide.question is not None:
+        yield from _question(resolve(slide.question, shown, run(lesson.config)), shown)
+    else:
+        yield slides.fill_numbers(slide.text, shown)
+    if slide.control is not None and slide.control.moves:
+        yield f"**{WORDS['try']}.** " + "; ".join(
+            f"{move.label}: {', '.join(choice.label for choice in move.choices)}" for move in slide.control.moves
+        )
+
+
+def _question(found: ResolvedQuestion, shown: Trace) -> Iterator[str]:
+    yield f"**{WORDS['asked']}.** {plain(found.words)}"
+    said = " ".join(plain(sentence) for sentence in found.solution if sentence)
+    why = slides.fill_numbers(found.why, shown) if found.why else ""
+    yield f"**{WORDS['answer']}.** {said} {why}"
+    told: dict[str, str] = {}
+    for each in found.mistakes:
+        told.setdefault(
+            slides.format_number(each.value),
+            WORDS["mistake"].format(number=slides.format_number(each.value), hint=HINTS[each.name]),
+        )
+    if told:
+        yield f"**{WORDS['often']}.**\n" + "".join(f"\n* {each}" for each in told.values())
+
+
+def _next(lesson: Lesson, at: int) -> str:
+    if at == len(lesson.slides):
+        return WORDS["last"].format(known=lesson.known)
+    following = lesson.slides[at]
+    return f"**{WORDS['then']}.** {title(following, run(lesson.on(following)))}"
+
+
+def title(slide: Slide, trace: Trace) -> str:
+    """Return what stands for a slide: the first sentence of it, cut where it is long."""
+    text = slides.fill_numbers(slide.text.split("\n")[0], trace)
+    first = text.split(". ")[0].split("? ")[0]
+    if "$" in first or len(first) <= TITLE:
+        return first
+    return first[:TITLE].rsplit(" ", 1)[0] + " …"

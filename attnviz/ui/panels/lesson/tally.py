@@ -1,0 +1,92 @@
+"""A show of hands: the answers that a teacher counts in the room and types, drawn as bars beside the options.
+
+What is typed stays in the session, by the slide that it belongs to; no link and no file holds it.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Collection, Sequence
+
+import streamlit as st
+
+from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.settings.language import Words
+from attnviz.text.sentences import plain
+from attnviz.ui.session.notices import notice
+
+WORDS = Words(
+    {
+        "open": "Count hands",
+        "hands": "Hands for each option, in order",
+        "example": "for example {numbers}",
+        "note": "Whole numbers with spaces between them; one that is left out at the end is 0.",
+        "unreadable": "Type {n} whole numbers from 0 to {most}, such as {numbers}.",
+        "option": "{number} {option}",
+        "bar": "{n} of {all} hands",
+    }
+)
+MOST = 999
+_HELD = "_hands"
+
+
+def read_hands(text: str, n: int) -> tuple[int, ...] | None:
+    """Return the hands for each of n options; None for what is no list of them.
+
+    >>> read_hands("12 3, 7", 4), read_hands("a lot", 2), read_hands("1 2 3", 2)
+    ((12, 3, 7, 0), None, None)
+    """
+    parts = re.split(r"[\s,;]+", text.strip())
+    if not all(part.isascii() and part.isdecimal() and int(part[:9]) <= MOST for part in parts) or len(parts) > n:
+        return None
+    return tuple(map(int, parts)) + (0,) * (n - len(parts))
+
+
+def _key(at: str) -> str:
+    return f"hands-{at}"
+
+
+def field(question: ResolvedQuestion, at: str) -> None:
+    """Draw the button behind which hands are typed."""
+    if not question.options:
+        return
+    n, numbers = len(question.options), " ".join(map(str, _example(len(question.options))))
+    with st.popover(WORDS["open"], key="count-hands"):
+        held = st.session_state.get(_HELD, {}).get(at, "")
+        text = st.text_input(
+            WORDS["hands"],
+            held,
+            key=_key(at),
+            max_chars=200,
+            placeholder=WORDS["example"].format(numbers=numbers),
+            help=WORDS["note"],
+        )
+        st.session_state[_HELD] = {**st.session_state.get(_HELD, {}), at: text or ""}
+        if (text or "").strip() and read_hands(text or "", n) is None:
+            notice(WORDS["unreadable"].format(n=n, most=MOST, numbers=numbers), kind="fault")
+
+
+def _example(n: int) -> Sequence[int]:
+    return [(7 * place + 4) % 15 for place in range(n)]
+
+
+def options(question: ResolvedQuestion, at: str, *, numbered: bool, right: Collection[int] = ()) -> None:
+    """Draw the options, each with its hands as a bar once these are counted; what is right is marked where it is given.
+
+    numbered  whether options are words of the sentence, so that a number before each helps
+    """
+    n = len(question.options)
+    hands = read_hands(st.session_state.get(_HELD, {}).get(at, ""), n) or (0,) * n
+    most, total = max(hands, default=0), sum(hands)
+    cells = []
+    for place, (option, count) in enumerate(zip(question.options, hands, strict=True)):
+        said = plain(option)
+        label = html.escape(WORDS["option"].format(number=place + 1, option=said) if numbered else said)
+        mark = "✓ " if place in right else ""
+        bar = ""
+        if most:
+            about = html.escape(WORDS["bar"].format(n=count, all=total))
+            bar = f'<i style="width:{100 * count / most:.1f}%" title="{about}"></i><b>{count}</b>'
+        cells.append(f'<li class="{"right" if mark else ""}"><span>{mark}{label}</span><span>{bar}</span></li>')
+    st.html(f'<ul class="attn-hands{" counted" if most else ""}">{"".join(cells)}</ul>')

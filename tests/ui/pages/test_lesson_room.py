@@ -1,0 +1,120 @@
+"""A lesson for a room: nothing but the slide, its code, the hands counted, and the notes in a window of their own."""
+
+from __future__ import annotations
+
+import base64
+import builtins
+import html
+import re
+from typing import Any
+
+import pytest
+
+from attnviz import run
+from attnviz.exports import links
+from attnviz.lessons.catalogue import LESSONS
+from attnviz.ui.panels.lesson import speaker, tally
+from tests.ui.pages.test_lessons import everything, lesson, measures, question
+from tests.ui.test_app import clean, said
+
+
+def texts(at: Any) -> str:
+    return html.unescape("\n".join(each.value for each in (*at.get("html"), *at.markdown)))
+
+
+def test_a_room_has_the_control_once_the_question_is_answered() -> None:
+    at = lesson("softmax_axis", 2, presenter="yes")
+    assert 'class="attn-measures"' not in everything(at)
+    assert LESSONS["softmax_axis"].slides[1].text[:20] in everything(at)
+    at.button(key="space").click().run()
+    assert measures(at)[1] == "1"
+    assert LESSONS["softmax_axis"].slides[1].text[:20] not in everything(at)
+    at.get("button_group")[-1].set_value(0).run()
+    assert clean(at)
+    assert measures(at)[0] == "1"
+
+
+def test_the_code_leads_to_the_very_slide_with_the_question_open() -> None:
+    at = lesson("causal", 3, presenter="yes", sentence="my own words")
+    [shown] = [each.value for each in at.get("html") if 'class="attn-code' in each.value]
+    [link] = re.findall(r'class="link">(.*?)</p>', shown)
+    query = html.unescape(link).partition("?")[2]
+    assert query == "v=1&page=lessons&lesson=causal&slide=3"
+    held = base64.b64decode(re.findall(r"base64,([^\"]+)", shown)[0]).decode()
+    assert held == links.qr_svg(html.unescape(link))
+
+
+def test_without_segno_the_link_stands_there_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *rest: Any, **more: Any) -> Any:
+        if name == "segno":
+            raise ImportError(name)
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    at = lesson("causal", 3, presenter="yes")
+    assert clean(at)
+    [shown] = [each.value for each in at.get("html") if 'class="attn-code' in each.value]
+    assert "attn-code typed" in shown
+    assert "lesson=causal" in shown
+    assert "<img" not in shown
+
+
+def test_hands_are_counted_and_the_right_option_is_marked_only_afterwards() -> None:
+    at = lesson("causal", 3, presenter="yes")
+    assert '"attn-hands counted"' not in texts(at)
+    at.text_input(key="hands-causal-3").set_value("4 11, 3").run()
+    assert clean(at)
+    bars = re.findall(r'width:([\d.]+)%" title="(.*?)".*?<b>(\d+)</b>', texts(at))
+    assert [bar[2] for bar in bars] == ["4", "11", "3", "0", "0", "0"]
+    assert [bar[0] for bar in bars[:3]] == ["36.4", "100.0", "27.3"]
+    assert bars[1][1] == "11 of 18 hands"
+    assert "✓" not in texts(at)
+    at.button(key="space").click().run()
+    [right] = question("causal", 3).right
+    assert [line.startswith(' class="right"') for line in re.findall("<li(.*?)</li>", texts(at))].index(True) == right
+    assert ">11</b>" in texts(at)
+    assert "hands" not in str(at.query_params)
+    at.button(key="space").click().run()
+    at.button(key="previous-slide").click().run()
+    assert ">11</b>" in texts(at)
+
+
+@pytest.mark.parametrize("typed", ["many", "1 2 3 4 5 6 7", "-1", "1000", "١٢"])
+def test_hands_that_cannot_be_read_are_refused_in_a_sentence(typed: str) -> None:
+    at = lesson("causal", 3, presenter="yes")
+    at.text_input(key="hands-causal-3").set_value(typed).run()
+    assert clean(at)
+    assert "Type 6 whole numbers from 0 to 999, such as" in texts(at)
+    assert tally.read_hands(typed, 6) is None
+
+
+def test_the_notes_give_the_answer_what_is_often_said_and_the_next_slide() -> None:
+    at = lesson("why_root", 4, notes="yes")
+    assert clean(at)
+    assert not at.get("plotly_chart")
+    shown = texts(at)
+    assert "Notes: Why divide by √d_k" in shown
+    assert "It is 1.037." in shown
+    assert "8.299: That is what comes out without the scale" in shown
+    assert "And divided by $d_k = 64$ itself?" in shown
+    at.button(key="next-slide").click().run()
+    assert (at.query_params["slide"], at.query_params["notes"]) == ("5", "yes")
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_lesson_has_notes_on_every_slide(name: str) -> None:
+    found = LESSONS[name]
+    for slide in found.slides:
+        lines = list(speaker._lines(found, slide, run(found.on(slide))))
+        assert lines
+        assert not any("[[" in line for line in lines)
+        assert speaker.title(slide, run(found.on(slide)))
+
+
+def test_the_notes_of_the_last_slide_say_what_was_learned() -> None:
+    at = lesson("store", len(LESSONS["store"].slides), notes="yes")
+    assert clean(at)
+    assert LESSONS["store"].known in texts(at)
+    assert "1 of" not in said(at)
