@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.analysis import statistics
-
-Array = np.ndarray
+from attnviz.arrays import Array
 
 KINDS = ("previous", "self", "next", "first", "word", "spread")
 """What a head can mostly do, in the order in which heads are sorted; "spread" is all that is nothing else."""

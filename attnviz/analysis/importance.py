@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine import cost
 from attnviz.engine.backward.gradients import gradients
 from attnviz.engine.records.trace import Trace
@@ -19,7 +20,6 @@ from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.run import run
 from attnviz.engine.tables.initialisers import INITIALISERS
 
-Array = np.ndarray
 MEASURES = ("weight", "by_weight", "by_score")
 MOST_RUNS = 400
 SURE = 1e-6

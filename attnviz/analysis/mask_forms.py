@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step
 from attnviz.engine.tables import masks
 from attnviz.engine.tables.tokenisers import PAD
 from attnviz.settings.rows import Choice, table
 
-Array = np.ndarray
 Normalise = Callable[[Array], Array]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine import inputs
 from attnviz.engine.numerics import noise
 from attnviz.engine.numerics.noise import Address
@@ -20,7 +21,6 @@ from attnviz.engine.tables.tokenisers import TOKENISERS
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.rows import Choice, table
 
-Array = np.ndarray
 Order = tuple[int, ...]
 """For each new place, the old place of what now stands there."""
 

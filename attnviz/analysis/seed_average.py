@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.records.config import Config
 from attnviz.engine.run import run
 from attnviz.engine.tables.initialisers import INITIALISERS
 
 
-def mean_weights(config: Config, seeds: Sequence[int], layer: int = 0) -> np.ndarray:
+def mean_weights(config: Config, seeds: Sequence[int], layer: int = 0) -> Array:
     """Return the mean of a layer's weights over several seeds. Shape (heads, queries, keys).
 
     Raises ConfigError for what `run` refuses, ValueError without seeds.
@@ -29,7 +30,7 @@ SAME = 1e-9
 """Weights this near to each other differ only in the order in which a machine sums."""
 
 
-def is_random(weights: np.ndarray, mean: np.ndarray) -> bool:
+def is_random(weights: Array, mean: Array) -> bool:
     """Return whether weights depend on the seed: whether they are not, but for rounding, their mean over several.
 
     >>> is_random(np.array([0.5, 0.5]), np.array([0.5, 0.5 + 1e-15]))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-Array = np.ndarray
+from attnviz.arrays import Array
 
 SPECIAL = frozenset(
     ("[CLS]", "[SEP]", "[PAD]", "<s>", "</s>", "<pad>", "<bos>", "<eos>", "<|endoftext|>", "<|begin_of_text|>")

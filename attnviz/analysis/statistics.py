@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.settings.rows import Choice, table
-
-Array = np.ndarray
 
 
 def row_sums(A: Array) -> Array:

@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from attnviz.analysis import statistics
+from attnviz.arrays import Array
 from attnviz.engine.attention import Attention, attend
 from attnviz.engine.numerics import noise
 from attnviz.engine.numerics.noise import Address
@@ -17,8 +18,6 @@ from attnviz.engine.records.config import Config, divisors
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.settings.rows import Choice, table
-
-Array = np.ndarray
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 """The d_k at which the spread is measured."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.arithmetic.latex_numbers import Member, NumberFormat, aligned, chain
+from attnviz.arrays import Array
 from attnviz.engine.backward.gradients import Gradients
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.settings.language import Words
 
-Array = np.ndarray
 SOFTMAX = ("softmax", "quiet_softmax")
 MASKED = r"\frac{\partial L}{\partial \hat s_{ij}}"
 

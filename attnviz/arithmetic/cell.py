@@ -10,7 +10,8 @@ import numpy as np
 from attnviz.arithmetic import normaliser_lines, score_lines, typed_lines, vectors
 from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.arithmetic.latex_numbers import NumberFormat, chain, row
-from attnviz.arithmetic.line import ArithmeticLine, Array, Derivation, Equation, MatVec, Result, dimension, largest
+from attnviz.arithmetic.line import ArithmeticLine, Derivation, Equation, MatVec, Result, dimension, largest
+from attnviz.arrays import Array
 from attnviz.engine.external import first_steps
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.external import first_steps
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace
@@ -15,8 +16,6 @@ from attnviz.engine.tables.masks import MASKS, allowed, settings_of
 from attnviz.engine.tables.normalisers.hardmax import size_of_terms
 from attnviz.engine.tables.tokenisers import PAD
 from attnviz.settings.language import Words, translate
-
-Array = np.ndarray
 
 WHY = Words(
     {

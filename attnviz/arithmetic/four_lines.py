@@ -13,7 +13,8 @@ import numpy as np
 
 from attnviz.arithmetic.cell import Cell
 from attnviz.arithmetic.latex_numbers import LARGE, ZERO
-from attnviz.arithmetic.line import ArithmeticLine, Array, largest
+from attnviz.arithmetic.line import ArithmeticLine, largest
+from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 
 CHANGES = ("scale", "softcap", "bias", "mask", "temperature")

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.arrays import Array
+
 FEWEST, MOST = 2, 17
 """Significant digits that may be asked for; 17 bring every float64 back unchanged."""
 
@@ -34,7 +36,7 @@ LARGE = 1e3
 VERTICAL_DOTS = r"&\;\;\vdots"
 
 
-Value = float | np.ndarray
+Value = float | Array
 """A number; an array without axes is one too."""
 
 
@@ -88,7 +90,7 @@ class NumberFormat:
             return "0" if x == 0 else rf"{_short(mantissa)} \times 10^{{{power}}}"
         return _short(f"{x:.{max(self.digits - 1 - power, 0)}f}")
 
-    def settled(self, x: Value, size: float) -> np.ndarray:
+    def settled(self, x: Value, size: float) -> Array:
         """Return the numbers, with 0 for those that are zero but for rounding beside numbers of this size.
 
         At 17 digits, where every float64 is told from every other, they stay as they are.
@@ -124,16 +126,16 @@ class NumberFormat:
         """Return one number minus another."""
         return f"{self.number(left)} - {self.factor(right)}"
 
-    def vector(self, xs: Sequence[float] | np.ndarray, keep: int | None = None) -> list[str]:
+    def vector(self, xs: Sequence[float] | Array, keep: int | None = None) -> list[str]:
         """Return a row of numbers in brackets, in as many lines as it takes."""
         return row([self.number(x) for x in xs], keep)
 
-    def total(self, xs: Sequence[float] | np.ndarray, keep: int | None = None) -> list[str]:
+    def total(self, xs: Sequence[float] | Array, keep: int | None = None) -> list[str]:
         """Return numbers added up, in as many lines as it takes; under dots stands what they add up to."""
         return self.sum([self.number(x) for x in xs], xs, keep)
 
     def sum(
-        self, terms: Sequence[str], worth: Sequence[float] | np.ndarray, keep: int | None = None, plus: Value = 0.0
+        self, terms: Sequence[str], worth: Sequence[float] | Array, keep: int | None = None, plus: Value = 0.0
     ) -> list[str]:
         r"""Written terms added up, and a number; `worth` is each term's value, for those that are left out.
 
@@ -148,7 +150,7 @@ class NumberFormat:
             last = k
         return _sum(listed if plus == 0 else [*listed, self.number(plus)])
 
-    def products(self, left: np.ndarray, right: np.ndarray, keep: int | None = None, plus: Value = 0.0) -> list[str]:
+    def products(self, left: Array, right: Array, keep: int | None = None, plus: Value = 0.0) -> list[str]:
         """Products of two rows of numbers added up, and a number added to them, in as many lines as it takes."""
         return self.sum([self.product(x, y) for x, y in zip(left, right)], left * right, keep, plus)
 

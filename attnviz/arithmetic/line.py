@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from attnviz.arithmetic.latex_numbers import VERTICAL_DOTS, Member, NumberFormat, aligned, chain, shown_entries
 from attnviz.arithmetic.line_words import EDITED, EDITED_TO, EDITED_VECTOR, LINES, SETTLED
+from attnviz.arrays import Array
 from attnviz.settings.language import translate
 
-Array = np.ndarray
 Bars = tuple[tuple[str, float], ...]
 
 CLOSE = 1e-11

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.arithmetic.latex_numbers import chain, row
-from attnviz.arithmetic.line import Array, Derivation, Equation, Result, largest
+from attnviz.arithmetic.line import Derivation, Equation, Result, largest
+from attnviz.arrays import Array
 from attnviz.engine.tables.normalisers.hardmax import least_winner
 from attnviz.settings.language import translate
 

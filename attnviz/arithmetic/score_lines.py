@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from attnviz.arithmetic.latex_numbers import Member, added, chain, row
-from attnviz.arithmetic.line import Array, Derivation, Equation, MatVec, Result, dimension, largest
+from attnviz.arithmetic.line import Derivation, Equation, MatVec, Result, dimension, largest
+from attnviz.arrays import Array
 from attnviz.settings.language import translate
 
 ScoreParameters = Mapping[str, Array]

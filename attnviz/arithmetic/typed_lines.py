@@ -6,8 +6,9 @@ import numpy as np
 
 from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.arithmetic.latex_numbers import Member
-from attnviz.arithmetic.line import Array, Derivation, Equation, Result, dimension
+from attnviz.arithmetic.line import Derivation, Equation, Result, dimension
 from attnviz.arithmetic.normaliser_lines import NormalisedSlice
+from attnviz.arrays import Array
 from attnviz.formula.arrays import Place as Part
 from attnviz.formula.arrays import of_normaliser, of_score
 from attnviz.formula.functions import complete

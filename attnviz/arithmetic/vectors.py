@@ -8,7 +8,8 @@ import numpy as np
 
 from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.arithmetic.latex_numbers import VERTICAL_DOTS, chain, shown_entries
-from attnviz.arithmetic.line import Array, Derivation, Equation, MatVec, Result, dimension
+from attnviz.arithmetic.line import Derivation, Equation, MatVec, Result, dimension
+from attnviz.arrays import Array
 from attnviz.engine.external import first_steps
 from attnviz.settings.language import Words, translate
 

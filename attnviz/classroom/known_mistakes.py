@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.classroom.resolved_question import Mistake, QuestionContext
 from attnviz.engine.records.trace import Step
 
@@ -23,7 +24,7 @@ def of_number(runs: QuestionContext, step: Step, place: tuple[int, ...]) -> tupl
     return _distinct(found, float(step.array[place]))
 
 
-def of_sum(numbers: np.ndarray, across: np.ndarray, value: float) -> tuple[Mistake, ...]:
+def of_sum(numbers: Array, across: Array, value: float) -> tuple[Mistake, ...]:
     """Return the known mistakes for the sum of a row or a column; `across` is the line that crosses it."""
     return _distinct(iter([Mistake("crossed", float(across.sum())), Mistake("mean", float(numbers.mean()))]), value)
 
@@ -46,7 +47,7 @@ def _distinct(found: Iterator[Mistake], right: float) -> tuple[Mistake, ...]:
     return tuple(each for each in found if np.isfinite(each.value) and abs(each.value - right) > 1e-6)
 
 
-def _softmax(x: np.ndarray) -> np.ndarray:
+def _softmax(x: Array) -> Array:
     with np.errstate(invalid="ignore"):
         raised = np.exp(x - x[np.isfinite(x)].max(initial=0.0))
         return raised / raised.sum()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.classroom import spread
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -14,7 +15,7 @@ from attnviz.lessons import predicates
 from attnviz.settings.language import translated_fields
 from attnviz.text.number_format import short
 
-Found = Callable[[Trace, Trace], float | np.ndarray | None]
+Found = Callable[[Trace, Trace], float | Array | None]
 
 
 @translated_fields("label")
@@ -73,7 +74,7 @@ def _one_wide(_: Trace, tried: Trace) -> float:
     return float(np.abs(np.stack(cut) - Q).max())
 
 
-def _head_shares(_: Trace, tried: Trace) -> np.ndarray:
+def _head_shares(_: Trace, tried: Trace) -> Array:
     """Return the largest number that each head adds to the output."""
     W = np.split(tried["w_o"].array, np.cumsum(tried.config.value_widths())[:-1])
     return np.array([np.abs(tried["heads"].head(h) @ W[h]).max() for h in range(len(W))])

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.classroom import slides
 from attnviz.classroom.resolved_question import SAME, QuestionContext, ResolvedQuestion
 from attnviz.engine.records.trace import STEPS, Step, Trace
@@ -76,7 +77,7 @@ def shape_inputs(runs: QuestionContext, name: str) -> tuple[str, ...]:
     return tuple(apart or found)
 
 
-def covered(runs: QuestionContext, step: Step, place: tuple[int, ...]) -> np.ndarray | None:
+def covered(runs: QuestionContext, step: Step, place: tuple[int, ...]) -> Array | None:
     """Return True where a step cannot be drawn while one of its numbers is asked for; None where none of it can.
 
     place  of the number, or of a row, along the axes of the step

@@ -14,6 +14,7 @@ import numpy as np
 from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.latex_numbers import NumberFormat, aligned, chain
 from attnviz.arithmetic.line import ArithmeticLine
+from attnviz.arrays import Array
 from attnviz.classroom import known_mistakes, spread
 from attnviz.classroom.open_questions import covered, inputs_of, shape_inputs
 from attnviz.classroom.predicates import PREDICATES, SHOWS
@@ -177,7 +178,7 @@ def _sum(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     )
 
 
-def _across(step: Step, place: Mapping[str, int]) -> np.ndarray:
+def _across(step: Step, place: Mapping[str, int]) -> Array:
     """Return the line of the other axis with the same number, where there is one."""
     by_query = "query" in place
     other = {"key" if by_query else "query": place["query" if by_query else "key"]}
@@ -234,7 +235,7 @@ def _rows_changed(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuest
     return ResolvedQuestion(form="some", options=rows, right=frozenset(right), solution=solution)
 
 
-def _rows(rows: Sequence[Sentence], right: Sequence[int], most: np.ndarray) -> Sentence:
+def _rows(rows: Sequence[Sentence], right: Sequence[int], most: Array) -> Sentence:
     """Return which rows change, and by how much."""
     if not right:
         return fill(WORDS["no_row"])

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arithmetic.line import ArithmeticLine
+from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.run import run
 from attnviz.settings.language import Words
@@ -113,7 +114,7 @@ class ResolvedQuestion:
     lines: tuple[ArithmeticLine, ...] = ()
     hides: str = ""
     inputs: tuple[str, ...] = ()
-    covered: np.ndarray | None = None
+    covered: Array | None = None
     mistakes: tuple[Mistake, ...] = ()
     how: str = ""
     words: Sentence = ()
@@ -183,12 +184,12 @@ class QuestionContext:
             raise ValueError(PROBLEMS["outside"].format(name=name, given=number, step=step.name, n=n))
         return int(number - 1) // shared
 
-    def of_head(self, name: str, at: Mapping[str, Any]) -> np.ndarray:
+    def of_head(self, name: str, at: Mapping[str, Any]) -> Array:
         """Return the numbers of a step in the head that is asked about, the first if none is named."""
         step = self.step(name)
         return step.head(self.place(step, at, step.axes[:1])[0])
 
-    def compared(self, name: str, at: Mapping[str, Any]) -> np.ndarray:
+    def compared(self, name: str, at: Mapping[str, Any]) -> Array:
         """Return the difference of each number of a step from the other run's: the changed one, or the lesson's.
 
         Raises ValueError if there is no other run, or if the shapes differ.

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from attnviz.arrays import Array
 from attnviz.engine import checks
 from attnviz.engine.numerics import products, scratch
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
@@ -26,7 +27,6 @@ from attnviz.engine.tables.row_names import NormaliserName, ScoreName
 from attnviz.engine.tables.scores import SCORES, Score, swap
 from attnviz.settings.rows import pick
 
-Array = np.ndarray
 Record = Callable[[str, Array], Array]
 Parameters = Mapping[str, ArrayLike]
 

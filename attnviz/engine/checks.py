@@ -10,10 +10,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
+from attnviz.arrays import Array
 from attnviz.engine.numerics.tensors import is_real
 from attnviz.engine.tables.scores import Score
-
-Array = np.ndarray
 
 
 def real(name: str, x: ArrayLike) -> Array:

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.attention import joined, pipeline
-from attnviz.engine.external_arrays import Array, finite, labels_of, stack, tokens_of, where
+from attnviz.engine.external_arrays import finite, labels_of, stack, tokens_of, where
 from attnviz.engine.records.config import Config, divisors
 from attnviz.engine.records.trace import Step, Steps, Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of

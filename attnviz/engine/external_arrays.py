@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.numerics.tensors import real
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, translate
-
-Array = np.ndarray
 
 SHAPES = "(rows, columns), (heads, rows, columns) or (layers, heads, rows, columns)"
 

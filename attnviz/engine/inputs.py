@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from attnviz.arrays import Array
 from attnviz.engine.records import hosted
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Steps
@@ -12,8 +11,6 @@ from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.tokenisers import TOKENISERS, framed
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Plural, Words, translate
-
-Array = np.ndarray
 
 NOTES = Words(
     {

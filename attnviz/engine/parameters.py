@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.numerics.noise import Address
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Steps
@@ -17,8 +18,6 @@ from attnviz.formula import names
 from attnviz.formula.graph import HIDDEN
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import translate
-
-Array = np.ndarray
 
 
 class Parameters:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine import inputs
 from attnviz.engine.attention import joined, pipeline
 from attnviz.engine.learning import film
@@ -28,7 +29,6 @@ from attnviz.engine.tables.tokenisers import PAD
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Plural, Words, translate
 
-Array = np.ndarray
 Projections = Mapping[str, Any]
 
 NOTES = Words(

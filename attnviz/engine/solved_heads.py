@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.numerics import fixed_order
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.tables.head_patterns import (
     PATTERNS,
-    Array,
     LeastSquares,
     Match,
     Pattern,

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from attnviz.analysis import statistics, variance_and_sharing
+from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.tables.initialisers import INITIALISERS
@@ -18,8 +19,6 @@ from attnviz.settings.language import Plural, Words, translate, translate_all
 from attnviz.text import cost_ledger
 from attnviz.text.cell_sentence import percent
 from attnviz.text.number_format import short
-
-Array = np.ndarray
 
 SUM = "Σ"
 SUMS = Words(

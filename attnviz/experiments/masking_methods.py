@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from attnviz.analysis.mask_forms import FILLS, leaked, unmasked
+from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
@@ -111,8 +112,8 @@ class MaskingTrial:
 
     trace: Trace
     head: int
-    scores: np.ndarray
-    allowed: np.ndarray
+    scores: Array
+    allowed: Array
     large: float
     notes: tuple[str, ...]
 
@@ -123,23 +124,23 @@ class MaskingTrial:
         return list((labels | {"large_number": short(self.large)}).values())
 
     @cached_property
-    def weights(self) -> np.ndarray:
+    def weights(self) -> Array:
         """(ways, queries, keys), in the order of FILLS."""
         return self._hidden(self.allowed)
 
-    def hidden_by(self, way: str) -> np.ndarray:
+    def hidden_by(self, way: str) -> Array:
         """(queries, keys), the weights under one way of FILLS alone."""
         return self._hidden(self.allowed, (way,))[0]
 
     @cached_property
-    def emptied(self) -> np.ndarray:
+    def emptied(self) -> Array:
         """(ways, keys): what becomes of a row with nothing allowed, the first of this mask or else the first query."""
         allowed = self.allowed.copy()
         row = int(allowed.any(axis=-1).argmin())
         allowed[row] = False
         return self._hidden(allowed)[:, row]
 
-    def _hidden(self, allowed: np.ndarray, ways: Iterable[str] = FILLS) -> np.ndarray:
+    def _hidden(self, allowed: Array, ways: Iterable[str] = FILLS) -> Array:
         config = self.trace.config
         normaliser = normaliser_of(config).fn
         normalise = partial(NORMALISED_AXES[config.normalise_over].fn, normaliser, T=config.temperature)
@@ -180,7 +181,7 @@ def leakiest(trace: Trace, layer: int) -> tuple[int, float]:
     return head, most[head]
 
 
-def _most(A: np.ndarray, allowed: np.ndarray) -> float:
+def _most(A: Array, allowed: Array) -> float:
     """Return the most that leaks in a row that may attend to anything at all."""
     return float(leaked(A, allowed)[allowed.any(axis=-1)].max(initial=0.0))
 
@@ -226,7 +227,7 @@ def ways(found: MaskingTrial) -> pd.DataFrame:
     return pd.DataFrame(rows).rename(columns=dict(COLUMNS))
 
 
-def _becomes(row: np.ndarray, *, bare: bool) -> str:
+def _becomes(row: Array, *, bare: bool) -> str:
     """Describe a row with nothing allowed; `bare` if the formula alone would divide 0 by 0."""
     if np.isnan(row).any():
         return EMPTY["nan"]
@@ -247,7 +248,7 @@ def sums(found: MaskingTrial) -> pd.DataFrame:
     return _by_query(found, found.weights.sum(axis=-1))
 
 
-def _by_query(found: MaskingTrial, numbers: np.ndarray) -> pd.DataFrame:
+def _by_query(found: MaskingTrial, numbers: Array) -> pd.DataFrame:
     index = pd.Index(labels(found.trace.query_tokens), name=translate("query"))
     return pd.DataFrame(numbers.T, index=index, columns=found.names)
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.external import ExternalConfig, is_external
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import checked
@@ -34,8 +35,6 @@ from attnviz.settings.fields import default, settings
 from attnviz.settings.language import Words, translate
 from attnviz.text.step_names import PARAMETERS
 from attnviz.uploads import npy, parse_text
-
-Array = np.ndarray
 
 ABOUT, FORMAT, VERSION = "about", "attnviz", 1
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # what a zip archive calls no time at all, so that equal runs are equal files

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.exports.javascript import joined
@@ -270,7 +271,7 @@ def _tables(trace: Trace) -> Iterator[str]:
             yield _table(trace, TEXTS["table"].format(layer=layer + 1, head=name), numbers)
 
 
-def _table(trace: Trace, caption: str, numbers: np.ndarray) -> str:
+def _table(trace: Trace, caption: str, numbers: Array) -> str:
     keys = "".join(f"<th>{markup.escape(word(token))}</th>" for token in trace.key_tokens)
     rows = "".join(
         f"<tr><th>{markup.escape(word(token))}</th>{''.join(f'<td>{rounded_number(x)}</td>' for x in row)}</tr>"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attnviz.analysis.mask_forms import FORMS, combined
+from attnviz.arrays import Array
 from attnviz.engine.records.config import Config
 from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.tokenisers import PAD
@@ -34,7 +35,7 @@ READ = '{make}([[cell == "x" for cell in row] for row in rows])'
 NOT_THE_SAME = "# The queries do not all see the\n# same keys: no such mask."
 
 
-def expression(config: Config, allowed: np.ndarray, key_tokens: Sequence[str]) -> str | None:
+def expression(config: Config, allowed: Array, key_tokens: Sequence[str]) -> str | None:
     """Return the mask of a setting in i and j; None if it has none, or if it is not exactly this mask.
 
     >>> expression(Config(mask="causal"), np.tri(3, dtype=bool), ("a", "b", "c"))
@@ -49,7 +50,7 @@ def expression(config: Config, allowed: np.ndarray, key_tokens: Sequence[str]) -
     return terms[0] if len(terms) == 1 else " & ".join(f"({term})" for term in terms)
 
 
-def code(name: str, allowed: np.ndarray, term: str | None = None) -> str:
+def code(name: str, allowed: Array, term: str | None = None) -> str:
     """Return a form of the mask as code that makes it.
 
     `term` is its expression, used where not every cell can be read.
@@ -69,7 +70,7 @@ def code(name: str, allowed: np.ndarray, term: str | None = None) -> str:
     return "\n".join(["import numpy as np" if numpy else "import torch", "", *lines])
 
 
-def _literal(form: np.ndarray, target: str, make: str) -> list[str]:
+def _literal(form: Array, target: str, make: str) -> list[str]:
     """Return every cell of a form, in letters short enough for a row to stay on its line."""
     if form.dtype == bool:
         rows = [", ".join("FT"[int(cell)] for cell in row) for row in np.atleast_2d(form)]
@@ -82,7 +83,7 @@ def _literal(form: np.ndarray, target: str, make: str) -> list[str]:
     return [letters, f"{target} = {make}([", *(f"    [{row}]," for row in rows), f"]{kind})"]
 
 
-def _picture(allowed: np.ndarray) -> list[str]:
+def _picture(allowed: Array) -> list[str]:
     """Return the rows as text, one mark a cell."""
     return ['rows = """', *("".join(".x"[int(cell)] for cell in row) for row in allowed), '""".split()']
 

@@ -14,6 +14,7 @@ import pandas as pd
 
 from attnviz.analysis import statistics
 from attnviz.analysis.statistics import STATISTICS
+from attnviz.arrays import Array
 from attnviz.engine.external import forbidden
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.language import Words
@@ -83,7 +84,7 @@ def _names(step: Step) -> list[str]:
     return [axis if axis not in step.axes[:at] else f"{axis}_2" for at, axis in enumerate(step.axes)]
 
 
-def _places(step: Step) -> tuple[np.ndarray, np.ndarray]:
+def _places(step: Step) -> tuple[Array, Array]:
     """Return the indices of each number, (axes, numbers) counted from 0, and the numbers."""
     if not step.axes[0].endswith("head"):
         return np.indices(step.shape).reshape(len(step.shape), -1), step.array.reshape(-1)
@@ -164,7 +165,7 @@ def head_statistics(trace: Trace, layer: int) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _statistics(trace: Trace, layer: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def _statistics(trace: Trace, layer: int) -> tuple[Array, dict[str, Array]]:
     A = trace.layers[layer]["weights"].array
     return A, statistics.of_rows(A, is_self=not trace.config.is_cross_attention)
 

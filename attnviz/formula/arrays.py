@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.formula.graph import KEY, QUERY, Formula
-
-Array = np.ndarray
 
 _SPREAD = {
     "matrix": (slice(None), None),

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.formula import arrays, work
-from attnviz.formula.arrays import Array, Place
+from attnviz.formula.arrays import Place
 from attnviz.formula.faults import fault
 from attnviz.formula.gradient import gradients
 from attnviz.formula.graph import Formula

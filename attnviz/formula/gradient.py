@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnviz.formula.arrays import Array, Arrays
+from attnviz.arrays import Array
+from attnviz.formula.arrays import Arrays
 from attnviz.formula.graph import AXES, Formula, Node
 from attnviz.formula.numbers import Numbers
 

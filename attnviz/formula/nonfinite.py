@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.formula.arrays import Array, Place, of_normaliser, of_score
+from attnviz.arrays import Array
+from attnviz.formula.arrays import Place, of_normaliser, of_score
 from attnviz.formula.graph import Formula, Node
 from attnviz.formula.numbers import Numbers, scores, weights
 from attnviz.settings.language import Words

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.formula.arrays import Array, of_score
+from attnviz.arrays import Array
+from attnviz.formula.arrays import of_score
 from attnviz.formula.graph import Formula
 from attnviz.formula.numbers import scores
 from attnviz.settings.language import Words

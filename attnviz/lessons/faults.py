@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.trace import Trace
@@ -20,7 +21,7 @@ WRONG_BY = 0.1
 """What one wrong digit after the point adds."""
 
 
-def _edits(step: str, before: np.ndarray, after: np.ndarray) -> Iterator[Edit]:
+def _edits(step: str, before: Array, after: Array) -> Iterator[Edit]:
     """Yield the numbers of a step in the first layer that are others after a fault."""
     for place in np.argwhere(before != after).tolist():
         yield 0, step, tuple(place), float(after[tuple(place)])

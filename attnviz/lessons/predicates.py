@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 
 from attnviz.analysis import statistics
+from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.tokenisers import PAD
 
@@ -73,7 +74,7 @@ def scores_and_v(trace: Trace) -> Figures:
 
 def alike_at_a_distance(trace: Trace) -> Figures:
     """Return the largest difference between the scores of the same two words at the same distance."""
-    S, seen, most = trace["scores"].array, dict[tuple[str, str, int], np.ndarray](), 0.0
+    S, seen, most = trace["scores"].array, dict[tuple[str, str, int], Array](), 0.0
     for (i, query), (j, key) in product(enumerate(trace.query_tokens), enumerate(trace.key_tokens)):
         first = seen.setdefault((query, key, j - i), S[:, i, j])
         most = max(most, float(np.abs(S[:, i, j] - first).max()))

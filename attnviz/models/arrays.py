@@ -6,11 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.models.families import Family
 from attnviz.models.safetensors import shaped
 from attnviz.models.shapes import Shape
-
-Array = np.ndarray
 
 
 class Arrays:

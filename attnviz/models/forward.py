@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.attention import joined, pipeline
 from attnviz.engine.numerics.products import product
 from attnviz.engine.records.pretrained import PretrainedConfig
@@ -18,7 +19,6 @@ from attnviz.engine.tables.scores import SCORES
 from attnviz.engine.tables.tokenisers import PAD
 from attnviz.models.shapes import Shape
 
-Array = np.ndarray
 Weights = Mapping[str, Array]
 
 BENT: dict[str, Callable[[Array], Array]] = {name: row.fn for name, row in FEED_FORWARDS.items()}

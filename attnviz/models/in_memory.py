@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.models.model import Model
 from attnviz.models.safetensors import missing
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
-
-Array = np.ndarray
 
 FAR = 0.05
 """How far the model's own hidden states may be from these, as a share of the largest: bfloat16 is within 0.02."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.records import edits as edits_of
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
@@ -25,7 +26,6 @@ from attnviz.models.safetensors import Tensors
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, translate
 
-Array = np.ndarray
 Tokenise = Callable[[str], tuple[list[int], list[str]]]
 
 NOTES = Words(

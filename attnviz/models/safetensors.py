@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
-
-Array = np.ndarray
 
 KINDS = {
     "F64": "<f8",

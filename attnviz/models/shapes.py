@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
-
-Array = np.ndarray
 
 FAULTS = Words(
     {

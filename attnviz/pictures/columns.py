@@ -8,6 +8,7 @@ import numpy as np
 
 from attnviz.analysis.head_kinds import head_kinds
 from attnviz.analysis.statistics import effective_keys
+from attnviz.arrays import Array
 from attnviz.engine.external import forbidden
 from attnviz.engine.records.pretrained import is_pretrained
 from attnviz.engine.records.trace import Trace
@@ -182,7 +183,7 @@ def roles(trace: Trace, layer: int) -> tuple[str, ...]:
     return tuple(title(kind, "") if kind.kind in ("previous", "next") else role for kind, role in zip(kinds, found))
 
 
-def _role(trace: Trace, weights: np.ndarray) -> str:
+def _role(trace: Trace, weights: Array) -> str:
     n, m = weights.shape
     own = float(np.trace(weights)) / n if not trace.config.is_cross_attention else 0.0
     totals = weights.sum(axis=0) / n

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.pictures import stages
 from attnviz.pictures.stage_record import Stage
@@ -71,7 +72,7 @@ class Move:
         return self.b - self.a
 
 
-def pair(a: Trace, b: Trace, layer: int, name: str) -> tuple[np.ndarray, np.ndarray] | None:
+def pair(a: Trace, b: Trace, layer: int, name: str) -> tuple[Array, Array] | None:
     """Return a step's numbers in both runs, of the heads and tokens that both have.
 
     None if there are none to compare.
@@ -99,7 +100,7 @@ def _tokens(trace: Trace, axis: str) -> Sequence[str] | None:
     return {"query": trace.query_tokens, "key": trace.key_tokens}.get(axis)
 
 
-def difference(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def difference(left: Array, right: Array) -> Array:
     """B - A; 0 where both are the same infinity."""
     with np.errstate(invalid="ignore"):
         return np.where(left == right, 0.0, right - left)
@@ -127,11 +128,11 @@ def _named(step: Step) -> str:
     return f"{within_sentence(NAMES[step.name])} {plain(step.symbol)}"
 
 
-def _equal(left: np.ndarray, right: np.ndarray) -> bool:
+def _equal(left: Array, right: Array) -> bool:
     return bool((_moved(left, right) == 0).all())
 
 
-def _moved(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _moved(left: Array, right: Array) -> Array:
     """Return how far each number moved; 0 where it is how a machine sums, infinite where one alone is."""
     apart = np.abs(difference(left, right))
     sizes = np.abs(left[np.isfinite(left)])
@@ -320,7 +321,7 @@ def _has_heads(trace: Trace, layer: int, name: str) -> bool:
     return step is not None and step.axes[0].endswith("head")
 
 
-def _by_head(array: np.ndarray) -> np.ndarray:
+def _by_head(array: Array) -> Array:
     """Any step as (heads, rows, columns)."""
     return array.reshape((1,) * (3 - array.ndim) + array.shape)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from attnviz.arithmetic.cell import Cell
 from attnviz.arithmetic.four_lines import Change, FourLines, Mixture, Terms, four_lines, mixture
-from attnviz.arithmetic.line import Array
+from attnviz.arrays import Array
 from attnviz.engine.external import ONE
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of

@@ -9,7 +9,8 @@ import numpy as np
 
 from attnviz.arithmetic.cell import Cell
 from attnviz.arithmetic.four_lines import Terms, fold, settled
-from attnviz.arithmetic.line import Array, largest
+from attnviz.arithmetic.line import largest
+from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnviz.analysis.statistics import column_sums, effective_keys
+from attnviz.arrays import Array
 from attnviz.pictures import placement
 from attnviz.pictures.colours import DARK, EDITED, MASKED, WANTED
 from attnviz.pictures.placement import NARROWEST_PAGE, Placement, Tiling
@@ -78,7 +79,7 @@ def without_template(figure: dict[str, Any]) -> Figure:
     return drawn
 
 
-def split_numbers(figure: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], np.ndarray]:
+def split_numbers(figure: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any], Array]:
     """Return a mosaic's figure in parts: an empty chart of its height, what goes in, and the numbers of that.
 
     The first two are JSON; `z` says only what the numbers are like. The name of the one trace says which height that
@@ -128,7 +129,7 @@ def _as_written() -> type[Figure]:
     return AsWritten
 
 
-def blocks(stage: Stage, tiling: Tiling) -> np.ndarray:
+def blocks(stage: Stage, tiling: Tiling) -> Array:
     """Return the drawn cells of every head, (heads, lines, columns): the number of each that is largest in size.
 
     NaN wherever nothing is drawn.
@@ -150,7 +151,7 @@ def behind(stage: Stage, tiling: Tiling, head: int, row: int, column: int) -> tu
     return line * tiling.block + at // tiling.fold, place * tiling.fold + at % tiling.fold
 
 
-def _apart(array: np.ndarray, tiling: Tiling) -> np.ndarray:
+def _apart(array: Array, tiling: Tiling) -> Array:
     """(heads, lines, columns, cells of a block): the array in blocks, filled up with NaN or False."""
     heads, rows, columns = array.shape
     block, fold = tiling.block, tiling.fold
@@ -160,7 +161,7 @@ def _apart(array: np.ndarray, tiling: Tiling) -> np.ndarray:
     return whole.reshape(heads, lines, block, places, fold).swapaxes(2, 3).reshape(heads, lines, places, block * fold)
 
 
-def _largest(drawn: np.ndarray, apart: np.ndarray) -> np.ndarray:
+def _largest(drawn: Array, apart: Array) -> Array:
     """Return which cell of each block is largest in size.
 
     One that is no number before all others, one not drawn last.
@@ -169,18 +170,18 @@ def _largest(drawn: np.ndarray, apart: np.ndarray) -> np.ndarray:
     return np.where(drawn.astype(bool), size, -1.0).argmax(axis=-1)
 
 
-def _laid_out(cells: np.ndarray, tiling: Tiling, dtype: type[np.floating[Any]]) -> np.ndarray:
+def _laid_out(cells: Array, tiling: Tiling, dtype: type[np.floating[Any]]) -> Array:
     """Return every head at its place, NaN wherever nothing is drawn; an infinite number stays infinite."""
     shape = (tiling.down * (tiling.lines + 1) - 1, tiling.across * (tiling.columns + 1) - 1)
-    picture: np.ndarray = np.full(shape, np.nan, dtype)
+    picture: Array = np.full(shape, np.nan, dtype)
     with np.errstate(over="ignore"):  # beyond float32 a number is drawn as infinite
-        shown: np.ndarray = cells.astype(dtype)
+        shown: Array = cells.astype(dtype)
     for head, top, left in tiling.corners():
         picture[top : top + tiling.lines, left : left + tiling.columns] = shown[head, :, : tiling.columns]
     return picture
 
 
-def _meta(stage: Stage, tiling: Tiling, cells: np.ndarray) -> dict[str, Any]:
+def _meta(stage: Stage, tiling: Tiling, cells: Array) -> dict[str, Any]:
     """Return the facts by which the browser finds a cell, names it and writes beside it."""
     return {
         "rows": list(stage.rows),
@@ -205,7 +206,7 @@ def _meta(stage: Stage, tiling: Tiling, cells: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _ends(cells: np.ndarray) -> list[float]:
+def _ends(cells: Array) -> list[float]:
     """Return the size of the largest number of each head, 0 where all are."""
     return [float(np.abs(head[np.isfinite(head)]).max(initial=0.0)) for head in cells]
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.external import of_weights
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.tokenisers import graphemes
@@ -191,7 +192,7 @@ def _maps(shown: Sequence[Stage], visible_now: bool) -> list[dict[str, Any]]:
     ]
 
 
-def _numbers(stage: Stage, head: int) -> np.ndarray:
+def _numbers(stage: Stage, head: int) -> Array:
     """Return the numbers of a head, NaN where nothing is drawn."""
     numbers = stage.array[head, :, : stage.true_widths[head]].astype(np.float64)
     return numbers if stage.hidden is None else np.where(stage.hidden[head, :, : numbers.shape[1]], np.nan, numbers)

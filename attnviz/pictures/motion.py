@@ -13,7 +13,8 @@ import numpy as np
 
 from attnviz.arithmetic.cell import Cell
 from attnviz.arithmetic.four_lines import CHANGES, Mixture, mixture, settled
-from attnviz.arithmetic.line import ArithmeticLine, Array, largest
+from attnviz.arithmetic.line import ArithmeticLine, largest
+from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.explanation_parts import Tokens, number, plain
 from attnviz.settings.language import Words

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.external import first_steps, forbidden
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import STEPS, Step, Trace
@@ -44,7 +45,7 @@ class Entry:
     stage: int
     on_path: bool
     changes: bool
-    thumbnail: np.ndarray
+    thumbnail: Array
     colours: tuple[str, ...]
 
 
@@ -122,7 +123,7 @@ def _changes(found: dict[str, Step], step: Step) -> bool:
     return other is None or not np.array_equal(step.array, other.array, equal_nan=True)
 
 
-def hidden(found: dict[str, Step], step: Step) -> np.ndarray | None:
+def hidden(found: dict[str, Step], step: Step) -> Array | None:
     """True where a query may not attend to a key, for the steps that know it."""
     if step.name == "allowed":
         return ~step.array
@@ -131,7 +132,7 @@ def hidden(found: dict[str, Step], step: Step) -> np.ndarray | None:
     return np.isneginf(step.array) if step.name in ("masked", "bias") else None
 
 
-def _as_stage(step: Step, hidden: np.ndarray | None) -> Stage:
+def _as_stage(step: Step, hidden: Array | None) -> Stage:
     array = step.array if step.axes[0].endswith("head") else step.array[None]
     if array.ndim == 2:
         array = array[:, None]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.pictures import placement
 from attnviz.pictures.colours import SHARE, SIGNED
 from attnviz.pictures.mosaic import Shape, room_for
@@ -49,12 +50,12 @@ class Stage:
 
     name: str
     title: str
-    array: np.ndarray
+    array: Array
     kind: str
     rows: Sequence[str]
     columns: Sequence[str] | None = None
     axes: tuple[str, str] = ("query", "key")
-    masked: np.ndarray | None = None
+    masked: Array | None = None
     widths: Sequence[int] | None = None
     heads: Sequence[str] | None = None
     phrase: str = ""
@@ -83,7 +84,7 @@ class Stage:
         return tuple(self.heads or (translate("head {n}", n=head + 1) for head in range(self.array.shape[0])))
 
     @property
-    def hidden(self) -> np.ndarray | None:
+    def hidden(self) -> Array | None:
         """True where nothing is drawn; in a stage that tells what is allowed, that is wherever it is not."""
         return self.array == 0 if self.kind == "allowed" else self.masked
 
@@ -130,7 +131,7 @@ def scale(stage: Stage) -> Scale:
     return Scale(0.0, high if stage.tight and high else max(1.0, high), SHARE)
 
 
-def drawn_cells(stage: Stage) -> np.ndarray:
+def drawn_cells(stage: Stage) -> Array:
     """True where a head has a number to show: inside its true width and not masked."""
     heads, _, columns = stage.array.shape
     inside = np.arange(columns) < np.array(stage.true_widths).reshape(heads, 1, 1)

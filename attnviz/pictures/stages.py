@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.external import are_shares, first_steps, forbidden
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace
@@ -112,7 +113,7 @@ def _names(trace: Trace, axis: str, size: int) -> Sequence[str] | None:
     return {"query": trace.query_tokens, "key": trace.key_tokens, "": ("",) * size}.get(axis)
 
 
-def _masked(trace: Trace, step: Step, shape: tuple[int, ...]) -> np.ndarray | None:
+def _masked(trace: Trace, step: Step, shape: tuple[int, ...]) -> Array | None:
     """Return where nothing is drawn: cells that a query may not attend to, and those that are minus infinity."""
     if step.axes[-2:] != ("query", "key") or step.kind == "allowed":
         return None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
+from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.pictures import pipeline_strip
@@ -45,7 +44,7 @@ class Node:
     shape: str
     meaning: str
     before: tuple[str, str]
-    picture: np.ndarray
+    picture: Array
     colours: tuple[str, ...]
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step
 
 LARGEST = (48, 32)
@@ -16,7 +17,7 @@ NOTHING, MASKED, ODD, LOWEST, HIGHEST = 0, 1, 2, 3, 255
 """What a pixel of a thumbnail may be: no cell, a masked one, not a finite number, or a place on the colour scale."""
 
 
-def thumbnail(step: Step, low: float, high: float, hidden: np.ndarray | None = None) -> np.ndarray:
+def thumbnail(step: Step, low: float, high: float, hidden: Array | None = None) -> Array:
     """Return all heads of a step as one small picture of indices into the colour scale from `low` to `high`.
 
     Heads stand side by side, wrapped into rows, with a pixel between them. A step that is too large is drawn in
@@ -35,7 +36,7 @@ def thumbnail(step: Step, low: float, high: float, hidden: np.ndarray | None = N
     return picture
 
 
-def _indices(array: np.ndarray, low: float, high: float, hidden: np.ndarray | None) -> np.ndarray:
+def _indices(array: Array, low: float, high: float, hidden: Array | None) -> Array:
     finite = np.isfinite(array)
     place = (np.where(finite, array, low).astype(float) - low) / (high - low)
     indices = LOWEST + np.rint(np.clip(place, 0, 1) * (HIGHEST - LOWEST)).astype(np.uint8)
@@ -45,7 +46,7 @@ def _indices(array: np.ndarray, low: float, high: float, hidden: np.ndarray | No
     return indices
 
 
-def _tiles(step: Step, indices: np.ndarray) -> list[np.ndarray]:
+def _tiles(step: Step, indices: Array) -> list[Array]:
     """Return the picture of each head by itself, without padding."""
     pictured = replace(step, array=indices)
     heads = len(indices) if step.axes[0].endswith("head") else 1
@@ -76,7 +77,7 @@ def _arranged(heads: int, rows: int, columns: int, *, square: bool) -> tuple[int
     return max(drawn(across) for across in range(least, most + 1))[2:]
 
 
-def _pooled(tile: np.ndarray, block: tuple[int, int], *, signed: bool) -> np.ndarray:
+def _pooled(tile: Array, block: tuple[int, int], *, signed: bool) -> Array:
     """Return one pixel a block: what is not finite first, then what is furthest from zero, then what is masked."""
     if block == (1, 1):
         return tile

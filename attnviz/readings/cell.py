@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from attnviz.formula.arrays import Array
+from attnviz.arrays import Array
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
 from attnviz.formula.numbers import Numbers
 from attnviz.readings.latex import Latex

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.formula.graph import Formula, Node
 from attnviz.formula.numbers import MORE, ONE
 
@@ -55,14 +56,14 @@ def is_zero_of_nothing(formula: Formula) -> bool:
     """
     if at_forbidden(formula.root) != ZERO:
         return True  # a script leaves out what is forbidden where that is not harmless
-    found: dict[int, np.ndarray] = {}
+    found: dict[int, Array] = {}
     with np.errstate(all="ignore"):
         for node in formula.nodes:
             found[id(node)] = _of_nothing(node, [found[id(arg)] for arg in node.args])
     return bool(np.all(found[id(formula.root)] == 0))
 
 
-def _of_nothing(node: Node, args: list[np.ndarray]) -> np.ndarray:
+def _of_nothing(node: Node, args: list[Array]) -> Array:
     """Return what a node comes to where every score is -inf."""
     if node.op in NEUTRAL:
         return np.array(np.nan if node.op == "level" else float(NEUTRAL[node.op]))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.external import are_shares
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.language import Plural, Words, translate
@@ -212,7 +213,7 @@ def _facts(trace: Trace, step: Step) -> Sentence:
     return ((TEXT, facts), *_largest(trace, step, shown), (TEXT, closed_cells))
 
 
-def _shown(step: Step) -> np.ndarray:
+def _shown(step: Step) -> Array:
     """Find the finite numbers of the step that are not padding."""
     shown = np.isfinite(step.array)
     for h in range(step.shape[0] if step.true_widths else 0):
@@ -222,7 +223,7 @@ def _shown(step: Step) -> np.ndarray:
     return shown
 
 
-def _largest(trace: Trace, step: Step, shown: np.ndarray) -> Sentence:
+def _largest(trace: Trace, step: Step, shown: Array) -> Sentence:
     """Return the largest number and where it is; of equal ones the first."""
     place = np.unravel_index(int(np.argmax(np.where(shown, step.array, -np.inf))), step.shape)
     at = {axis: int(i) for axis, i in zip(step.axes, place)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.arithmetic.cell_position import CellPosition
+from attnviz.arrays import Array
 from attnviz.engine.external import ONE, forbidden, is_external
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
@@ -70,7 +71,7 @@ def percent(share: float) -> str:
     return translate(PERCENT, n=round(100 * share))
 
 
-def _case(config: Config, row: np.ndarray, near: float) -> str:
+def _case(config: Config, row: Array, near: float) -> str:
     """Return whether the weights of a row are shares, shares that leave something, or what else they are.
 
     near  how far the sum of shares may be from 1
@@ -91,7 +92,7 @@ def _alike(left: float, right: float) -> bool:
     return bool(abs(left - right) <= 1e-12 * max(abs(left), abs(right)))
 
 
-def _rank(row: np.ndarray, key: int) -> str:
+def _rank(row: Array, key: int) -> str:
     """Describe the rank of a key's weight among the others, where none is larger."""
     others = np.delete(row, key)
     tied = sum(_alike(other, row[key]) for other in others)

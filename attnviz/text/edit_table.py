@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import MOST, OUTER, Edit
 from attnviz.engine.records.trace import Step, Trace
@@ -77,7 +78,7 @@ def changed_cells(
     return _with(config, (edit for edit in config.edits if edit[:3] not in gone), new)
 
 
-def set_matrix(trace: Trace, config: Config, on: EditedMatrix, matrix: np.ndarray) -> Config:
+def set_matrix(trace: Trace, config: Config, on: EditedMatrix, matrix: Array) -> Config:
     """Return the setting with a whole part of a step set; numbers that are there already are left as they are.
 
     Raises ConfigError if the matrix has another shape.

@@ -9,6 +9,7 @@ from itertools import takewhile
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.external import ONE, forbidden, is_external
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of
@@ -59,9 +60,9 @@ class Reading:
     head     None = the mean over `n_heads`
     """
 
-    weights: np.ndarray
-    masked: np.ndarray
-    shares: np.ndarray
+    weights: Array
+    masked: Array
+    shares: Array
     queries: tuple[str, ...]
     keys: tuple[str, ...]
     is_self: bool

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from attnviz.arrays import Array
+
 Pair = tuple[int | None, int | None]
 
 
@@ -48,7 +50,7 @@ def shared(pairs: Sequence[Pair]) -> tuple[list[int], list[int]]:
     return [i for i, _ in both], [j for _, j in both]
 
 
-def _lengths(one: Sequence[str], other: Sequence[str]) -> np.ndarray:
+def _lengths(one: Sequence[str], other: Sequence[str]) -> Array:
     """Compute the length of the longest common subsequence of the rests from each pair of places on."""
     longest = np.zeros((len(one) + 1, len(other) + 1), dtype=int)
     for i in reversed(range(len(one))):

@@ -16,10 +16,9 @@ from math import prod
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words, translate
-
-Array = np.ndarray
 
 MAGIC, ZIP = np.lib.format.MAGIC_PREFIX, (b"PK\x03\x04", b"PK\x05\x06")
 LONGEST_AXIS = 4096

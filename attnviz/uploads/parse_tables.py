@@ -14,13 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.records.trace import AXES
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words, translate
 from attnviz.settings.plain_text import clean
 from attnviz.uploads import npy
 
-Array = np.ndarray
 Cells = list[list[str]]
 
 MOST_NUMBERS = 1_000_000  # in a text: so many are read well within a second

@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.settings.faults import shorten
 from attnviz.settings.language import translate
 from attnviz.settings.plain_text import clean
 from attnviz.uploads import npy
 from attnviz.uploads import parse_tables as tables
-
-Array = np.ndarray
 
 MOST_TOKENS = npy.LONGEST_AXIS
 LONGEST_TOKEN = 200

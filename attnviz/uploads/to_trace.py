@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from attnviz.arrays import Array
 from attnviz.engine.external import of_scores, of_vectors, of_weights
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
@@ -12,7 +13,6 @@ from attnviz.engine.tables.scores import SCORES
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words, translate
 from attnviz.uploads import parse_text
-from attnviz.uploads.npy import Array
 from attnviz.uploads.parse_text import Upload
 
 PARTS = {"weights": ("weights",), "scores": ("scores",), "vectors": ("q", "k", "v")}

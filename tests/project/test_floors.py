@@ -208,3 +208,10 @@ def test_attnviz_loads_nothing_heavier_than_numpy(statement: str) -> None:
 
 def test_the_check_for_heavy_imports_can_fail() -> None:
     assert loaded_by(f"{RUN}; import pandas") & {"numpy", *HEAVY} == {"numpy", "pandas"}
+
+
+def test_one_module_says_what_an_array_is() -> None:
+    spelled = re.compile(r"^\w+ = np\.ndarray$|NDArray\[|(->|[:|]) np\.ndarray\b", re.MULTILINE)
+    assert [path.name for path in PACKAGE.rglob("*.py") if spelled.search(path.read_text(encoding="utf-8"))] == [
+        "arrays.py"
+    ]

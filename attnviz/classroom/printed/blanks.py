@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.external import forbidden
 from attnviz.engine.numerics.noise import Address, uniform
 from attnviz.engine.records.trace import Step, Trace
@@ -45,7 +46,7 @@ def can_be_worked_out(name: str, printed: Iterable[str]) -> bool:
     return name in NEEDED and all(there & set(group) for group in NEEDED[name])
 
 
-def chosen(trace: Trace, layer: int, step: Step, seed: int) -> np.ndarray:
+def chosen(trace: Trace, layer: int, step: Step, seed: int) -> Array:
     """True where a cell of a step, (heads, rows, columns), is left blank; at least one a head, none that is forbidden.
 
     layer  counted from 0
@@ -60,7 +61,7 @@ def chosen(trace: Trace, layer: int, step: Step, seed: int) -> np.ndarray:
     return (draws < 1.0) & ((draws < SHARE) | (draws == lowest))
 
 
-def questioned(trace: Trace, layer: int, step: Step, questions: Iterable[Question]) -> np.ndarray:
+def questioned(trace: Trace, layer: int, step: Step, questions: Iterable[Question]) -> Array:
     """True where a cell of a step is what a question asks for: the weight, the number, or the row of the largest."""
     cells = np.zeros(step.shape, dtype=bool)
     for question in questions:

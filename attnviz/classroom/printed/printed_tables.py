@@ -10,6 +10,7 @@ import numpy as np
 
 from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.line import ArithmeticLine
+from attnviz.arrays import Array
 from attnviz.classroom.printed import blanks
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.lessons.lesson import Question
@@ -51,7 +52,7 @@ def changes(trace: Trace, layer: int, name: str) -> bool:
     return not any(each in steps and np.array_equal(steps[each].array, steps[name].array) for each in before)
 
 
-def _blank(paper: Paper, trace: Trace, layer: int, step: Step, questions: Sequence[Question]) -> np.ndarray:
+def _blank(paper: Paper, trace: Trace, layer: int, step: Step, questions: Sequence[Question]) -> Array:
     return blanks.chosen(trace, layer, step, paper.seed) | blanks.questioned(trace, layer, step, questions)
 
 

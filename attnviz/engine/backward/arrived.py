@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.rows import Choice
 
-Array = np.ndarray
 Place = tuple[int | None, str]
 """A layer and a step of it; None and a step around the layers."""
 

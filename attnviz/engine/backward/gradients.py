@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.engine.backward.arrived import Array, Place, Slopes
+from attnviz.arrays import Array
+from attnviz.engine.backward.arrived import Place, Slopes
 from attnviz.engine.backward.layer import LayerBack
 from attnviz.engine.external import is_external
 from attnviz.engine.records.pretrained import is_pretrained

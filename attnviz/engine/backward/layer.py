@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.engine.backward.arrived import Array, Place, Slopes, back, swap
+from attnviz.arrays import Array
+from attnviz.engine.backward.arrived import Place, Slopes, back, swap
 from attnviz.engine.records import typed_rows
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.learning import shipped
 from attnviz.engine.learning.network import Network
 from attnviz.engine.learning.normalisers import NORMALISERS
@@ -29,7 +30,6 @@ from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import default, settings
 from attnviz.settings.language import Plural, Words
 
-Array = np.ndarray
 Run = Callable[[Config], Trace]
 
 MOST_BYTES = 64 * 10**6

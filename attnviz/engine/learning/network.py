@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.learning.normalisers import NORMALISERS
 from attnviz.engine.learning.scores import SCORES, swap
 from attnviz.engine.numerics.exact import product, tanh, total
 
-Array = np.ndarray
 Layer = Mapping[str, Array]
 """The parameters of one layer by the names that `run` knows them by."""
 

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.numerics.exact import exp, total
 from attnviz.engine.tables.normalisers.hardmax import hardmax
 from attnviz.engine.tables.normalisers.shared import row_max
-
-Array = np.ndarray
 
 
 def _exponentials(X: Array, T: float, largest: Array) -> Array:

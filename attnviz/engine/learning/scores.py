@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.numerics.exact import exp, product, total
 
-Array = np.ndarray
 Named = Mapping[str, Array]
 Back = tuple[Array, Array, dict[str, Array]]
 """The gradients of the queries, of the keys, and of the parameters."""

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.numerics.exact import BITS
 
-Array = np.ndarray
 Measures = Mapping[int, tuple[float, float, float]]
 
 FOLDER = Path(__file__).parents[2] / "films"

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.learning.network import Network
 from attnviz.engine.numerics.exact import product, rounded, total
 from attnviz.engine.tasks.game import Answers, Game
-
-Array = np.ndarray
 
 HELD_OUT = 200
 """Sentences that a frame is measured on; none of the batches is drawn from their addresses."""

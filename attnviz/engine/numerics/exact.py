@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-Array = np.ndarray
+from attnviz.arrays import Array
 
 BITS = 20
 MOST_TERMS = 2**13

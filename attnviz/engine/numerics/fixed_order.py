@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-Array = np.ndarray
+from attnviz.arrays import Array
 
 NEGLIGIBLE = 1e-12
 """What is left of a row, relative to the longest, that is nothing but rounding."""

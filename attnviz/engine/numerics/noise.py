@@ -16,6 +16,8 @@ from hashlib import blake2b
 
 import numpy as np
 
+from attnviz.arrays import Array
+
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -28,14 +30,14 @@ class Address:
     at: tuple[int, ...] = ()
 
 
-def _mix(z: np.ndarray) -> np.ndarray:
+def _mix(z: Array) -> Array:
     """SplitMix64's finaliser: every bit of the result depends on every bit of `z`."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
 
 
-def _bits(address: Address, shape: tuple[int, ...]) -> np.ndarray:
+def _bits(address: Address, shape: tuple[int, ...]) -> Array:
     """64 random bits for every index of `shape`."""
     digest = blake2b(f"{address.seed}/{address.name}".encode("utf-8", "replace"), digest_size=8).digest()
     state = np.frombuffer(digest, "<u8")
@@ -47,14 +49,14 @@ def _bits(address: Address, shape: tuple[int, ...]) -> np.ndarray:
 
 
 @lru_cache(maxsize=64)
-def _steps(size: int) -> np.ndarray:
+def _steps(size: int) -> Array:
     """Return the increment of the state for each index of an axis."""
     steps = np.arange(1, size + 1, dtype=np.uint64) * GOLDEN
     steps.flags.writeable = False
     return steps
 
 
-def uniform(address: Address, shape: tuple[int, ...]) -> np.ndarray:
+def uniform(address: Address, shape: tuple[int, ...]) -> Array:
     """Independent numbers, uniform on [0, 1).
 
     A larger shape keeps the numbers of a smaller one:
@@ -66,7 +68,7 @@ def uniform(address: Address, shape: tuple[int, ...]) -> np.ndarray:
     return (_bits(address, shape) >> np.uint64(11)) * 2.0**-53
 
 
-def normal(address: Address, shape: tuple[int, ...]) -> np.ndarray:
+def normal(address: Address, shape: tuple[int, ...]) -> Array:
     """Independent standard normal numbers, multiples of 2**-32.
 
     sqrt(-2 ln u) cos(2 pi v), with u in (0, 1] and v in [0, 1)   (Box and Muller 1958)

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.numerics import scratch
-
-Array = np.ndarray
 
 
 def product(A: Array, B: Array) -> Array:

@@ -12,15 +12,16 @@ import weakref
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.numerics import fixed_order
 
 SMALL = 2**20  # bytes; smaller pieces stay with the C library
 KEPT = 2**26  # bytes that are kept at most while nobody uses them
 
-_free: dict[int, np.ndarray] = {}  # the unused pieces by id, oldest first
+_free: dict[int, Array] = {}  # the unused pieces by id, oldest first
 
 
-def empty(shape: tuple[int, ...]) -> np.ndarray:
+def empty(shape: tuple[int, ...]) -> Array:
     """Return a float64 array whose entries are not set yet.
 
     Its memory is used again when neither the array nor a view of it is left, and not before: every view holds the
@@ -35,14 +36,14 @@ def empty(shape: tuple[int, ...]) -> np.ndarray:
     return whole.reshape(shape)
 
 
-def product(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+def product(A: Array, B: Array) -> Array:
     """Return A @ B for stacks of matrices, added up in a fixed order where that is required."""
     stack = np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
     out = empty((*stack, A.shape[-2], B.shape[-1]))
     return fixed_order.product(A, B, out) if fixed_order.is_required() else np.matmul(A, B, out=out)
 
 
-def _acquire(size: int) -> np.ndarray:
+def _acquire(size: int) -> Array:
     """Return an unused piece for so many entries, or a new one.
 
     Of threads that come at once, one gets what `pop` gives.
@@ -53,7 +54,7 @@ def _acquire(size: int) -> np.ndarray:
     return np.empty(size)
 
 
-def _release(piece: np.ndarray) -> None:
+def _release(piece: Array) -> None:
     _free[id(piece)] = piece
     unused = list(_free.items())
     over = sum(piece.nbytes for _, piece in unused) - KEPT

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
-
-Array = np.ndarray
 
 FAULTS = Words(
     {

@@ -8,8 +8,7 @@ from html import escape
 from importlib import import_module
 from os import PathLike
 
-import numpy as np
-
+from attnviz.arrays import Array
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.step_specs import OF_MODELS, Spec
@@ -147,7 +146,7 @@ class Step:
     """
 
     name: str
-    array: np.ndarray
+    array: Array
     symbol: str
     axes: tuple[str, ...]
     kind: str
@@ -164,7 +163,7 @@ class Step:
         """The true number of columns of each head, or None if the last axis is the same for all."""
         return self.true_widths.get(self.axes[-1])
 
-    def head(self, h: int) -> np.ndarray:
+    def head(self, h: int) -> Array:
         """Return the part of the array that belongs to head h, without padding."""
         if not self.axes[0].endswith("head"):
             return self.array
@@ -189,12 +188,12 @@ class Steps(Mapping[str, Step]):
     def record(
         self,
         name: str,
-        array: np.ndarray,
+        array: Array,
         *,
         formula: str | None = None,
         axes: tuple[str, ...] | None = None,
         widths: Mapping[str, tuple[int, ...]] | None = None,
-    ) -> np.ndarray:
+    ) -> Array:
         """Keep the array under its name and hand it back, so that a formula can stand around the call.
 
         Applies the edits that name this step; the array is read-only from here on. Raises ValueError if an axis has
@@ -211,9 +210,7 @@ class Steps(Mapping[str, Step]):
         self._steps[name] = Step(name, array, spec.symbol, axes, spec.kind, formula, spec.meaning, ragged)
         return array
 
-    def _edited(
-        self, name: str, array: np.ndarray, axes: tuple[str, ...], widths: Mapping[str, tuple[int, ...]]
-    ) -> np.ndarray:
+    def _edited(self, name: str, array: Array, axes: tuple[str, ...], widths: Mapping[str, tuple[int, ...]]) -> Array:
         edits = self._edits.pop(name, [])
         array = array.copy() if edits else array
         for edit, must in edits:

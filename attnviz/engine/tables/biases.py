@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.numerics.noise import Address, normal
 from attnviz.formula.functions import bias_table
 from attnviz.formula.reader import parse
 from attnviz.settings.rows import Choice, table
 
 
-def alibi_slopes(h: int) -> np.ndarray:
+def alibi_slopes(h: int) -> Array:
     r"""Return the slope of each of h heads. Shape (h,).
 
     $m_k = 2^{-8k/h}, \; k = 1 \dots h$ for h a power of two. For any other h: the slopes of the power of two below it,
@@ -32,7 +33,7 @@ def alibi_slopes(h: int) -> np.ndarray:
     return np.concatenate([slopes, between[: h - below]])
 
 
-def t5_buckets(rel: np.ndarray, *, bidirectional: bool, buckets: int, max_distance: int) -> np.ndarray:
+def t5_buckets(rel: Array, *, bidirectional: bool, buckets: int, max_distance: int) -> Array:
     r"""Return the bucket of each relative position rel = key - query. Integers in 0..buckets-1, shape of rel.
 
     Half the buckets hold one distance each, the other half ever wider ranges (logarithmic up to max_distance, all that
@@ -69,16 +70,16 @@ def t5_buckets(rel: np.ndarray, *, bidirectional: bool, buckets: int, max_distan
     return bucket + each * (rel > 0) if bidirectional else bucket
 
 
-def _distance(n_query: int, n_key: int) -> np.ndarray:
+def _distance(n_query: int, n_key: int) -> Array:
     return np.abs(np.arange(n_key)[None, :] - np.arange(n_query)[:, None])
 
 
-def none(n_heads: int, n_query: int, n_key: int) -> np.ndarray | None:
+def none(n_heads: int, n_query: int, n_key: int) -> Array | None:
     """No bias."""
     return None
 
 
-def alibi(n_heads: int, n_query: int, n_key: int) -> np.ndarray:
+def alibi(n_heads: int, n_query: int, n_key: int) -> Array:
     """Minus the distance, times the slope of the head. Shape (heads, queries, keys)."""
     return -alibi_slopes(n_heads)[:, None, None] * _distance(n_query, n_key)
 
@@ -92,14 +93,14 @@ def t5(
     t5_n_buckets: int,
     t5_max_distance: int,
     t5_bidirectional: bool,
-) -> np.ndarray:
+) -> Array:
     """Return a number for each bucket of distances and each head, random as before training. (heads, queries, keys)"""
     rel = np.arange(n_key)[None, :] - np.arange(n_query)[:, None]
     bucket = t5_buckets(rel, bidirectional=t5_bidirectional, buckets=t5_n_buckets, max_distance=t5_max_distance)
     return normal(Address(seed, "t5_bias"), (n_heads, t5_n_buckets))[:, bucket]
 
 
-def linear(n_heads: int, n_query: int, n_key: int, *, bias_slope: float) -> np.ndarray:
+def linear(n_heads: int, n_query: int, n_key: int, *, bias_slope: float) -> Array:
     """Minus the distance, times one slope for all heads. Shape (1, queries, keys)."""
     return -bias_slope * _distance(n_query, n_key)[None].astype(float)
 
@@ -108,7 +109,7 @@ FORMULA = "-log(1 + abs(i - j))"
 """What stands in the field before anything is typed."""
 
 
-def formula(n_heads: int, n_query: int, n_key: int, *, bias_formula: str = FORMULA) -> np.ndarray:
+def formula(n_heads: int, n_query: int, n_key: int, *, bias_formula: str = FORMULA) -> Array:
     """Evaluate the typed line for each head, query and key."""
     return bias_table(parse(bias_formula, "bias"), n_heads, n_query, n_key)
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-Array = np.ndarray
+from attnviz.arrays import Array
 
 
 def layer_norm(G: Array, X: Array, Y: Array, *, epsilon: float) -> Array:

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.tables import block_slopes as slopes
 from attnviz.settings.rows import Choice, table
 
@@ -16,7 +17,7 @@ EPSILON = 1e-5
 _erf = np.frompyfunc(math.erf, 1, 1)
 
 
-def layer_norm(X: np.ndarray) -> np.ndarray:
+def layer_norm(X: Array) -> Array:
     r"""Return each row minus its mean, over its standard deviation. Shape of X.
 
     $\hat x_i = (x_i - \mu_i) / \sqrt{\sigma_i^2 + 10^{-5}}$, with gain 1 and bias 0 as before training
@@ -28,7 +29,7 @@ def layer_norm(X: np.ndarray) -> np.ndarray:
     return centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + EPSILON)
 
 
-def rms_norm(X: np.ndarray) -> np.ndarray:
+def rms_norm(X: Array) -> Array:
     r"""Return each row over the root of its mean square; its mean stays. Shape of X.
 
     $\hat x_i = x_i / \sqrt{\overline{x_i^2} + 10^{-5}}$, with gain 1 as before training
@@ -39,12 +40,12 @@ def rms_norm(X: np.ndarray) -> np.ndarray:
     return X / np.sqrt((X**2).mean(axis=-1, keepdims=True) + EPSILON)
 
 
-def relu(X: np.ndarray) -> np.ndarray:
+def relu(X: Array) -> Array:
     r"""$\max(x, 0)$"""
     return np.maximum(X, 0.0)
 
 
-def gelu(X: np.ndarray) -> np.ndarray:
+def gelu(X: Array) -> Array:
     r"""$x\,\Phi(x)$ with the normal distribution function itself, not the tanh approximation.
 
     >>> gelu(np.array([-1.0, 0.0, 1.0])).round(4)
@@ -53,7 +54,7 @@ def gelu(X: np.ndarray) -> np.ndarray:
     return X * 0.5 * (1.0 + np.asarray(_erf(X / math.sqrt(2.0)), dtype=float))
 
 
-def gelu_tanh(X: np.ndarray) -> np.ndarray:
+def gelu_tanh(X: Array) -> Array:
     r"""$\frac{x}{2}\,(1 + \tanh(\sqrt{2 / \pi}\,(x + 0.044715\,x^3)))$, which is near to GELU.
 
     >>> gelu_tanh(np.array([-1.0, 0.0, 1.0])).round(4)
@@ -62,7 +63,7 @@ def gelu_tanh(X: np.ndarray) -> np.ndarray:
     return 0.5 * X * (1.0 + np.tanh(math.sqrt(2.0 / math.pi) * (X + 0.044715 * X**3)))
 
 
-def silu(X: np.ndarray) -> np.ndarray:
+def silu(X: Array) -> Array:
     r"""$x\,\sigma(x)$, with the sigmoid as $(1 + \tanh(x / 2)) / 2$, which cannot overflow.
 
     >>> silu(np.array([-1.0, 0.0, 1.0])).round(4)
@@ -71,7 +72,7 @@ def silu(X: np.ndarray) -> np.ndarray:
     return 0.5 * X * (1.0 + np.tanh(0.5 * X))
 
 
-def _unchanged(X: np.ndarray) -> np.ndarray:
+def _unchanged(X: Array) -> Array:
     return X
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.numerics.noise import Address
 from attnviz.engine.numerics.noise import normal as normal_noise
 from attnviz.engine.numerics.noise import uniform as uniform_noise
@@ -18,26 +19,26 @@ from attnviz.settings.language import translate
 from attnviz.settings.rows import Choice, table
 
 
-def _stack(rows: Sequence[np.ndarray], d_model: int) -> np.ndarray:
+def _stack(rows: Sequence[Array], d_model: int) -> Array:
     return np.array(rows, dtype=float).reshape(len(rows), d_model)
 
 
-def normal(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, seed: int) -> np.ndarray:
+def normal(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, seed: int) -> Array:
     """Return a standard normal vector for each different token. Shape (tokens, d_model)."""
     return _stack([normal_noise(Address(seed, f"token/{token}"), (d_model,)) for token in tokens], d_model)
 
 
-def uniform(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, seed: int) -> np.ndarray:
+def uniform(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, seed: int) -> Array:
     """Return numbers in [0, 1) for each different token. Shape (tokens, d_model)."""
     return _stack([uniform_noise(Address(seed, f"token/{token}"), (d_model,)) for token in tokens], d_model)
 
 
-def binary(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, seed: int) -> np.ndarray:
+def binary(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, seed: int) -> Array:
     """Zeros and ones, equally likely, for each different token. Shape (tokens, d_model)."""
     return np.floor(2.0 * uniform(tokens, d_model, vocabulary, seed=seed))
 
 
-def one_hot(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...]) -> np.ndarray:
+def one_hot(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...]) -> Array:
     """Return a single 1, in the column of the token's place in the vocabulary. Shape (tokens, d_model).
 
     A token whose place lies beyond the last column gets zeros; `run` says so.
@@ -62,7 +63,7 @@ def ngrams(token: str, longest: int = 3) -> tuple[str, ...]:
     return tuple(gram for gram in grams if gram not in "<>")
 
 
-def spelling(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, seed: int) -> np.ndarray:
+def spelling(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, seed: int) -> Array:
     """Return the mean of the vectors of a token's character n-grams, times the root of their number.
 
     Shape (tokens, d_model).
@@ -78,7 +79,7 @@ def spelling(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...],
     return _stack(rows, d_model)
 
 
-def meaning(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, seed: int) -> np.ndarray:
+def meaning(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, seed: int) -> Array:
     """Return the vector of each token in the list of words; of one that is not there, that of its spelling.
 
     The first columns carry most. Columns beyond the list's are 0 for every token, so that a larger embedding size
@@ -146,7 +147,7 @@ def written(rows: object) -> str:
     return "\n".join(" ".join(repr(float(value)) for value in row) for row in array)
 
 
-def own(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, own_numbers: str) -> np.ndarray:
+def own(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, own_numbers: str) -> Array:
     """Return the visitor's numbers, a row for each position. Shape (tokens, d_model).
 
     What is missing is 0 and what is too much is left out; `run` says so.

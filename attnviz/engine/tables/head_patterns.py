@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.numerics import fixed_order
 from attnviz.settings.language import translated_fields
 from attnviz.settings.rows import Choice, table
 
-Array = np.ndarray
 Tokens = tuple[str, ...]
 Numbers = tuple[int, ...]
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.numerics import noise
 from attnviz.engine.numerics.noise import Address
 from attnviz.settings.rows import Choice, table
@@ -26,37 +27,37 @@ def fans(shape: tuple[int, ...]) -> tuple[int, int]:
     return (shape[0], shape[1]) if len(shape) == 2 else (shape[0], 1)
 
 
-def normal(address: Address, shape: tuple[int, ...], X: np.ndarray) -> np.ndarray:
+def normal(address: Address, shape: tuple[int, ...], X: Array) -> Array:
     """Independent standard normal entries."""
     return noise.normal(address, shape)
 
 
-def glorot(address: Address, shape: tuple[int, ...], X: np.ndarray) -> np.ndarray:
+def glorot(address: Address, shape: tuple[int, ...], X: Array) -> Array:
     """Uniform on [-a, a) with a = sqrt(6 / (d_in + d_out)), the widths of one head."""
     return math.sqrt(6.0 / sum(fans(shape))) * (2.0 * noise.uniform(address, shape) - 1.0)
 
 
-def uniform(address: Address, shape: tuple[int, ...], X: np.ndarray) -> np.ndarray:
+def uniform(address: Address, shape: tuple[int, ...], X: Array) -> Array:
     """Uniform on [0, 1)."""
     return noise.uniform(address, shape)
 
 
-def binary(address: Address, shape: tuple[int, ...], X: np.ndarray) -> np.ndarray:
+def binary(address: Address, shape: tuple[int, ...], X: Array) -> Array:
     """Zeros and ones, equally likely."""
     return np.floor(2.0 * noise.uniform(address, shape))
 
 
-def linear(address: Address, shape: tuple[int, ...], X: np.ndarray) -> np.ndarray:
+def linear(address: Address, shape: tuple[int, ...], X: Array) -> Array:
     """Uniform on [-a, a) with a = 1 / sqrt(d_in): what torch.nn.Linear starts with."""
     return (2.0 * noise.uniform(address, shape) - 1.0) / math.sqrt(fans(shape)[0])
 
 
-def identity(address: Address, shape: tuple[int, ...], X: np.ndarray) -> np.ndarray:
+def identity(address: Address, shape: tuple[int, ...], X: Array) -> Array:
     """Ones on the diagonal, also where it is not square; a vector of ones."""
     return np.eye(*shape) if len(shape) == 2 else np.ones(shape)
 
 
-def orthogonal(address: Address, shape: tuple[int, ...], X: np.ndarray) -> np.ndarray:
+def orthogonal(address: Address, shape: tuple[int, ...], X: Array) -> Array:
     """Columns of length 1 at right angles (rows, if there are fewer rows), uniform among all such matrices."""
     G = noise.normal(address, (shape[0], fans(shape)[1]))
     Q, R = np.linalg.qr(G if G.shape[0] >= G.shape[1] else G.T)
@@ -64,27 +65,27 @@ def orthogonal(address: Address, shape: tuple[int, ...], X: np.ndarray) -> np.nd
     return (Q if G.shape[0] >= G.shape[1] else Q.T).reshape(shape)
 
 
-def no_bias(address: Address, width: int, d_in: int) -> np.ndarray:
+def no_bias(address: Address, width: int, d_in: int) -> Array:
     """Zeros."""
     return np.zeros(width)
 
 
-def linear_bias(address: Address, width: int, d_in: int) -> np.ndarray:
+def linear_bias(address: Address, width: int, d_in: int) -> Array:
     """Uniform on [-a, a) with a = 1 / sqrt(d_in)."""
     return (2.0 * noise.uniform(address, (width,)) - 1.0) / math.sqrt(d_in)
 
 
-def normal_bias(address: Address, width: int, d_in: int) -> np.ndarray:
+def normal_bias(address: Address, width: int, d_in: int) -> Array:
     """Independent standard normal entries."""
     return noise.normal(address, (width,))
 
 
-def uniform_bias(address: Address, width: int, d_in: int) -> np.ndarray:
+def uniform_bias(address: Address, width: int, d_in: int) -> Array:
     """Uniform on [0, 1)."""
     return noise.uniform(address, (width,))
 
 
-def binary_bias(address: Address, width: int, d_in: int) -> np.ndarray:
+def binary_bias(address: Address, width: int, d_in: int) -> Array:
     """Zeros and ones, equally likely."""
     return np.floor(2.0 * noise.uniform(address, (width,)))
 
@@ -101,7 +102,7 @@ class Initialiser(Choice):
     learned  whether what `fn` fills is only the start, and the numbers are learned from there
     """
 
-    bias: Callable[[Address, int, int], np.ndarray] = no_bias
+    bias: Callable[[Address, int, int], Array] = no_bias
     by_head: bool = True
     origin: str = "random"
     solved: bool = False

@@ -9,6 +9,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from attnviz.arrays import Array
+
 COLUMNS = 64
 """How many numbers a word of the list has."""
 
@@ -45,7 +47,7 @@ class Lexicon:
     """The words of the list, each with its place, and a row of whole numbers for each."""
 
     places: Mapping[str, int]
-    numbers: np.ndarray
+    numbers: Array
 
     def listed(self, token: str) -> str:
         """Return the word of the list that stands for a token: itself, in small letters, or what it was made from.
@@ -57,7 +59,7 @@ class Lexicon:
             return word
         return next((base for base in _bases(word) if base in self.places), "")
 
-    def vector(self, word: str) -> np.ndarray:
+    def vector(self, word: str) -> Array:
         """Return the vector of a word of the list. Shape (COLUMNS,); its entries have mean square 1 or so."""
         return self.numbers[self.places[word]] / 2.0
 

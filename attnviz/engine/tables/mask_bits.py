@@ -9,6 +9,7 @@ from urllib.parse import quote_plus
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.tables import masks
 from attnviz.engine.tables.masks import LAST
 from attnviz.settings.faults import ConfigError
@@ -23,7 +24,7 @@ _RANGE = re.compile(r"([0-9]{1,4})-([0-9]{1,4})", re.ASCII)
 _BITS = re.compile(r"bits\.([1-9][0-9]{0,2})\.([A-Za-z0-9_-]+)")
 
 
-def compact(allowed: np.ndarray) -> str:
+def compact(allowed: Array) -> str:
     """Return a mask (queries, keys) as the list of cells that `masks.parse` reads back, neighbouring keys as a range.
 
     >>> compact(np.array([[1, 0, 0, 0], [0, 0, 0, 0], [1, 0, 1, 1]], dtype=bool))
@@ -33,7 +34,7 @@ def compact(allowed: np.ndarray) -> str:
     return ", ".join(f"{i}: {keys}" for i, keys in rows if keys)
 
 
-def _ranges(numbers: np.ndarray) -> str:
+def _ranges(numbers: Array) -> str:
     runs = np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1)
     return " ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs if len(run))
 

@@ -11,21 +11,22 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.formula.functions import mask_table
 from attnviz.formula.reader import parse as read_formula
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import translate
 from attnviz.settings.rows import Choice, table
 
-Index = np.ndarray
+Index = Array
 
 
-def none(i: Index, j: Index, pad: np.ndarray) -> np.ndarray:
+def none(i: Index, j: Index, pad: Array) -> Array:
     """Every query may attend to every key."""
     return (i >= 0) & (j >= 0)
 
 
-def causal(i: Index, j: Index, pad: np.ndarray) -> np.ndarray:
+def causal(i: Index, j: Index, pad: Array) -> Array:
     """No query may attend to a later position.
 
     >>> causal(np.arange(3)[:, None], np.arange(3)[None], None).astype(int)
@@ -36,42 +37,42 @@ def causal(i: Index, j: Index, pad: np.ndarray) -> np.ndarray:
     return j <= i
 
 
-def padding(i: Index, j: Index, pad: np.ndarray) -> np.ndarray:
+def padding(i: Index, j: Index, pad: Array) -> Array:
     """No query may attend to a <pad>; the <pad> queries themselves still look."""
     return ~pad & (i >= 0)
 
 
-def window(i: Index, j: Index, pad: np.ndarray, *, reach: int) -> np.ndarray:
+def window(i: Index, j: Index, pad: Array, *, reach: int) -> Array:
     """A query may attend `reach` positions to either side."""
     return abs(i - j) <= reach
 
 
-def dilated(i: Index, j: Index, pad: np.ndarray, *, reach: int, dilation: int) -> np.ndarray:
+def dilated(i: Index, j: Index, pad: Array, *, reach: int, dilation: int) -> Array:
     """A query may attend to every `dilation`-th position, `reach` of them to either side."""
     return (abs(i - j) <= reach * dilation) & ((i - j) % dilation == 0)
 
 
-def block(i: Index, j: Index, pad: np.ndarray, *, block_size: int) -> np.ndarray:
+def block(i: Index, j: Index, pad: Array, *, block_size: int) -> Array:
     """A query may attend inside its own block of `block_size` positions."""
     return i // block_size == j // block_size
 
 
-def prefix(i: Index, j: Index, pad: np.ndarray, *, prefix_length: int) -> np.ndarray:
+def prefix(i: Index, j: Index, pad: Array, *, prefix_length: int) -> Array:
     """Causal, but the first `prefix_length` keys are open to all."""
     return (j <= i) | (j < prefix_length)
 
 
-def global_window(i: Index, j: Index, pad: np.ndarray, *, reach: int, n_global: int) -> np.ndarray:
+def global_window(i: Index, j: Index, pad: Array, *, reach: int, n_global: int) -> Array:
     """A window, and the first `n_global` tokens see all and are seen by all."""
     return (abs(i - j) <= reach) | (i < n_global) | (j < n_global)
 
 
-def no_self(i: Index, j: Index, pad: np.ndarray) -> np.ndarray:
+def no_self(i: Index, j: Index, pad: Array) -> Array:
     """A query may attend anywhere but at its own position."""
     return i != j
 
 
-def custom(i: Index, j: Index, pad: np.ndarray, *, custom_cells: str) -> np.ndarray:
+def custom(i: Index, j: Index, pad: Array, *, custom_cells: str) -> Array:
     """The listed cells, and no others.
 
     >>> custom(np.arange(2)[:, None], np.arange(3)[None], None, custom_cells="1: 1-2, 2: 3").astype(int)
@@ -92,9 +93,7 @@ FORMULA = "j <= i and (i - j) % 3 == 0"
 Tokens = tuple[tuple[str, ...], tuple[str, ...]]
 
 
-def formula(
-    i: Index, j: Index, pad: np.ndarray, *, mask_formula: str = FORMULA, words: Tokens = ((), ())
-) -> np.ndarray:
+def formula(i: Index, j: Index, pad: Array, *, mask_formula: str = FORMULA, words: Tokens = ((), ())) -> Array:
     """Return the cells for which the typed line is true; `words` are the tokens of the queries and of the keys."""
     return mask_table(read_formula(mask_formula, "mask"), *words, (len(i), len(j[0])))
 
@@ -145,9 +144,7 @@ def written(cells: object) -> str:
     return ", ".join(f"{i + 1}: " + " ".join(str(j + 1) for j in keys) for i, keys in rows.items())
 
 
-def allowed(
-    names: tuple[str, ...], n_query: int, pad: np.ndarray, settings: Mapping[str, Mapping[str, Any]]
-) -> np.ndarray:
+def allowed(names: tuple[str, ...], n_query: int, pad: Array, settings: Mapping[str, Mapping[str, Any]]) -> Array:
     """Combine the named masks: True where every one allows the cell. Shape (queries, keys).
 
     pad       (keys,), True where a key is a <pad>

@@ -6,17 +6,18 @@ from collections.abc import Callable
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.settings.rows import Choice, table
 
-Function = Callable[[np.ndarray, float], np.ndarray]
+Function = Callable[[Array, float], Array]
 
 
-def keys(normalise: Function, X: np.ndarray, T: float) -> np.ndarray:
+def keys(normalise: Function, X: Array, T: float) -> Array:
     """Along the keys: each query shares itself out."""
     return normalise(X, T)
 
 
-def queries(normalise: Function, X: np.ndarray, T: float) -> np.ndarray:
+def queries(normalise: Function, X: Array, T: float) -> Array:
     """Along the queries: each key is shared out, and a query may receive any amount."""
     return np.ascontiguousarray(np.swapaxes(normalise(np.swapaxes(X, -1, -2), T), -1, -2))
 

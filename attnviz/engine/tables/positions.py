@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.numerics.noise import Address, normal
 from attnviz.settings.rows import Choice, table
 
 
-def sinusoidal(n: int, d: int, *, base: float = 1e4, layout: str = "interleaved") -> np.ndarray:
+def sinusoidal(n: int, d: int, *, base: float = 1e4, layout: str = "interleaved") -> Array:
     r"""Sines and cosines of the position, at wavelengths from 2 pi up to about base * 2 pi. Shape (n, d).
 
     $P_{p, 2i} = \sin(p / base^{2i/d}), \quad P_{p, 2i+1} = \cos(p / base^{2i/d})$
@@ -36,7 +37,7 @@ def sinusoidal(n: int, d: int, *, base: float = 1e4, layout: str = "interleaved"
     return P
 
 
-def rope(x: np.ndarray, positions: np.ndarray, *, base: float = 1e4, layout: str = "interleaved") -> np.ndarray:
+def rope(x: Array, positions: Array, *, base: float = 1e4, layout: str = "interleaved") -> Array:
     r"""Turn each pair of columns of x by an angle proportional to the position. Shape of x, (..., n, d).
 
     $(x_{2i}, x_{2i+1}) \mapsto R(p \, base^{-2i/d}) \, (x_{2i}, x_{2i+1})$
@@ -77,27 +78,27 @@ def _known(layout: str, *names: str) -> None:
         raise ValueError(f"layout is {layout!r}; choose one of: {', '.join(names)}")
 
 
-def none(n: int, d: int) -> np.ndarray:
+def none(n: int, d: int) -> Array:
     """Zeros: the order of the tokens is not told. Shape (n, d)."""
     return np.zeros((n, d))
 
 
-def random(n: int, d: int, *, seed: int) -> np.ndarray:
+def random(n: int, d: int, *, seed: int) -> Array:
     """Return a random vector for each position, as a learned position embedding starts out. Shape (n, d)."""
     return normal(Address(seed, "position"), (n, d))
 
 
-def unrotated(n: int, d: int, *, rope_base: float) -> np.ndarray:
+def unrotated(n: int, d: int, *, rope_base: float) -> Array:
     """Zeros: RoPE tells the order by turning queries and keys, not by adding to X. Shape (n, d)."""
     return np.zeros((n, d))
 
 
-def rotated(x: np.ndarray, *, rope_base: float) -> np.ndarray:
+def rotated(x: Array, *, rope_base: float) -> Array:
     """Queries or keys (..., n, d), row p turned as `rope` turns position p."""
     return rope(x, np.arange(x.shape[-2]), base=rope_base)
 
 
-def rotated_back(x: np.ndarray, *, rope_base: float) -> np.ndarray:
+def rotated_back(x: Array, *, rope_base: float) -> Array:
     """Row p turned by the opposite angle: a rotation is undone, and slopes go back through it, by its transpose."""
     return rope(x, -np.arange(x.shape[-2]), base=rope_base)
 
@@ -106,7 +107,7 @@ def rotated_back(x: np.ndarray, *, rope_base: float) -> np.ndarray:
 class Position(Choice):
     """`fn(n, d)` is added to the embeddings; `rotate(x)`, where there is one, turns every head's queries and keys."""
 
-    rotate: Callable[..., np.ndarray] | None = None
+    rotate: Callable[..., Array] | None = None
 
 
 POSITIONS = table(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.engine.tasks.game import Answers, Array, below, places_of
+from attnviz.arrays import Array
+from attnviz.engine.tasks.game import Answers, below, places_of
 
 ANIMALS, THINGS = ("cat", "dog", "horse", "girl"), ("street", "car", "bridge", "door")
 OF_ANIMALS, OF_THINGS = ("tired", "hungry", "happy"), ("wide", "broken", "new")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.engine.tasks.game import Answers, Array, below, places_of
+from attnviz.arrays import Array
+from attnviz.engine.tasks.game import Answers, below, places_of
 
 DAYS, YEARS = tuple(str(day) for day in range(1, 32)), tuple(str(year) for year in range(1990, 2010))
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.numerics.noise import Address, uniform
 from attnviz.settings.rows import Choice
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True)

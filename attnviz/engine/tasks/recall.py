@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.engine.tasks.game import Answers, Array, below, shuffled
+from attnviz.arrays import Array
+from attnviz.engine.tasks.game import Answers, below, shuffled
 
 PEOPLE, COLOURS = ("tom", "ann", "bob", "eve", "sam", "joe"), ("red", "blue", "green", "pink", "gold", "grey")
 PAIRS = 4

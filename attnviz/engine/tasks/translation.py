@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.engine.tasks.game import Answers, Array, below, one_hot
+from attnviz.arrays import Array
+from attnviz.engine.tasks.game import Answers, below, one_hot
 
 DETERMINERS, ADJECTIVES = ("the", "a", "this", "my"), ("red", "grey", "black", "sad")
 NOUNS, VERBS = ("cat", "dog", "boy", "horse"), ("sees", "follows", "likes", "hears")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.learning import film
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.exports.script.rows import VARIABLES
@@ -59,7 +60,7 @@ class Lines:
         """Return whether a number of the step was changed by hand here."""
         return any(edit[0] in self._layers and edit[1] == name for edit in self._trace.edits)
 
-    def arrays(self, name: str) -> list[np.ndarray]:
+    def arrays(self, name: str) -> list[Array]:
         """Return the step's numbers, in each of these layers."""
         return [self._trace.layers[layer][name].array for layer in self._layers if layer is not None]
 
@@ -217,12 +218,12 @@ def listed(items: Sequence[str]) -> str:
     return "\n".join(["[", *indented(line.rstrip() for line in lines), "]"])
 
 
-def vector(xs: np.ndarray, words: Words = NUMPY) -> str:
+def vector(xs: Array, words: Words = NUMPY) -> str:
     """Return a row of numbers as a list."""
     return listed([number(x, words) for x in xs])
 
 
-def matrix(X: np.ndarray, words: Words = NUMPY) -> str:
+def matrix(X: Array, words: Words = NUMPY) -> str:
     """Return rows of numbers as an array, a row a line."""
     rows = indented(f"{vector(row, words)}," for row in X)
     return "\n".join([f"{words.array}([", *rows, "])"])

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
+from attnviz.arrays import Array
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 
-Array = np.ndarray
 Formula = Callable[[int, int], str]
 """Row and column of a cell inside its block, counted from 0, to its formula without the equals sign."""
 

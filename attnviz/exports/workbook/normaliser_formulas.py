@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.tables.normalisers.hardmax import ROUNDING, TIE, least_winner
-from attnviz.exports.workbook.layout import FORBIDDEN, NOTHING, Array, Block, Formula, Sheet
+from attnviz.exports.workbook.layout import FORBIDDEN, NOTHING, Block, Formula, Sheet
 from attnviz.exports.workbook.score_formulas import numbers, shape
 from attnviz.settings.language import Words
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.tables.blocks import EPSILON
-from attnviz.exports.workbook.layout import Array, Block, Formula, Sheet
+from attnviz.exports.workbook.layout import Block, Formula, Sheet
 from attnviz.settings.language import Words, translate
 
 HEADINGS = Words(

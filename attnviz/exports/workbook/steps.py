@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
-from attnviz.exports.workbook.layout import Array, Block, Formula, Sheet, fault
+from attnviz.exports.workbook.layout import Block, Formula, Sheet, fault
 from attnviz.exports.workbook.score_formulas import numbers, shape
 from attnviz.formula import names
 from attnviz.settings.language import translate

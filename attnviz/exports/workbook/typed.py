@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from attnviz.exports.workbook.layout import FORBIDDEN, Array, Block, fault
+from attnviz.arrays import Array
+from attnviz.exports.workbook.layout import FORBIDDEN, Block, fault
 from attnviz.exports.workbook.layout import Formula as Cells
 from attnviz.exports.workbook.normaliser_formulas import Lines
 from attnviz.exports.workbook.score_formulas import Pair, numbers, shape

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attnviz.arrays import Array
 from attnviz.exports.javascript import joined
 from attnviz.pictures.colours import MASKED, SHARE
 from attnviz.settings.language import Words
@@ -36,12 +37,12 @@ _component = component(__file__, js=joined(Path(__file__).parent, MODULES))
 
 
 def show(
-    allowed: np.ndarray,
+    allowed: Array,
     query_tokens: Sequence[str],
     key_tokens: Sequence[str],
     *,
     key: str,
-    painted: Callable[[np.ndarray], None],
+    painted: Callable[[Array], None],
     refused: int = 0,
 ) -> None:
     """Draw the mask (queries, keys); `painted` is called with a new one, before the next run, when a stroke has ended.
@@ -58,7 +59,7 @@ def show(
     _component(key=key, data=data, height="content", on_cells_change=cells_changed)
 
 
-def read(answer: Any, shape: tuple[int, ...]) -> np.ndarray | None:
+def read(answer: Any, shape: tuple[int, ...]) -> Array | None:
     """Return the mask that the browser sent, or None if it is none of this shape: browsers can say anything."""
     cells = answer.get("cells") if isinstance(answer, Mapping) else None
     if not isinstance(cells, str) or set(cells) - set("01\n"):
@@ -69,7 +70,7 @@ def read(answer: Any, shape: tuple[int, ...]) -> np.ndarray | None:
     return np.array([[cell == "1" for cell in row] for row in rows], dtype=bool)
 
 
-def packed(allowed: np.ndarray, query_tokens: Sequence[str], key_tokens: Sequence[str], refused: int = 0) -> bytes:
+def packed(allowed: Array, query_tokens: Sequence[str], key_tokens: Sequence[str], refused: int = 0) -> bytes:
     """Pack the data for the browser as JSON; the mask as lines of 0 and 1."""
     described = {
         "queries": list(query_tokens),

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from attnviz.arithmetic.backward import SlopeLine, jacobian, slope_lines
+from attnviz.arrays import Array
 from attnviz.engine.backward.gradients import FORMULAS, Gradients, gradients
 from attnviz.engine.external import forbidden, is_external
 from attnviz.engine.records.pretrained import is_pretrained
@@ -92,7 +93,7 @@ def _any_step(trace: Trace, found: Gradients, selection: Selection) -> Selection
     return selection
 
 
-def target(trace: Trace, selection: Selection) -> tuple[dict[tuple[int | None, str], np.ndarray], list[str]]:
+def target(trace: Trace, selection: Selection) -> tuple[dict[tuple[int | None, str], Array], list[str]]:
     """Return L as slopes of the steps it is made from, and what it is in words."""
     layer, head, query, key = selection.layer, selection.head, selection.query or 1, selection.key
     shape, sentences = trace["output"].shape, []

@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.analysis.mask_forms import FORMS, combined
+from attnviz.arrays import Array
 from attnviz.engine import inputs
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
@@ -77,7 +78,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     return selection
 
 
-def counted(allowed: np.ndarray) -> list[str]:
+def counted(allowed: Array) -> list[str]:
     """Describe the allowed cells by their number, and name the empty rows.
 
     >>> counted(np.array([[True, False, True], [False, False, False]]))
@@ -93,13 +94,13 @@ def counted(allowed: np.ndarray) -> list[str]:
     return sentences
 
 
-def _draw_counts(allowed: np.ndarray) -> None:
+def _draw_counts(allowed: Array) -> None:
     paragraph(counted(allowed))
     if _WHY in st.session_state:
         notice(TEXTS["refused"].format(why=st.session_state.pop(_WHY)), kind="fault")
 
 
-def _buttons(trace: Trace, selection: Selection, allowed: np.ndarray) -> None:
+def _buttons(trace: Trace, selection: Selection, allowed: Array) -> None:
     """Masks that need no choice: all, none, and the other way round."""
     with st.container(horizontal=True):
         config = trace.config.chosen
@@ -136,7 +137,7 @@ def _starts(trace: Trace, selection: Selection) -> None:
     )
 
 
-def _forms(trace: Trace, allowed: np.ndarray) -> None:
+def _forms(trace: Trace, allowed: Array) -> None:
     """Each form with what True means in it, and as code with a button that copies it."""
     term = expression(trace.config, allowed, trace.key_tokens)
     for names in (("allowed", "sdpa", "multi_head"), ("key_padding", "additive")):
@@ -146,7 +147,7 @@ def _forms(trace: Trace, allowed: np.ndarray) -> None:
                 st.code(code(name, allowed, term), language="python", height=_height(allowed))
 
 
-def _height(allowed: np.ndarray) -> int | Literal["content"]:
+def _height(allowed: Array) -> int | Literal["content"]:
     """Return the height of a text of many lines: it is copied, not read, and need not be seen whole."""
     return "content" if len(allowed) <= BESIDE_UP_TO else 260
 
@@ -165,7 +166,7 @@ def _adopt(config: Config, selection: Selection, mask: tuple[MaskName, ...]) -> 
 
 
 @locale.in_session_language
-def _adopt_cells(config: Config, selection: Selection, allowed: np.ndarray) -> None:
+def _adopt_cells(config: Config, selection: Selection, allowed: Array) -> None:
     """Make these cells the mask of the setting; a list that is too long leaves the mask as it was, and says so."""
     try:
         drawn = replace(config, mask=("custom",), custom_cells=compact(allowed))

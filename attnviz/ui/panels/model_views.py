@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.analysis import special_tokens
+from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words
@@ -86,7 +87,7 @@ class Seen:
             stage = replace(stage, columns=[stage.columns[at] for at in columns], edited=(), tight=True)
         return replace(stage, array=array, masked=masked)
 
-    def of_weights(self, weights: np.ndarray) -> np.ndarray:
+    def of_weights(self, weights: Array) -> Array:
         """Return the part of weights (heads, queries, keys) that is shown."""
         return weights if self.rows is None else weights[:, list(self.rows)][..., list(self.rows)]
 

@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.settings.rows import Knob, LineRow
 
 STEPS, ROUNDING = 100, 1e-16
 
 
-def entmax(X: np.ndarray, T: float = 1.0, *, alpha: float = 1.5) -> np.ndarray:
+def entmax(X: Array, T: float = 1.0, *, alpha: float = 1.5) -> Array:
     """Return the weights by Newton's method on the length of what lies above the level, which is convex in it.
 
     From below the level every step goes towards it and never beyond.

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.tables.normalisers.shared import over_sum
 from attnviz.settings.rows import LineRow
-
-Array = np.ndarray
-
 
 TIE = 1e-9
 """Scores that are this much of their row's spread below the largest are equal to it but for rounding."""

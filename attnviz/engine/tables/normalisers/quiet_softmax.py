@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.tables.normalisers.shared import row_max
 from attnviz.engine.tables.normalisers.softmax import back
 from attnviz.settings.rows import LineRow
-
-Array = np.ndarray
 
 
 def quiet_softmax(X: Array, T: float = 1.0) -> Array:

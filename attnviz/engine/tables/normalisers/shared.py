@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-Array = np.ndarray
+from attnviz.arrays import Array
 
 
 def row_max(X: Array) -> Array:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.settings.rows import LineRow
-
-Array = np.ndarray
 
 
 def sigmoid(X: Array, T: float = 1.0) -> Array:

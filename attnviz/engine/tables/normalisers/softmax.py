@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.numerics import scratch
 from attnviz.engine.tables.normalisers.shared import over_sum, row_max
 from attnviz.settings.rows import LineRow
-
-Array = np.ndarray
 
 
 def softmax(X: Array, T: float = 1.0) -> Array:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.tables.normalisers.shared import at_last, below_max, centred_slopes
 from attnviz.settings.rows import LineRow
-
-Array = np.ndarray
 
 
 def sparsemax(X: Array, T: float = 1.0) -> Array:

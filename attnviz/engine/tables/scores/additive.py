@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.numerics import scratch
 from attnviz.engine.tables.scores.slopes import Slopes, swap
 from attnviz.settings.rows import LineRow
-
-Array = np.ndarray
-
 
 REACH = 150.0
 """Sizes up to which e^2x and e^-2x, and their sums and products, are far from overflow and underflow."""

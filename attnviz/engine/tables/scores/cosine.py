@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.numerics import scratch
 from attnviz.engine.tables.scores.slopes import Slopes, swap
 from attnviz.settings.rows import LineRow
-
-Array = np.ndarray
 
 
 def unit(x: Array) -> Array:

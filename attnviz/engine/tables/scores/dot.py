@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from attnviz.arrays import Array
 from attnviz.engine.numerics import scratch
 from attnviz.engine.tables.scores.slopes import Slopes, swap
 from attnviz.settings.rows import LineRow
-
-Array = np.ndarray
 
 
 def dot(Q: Array, K: Array) -> Array:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.tables.scores.slopes import Slopes, swap
 from attnviz.settings.rows import LineRow
-
-Array = np.ndarray
 
 
 def gaussian(Q: Array, K: Array) -> Array:

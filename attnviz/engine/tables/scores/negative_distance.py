@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.tables.scores import gaussian
 from attnviz.engine.tables.scores.slopes import Slopes
 from attnviz.settings.rows import LineRow
-
-Array = np.ndarray
 
 
 def negative_distance(Q: Array, K: Array) -> Array:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-Array = np.ndarray
-
+from attnviz.arrays import Array
 
 Slopes = tuple[Array, Array, dict[str, Array]]
 """dL/dQ, dL/dK and those of a score's own parameters by name, each of the shape of what it belongs to."""

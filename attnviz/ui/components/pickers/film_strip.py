@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attnviz.arrays import Array
 from attnviz.pictures.colours import DARK, MASKED, SHARE
 from attnviz.settings.language import Words
 from attnviz.ui.session import transport
@@ -29,7 +30,7 @@ class Film:
     weights  (heads, queries, keys), NaN where nothing may be taken
     """
 
-    weights: np.ndarray
+    weights: Array
     head: int
 
 
@@ -62,7 +63,7 @@ def packed(film: Film, height: int) -> bytes:
     return transport.packed(data)
 
 
-def small_pictures(weights: np.ndarray) -> np.ndarray:
+def small_pictures(weights: Array) -> Array:
     """(heads, rows, columns) of bytes: the largest weight of each block, 0 where all of them are masked.
 
     >>> small_pictures(np.array([[[0.0, 1.0], [np.nan, 0.5]]])).tolist()

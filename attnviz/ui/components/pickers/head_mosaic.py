@@ -11,6 +11,7 @@ import streamlit as st
 
 from attnviz.analysis import special_tokens
 from attnviz.analysis.head_kinds import HeadKind, head_kinds, in_order
+from attnviz.arrays import Array
 from attnviz.engine.external import forbidden
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import DARK, SHARE
@@ -78,7 +79,7 @@ def packed(trace: Trace, kept: Sequence[int] | None) -> bytes:
     return transport.packed(data)
 
 
-def all_weights(trace: Trace) -> np.ndarray:
+def all_weights(trace: Trace) -> Array:
     """Return the weights of all heads of all layers, (layers times heads, queries, keys), NaN where masked."""
     return np.concatenate(
         [
@@ -88,7 +89,7 @@ def all_weights(trace: Trace) -> np.ndarray:
     )
 
 
-def _kinds(trace: Trace, weights: np.ndarray, words: Sequence[int]) -> list[HeadKind]:
+def _kinds(trace: Trace, weights: Array, words: Sequence[int]) -> list[HeadKind]:
     """What each head does where words attend: special tokens have rows that mean nothing."""
     if trace.config.is_cross_attention:
         return head_kinds(np.nan_to_num(weights), is_self=False)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import SHARE
 from attnviz.settings.language import Words
@@ -74,7 +75,7 @@ def payload(found: Reading, chosen: int | None) -> dict[str, Any]:
     }
 
 
-def _base64(array: np.ndarray) -> str:
+def _base64(array: Array) -> str:
     """Return the bytes of an array, row by row; inside a record Streamlit carries none as they are."""
     return base64.b64encode(array.tobytes()).decode()
 

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from attnviz.arrays import Array
 from attnviz.classroom.measures import MEASURES, measured
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -103,7 +104,7 @@ def _paint(at: str, shown: Trace) -> Choice:
     return PAINTED if held is None else replace(PAINTED, change={"mask": "custom", "custom_cells": compact(held)})
 
 
-def _painted(at: str, cells: np.ndarray) -> None:
+def _painted(at: str, cells: Array) -> None:
     st.session_state[_PAINTED] = {**st.session_state.get(_PAINTED, {}), at: cells}
 
 
