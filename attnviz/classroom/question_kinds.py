@@ -121,6 +121,7 @@ def _highest_key(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuesti
         right=frozenset(np.flatnonzero(row >= row[best] - SAME).tolist()),
         solution=(solution, fill(WORDS["all"], weights=weights)),
         lines=_arithmetic(runs, "weights", {**at, "key": best + 1}),
+        axis=step.axes[-1],
         hides="weights",
         inputs=inputs_of(runs, "weights"),
         covered=covered(runs, step, runs.place(step, at, ("head", "query"))),
@@ -232,7 +233,7 @@ def _rows_changed(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuest
     rows = tuple(name_token(tokens, place) for place in range(len(tokens)))
     right = np.flatnonzero(most > SAME).tolist()
     solution = (_rows(rows, right, most),)
-    return ResolvedQuestion(form="some", options=rows, right=frozenset(right), solution=solution)
+    return ResolvedQuestion(form="some", options=rows, right=frozenset(right), solution=solution, axis=step.axes[-2])
 
 
 def _rows(rows: Sequence[Sentence], right: Sequence[int], most: Array) -> Sentence:

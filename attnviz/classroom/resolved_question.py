@@ -98,6 +98,7 @@ class ResolvedQuestion:
     right      the options that are right: any of them for "one", all of them for "some"
     value      the number that is right, and how far from it an answer may be
     solution   the answer in sentences;  `lines` the arithmetic of this very cell
+    axis       the axis whose words the options are, one after another; "" where they are none
     hides      the first step that gives the answer away; "" where any step may
     inputs     the steps that the answer follows from: they are drawn while the question is open
     mistakes   what is known to go wrong, with the numbers that it leads to;  `how` the way to the answer, a row of HOW
@@ -112,6 +113,7 @@ class ResolvedQuestion:
     tolerance: float = 0.0
     solution: tuple[Sentence, ...] = ()
     lines: tuple[ArithmeticLine, ...] = ()
+    axis: str = ""
     hides: str = ""
     inputs: tuple[str, ...] = ()
     covered: Array | None = None

@@ -25,7 +25,7 @@ from attnviz.settings import url_codec
 from attnviz.settings.language import Words
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.room import View
-from attnviz.ui.panels.lesson import controls, from_file, path, room, speaker, tally
+from attnviz.ui.panels.lesson import controls, from_file, path, picked_answer, room, speaker, tally
 from attnviz.ui.panels.lesson import question as question_panel
 from attnviz.ui.panels.lesson.controls import Tried
 from attnviz.ui.session import admission, session_state, widgets
@@ -52,6 +52,7 @@ _CSS = Path(__file__).with_name("lessons.css")
 def page(config: Config, selection: Selection) -> Selection:
     """Draw one slide of the chosen lesson, under its own setting; the visitor's, `config`, stays as it is."""
     st.html(_CSS)
+    selection = _completed(selection)
     if not (selection.presenter or selection.notes):
         selection = path.choose(selection) if from_file.opened() is None else selection
         from_file.choose(selection)
@@ -68,6 +69,9 @@ def page(config: Config, selection: Selection) -> Selection:
     if selection.presenter:
         with tools:
             _tools(lesson, selection, question, at)
+    if is_open and question is not None and not selection.presenter:
+        stages = _rows(slide, own, shown, question)[0]
+        picked_answer.take(question, stages, pictures=_pictures_key(0), answer=question_panel.answer_key(at))
     with st.container(key="slide-large" if selection.presenter else "slide", gap="xsmall"):
         if selection.slide == 1 and not selection.presenter:
             path.goal(lesson)
@@ -84,12 +88,24 @@ def page(config: Config, selection: Selection) -> Selection:
     if question is not None and question.lines and not selection.presenter:
         question_panel.arithmetic(question.lines, at)
     is_last = selection.slide == len(lesson.slides)
-    selection = path.gone_through(selection) if is_last and lesson.name in LESSONS else selection
     if not selection.presenter:
         if is_last:
             path.summary(lesson, config, selection)
         _ways_on(lesson, slide, selection, own.config, tried.trace.config)
     return selection
+
+
+def _completed(selection: Selection) -> Selection:
+    """Return the selection with its lesson among the completed, once the last slide is shown with nothing left to ask.
+
+    It looks ahead to what Next does in this run, as the list of lessons is drawn before the slide.
+    """
+    lesson = LESSONS[selection.lesson]
+    to = selection.slide + bool(st.session_state.get("next-slide"))
+    last = replace(selection, slide=len(lesson.slides))
+    if selection.notes or from_file.opened() is not None or to < last.slide:
+        return selection
+    return selection if _is_open(lesson.slides[-1], _at(lesson, last)) else path.gone_through(selection)
 
 
 def _tools(lesson: Lesson, selection: Selection, question: ResolvedQuestion | None, at: str) -> None:
@@ -180,12 +196,19 @@ def _rows(slide: Slide, own: Trace, trace: Trace, question: ResolvedQuestion | N
     return slides.rows(slide, own, trace)
 
 
+def _pictures_key(row: int) -> str:
+    return f"lesson-{row}"
+
+
 def _pictures(rows: Sequence[Sequence[Stage]], large: bool, *, is_question: bool) -> None:
     """The pictures, a row at a time; in large type they keep within the screen."""
     for number, row in enumerate(rows):
         stages = [replace(picture, large=large) for picture in row]
         heatmap.show(
-            stages, key=f"lesson-{number}", view=View(fit=large), lettering=heatmap.Lettering(is_question=is_question)
+            stages,
+            key=_pictures_key(number),
+            view=View(fit=large),
+            lettering=heatmap.Lettering(is_question=is_question),
         )
 
 

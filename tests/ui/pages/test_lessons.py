@@ -274,6 +274,15 @@ def test_rows_are_chosen_and_the_two_settings_stand_beside_each_other() -> None:
     assert (at.query_params["page"], at.query_params["b_sentence"]) == ("compare", "where is the lock")
 
 
+def test_the_list_ticks_a_lesson_in_the_run_that_shows_its_last_slide() -> None:
+    last = len(LESSONS["bits"].slides)
+    assert not LESSONS["bits"].slides[-1].question
+    at = lesson("bits", last - 1)
+    at.button(key="next-slide").click().run()
+    assert at.sidebar.radio(key="lesson").options[0][0] == "✓"
+    assert at.query_params["done"] == "bits"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LESSONS)
 def test_every_lesson_opens_and_would_look_the_same_with_any_other_answer(

@@ -26,6 +26,8 @@ WORDS = Words(
         "number": "Your number",
         "tolerance": "Within ±{tolerance:g} counts as right.",
         "choose": "Your choice",
+        "click_one": "Your choice, here or by clicking the word or its cell in a picture",
+        "click_rows": "Select all rows that apply, here or by clicking them in a picture; possibly none does.",
         "some": "Select all that apply; possibly none does.",
         "option": "{number} {option}",
         "check": "Check",
@@ -46,6 +48,11 @@ Given = float | Collection[int] | str | None
 def is_revealed(at: str) -> bool:
     """Return whether the answer on a slide was shown."""
     return at in st.session_state.get(_REVEALED, ())
+
+
+def answer_key(at: str) -> str:
+    """Return the key of the widget in which a slide is answered."""
+    return f"answer-{at}"
 
 
 def reveal(at: str) -> None:
@@ -69,7 +76,7 @@ def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: 
         _answer(question, given, trace)
     elif not presenter:
         labels = [str(number + 1) for number in range(len(options))] if numbered else options
-        key = f"answer-{at}"
+        key = answer_key(at)
         _widget(question, labels, key)
         with st.container(horizontal=True, gap="small"):
             st.button(WORDS["check"], key="check", on_click=_check, args=(question, at, key))
@@ -89,10 +96,12 @@ def _widget(question: ResolvedQuestion, labels: Sequence[str], key: str) -> None
         st.text_input(WORDS["number"], key=key, max_chars=40, help=tolerance, width=240)
     elif question.form == "one":
         places = range(len(labels))
-        st.radio(WORDS["choose"], places, index=None, format_func=labels.__getitem__, horizontal=True, key=key)
+        label = WORDS["click_one" if question.axis else "choose"]
+        st.radio(label, places, index=None, format_func=labels.__getitem__, horizontal=True, key=key)
     else:
         places = range(len(labels))
-        st.pills(WORDS["some"], places, selection_mode="multi", format_func=labels.__getitem__, key=key)
+        label = WORDS["click_rows" if question.axis else "some"]
+        st.pills(label, places, selection_mode="multi", format_func=labels.__getitem__, key=key)
 
 
 def _check(question: ResolvedQuestion, at: str, key: str) -> None:

@@ -1,0 +1,84 @@
+"""A lesson as an assignment: its setting, and the questions of it that need no other one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from attnviz.classroom import question_codec
+from attnviz.classroom.marking import assignments
+from attnviz.classroom.marking.assignments import PANELS, PICTURES, Assignment
+from attnviz.classroom.question_codec import AS_STEP, AXES, CHANGES, KINDS, Item, Value
+from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.engine.records.config import Config
+from attnviz.engine.run import run
+from attnviz.lessons.lesson import Lesson, Question
+from attnviz.settings.faults import ConfigError
+
+LONGEST_TITLE = 120
+
+
+def as_item(question: Question) -> Item | None:
+    """Return a question of a lesson as assignments pose it; None for one that they have no words for.
+
+    >>> as_item(Question("sum", at={"query": 2}))
+    ('row_sum', (('summed', 'weights'), ('head', 1), ('query', 2), ('tolerance', 0.005), ('layer', 1)))
+    """
+    kind = question.kind
+    if kind == "sum":
+        kind = "row_sum" if "query" in question.at else "column_sum"
+    if kind not in KINDS or "read" in question.at or "before" in question.at:
+        return None
+    chosen: dict[str, Value] = {}
+    for name in question_codec.places(kind, {"step": str(question.at.get("step"))}):
+        value = question.at.get("step" if name in AS_STEP else name)
+        if name == "change":
+            value = next((each for each, (_, change, _) in CHANGES.items() if change == value), None)
+            if value is None:
+                return None
+        if value is not None and (name != "tolerance" or value in question_codec.LISTS[name]):
+            chosen[name] = value
+    if kind == "number" and question.at.get("step") not in AXES:
+        return None
+    try:
+        return question_codec.validated([question_codec.item(kind, chosen)])[0]
+    except (ConfigError, KeyError):
+        return None
+
+
+def settings(lesson: Lesson) -> Iterator[tuple[Config, tuple[Item, ...]]]:
+    """Yield the settings of a lesson that have questions, each with those that can be posed."""
+    found: dict[Config, dict[Item, None]] = {}
+    for slide in lesson.slides:
+        item = as_item(slide.question) if slide.question is not None and not slide.fault else None
+        if item is not None:
+            found.setdefault(lesson.on(slide), {})[item] = None
+    for config, items in found.items():
+        yield config, tuple(items)[: question_codec.MOST]
+
+
+def of_lesson(lesson: Lesson) -> tuple[Config, Assignment] | None:
+    """Return the setting of a lesson with the most questions, and the assignment that poses them; None for none.
+
+    What is hidden from students is every panel and every picture that would give an answer away.
+    """
+    config, items = max(settings(lesson), key=lambda each: len(each[1]), default=(None, ()))
+    if config is None:
+        return None
+    task = Assignment(
+        task_title=lesson.title[:LONGEST_TITLE],
+        task_text=lesson.about,
+        task_own=is_random(config),
+        task_questions=items,
+    )
+    found = assignments.asks(task, run(config))
+    hides = {each.hides for each in found if isinstance(each, ResolvedQuestion)}
+    order = list(PICTURES)
+    first = min((order.index(name) for name in hides if name in order), default=len(order))
+    return config, replace(task, task_hidden=(*order[first:], *PANELS))
+
+
+def is_random(config: Config) -> bool:
+    """Return whether another seed gives other weights."""
+    one, other = run(config), run(replace(config, seed=(config.seed + 1) % assignments.N_SEEDS))
+    return any((a["weights"].array != b["weights"].array).any() for a, b in zip(one.layers, other.layers))

@@ -1,0 +1,46 @@
+"""Answers that are clicked: a row, a column or its word in a picture chooses the option that stands for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.pictures.stage_record import Stage
+from attnviz.ui.components.stage import picking
+from attnviz.ui.components.stage.picking import Picked
+from attnviz.ui.components.stage.room import SCROLLED
+
+
+def option_at(question: ResolvedQuestion, stages: Sequence[Stage], picked: Picked) -> int | None:
+    """Return the option that a pick stands for, None where it stands for none.
+
+    The options of a question are the words along one axis. In a picture whose rows are that axis it is the row that
+    was picked, in one whose columns are it is the column.
+    """
+    axes = next(stage.axes for stage in stages if stage.name == picked.stage)
+    place = None
+    if question.form == "some" or axes[-1] != question.axis:
+        place = picked.row if axes[-2] == question.axis else None
+    elif axes[-1] == question.axis:
+        place = picked.column
+    return place if place is not None and place < len(question.options) else None
+
+
+def take(question: ResolvedQuestion, stages: Sequence[Stage], *, pictures: str, answer: str) -> None:
+    """Choose the option that was clicked since the last run, or take it back; before its widget is drawn.
+
+    pictures  the key of the pictures;  answer  that of the widget
+    """
+    if not question.axis:
+        return
+    picked = picking.picked(pictures, stages, SCROLLED, has_film=False)
+    place = None if picked is None else option_at(question, stages, picked)
+    if place is None:
+        return
+    if question.form == "one":
+        st.session_state[answer] = place
+        return
+    held = list(st.session_state.get(answer) or ())
+    st.session_state[answer] = [each for each in held if each != place] if place in held else sorted([*held, place])
