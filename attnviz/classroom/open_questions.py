@@ -119,7 +119,12 @@ def compares(question: Question) -> bool:
 
 def is_whole(question: Question) -> bool:
     """Return whether all of the slide is drawn: its picture is to be read, or it is that before a change."""
-    return compares(question) or bool(question.at.get("read")) or bool(question.at.get("before"))
+    return (
+        question.kind == "own_words"
+        or compares(question)
+        or bool(question.at.get("read"))
+        or bool(question.at.get("before"))
+    )
 
 
 def run_of(question: Question, own: Trace, trace: Trace) -> Trace:

@@ -21,7 +21,7 @@ PROMPTS = Words(
 )
 """What can be asked for, by the names that stand in links."""
 
-FAULT = Words({"text": "answer {{n}} of the code is no text"})
+FAULT = Words({"text": "answer {n} of the code is no text"})
 
 
 def encode_text(text: str) -> int:
@@ -45,5 +45,5 @@ def decode_text(number: int) -> str:
     except UnicodeDecodeError:
         text = ""
     if held[:1] != b"\1" or not text or len(text) > LONGEST:
-        raise ConfigError(FAULT["text"].format())
+        raise ConfigError(FAULT["text"])
     return clean(text)

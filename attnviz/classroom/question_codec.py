@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from attnviz.classroom.own_words import PROMPTS
 from attnviz.classroom.question_kinds import ASK
 from attnviz.lessons.lesson import Question
 from attnviz.settings.faults import ConfigError, shorten
@@ -64,6 +65,7 @@ KINDS = {
     "shape": Kind("shape", "A shape", ("whole",)),
     "rows_changed": Kind("rows_changed", "Which rows change", ("whole", "change")),
     "true_or_false": Kind("true_or_false", "Yes or no", ("says", "head")),
+    "own_words": Kind("own_words", "An answer in own words, for you to mark", ("prompt",)),
 }
 AXES = {
     "queries": ("head", "query", "column"),
@@ -99,6 +101,7 @@ LISTS: dict[str, Sequence[Value]] = {
     "whole": tuple(name for name in ("queries", "keys", "values", "scores", "weights", "heads", "concat", "output")),
     "change": tuple(CHANGES),
     "says": tuple(SAYS),
+    "prompt": tuple(PROMPTS),
     "tolerance": (0.005, 0.05, 0.0005),
     "layer": range(1, MOST_LAYERS + 1),
     **{name: range(1, MOST_PLACES + 1) for name in ("head", "query", "key", "column")},
@@ -139,6 +142,8 @@ def to_question(given: Item, *, layers: int = 1) -> Question:
         ask = ASKS[" ".join(AXES[str(at["step"])])]
     elif KINDS[kind].question == "sum":
         ask = ASKS["sum"]
+    elif kind == "own_words":
+        ask = PROMPTS[str(at["prompt"])]
     elif "change" in place:
         _, place["change"], other = CHANGES[str(place["change"])]
         ask = translate(other)

@@ -59,6 +59,7 @@ ASK = Words(
         "shape": "What is the shape of “{step}”?",
         "rows_changed": "Which rows of “{step}” change?",
         "true_or_false": "{says}",
+        "own_words": "Explain it in your own words.",
         "spread": "What is the standard deviation of the scores?",
         "largest_weight": "How large is the largest weight of a row, on average?",
     }
@@ -259,6 +260,11 @@ def _true_or_false(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQues
     )
 
 
+def _own_words(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
+    """Return a question that a person judges."""
+    return ResolvedQuestion(form="text")
+
+
 QUESTIONS: dict[str, Find] = {
     "highest_key": _highest_key,
     "weight": _weight,
@@ -268,6 +274,7 @@ QUESTIONS: dict[str, Find] = {
     "shape": _shape,
     "rows_changed": _rows_changed,
     "true_or_false": _true_or_false,
+    "own_words": _own_words,
     **{name: spread.question(name) for name in spread.MEASURES},
 }
 """The kinds of questions, by name; each finds its answer in a run."""

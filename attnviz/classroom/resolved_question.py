@@ -93,7 +93,7 @@ class Mistake:
 class ResolvedQuestion:
     """A question in a run.
 
-    form       "one" of the options, "some" of them, or a "number"
+    form       "one" of the options, "some" of them, a "number", or a "text" that a person judges
     words      the question; `options` what can be chosen, counted from 0 in an answer
     right      the options that are right: any of them for "one", all of them for "some"
     value      the number that is right, and how far from it an answer may be

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from attnviz import Config, run
 from attnviz.classroom import question_codec
-from attnviz.classroom.marking import answer_codes, assignments, grading, submissions
+from attnviz.classroom.marking import answer_codes, assignments, grading, results, submissions
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.exports import tables
@@ -173,7 +173,7 @@ def test_the_table_is_safe_for_a_spreadsheet_and_goes_in_again() -> None:
 def test_a_students_sheet_says_what_is_right_only_where_it_may(feedback: bool) -> None:
     task, found = replace(TASK, task_feedback=feedback, task_title="T"), asks("Ada")
     numbers = [right(found[0]), *(wrong(ask) for ask in found[1:])]
-    files = grading.sheet_files(task, grading.sheet(task, "Ada", code(), found, numbers))
+    files = results.sheet_files(task, results.sheet(task, "Ada", code(), found, numbers))
     rows = list(csv.DictReader(io.StringIO(files["csv"])))
     held = json.loads(files["json"])
     assert (held["assignment"], len(held["answers"]), len(rows)) == ("T", 6, 6)

@@ -19,7 +19,7 @@ WEIGHTS = (5, 7)
 """Both generate every residue of 23 but 0, so neighbours never weigh the same."""
 
 GROUP = 4
-LONGEST = 1_200
+LONGEST = 8_000
 _HALF = BASE // 2
 _BETWEEN = dict.fromkeys(map(ord, " \t\r\n-–—.·_"))
 

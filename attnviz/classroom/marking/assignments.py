@@ -24,6 +24,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.settings import fields, plain_text, url_codec
 from attnviz.settings.fields import changes, options, serialised, settings, switch, text
+from attnviz.settings.fields import number as number_field
 from attnviz.settings.language import Words
 from attnviz.settings.rows import Entry, table
 
@@ -57,6 +58,9 @@ LABELS = {
     "own_help": "The seed follows from the name or number that a student types: the same task, other numbers.",
     "feedback": "Show at once what is right",
     "feedback_help": "Off: students hand in a code without knowing what is right.",
+    "tries": "Tries",
+    "tries_help": "How often the answers can be checked; the code says how often they were. Loading the page again "
+    "begins anew, as no server counts.",
     "questions": "Questions",
     "given": "What is free, as it was given",
 }
@@ -98,6 +102,9 @@ class Assignment:
     task_hidden: tuple[str, ...] = options(PARTS, NOTHING, label=LABELS["hidden"], help=LABELS["hidden_help"])
     task_own: bool = switch(True, label=LABELS["own"], help=LABELS["own_help"])
     task_feedback: bool = switch(True, label=LABELS["feedback"], help=LABELS["feedback_help"])
+    task_tries: int | None = number_field(
+        None, 1, 20, none="as many as they like", label=LABELS["tries"], help=LABELS["tries_help"]
+    )
     task_questions: tuple[Item, ...] = serialised(
         question_codec.MOST,
         question_codec.validated,

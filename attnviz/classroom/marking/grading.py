@@ -9,27 +9,29 @@ It is for homework and for a room, not for an examination.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
+from attnviz.classroom import own_words
 from attnviz.classroom.marking import answer_codes, assignments
 from attnviz.classroom.marking.answer_codes import BASE
 from attnviz.classroom.marking.assignments import DIGEST_SIGNS, Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine.records.config import Config
 from attnviz.engine.run import run
-from attnviz.exports.tables import csv
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text.sentences import plain
 
-Answer = float | Collection[int] | None
+Answer = float | str | Collection[int] | None
 
-VERSION = 0
+VERSION = 1
+BEFORE = 0
+"""The version of codes that do not say how often their answers were checked."""
+
 NAME_SIGNS = 5
 PER_TOLERANCE = 50
 """Numbers are kept in steps of so much of the tolerance; the mark allows for half a step."""
@@ -47,6 +49,7 @@ WORDS = Words(
         "points": "points",
         "of_points": "of points",
         "note": "note",
+        "tries": "tries",
         "answer": "{n}",
         "is_right": "{n} right",
         "right": "yes",
@@ -75,7 +78,11 @@ class GradedSubmission:
     """A code as marked: `problem` is empty for a valid one; for each question what was said, and whether it is right.
 
     right  None where this student's numbers have no answer to the question; it does not count
+    share  of the points of each question; all or nothing unless part of them is given
+    tries  how often the answers were checked before, None where the code does not say
     note   what a teacher has to know of a valid one
+
+    What was answered in own words has no mark: that is the teacher's.
     """
 
     name: str
@@ -83,11 +90,13 @@ class GradedSubmission:
     problem: str = ""
     answers: tuple[str | float, ...] = ()
     right: tuple[bool | None, ...] = ()
+    share: tuple[float, ...] = ()
+    tries: int | None = None
     note: str = ""
 
     def points(self, each: Sequence[float]) -> float:
         """Return the points of what is right, where `each` question has its own."""
-        return sum(point for point, right in zip(each, self.right) if right)
+        return sum(point * share for point, share in zip(each, self.share))
 
     def most_points(self, each: Sequence[float]) -> float:
         """Return the points of all questions that this student's numbers have an answer to."""
@@ -106,6 +115,8 @@ def encode_answer(ask: ResolvedQuestion, given: Answer) -> int:
     """Return an answer as a whole number from 0 up, which a code can hold; 0 is none."""
     if given is None or (isinstance(given, Collection) and not given and ask.form == "one"):
         return 0
+    if isinstance(given, str):
+        return own_words.encode_text(given)
     if isinstance(given, Collection):
         return 1 + (min(given) if ask.form == "one" else sum(1 << place for place in set(given)))
     steps = round(min(max(given / _step(ask), -LARGEST), LARGEST))
@@ -119,6 +130,8 @@ def decode_answer(ask: ResolvedQuestion, held: int) -> Answer:
     """
     if held == 0:
         return None
+    if ask.form == "text":
+        return own_words.decode_text(held)
     rest = held - 1
     if ask.form == "number":
         return (rest // 2 if rest % 2 == 0 else -(rest + 1) // 2) * _step(ask)
@@ -139,13 +152,29 @@ def is_right(ask: ResolvedQuestion, held: int) -> bool:
     """Return whether an answer counts; one within the stated tolerance always does, however a code rounds it."""
     given = decode_answer(ask, held)
     slack = _step(ask) / 2 if ask.tolerance else 0.0
-    return given is not None and replace(ask, tolerance=ask.tolerance + slack).is_right(given)
+    return (
+        given is not None
+        and not isinstance(given, str)
+        and replace(ask, tolerance=ask.tolerance + slack).is_right(given)
+    )
+
+
+def share(ask: ResolvedQuestion, held: int) -> float:
+    """Return the part of the points that an answer is worth: of several options, those that are right less those wrong.
+
+    An answer of any other form is worth all or nothing.
+    """
+    given = decode_answer(ask, held)
+    if is_right(ask, held) or ask.form != "some" or not isinstance(given, Collection) or not ask.right:
+        return float(is_right(ask, held))
+    chosen = frozenset(given)
+    return max(0.0, (len(chosen & ask.right) - len(chosen - ask.right)) / len(ask.right))
 
 
 def feedback(ask: ResolvedQuestion, held: int) -> str:
     """Return the feedback on an answer, without the right one; nothing for an empty answer."""
     given = decode_answer(ask, held)
-    if given is None:
+    if given is None or isinstance(given, str):
         return ""
     return replace(ask, tolerance=ask.tolerance + _step(ask) / 2 if ask.tolerance else 0.0).feedback(given)
 
@@ -155,42 +184,51 @@ def answer_text(ask: ResolvedQuestion, held: int) -> str | float:
     given = decode_answer(ask, held)
     if given is None:
         return ""
+    if isinstance(given, str):
+        return given
     if isinstance(given, Collection):
         return ", ".join(plain(ask.options[place]) for place in given) or WORDS["none"]
     return float(f"{given:.12g}")
 
 
-def answer_code(digest: int, name: str, numbers: Sequence[int]) -> str:
-    """Return the code that a student hands in: version, assignment, name, answers, check signs."""
+def answer_code(digest: int, name: str, numbers: Sequence[int], tries: int = 1) -> str:
+    """Return the code that a student hands in: version, assignment, name, answers, tries, check signs."""
     signs = [
         VERSION,
         *answer_codes.encode_fixed(digest, DIGEST_SIGNS),
         *answer_codes.encode_fixed(_name(digest, name), NAME_SIGNS),
     ]
-    return answer_codes.with_checksum([*signs, *(sign for each in numbers for sign in answer_codes.encode_free(each))])
+    return answer_codes.with_checksum(
+        [*signs, *(sign for each in (*numbers, tries) for sign in answer_codes.encode_free(each))]
+    )
 
 
 def _name(digest: int, name: str) -> int:
     return assignments.number(f"name/{digest}/{assignments.known_by(name)}") % BASE**NAME_SIGNS
 
 
-def read_code(text: str) -> tuple[int, int, tuple[int, ...]]:
-    """Assignment, name and answers of a code; raises ConfigError in one sentence for what is none."""
+def read_code(text: str) -> tuple[int, int, tuple[int, ...], int | None]:
+    """Assignment, name, answers and tries of a code; raises ConfigError in one sentence for what is none."""
     signs = answer_codes.without_checksum(text)
     ends = 1 + DIGEST_SIGNS, 1 + DIGEST_SIGNS + NAME_SIGNS
-    if signs and signs[0] != VERSION:
+    if signs and signs[0] not in (BEFORE, VERSION):
         raise ConfigError(FAULTS["version"])
     if len(signs) < ends[1]:
         raise ConfigError(answer_codes.FAULTS["short"])
     digest, name = answer_codes.decode_fixed(signs[1 : ends[0]]), answer_codes.decode_fixed(signs[ends[0] : ends[1]])
-    return digest, name, answer_codes.decode_free(signs[ends[1] :])
+    numbers = answer_codes.decode_free(signs[ends[1] :])
+    if signs[0] == BEFORE:
+        return digest, name, numbers, None
+    if not numbers:
+        raise ConfigError(answer_codes.FAULTS["short"])
+    return digest, name, numbers[:-1], numbers[-1]
 
 
 def made_under(digest: int, names: Sequence[str], text: str) -> str:
     """Return the name of several that a code was made under; the first where it was made under none of them."""
     first = names[0] if names else ""
     try:
-        _, by, _ = read_code(text)
+        _, by, _, _ = read_code(text)
     except ConfigError:
         return first
     return next((name for name in names if _name(digest, name) == by), first)
@@ -202,40 +240,45 @@ def grade_all(config: Config, task: Assignment, handed_in: Sequence[tuple[str, s
     kept: dict[int, tuple[ResolvedQuestion | str, ...]] = {}
     for name, text in handed_in:
         try:
-            numbers = _answers(digest, task, name, text)
+            numbers, tries = _answers(digest, task, name, text)
         except ConfigError as error:
             yield GradedSubmission(name, text, str(error))
             continue
         own = assignments.with_seed(given, task, digest, name)
         if own.seed not in kept:  # a student's numbers are computed once, however many codes are handed in
             kept[own.seed] = assignments.asks(task, run(own), worked=False)
-        yield _marked(name, text, kept[own.seed], numbers)
+        yield _marked(name, text, kept[own.seed], numbers, tries)
 
 
-def _answers(digest: int, task: Assignment, name: str, text: str) -> tuple[int, ...]:
-    """Return the answers of a code; raises ConfigError unless it is of this assignment and this student."""
+def _answers(digest: int, task: Assignment, name: str, text: str) -> tuple[tuple[int, ...], int | None]:
+    """Return the answers and the tries of a code; raises ConfigError unless assignment and student are these."""
     if not assignments.known_by(name):
         raise ConfigError(FAULTS["name_missing"])
-    of, by, numbers = read_code(text)
+    of, by, numbers, tries = read_code(text)
     if of != digest:
         raise ConfigError(FAULTS["assignment"])
     if by != _name(digest, name):
         raise ConfigError(FAULTS["name"])
     if len(numbers) != len(task.task_questions):
         raise ConfigError(FAULTS["count"].format(given=len(numbers), n=len(task.task_questions)))
-    return numbers
+    return numbers, tries
 
 
-def _marked(name: str, text: str, found: Sequence[ResolvedQuestion | str], numbers: Sequence[int]) -> GradedSubmission:
+def _marked(
+    name: str, text: str, found: Sequence[ResolvedQuestion | str], numbers: Sequence[int], tries: int | None
+) -> GradedSubmission:
     words: list[str | float] = []
+    shares: list[float] = []
     right: list[bool | None] = []
     for n, (ask, held) in enumerate(zip(found, numbers), 1):
         try:
             words.append("" if isinstance(ask, str) else answer_text(ask, held))
-            right.append(None if isinstance(ask, str) else is_right(ask, held))
+            judged = None if isinstance(ask, str) or ask.form == "text" else ask
+            right.append(None if judged is None else is_right(judged, held))
+            shares.append(0.0 if judged is None else share(judged, held))
         except ConfigError as error:
             return GradedSubmission(name, text, str(error).format(n=n))
-    return GradedSubmission(name, text, "", tuple(words), tuple(right))
+    return GradedSubmission(name, text, "", tuple(words), tuple(right), tuple(shares), tries)
 
 
 def table(task: Assignment, found: Sequence[GradedSubmission], points: Sequence[float] = ()) -> pd.DataFrame:
@@ -250,7 +293,7 @@ def _row(task: Assignment, each: GradedSubmission, points: Sequence[float]) -> d
     marks = {True: WORDS["right"], False: WORDS["wrong"], None: ""}
     row: dict[str, Any] = {WORDS["name"]: each.name, WORDS["valid"]: each.problem or WORDS["yes"]}
     row |= {WORDS["score"]: str(each.score), WORDS["of"]: str(each.out_of)} if not each.problem else {}
-    if set(points) - {1.0}:
+    if set(points) - {1.0} or any(0 < part < 1 for part in each.share):
         row[WORDS["points"]] = each.points(points) if not each.problem else ""
         row[WORDS["of_points"]] = each.most_points(points) if not each.problem else ""
     if each.note:
@@ -258,33 +301,11 @@ def _row(task: Assignment, each: GradedSubmission, points: Sequence[float]) -> d
     for n in range(1, len(task.task_questions) + 1):
         row[WORDS["answer"].format(n=n)] = each.answers[n - 1] if each.answers else ""
         row[WORDS["is_right"].format(n=n)] = marks[each.right[n - 1]] if each.right else ""
+    if each.tries is not None:
+        row[WORDS["tries"]] = str(each.tries)
     row[WORDS["code"]] = each.code
     return {name: row.get(name, "") for name in [*_first(), *row]}
 
 
 def _first() -> tuple[str, ...]:
     return tuple(WORDS[name] for name in ("name", "valid", "score", "of"))
-
-
-def sheet(
-    task: Assignment, name: str, code: str, found: Sequence[ResolvedQuestion | str], numbers: Sequence[int]
-) -> pd.DataFrame:
-    """Return a student's own sheet: every question, what was answered, and, if that may be said, whether it is right.
-
-    Its columns are called alike in every language, as files are read by their names.
-    """
-    rows, names = [], WORDS.english
-    for ask, held in zip(found, numbers):
-        row: dict[str, str | float] = {names["name"]: name, names["code"]: code}
-        row |= {names["question"]: "" if isinstance(ask, str) else plain(ask.words)}
-        row |= {names["given"]: "" if isinstance(ask, str) else answer_text(ask, held)}
-        if task.task_feedback:
-            row["right"] = WORDS["right" if not isinstance(ask, str) and is_right(ask, held) else "wrong"]
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def sheet_files(task: Assignment, frame: pd.DataFrame) -> dict[str, str]:
-    """Return the sheet as files, by their endings."""
-    held = {WORDS.english["assignment"]: task.task_title, "answers": frame.to_dict("records")}
-    return {"csv": csv(frame), "json": json.dumps(held, ensure_ascii=False, indent=1)}

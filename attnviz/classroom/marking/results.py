@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Sequence
 from dataclasses import replace
+
+import pandas as pd
 
 from attnviz.classroom.marking import grading
 from attnviz.classroom.marking.assignments import Assignment, known_by
 from attnviz.classroom.marking.grading import GradedSubmission
 from attnviz.classroom.marking.submissions import Table
+from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.exports import tables
 from attnviz.exports.tables import guarded
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, current_language
+from attnviz.text.sentences import plain
 
 MOST_POINTS = 100.0
 DECIMAL_COMMA = ("de",)
@@ -59,6 +65,11 @@ def only_last(found: Sequence[GradedSubmission]) -> list[GradedSubmission]:
     ]
 
 
+def all_or_nothing(each: GradedSubmission) -> GradedSubmission:
+    """Return a submission without the points of answers that are right only in part."""
+    return replace(each, share=tuple(float(bool(right)) for right in each.right))
+
+
 def counted(found: Sequence[GradedSubmission]) -> list[GradedSubmission]:
     """Return the valid submissions that count: of each student the last."""
     return [each for each in only_last(found) if not each.problem and not each.note]
@@ -91,3 +102,29 @@ def _cell(cell: object, has_comma: bool) -> str:
         text = f"{cell:.12g}"
         return text.replace(".", ",") if has_comma else text
     return guarded(str(cell))
+
+
+def sheet(
+    task: Assignment, name: str, code: str, found: Sequence[ResolvedQuestion | str], numbers: Sequence[int]
+) -> pd.DataFrame:
+    """Return a student's own sheet: every question, what was answered, and, if that may be said, whether it is right.
+
+    Its columns are called alike in every language, as files are read by their names.
+    """
+    rows, names = [], grading.WORDS.english
+    for ask, held in zip(found, numbers):
+        row: dict[str, str | float] = {names["name"]: name, names["code"]: code}
+        row |= {names["question"]: "" if isinstance(ask, str) else plain(ask.words)}
+        row |= {names["given"]: "" if isinstance(ask, str) else grading.answer_text(ask, held)}
+        if task.task_feedback and (isinstance(ask, str) or ask.form != "text"):
+            row["right"] = grading.WORDS[
+                "right" if not isinstance(ask, str) and grading.is_right(ask, held) else "wrong"
+            ]
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def sheet_files(task: Assignment, frame: pd.DataFrame) -> dict[str, str]:
+    """Return the sheet as files, by their endings."""
+    held = {grading.WORDS.english["assignment"]: task.task_title, "answers": frame.to_dict("records")}
+    return {"csv": tables.csv(frame), "json": json.dumps(held, ensure_ascii=False, indent=1)}

@@ -26,7 +26,7 @@ LONGEST_NAME = 400
 LONGEST_TYPED = 80
 """As many signs as a student can type for a name."""
 
-LONGEST_CODE = 2_000
+LONGEST_CODE = 12_000
 LONGEST_NUMBER = 10
 SEPARATORS = "\t;,"
 

@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.classroom import open_questions, slides
+from attnviz.classroom.marking import assignments, lesson_assignment
 from attnviz.classroom.printed import handout
 from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import ResolvedQuestion
@@ -28,7 +29,7 @@ from attnviz.ui.components.stage.room import View
 from attnviz.ui.panels.lesson import controls, from_file, path, picked_answer, room, speaker, tally
 from attnviz.ui.panels.lesson import question as question_panel
 from attnviz.ui.panels.lesson.controls import Tried
-from attnviz.ui.session import admission, session_state, widgets
+from attnviz.ui.session import admission, locale, session_state, widgets
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
@@ -41,6 +42,8 @@ WORDS = Words(
         "compare": "Open this in Compare",
         "again": "Again with other numbers",
         "blanks": "Sheet to fill in",
+        "assign": "Make it an assignment",
+        "brought": "{n} questions of the lesson came along; others need another setting or other words.",
         "solutions": "Sheet with solutions",
     }
 )
@@ -212,6 +215,19 @@ def _pictures(rows: Sequence[Sequence[Stage]], large: bool, *, is_question: bool
         )
 
 
+@locale.in_session_language
+def _assign(lesson: Lesson, selection: Selection) -> None:
+    """Open the desk of assignments with the setting of the lesson and the questions that can be posed there."""
+    made = lesson_assignment.of_lesson(lesson)
+    if made is None:
+        session_state.adopt(lesson.config, replace(selection, page="assign", desk="compose"))
+        return
+    config, task = made
+    field = assignments.encode(assignments.with_setting(task, config))
+    there = replace(selection, page="assign", desk="compose", assigned=field)
+    session_state.adopt(config, there, problems=[WORDS["brought"].format(n=len(task.task_questions))])
+
+
 def _ways_on(lesson: Lesson, slide: Slide, selection: Selection, own: Config, config: Config) -> None:
     """The same question with other numbers, and the same numbers on the pages where everything can be changed."""
     at = slide.question.at if slide.question else {}
@@ -227,6 +243,7 @@ def _ways_on(lesson: Lesson, slide: Slide, selection: Selection, own: Config, co
             changes = url_codec.difference(own, config)
             both = replace(there, page="compare", changes=changes)
             st.button(WORDS["compare"], key="to-compare", on_click=session_state.adopt, args=(own, both))
+        st.button(WORDS["assign"], key="to-assignment", on_click=_assign, args=(lesson, selection))
         for name in ("blanks", "solutions"):
             sheet = admission.later(
                 "file/handout", config, partial(handout.html, lesson, solutions=name == "solutions")

@@ -7,7 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.classroom.marking import assignments, grading
+from attnviz.classroom import own_words
+from attnviz.classroom.marking import assignments, grading, results
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.classroom.typed_numbers import read_number
@@ -32,13 +33,15 @@ WORDS = Words(
         "finish": "Make the code",
         "kept": "{n} of {all} answered.",
         "right": "{n} of {all} are right.",
+        "left": "{n} of {all} tries are left.",
+        "own_words": "Your answer, in at most {n} characters",
         "stale": "An answer was changed since; press the button again for a new code.",
         "code": "Hand in this code. It holds your answers, so a changed answer needs a new code.",
         "csv": "Save as CSV",
         "json": "Save as JSON",
     }
 )
-_CHECKED = "_task_checked"
+_CHECKED, _TRIES = "_task_checked", "_task_tries"
 
 
 def questions(trace: Trace, task: Assignment, name: str, digest: int) -> None:
@@ -53,11 +56,16 @@ def questions(trace: Trace, task: Assignment, name: str, digest: int) -> None:
     if not found:
         return
     label = WORDS["check" if task.task_feedback else "finish"]
-    st.button(label, key="check-task", type="primary", on_click=_check, args=(who, found, keys))
+    tries = st.session_state.get(_TRIES, {}).get(who, ())
+    is_over = task.task_feedback and task.task_tries is not None and len(tries) >= task.task_tries
+    arguments = (who, found, keys)
+    st.button(label, key="check-task", type="primary", on_click=_check, args=arguments, disabled=is_over)
+    if task.task_feedback and task.task_tries is not None:
+        paragraph([WORDS["left"].format(n=max(task.task_tries - len(tries), 0), all=task.task_tries)])
     if checked:
         if list(checked) != _numbers(found, keys):
             paragraph([WORDS["stale"]])
-        _handed(task, name, grading.answer_code(digest, name, checked), found, checked)
+        _handed(task, name, grading.answer_code(digest, name, checked, len(tries)), found, checked)
 
 
 def _question(n: int, ask: ResolvedQuestion | str, key: str, checked: int | None) -> None:
@@ -84,6 +92,8 @@ def _widget(ask: ResolvedQuestion, labels: Sequence[str], key: str) -> None:
     if ask.form == "number":
         tolerance = WORDS["tolerance"].format(tolerance=ask.tolerance) if ask.tolerance else None
         st.text_input(WORDS["number"], key=key, max_chars=40, help=tolerance, width=240)
+    elif ask.form == "text":
+        st.text_area(WORDS["own_words"].format(n=own_words.LONGEST), key=key, max_chars=own_words.LONGEST, height=90)
     elif ask.form == "one":
         st.radio(WORDS["choose"], places, index=None, format_func=labels.__getitem__, horizontal=True, key=key)
     else:
@@ -101,6 +111,8 @@ def _number(ask: ResolvedQuestion | str, key: str) -> int:
     held: Any = st.session_state.get(key)
     if isinstance(ask, str):
         return 0
+    if ask.form == "text":
+        return grading.encode_answer(ask, str(held or ""))
     if ask.form == "number":
         return grading.encode_answer(ask, read_number(held or ""))
     if ask.form == "one":
@@ -115,7 +127,11 @@ def _numbers(found: Sequence[ResolvedQuestion | str], keys: Sequence[str]) -> li
 
 def _check(who: str, found: Sequence[ResolvedQuestion | str], keys: Sequence[str]) -> None:
     """Keep the answers as they are; a callback, so that what is said of them is drawn in the same run."""
-    st.session_state[_CHECKED] = {**st.session_state.get(_CHECKED, {}), who: tuple(_numbers(found, keys))}
+    answers = tuple(_numbers(found, keys))
+    tries = st.session_state.get(_TRIES, {}).get(who, ())
+    if tries[-1:] != (answers,):  # the same answers again are no other try
+        st.session_state[_TRIES] = {**st.session_state.get(_TRIES, {}), who: (*tries, answers)}
+    st.session_state[_CHECKED] = {**st.session_state.get(_CHECKED, {}), who: answers}
 
 
 def _handed(
@@ -125,15 +141,14 @@ def _handed(
     asks = [ask for ask in found if isinstance(ask, ResolvedQuestion)]
     sentences = [WORDS["kept"].format(n=sum(map(bool, numbers)), all=len(asks))]
     if task.task_feedback:
-        right = sum(
-            grading.is_right(ask, held) for ask, held in zip(found, numbers) if isinstance(ask, ResolvedQuestion)
-        )
-        sentences.append(WORDS["right"].format(n=right, all=len(asks)))
+        judged = [(a, held) for a, held in zip(found, numbers) if isinstance(a, ResolvedQuestion) and a.form != "text"]
+        right = sum(grading.is_right(ask, held) for ask, held in judged)
+        sentences.append(WORDS["right"].format(n=right, all=len(judged)))
     paragraph(sentences)
     paragraph([WORDS["code"]])
     with st.container(key="task-code"):
         st.code(code, language=None, wrap_lines=True)
-    files = grading.sheet_files(task, grading.sheet(task, name, code, found, numbers))
+    files = results.sheet_files(task, results.sheet(task, name, code, found, numbers))
     with st.container(horizontal=True, gap="small"):
         for ending, text in files.items():
             st.download_button(WORDS[ending], text, f"answers.{ending}", key=f"save-{ending}", on_click="ignore")

@@ -10,14 +10,13 @@ from typing import Any
 import streamlit as st
 
 from attnviz.classroom import question_codec
-from attnviz.classroom.marking import assignments
+from attnviz.classroom.marking import assignments, lesson_assignment
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.printed import handout
 from attnviz.classroom.question_codec import Item, Value
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.run import run
 from attnviz.exports import links
 from attnviz.settings import language, url_codec
 from attnviz.settings.language import Words
@@ -68,6 +67,7 @@ PLACES = Words(
         "query": "Query",
         "key": "Key",
         "column": "Column",
+        "prompt": "What to write about",
     }
 )
 _EDIT = "_task_edit"
@@ -81,7 +81,9 @@ def desk(trace: Trace, selection: Selection, task: Assignment) -> Selection:
     paragraph([WORDS["about"]])
     words, questions = st.columns([2, 3], gap="large")
     with words:
-        draft = widgets.draw(task, "task_title", "task_text", "task_free", "task_hidden", "task_own", "task_feedback")
+        draft = widgets.draw(
+            task, "task_title", "task_text", "task_free", "task_hidden", "task_own", "task_feedback", "task_tries"
+        )
     with questions:
         items = [_item(trace, n, item) for n, item in enumerate(task.task_questions)]
         _add(len(items))
@@ -158,7 +160,7 @@ def _is_open(trace: Trace, name: str) -> bool:
 def _place(trace: Trace, kind: str, n: int, name: str, held: dict[str, Value]) -> Value:
     options = _offered(trace, name, held)
     changes = {name: language.translate(label) for name, (label, _, _) in question_codec.CHANGES.items()}
-    words = {**changes, **question_codec.SAYS, **NAMES}
+    words = {**changes, **question_codec.SAYS, **question_codec.PROMPTS, **NAMES}
     return _pick(PLACES[name], options, held[name], f"posed.{n}.{kind}.{name}", words=words)
 
 
@@ -195,17 +197,10 @@ def _remarks(trace: Trace, task: Assignment) -> None:
     away = assignments.given_away(task, found)
     if away:
         notice(WORDS["away"].format(questions=", ".join(map(str, away))))
-    if task.task_own and not _is_random(trace):
+    if task.task_own and not lesson_assignment.is_random(trace.config):
         notice(WORDS["same"])
     if not found:
         notice(WORDS["no_questions"])
-
-
-def _is_random(trace: Trace) -> bool:
-    """Return whether another seed gives other weights."""
-    other = run(replace(trace.config, seed=(trace.config.seed + 1) % assignments.N_SEEDS))
-    pairs = zip(trace.layers, other.layers)
-    return any((one["weights"].array != two["weights"].array).any() for one, two in pairs)
 
 
 def _hand_out(config: Config, selection: Selection, task: Assignment, field: str) -> None:

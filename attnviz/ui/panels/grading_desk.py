@@ -34,6 +34,10 @@ WORDS = Words(
         "file_note": "With headings such as name, ID number, first name and surname, and code, result or response. "
         "What the result is saved as has the same columns, and those of the marks after them.",
         "points": "Points, question by question",
+        "partial": "Part of the points",
+        "partial_note": "Where several rows are to be chosen: the rows that are right, less those that are wrong, out "
+        "of all that are right. Otherwise all or nothing.",
+        "to_read": "Answers in own words are yours to read and mark: {questions}.",
         "points_note": "{n} numbers with spaces between them; nothing stands for one point each.",
         "fault": "{fault}.",
         "summary": "Valid codes: {valid} of {n}. Mean score {mean:.1f} of {all}.",
@@ -51,7 +55,7 @@ WORDS = Words(
     }
 )
 _LINK, PASTE, _FILE, _HELD, _POINTS = "task-open", "task-codes", "task-file", "_task_marked", "task-points"
-_NEXT = "_task_next"
+_NEXT, _PARTIAL = "_task_next", "task-partial"
 PORTION = 20
 """Seconds of processor after which marking waits for the teacher to go on."""
 
@@ -70,6 +74,7 @@ def desk(config: Config, selection: Selection, task: Assignment | None) -> Selec
         uploaded = st.file_uploader(WORDS["file"], key=_FILE, help=WORDS["file_note"], max_upload_size=1)
     n = len(task.task_questions)
     listed = st.text_input(WORDS["points"], key=_POINTS, help=WORDS["points_note"].format(n=n), width=420) or ""
+    is_partial = st.checkbox(WORDS["partial"], key=_PARTIAL, help=WORDS["partial_note"])
     try:
         points = results.read_points(listed, n)
         from_upload = [submissions.from_file(uploaded.getvalue())] if uploaded is not None else []
@@ -78,7 +83,7 @@ def desk(config: Config, selection: Selection, task: Assignment | None) -> Selec
         notice(WORDS["fault"].format(fault=f"{str(error)[0].upper()}{str(error)[1:]}"), kind="fault")
         return selection
     if tables:
-        _results(config, task, submissions.joined(tables), points)
+        _results(config, task, submissions.joined(tables), points, is_partial)
     paragraph([WORDS["honest"]])
     return selection
 
@@ -95,14 +100,20 @@ def _open(config: Config, selection: Selection) -> None:
     session_state.adopt(given, replace(selection, assigned=there.assigned), problems=problems)
 
 
-def _results(config: Config, task: Assignment, table: submissions.Table, points: Sequence[float]) -> None:
+def _results(
+    config: Config, task: Assignment, table: submissions.Table, points: Sequence[float], is_partial: bool
+) -> None:
     """The marks as a table, and the table that came in with them to save."""
     digest = assignments.digest(config, task)
     pairs = [(grading.made_under(digest, entry.names, entry.code), entry.code) for entry in table.entries]
     found = results.only_last(_marked(config, task, pairs))
+    found = found if is_partial else list(map(results.all_or_nothing, found))
     if not found:
         return
     paragraph(_summary(task, found, points))
+    to_read = [str(n) for n, item in enumerate(task.task_questions, 1) if item[0] == "own_words"]
+    if to_read:
+        paragraph([WORDS["to_read"].format(questions=", ".join(to_read))])
     frame: pd.DataFrame = grading.table(task, found, points)
     with st.container(key="task-results"):
         st.dataframe(frame.astype(str), hide_index=True)
@@ -116,12 +127,13 @@ def _summary(task: Assignment, found: Sequence[grading.GradedSubmission], points
     if not valid:
         return [WORDS["invalid"].format(n=len(found))]
     counts = {"n": len(found), "valid": sum(not each.problem for each in found)}
-    if set(points) - {1.0}:
+    judged = [point for point, item in zip(points, task.task_questions) if item[0] != "own_words"]
+    if set(points) - {1.0} or any(0 < part < 1 for each in valid for part in each.share):
         mean = sum(each.points(points) for each in valid) / len(valid)
-        summary = WORDS["summary_points"].format(mean=mean, all=sum(points), **counts)
+        summary = WORDS["summary_points"].format(mean=mean, all=sum(judged), **counts)
     else:
         mean = sum(each.score for each in valid) / len(valid)
-        summary = WORDS["summary"].format(mean=mean, all=len(task.task_questions), **counts)
+        summary = WORDS["summary"].format(mean=mean, all=len(judged), **counts)
     again = sum(bool(each.note) for each in found)
     return [summary, *([WORDS["again"].format(n=again)] if again else [])]
 

@@ -118,3 +118,14 @@ def test_the_notes_of_the_last_slide_say_what_was_learned() -> None:
     assert clean(at)
     assert LESSONS["store"].known in texts(at)
     assert "1 of" not in said(at)
+
+
+def test_a_lesson_becomes_an_assignment_in_one_press() -> None:
+    at = lesson("causal", 2)
+    at.button(key="show-answer").click().run()
+    at.button(key="to-assignment").click().run()
+    assert clean(at)
+    assert at.query_params["page"] == "assign"
+    assert "questions of the lesson came along" in texts(at)
+    assert at.text_input(key="task_title").value == LESSONS["causal"].title
+    assert "students can read off" not in texts(at)

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.arithmetic.line import ArithmeticLine
-from attnviz.classroom import slides
+from attnviz.classroom import own_words, slides
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.classroom.typed_numbers import read_number
 from attnviz.engine.records.trace import Trace
@@ -33,6 +33,8 @@ WORDS = Words(
         "check": "Check",
         "show": "Show the answer",
         "nothing": "Choose an answer first.",
+        "own_words": "Your answer",
+        "wrote": "You wrote: {text}",
         "unreadable": "That cannot be read as a number; try 0.25, 1/4, 25 % or e/(e+3), for example.",
         "said": "You said {said}. {judged}",
         "none": "none",
@@ -91,7 +93,9 @@ def _numbered(options: Sequence[str]) -> list[str]:
 
 def _widget(question: ResolvedQuestion, labels: Sequence[str], key: str) -> None:
     """Draw the widget for an answer. Labels are markdown, so none of them holds a visitor's word."""
-    if question.form == "number":
+    if question.form == "text":
+        st.text_area(WORDS["own_words"], key=key, max_chars=own_words.LONGEST, height=90)
+    elif question.form == "number":
         tolerance = WORDS["tolerance"].format(tolerance=question.tolerance) if question.tolerance else None
         st.text_input(WORDS["number"], key=key, max_chars=40, help=tolerance, width=240)
     elif question.form == "one":
@@ -108,7 +112,8 @@ def _check(question: ResolvedQuestion, at: str, key: str) -> None:
     """Keep the answer; a right one is shown to be right."""
     given = _given(question, st.session_state.get(key))
     st.session_state[_GIVEN] = {**st.session_state.get(_GIVEN, {}), at: given}
-    if given is not None and not isinstance(given, str) and question.is_right(given):
+    is_written = question.form == "text" and bool(given)
+    if is_written or (given is not None and not isinstance(given, str) and question.is_right(given)):
         reveal(at)
 
 
@@ -117,6 +122,8 @@ def _given(question: ResolvedQuestion, held: Any) -> Given:
     if question.form == "number":
         number = read_number(held or "")
         return held if number is None else number
+    if question.form == "text":
+        return str(held or "").strip()
     if question.form == "some":
         return tuple(sorted(held or ()))
     return None if held is None else (held,)
@@ -133,6 +140,8 @@ def _answer(question: ResolvedQuestion, given: Given, trace: Trace) -> None:
     if given not in (None, "") and not isinstance(given, str):
         feedback = WORDS["said"].format(said=_in_words(question, given), judged=question.feedback(given))
         paragraph([feedback])
+    elif question.form == "text" and given:
+        paragraph([WORDS["wrote"].format(text=given)])
     paragraph([plain(sentence) for sentence in question.solution if sentence])
     if question.why:
         st.markdown(slides.fill_numbers(question.why, trace))
