@@ -43,7 +43,7 @@ WORDS = {
     "with": "a Python file of your own with scores and normalisers, each a LineRow; may be given more than once",
     "model": "a trained model to offer: minilm, if it is installed, or name=FOLDER as Hugging Face writes it; may be "
     "given more than once",
-    "model_tokens": "tokens that a sentence may have with a model, 2 to 128 [32]",
+    "model_tokens": "tokens that a sentence may have with a model, 2 to 1024 [32]",
     "render": "write a run to a file, without the page",
     "sentence": "the sentence, in quotes",
     "weights": "attention weights of your own to draw, .npz, .npy, .json or .csv; the sentence then names the tokens",

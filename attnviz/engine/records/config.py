@@ -125,7 +125,7 @@ class Config:
         help="0 is off. The padding mask hides what is filled in.",
     )
     max_tokens: int = number(
-        64, 1, 128, label="Tokens at most", group="Tokens", help="Longer sentences are cut here; the page says so."
+        64, 1, 1024, label="Tokens at most", group="Tokens", help="Longer sentences are cut here; the page says so."
     )
 
     embedding: EmbeddingName = option(EMBEDDINGS, "normal", label="Embedding", group="Embedding and positions")

@@ -18,19 +18,21 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.step_path import way as steps_of
 from attnviz.text import opening_sentence as tales
 from attnviz.text.headline import headline
-from attnviz.ui.components.pickers import film_strip, head_cards, step_path
+from attnviz.ui.components.pickers import film_strip, head_cards, overview, step_path
 from attnviz.ui.components.sentence import opening_sentence
+from attnviz.ui.components.sentence.opening_sentence import Opening
 from attnviz.ui.components.stage import drawer, heatmap, picking
 from attnviz.ui.components.stage.heatmap import Heads
 from attnviz.ui.components.stage.picking import Picked
-from attnviz.ui.components.stage.room import View, in_front, is_narrow
-from attnviz.ui.panels import backward, explore_panels, mask_builder, model_views, what_if
+from attnviz.ui.components.stage.room import SCROLLED, View, in_front, is_narrow
+from attnviz.ui.panels import backward, explore_panels, mask_builder, model_views, what_if, window
 from attnviz.ui.panels import cell as cell_panel
+from attnviz.ui.panels.window import Seen
 from attnviz.ui.session import places
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
-KEY, WAY, SENTENCE, ANSWER = "explore", "way", "telling", "answer"
+KEY, WAY, SENTENCE, ANSWER, OVERVIEW = "explore", "way", "telling", "answer", "overview"
 TOOLS = 240  # pixels at the foot of the window for what changes something, so that both are seen
 PANELS = {
     "cell": cell_panel.panel,
@@ -56,24 +58,25 @@ def page(trace: Trace, selection: Selection) -> Selection:
             model_views.mosaic(trace, selection)
             paragraph(headline(trace))
             return selection
-        head, query = _described(trace, selection)
+        seen = window.seen(trace, selection)
+        head, query = _described(trace, selection, seen)
         shown = _stages(trace, selection)
         narrow = is_narrow(KEY)
         names = [in_front(shown, selection.shown).name] if narrow else [stage.name for stage in shown]
         nodes = steps_of(trace, selection.layer - 1, head)
         step_path.show(nodes, key=WAY, words=len(trace.query_tokens), shown=names)
-        chosen = selection.query is not None
-        opening_sentence.show(trace, selection.layer - 1, key=SENTENCE, head=head, query=query, chosen=chosen)
-        seen = model_views.seen(trace, selection)
+        opening = Opening(head, query, selection.query == query + 1, seen.queries, seen.keys)
+        opening_sentence.show(trace, selection.layer - 1, opening, key=SENTENCE)
         picked = _picked(seen.inside(selection), shown)
         heatmap.show(
             shown,
             key=KEY,
             picked=picked,
-            view=_view(selection),
+            view=_view(selection, seen),
             heads=Heads(
                 film=_film(trace, selection),
                 number=trace.config.n_heads,
+                overview=window.overview(trace, selection, seen, key=OVERVIEW),
                 opening=None if picked or selection.focus or not seen.has(query) else (head, seen.place(query)),
             ),
         )
@@ -88,9 +91,10 @@ def page(trace: Trace, selection: Selection) -> Selection:
         return PANELS[selection.panel](trace, selection)
 
 
-def _view(selection: Selection) -> View:
+def _view(selection: Selection, seen: Seen) -> View:
     """Return the share of the window that the maps have."""
-    return View(fill=True, first=selection.shown, reserved=_tools(selection), has_answer=selection.query is not None)
+    view = View(fill=True, first=selection.shown, reserved=_tools(selection), has_answer=selection.query is not None)
+    return replace(view, has_overview=seen.is_window)
 
 
 def _tools(selection: Selection) -> int:
@@ -128,20 +132,21 @@ def _updated(trace: Trace, selection: Selection) -> Selection:
 
 
 def _changed(trace: Trace, selection: Selection) -> Selection:
-    heads = trace.config.n_heads
+    heads, seen = trace.config.n_heads, window.seen(trace, selection)
+    before = selection
     picked = _chosen(trace, selection)
     opened = model_views.opened(trace)
     if opened is not None:
         selection = replace(selection, every=False, layer=opened[0] + 1, focus=opened[1] + 1, shown="weights")
     if picked is not None:
-        selection = model_views.seen(trace, selection).outside(selection, _selected(selection, *picked))
+        selection = seen.outside(selection, _selected(selection, *picked))
     elif drawer.is_closed(ANSWER):
         selection = replace(selection, query=None, key=None, dimension=None)
     if drawer.wants_all(ANSWER):
         selection = replace(selection, panel="cell")
     key = drawer.chosen(ANSWER, len(trace.key_tokens))
     if key is not None and selection.query is not None:
-        described = _described(trace, selection)[0] if selection.key is None else (selection.head or 1) - 1
+        described = _described(trace, selection, seen)[0] if selection.key is None else (selection.head or 1) - 1
         selection = replace(selection, head=described + 1, key=key + 1, dimension=None)
     focused = picking.focused_head(KEY, heads) or film_strip.chosen(f"{KEY}-film", heads)
     card = head_cards.chosen(explore_panels.CARDS, heads)
@@ -158,36 +163,39 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
     if query is not None:
         again = selection.query == query + 1 and selection.key is None
         selection = replace(selection, query=None if again else query + 1, key=None, dimension=None)
-    return selection
+    if (selection.query, selection.key) != (before.query, before.key):
+        selection = window.held(selection, seen)
+    return window.moved(selection, seen, overview.moved(OVERVIEW))
 
 
 def _chosen(trace: Trace, selection: Selection) -> tuple[Picked, list[Stage]] | None:
     """What was chosen in the maps since the last run, and these as they were drawn then."""
     if not picking.has_picked(KEY):
         return None
-    shown = _stages(trace, selection)
-    picked = picking.picked(KEY, shown, _view(selection), has_film=selection.focus is not None)
+    shown, seen = _stages(trace, selection), window.seen(trace, selection)
+    picked = picking.picked(KEY, shown, _view(selection, seen), has_film=selection.focus is not None)
     return None if picked is None else (picked, shown)
 
 
-def _described(trace: Trace, selection: Selection) -> tuple[int, int]:
+def _described(trace: Trace, selection: Selection, seen: Seen) -> tuple[int, int]:
     """Return the head and the word of which the sentence tells.
 
-    Those that were chosen, or else the most telling ones.
+    Those that were chosen, or else the most telling ones of those that are shown.
     """
     chosen = selection.focus or selection.head
-    head, query, _ = tales.telling(trace, selection.layer - 1, None if chosen is None else chosen - 1)
-    return head, query if selection.query is None else selection.query - 1
+    head = None if chosen is None else chosen - 1
+    head, query, _ = tales.telling(trace, selection.layer - 1, head, seen.queries, seen.keys)
+    return head, query if selection.query is None or not seen.has(selection.query - 1) else selection.query - 1
 
 
 def _stages(trace: Trace, selection: Selection) -> list[Stage]:
     """What the columns show, of all heads or of the one in focus."""
     layer = selection.layer - 1
     found = columns.columns(trace, layer, selection.shown, apart=selection.colours == "apart")
-    found = tuple(model_views.seen(trace, selection).part(stage) for stage in found)
-    if selection.focus is None:
-        return list(found)
-    return [columns.focused(stage, selection.focus - 1, trace.config.n_heads) for stage in found]
+    if selection.focus is not None:
+        found = tuple(columns.focused(stage, selection.focus - 1, trace.config.n_heads) for stage in found)
+    seen = window.seen(trace, selection)
+    return [seen.part(stage) for stage in found]
 
 
 def _film(trace: Trace, selection: Selection) -> film_strip.Film | None:
@@ -197,16 +205,30 @@ def _film(trace: Trace, selection: Selection) -> film_strip.Film | None:
     weights = steps["weights"].array
     hidden = np.broadcast_to(forbidden(steps), weights.shape)
     kept = np.where(hidden, np.nan, weights)
-    return film_strip.Film(model_views.seen(trace, selection).of_weights(kept), selection.focus - 1)
+    return film_strip.Film(window.seen(trace, selection).of_weights(kept), selection.focus - 1)
 
 
 def pictures(trace: Trace, selection: Selection, *, key: str, names: Collection[str] = columns.OPENING) -> Selection:
     """Draw the named stages of a layer side by side; the selection with what was picked in them."""
     selection = explore_panels.choose_layer(trace, selection)
-    shown = [stage for stage in columns.opening(trace, selection.layer - 1) if stage.name in names]
     everywhere = replace(selection, focus=None)
-    picked = heatmap.show(shown, key=key, picked=_picked(everywhere, shown)) if shown else None
-    return selection if picked is None else replace(_selected(everywhere, picked, shown), focus=selection.focus)
+    place = f"{key}-{OVERVIEW}"
+    everywhere = window.moved(everywhere, window.seen(trace, everywhere), overview.moved(place))
+    seen = window.seen(trace, everywhere)
+    found = columns.opening(trace, selection.layer - 1)
+    shown = [seen.part(stage) for stage in found if stage.name in names]
+    if not shown:
+        return selection
+    picked = heatmap.show(
+        shown,
+        key=key,
+        picked=_picked(seen.inside(everywhere), shown),
+        view=replace(SCROLLED, has_overview=seen.is_window),
+        heads=Heads(overview=window.overview(trace, everywhere, seen, key=place)),
+    )
+    if picked is not None:
+        everywhere = window.held(seen.outside(everywhere, _selected(everywhere, picked, shown)), seen)
+    return replace(everywhere, focus=selection.focus)
 
 
 def _picked(selection: Selection, stages: list[Stage]) -> Picked | None:

@@ -120,6 +120,8 @@ def page(config: Config, selection: Selection) -> Selection:
     selection = widgets.choose_available(
         selection, "panel", TEXTS["panel"], [*PANELS], words=_panel_named, buttons=True, label_visibility="collapsed"
     )
+    if not explore_panels.has_room(selection.panel, own):
+        return selection
     if selection.panel == "table":
         selection = explore_panels.table(own, within(selection, own), again)
     else:

@@ -14,7 +14,7 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.engine import cost, cost_table
+from attnviz.engine import cost, cost_table, inputs
 from attnviz.engine.cost import Cost
 from attnviz.engine.learning import film
 from attnviz.engine.records.config import Config
@@ -29,7 +29,17 @@ from attnviz.ui.session.run_queue import RunQueue
 LARGE = Cost(24 * cost_table.MB, 0.4)
 """A computation that takes more of either waits for others that do."""
 
-WORDS = Words({"waiting": "Another large setting is being computed; this one comes next."})
+MOST_TOKENS = 128
+"""Tokens of a text that everything shows; what is named here shows those of a longer one too, by windows of it."""
+LONG = ("explore", "explore/cell", "explore/statistics", "data", "class", "take", "assign/student", "assign/mark")
+
+WORDS = Words(
+    {
+        "waiting": "Another large setting is being computed; this one comes next.",
+        "long": "This text has {n} tokens, and up to {most} of them can be shown here. Explore shows all, one part "
+        "at a time; “Tokens at most” cuts a text.",
+    }
+)
 
 Made = TypeVar("Made")
 TURNS = RunQueue()
@@ -37,7 +47,19 @@ TURNS = RunQueue()
 
 def refusal(what: str, of: Config | Trace, *beside: Config) -> str:
     """Return the reason why something cannot be made here, and what would help; empty if it can."""
+    n = max(map(_length, (of, *beside)))
+    if n > MOST_TOKENS and what not in LONG and not what.startswith("file/"):
+        return WORDS["long"].format(n=n, most=MOST_TOKENS)
     return cost.refusal(what, of, *beside, most=cost.most_bytes(os.environ.get(cost.VARIABLE, "")))
+
+
+def _length(of: Config | Trace) -> int:
+    """Return the number of tokens of the longer text."""
+    if isinstance(of, Trace):
+        return max(len(of.query_tokens), len(of.key_tokens))
+    if of.max_tokens <= MOST_TOKENS:
+        return of.max_tokens
+    return max(map(len, inputs.tokens(of)[:2]))
 
 
 def admitted(what: str, of: Config | Trace, *beside: Config) -> bool:

@@ -91,8 +91,10 @@ class Selection:
     )
     layer: int = number(1, 1, 128, label="Layer")
     head: int | None = number(None, 1, 128, none="none", label="Head")
-    query: int | None = number(None, 1, 128, none="none", label="Query")
-    key: int | None = number(None, 1, 128, none="none", label="Key")
+    query: int | None = number(None, 1, 1024, none="none", label="Query")
+    key: int | None = number(None, 1, 1024, none="none", label="Key")
+    from_query: int | None = number(None, 1, 1024, none="none", label="First query in view")
+    from_key: int | None = number(None, 1, 1024, none="none", label="First key in view")
     dimension: int | None = number(None, 1, 128, none="none", label="Dimension")
     play: bool = switch(False, label="Play the cell", help="The page opens with the selected cell as it happens.")
     large: float = number(

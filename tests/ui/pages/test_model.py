@@ -106,10 +106,10 @@ def test_special_tokens_are_left_out_of_the_pictures_and_of_no_number(bert: str)
 
 
 def test_a_cell_that_is_picked_without_special_tokens_is_the_one_it_was(bert: str) -> None:
-    from attnviz.ui.panels.model_views import Seen
+    from attnviz.ui.panels.window import Seen
     from attnviz.ui.session.selection import Selection
 
-    shown, whole = Seen((1, 2, 3)), Selection(head=1, query=3, key=2)
+    shown, whole = Seen((1, 2, 3), (1, 2, 3)), Selection(head=1, query=3, key=2)
     inside = shown.inside(whole)
     assert (inside.query, inside.key) == (2, 1)
     assert shown.outside(Selection(), inside) == whole

@@ -108,8 +108,8 @@ class Telling {
   get lit() {
     const { query, head } = this.data;
     const known = this.heard && this.heard.shares?.length === this.keys.length;
-    if (known) return { query: this.heard.row, head: this.heard.head, row: this.heard.shares };
-    const at = this.pointed ?? this.heard?.row ?? query;
+    if (known) return { query: this.index(this.heard.row), head: this.heard.head, row: this.heard.shares };
+    const at = this.pointed ?? this.index(this.heard?.row) ?? query;
     return { query: at, head, row: [...this.weights.subarray(at * this.keys.length, (at + 1) * this.keys.length)] };
   }
 
@@ -165,7 +165,8 @@ class Telling {
     const { words, shares, heads, made, queries } = this.data;
     const known = row.map((weight, key) => [weight, key]).filter(([weight]) => weight > 0 && Number.isFinite(weight));
     const [weight, key] = known.sort(([a], [b]) => b - a)[0] ?? [];
-    const own = this.keys[key] === this.queries[query];
+    const { places, same } = this.data;
+    const own = same && (places ? places[0][query] === places[1][key] : query === key);
     const slots = {
       "{query}": ["em", queries[query]],
       "{key}": ["strong", own ? words.itself : (this.data.keys ?? queries)[key]],
@@ -196,20 +197,30 @@ class Telling {
     this.heard = null;
     this.draw();
     this.telling = true;
-    window.dispatchEvent(new CustomEvent(ROW, { detail: { row: query, head: this.data.head } }));
+    window.dispatchEvent(new CustomEvent(ROW, { detail: { row: this.place(query), head: this.data.head } }));
     this.telling = false;
   }
 
   hear(detail) {
     if (this.telling) return;
-    const row = detail?.row ?? null;
-    this.heard = Number.isInteger(row) && this.queries?.[row] ? detail : null;
+    this.heard = this.queries?.[this.index(detail?.row)] ? detail : null;
     this.pointed = null;
     this.draw();
   }
 
   choose(query) {
-    this.tell(query);
+    this.tell(this.place(query));
+  }
+
+  /** The place of a query among all, of which only some may be shown; and the other way round. */
+  place(query) {
+    return query === null ? null : (this.data.places?.[0][query] ?? query);
+  }
+
+  index(row) {
+    if (!Number.isInteger(row)) return null;
+    const at = this.data.places ? this.data.places[0].indexOf(row) : row;
+    return at < 0 ? null : at;
   }
 
   key(event, at) {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,34 +20,54 @@ from attnviz.ui.session.component import component
 _component = component(__file__, is_isolated=False)
 
 
-def show(trace: Trace, layer: int, *, key: str, head: int, query: int, chosen: bool) -> None:
-    """Draw the sentence; what one word of it takes in a head, counted from 0, is shown until another is pointed at.
+@dataclass(frozen=True)
+class Opening:
+    """What the sentence tells: what one word takes in a head, counted from 0, until another is pointed at.
 
-    chosen  whether a visitor has chosen the word, so that it is marked
+    is_chosen  whether a visitor has chosen the word, so that it is marked
+    queries, keys  the places of the words that stand there; None for all
     """
-    _component(
-        key=key, data=packed(trace, layer, head, query, chosen=chosen), height="content", on_query_change=lambda: None
-    )
+
+    head: int
+    query: int
+    is_chosen: bool = False
+    queries: Sequence[int] | None = None
+    keys: Sequence[int] | None = None
+
+
+def show(trace: Trace, layer: int, opening: Opening, *, key: str) -> None:
+    """Draw the sentence."""
+    _component(key=key, data=packed(trace, layer, opening), height="content", on_query_change=lambda: None)
 
 
 def chosen_query(key: str, words: int) -> int | None:
-    """Return the word that was chosen since the last run, counted from 0; None as a rule: browsers can say anything."""
+    """Return the word that was chosen since the last run, its place among all; None as a rule.
+
+    Browsers can say anything.
+    """
     state = st.session_state.get(key)
     query = state.get("query") if isinstance(state, Mapping) else None
     good = isinstance(query, int) and not isinstance(query, bool) and 0 <= query < words
     return query if good else None
 
 
-def packed(trace: Trace, layer: int, head: int, query: int, *, chosen: bool) -> bytes:
+def packed(trace: Trace, layer: int, opening: Opening) -> bytes:
     """Pack the data by which the browser answers every hover: the words, and the weights of one head."""
-    found, role = reading(trace, layer, head), roles(trace, layer)
+    found, role = reading(trace, layer, opening.head), roles(trace, layer)
     words = opening_sentence.WORDS
+    rows, columns = (
+        range(n) if places is None else places
+        for n, places in zip(found.weights.shape, (opening.queries, opening.keys))
+    )
+    is_one = found.is_self and list(rows) == list(columns)
     data: dict[str, Any] = {
-        "queries": found.queries,
-        "keys": None if found.is_self else found.keys,
-        "head": head,
-        "query": query,
-        "chosen": chosen,
+        "queries": [found.queries[at] for at in rows],
+        "keys": None if is_one else [found.keys[at] for at in columns],
+        "places": None if opening.queries is None else [list(rows), list(columns)],
+        "same": found.is_self,
+        "head": opening.head,
+        "query": list(rows).index(opening.query),
+        "chosen": opening.is_chosen,
         "shares": bool(found.shares.all()),
         "shows": words["shows" if found.is_self else "crossed"],
         "words": {name: words[name] for name in ("takes", "weighs", "nothing", "itself", "sentence")},
@@ -54,6 +75,7 @@ def packed(trace: Trace, layer: int, head: int, query: int, *, chosen: bool) -> 
         "made": opening_sentence.made(trace),
         "scales": [list(SHARE), list(DARK[SHARE])],
     }
-    weights = np.where(found.masked, np.nan, found.weights)
+    part = np.ix_(rows, columns)
+    weights = np.where(found.masked[part], np.nan, found.weights[part])
     with np.errstate(over="ignore"):
         return transport.packed(data, weights.astype("<f4").tobytes())

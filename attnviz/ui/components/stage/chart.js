@@ -203,6 +203,18 @@ class Chart {
     return [x, y, this.edgeX(head, column + columns) - x, this.edgeY(head, row + rows) - y];
   }
 
+  /** The place among all words of one along an axis of the array, of which only some may be shown. */
+  place(axis, at) {
+    return at === null ? null : (this.meta.places?.[axis]?.[at] ?? at);
+  }
+
+  /** Where along an axis of the array a place among all words is; null where it is not shown. */
+  index(axis, place) {
+    const shown = this.meta.places?.[axis];
+    const at = shown && place !== null ? shown.indexOf(place) : place;
+    return at < 0 ? null : at;
+  }
+
   /** The last head of a column of heads: the words stand under it. */
   lowest(tile) {
     const { heads, across } = this.meta;
@@ -274,7 +286,7 @@ class Chart {
   places(at, axis) {
     const { block, rows, columns, true: widths } = this.meta;
     const length = axis === 0 ? rows.length : columns ? columns.length : Math.max(...widths);
-    const [first, last] = [at * block[axis] + 1, Math.min((at + 1) * block[axis], length)];
+    const [first, last] = [at * block[axis], Math.min((at + 1) * block[axis], length) - 1].map((i) => this.place(axis, i) + 1);
     return first === last ? String(first) : `${first}–${last}`;
   }
 }

@@ -212,13 +212,14 @@ class Bridge {
     const picture = cell && this.pictures.get(cell.stage);
     if (!picture?.w || !picture.trace?.meta) return null;
     const { axes, heads } = picture.meta;
-    return { ...cell, heads: heads.length, [axes[0]]: cell.row, [axes[1]]: cell.column };
+    const [row, column] = [cell.row, cell.column].map((at, i) => picture.place(i, at));
+    return { ...cell, heads: heads.length, [axes[0]]: row, [axes[1]]: column };
   }
 
   /** A drawn cell by the names of its axes and by its places in them, so that other stages know what concerns them. */
   mark(picture, { head = null, row = null, column = null }) {
     const { axes, heads, block } = picture.meta;
-    const [across, down] = [column, row].map((at, i) => (at === null ? null : at * block[1 - i]));
+    const [down, across] = [row, column].map((at, i) => (at === null ? null : picture.place(i, at * block[i])));
     return { stage: picture.name, head, row, column, heads: heads.length, [axes[0]]: down, [axes[1]]: across };
   }
 
@@ -234,8 +235,9 @@ class Bridge {
     if (row === null || head === null) return null;
     const there = [...this.pictures.values()].filter(({ w, trace }) => w && trace?.z);
     const picture = there.find(({ meta }) => meta.share && meta.axes.join() === "query,key" && meta.block[1] === 1);
-    if (!picture || head >= picture.meta.heads.length || row >= picture.rows) return null;
-    return Array.from({ length: picture.columns }, (_, column) => picture.value({ head, row, column }));
+    const at = picture && picture.index(0, row);
+    if (!picture || head >= picture.meta.heads.length || at === null || at >= picture.rows) return null;
+    return Array.from({ length: picture.columns }, (_, column) => picture.value({ head, row: at, column }));
   }
 
   /** A head's number among all heads, where only one is shown. */

@@ -23,7 +23,8 @@ from attnviz.pictures.placement import STAGE_GAP, Placement
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings import language
 from attnviz.settings.language import Words
-from attnviz.ui.components.pickers import film_strip
+from attnviz.ui.components.pickers import film_strip, overview
+from attnviz.ui.components.pickers.overview import Overview
 from attnviz.ui.components.stage import picking
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.room import DEFAULT_HEIGHT, HEIGHTS, SCROLLED, Room, View, room_for
@@ -82,11 +83,13 @@ class Heads:
     film     the strip of all heads, if the stages are those of one of them
     number   how many there are of which one can be brought to the front
     opening  the head and the row that are lit while nothing is picked or pointed at
+    overview  all words of a text of which the stages are a window
     """
 
     film: film_strip.Film | None = None
     number: int = 1
     opening: tuple[int, int] | None = None
+    overview: Overview | None = None
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ def show(
         data = _message(drawing, heads, lettering) | {"picked": asdict(picked) if picked else None}
         listeners: dict[str, Any] = {f"on_{name}_change": _nothing for name in REPORTED}
         answer = _component(key=f"{key}-bridge", data=transport.packed(data), height="content", **listeners)
-        _draw(drawing, heads.film)
+        _draw(drawing, heads)
     return picking.read(answer.get("picked"), visible, drawing.placement)
 
 
@@ -163,13 +166,19 @@ def _message(drawing: _Drawing, heads: Heads, lettering: Lettering) -> dict[str,
     }
 
 
-def _draw(drawing: _Drawing, film: film_strip.Film | None) -> None:
-    """Draw the charts under their headings, and the film strip beside or below them."""
-    room, placement, key = drawing.room, drawing.placement, drawing.key
+def _draw(drawing: _Drawing, heads: Heads) -> None:
+    """Draw the charts under their headings, the film strip beside or below them, and the overview beside or over."""
+    room, placement, key, film = drawing.room, drawing.placement, drawing.key, heads.film
     charts = _charts(drawing)
-    side_by_side = placement.side_by_side or bool(room.film_width)
+    side_by_side = placement.side_by_side or bool(room.film_width) or bool(room.overview_width)
     close = side_by_side or room.view.fill
+    if heads.overview is not None and not room.overview_width:
+        with st.container(height=room.overview_height, border=False):
+            overview.show(heads.overview, height=None)
     with st.container(key=f"{key}-row", horizontal=side_by_side, gap=None if close else "small"):
+        if heads.overview is not None and room.overview_width:
+            with st.container(width=room.overview_width, gap=None):
+                overview.show(heads.overview, height=room.picture_height + headings.HEIGHT)
         if film is not None and room.film_width:
             film_strip.show(film, key=f"{key}-film", height=room.picture_height + headings.HEIGHT)
         for number, (stage, chart) in enumerate(zip(drawing.stages, charts, strict=True)):
@@ -181,8 +190,8 @@ def _draw(drawing: _Drawing, film: film_strip.Film | None) -> None:
                     theme=None,  # there is no text in it to be coloured
                     config={"staticPlot": True, "displayModeBar": False},
                 )
-        if film is not None and room.film_height:
-            film_strip.show(film, key=f"{key}-film", height=room.film_height)
+    if film is not None and room.film_height:
+        film_strip.show(film, key=f"{key}-film", height=room.film_height)
 
 
 def _charts(drawing: _Drawing) -> list[dict[str, Any]]:

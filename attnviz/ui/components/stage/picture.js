@@ -23,7 +23,7 @@ class Picture extends Lettered {
 
   /** A mark in this picture's own cells; axes of other names do not concern it. */
   own(mark) {
-    const places = this.meta.axes.map((axis) => mark[axis] ?? null);
+    const places = this.meta.axes.map((axis, i) => this.index(i, mark[axis] ?? null));
     const [row, column] = places.map((place, i) => (place === null ? null : Math.floor(place / this.meta.block[i])));
     const n = this.meta.heads.length;
     const shared = mark.exact && mark.head !== null ? Math.floor((mark.head * n) / mark.heads) : null;

@@ -11,7 +11,7 @@ import streamlit as st
 from attnviz.pictures import figures, headings
 from attnviz.pictures.placement import NARROWEST_PAGE, Placement
 from attnviz.pictures.stage_record import Stage
-from attnviz.ui.components.pickers import film_strip
+from attnviz.ui.components.pickers import film_strip, overview
 from attnviz.ui.components.stage import drawer
 
 Default = TypeVar("Default")
@@ -33,6 +33,7 @@ class View:
     first       the stage that is shown where there is room for one at a time; otherwise the one that leads
     reserved    pixels of the window below the pictures that are for something else
     has_answer  an answer stands beside the pictures, or on a narrow window below, and takes its room of theirs
+    has_overview  so does an overview of a text that is too long to be shown whole, or over them
     """
 
     width: int = DEFAULT_WIDTH
@@ -41,6 +42,7 @@ class View:
     first: str = ""
     reserved: int = 0
     has_answer: bool = False
+    has_overview: bool = False
 
 
 SCROLLED = View()
@@ -72,9 +74,21 @@ class Room:
         return [in_front(stages, self.view.first)] if self.view.fill and self.is_narrow else list(stages)
 
     @property
+    def overview_width(self) -> int:
+        """Pixels of the overview beside the pictures; 0 if there is none there."""
+        room = self.width - (film_strip.WIDTH if self.has_film else 0)
+        return overview.WIDTH if self.view.has_overview and room - overview.WIDTH >= NARROWEST_PAGE else 0
+
+    @property
+    def overview_height(self) -> int:
+        """Pixels of the overview over the pictures, where these need the whole width; 0 if there is none there."""
+        return overview.HEIGHT if self.view.has_overview and not self.overview_width else 0
+
+    @property
     def film_width(self) -> int:
         """Pixels of the film strip beside the pictures; 0 if there is none there."""
-        return film_strip.WIDTH if self.has_film and self.width - film_strip.WIDTH >= NARROWEST_PAGE else 0
+        room = self.width - self.overview_width - film_strip.WIDTH
+        return film_strip.WIDTH if self.has_film and room >= NARROWEST_PAGE else 0
 
     @property
     def film_height(self) -> int:
@@ -84,12 +98,13 @@ class Room:
     @property
     def picture_height(self) -> int:
         """Pixels for the pictures between their headings and the film strip."""
-        return (self.height or SCROLLED_HEIGHT) - headings.HEIGHT - self.film_height
+        return (self.height or SCROLLED_HEIGHT) - headings.HEIGHT - self.film_height - self.overview_height
 
     def placement(self, stages: Sequence[Stage]) -> Placement:
         """Place the visible stages."""
         is_alone = self.has_film or (self.view.fill and self.is_narrow)
-        return figures.placed(stages, self.width - self.film_width, self.picture_height, focused=is_alone)
+        width = self.width - self.film_width - self.overview_width
+        return figures.placed(stages, width, self.picture_height, focused=is_alone)
 
 
 def in_front(stages: Sequence[Stage], first: str) -> Stage:

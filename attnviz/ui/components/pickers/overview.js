@@ -1,0 +1,255 @@
+// @ts-check
+// The largest weights of all words of a long text, block by block, and a frame around those that are shown: it is
+// dragged, or moved with the arrow keys, and where it is let go the page shows those words.
+
+/** @typedef {[query: number, key: number]} Pair */
+/**
+ * What `overview.packed` sends before the weights of the blocks.
+ *
+ * @typedef {object} OverviewData
+ * @property {Record<"name" | "all" | "blocks" | "window" | "scale" | "block" | "masked", string>} words
+ * @property {Pair} size  queries and keys
+ * @property {number} block  words that share one
+ * @property {Pair} start  the first words that are shown, counted from 0
+ * @property {Pair} shown  how many
+ * @property {number} high  the weight at the end of the colours
+ * @property {number | null} height  pixels, or null where it stands over the pictures
+ * @property {string[][]} scales
+ */
+
+const STEP = 8; // words that an arrow key goes on
+const REST = 250; // milliseconds after the last arrow key
+const LEVEL = 112; // pixels of the map where it stands over the pictures
+const [LEAST, MOST] = [80, 168]; // and beside them
+const GRABBED = 10; // pixels that the frame takes at least
+
+/** @param {string} hex */
+function parts(hex) {
+  return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+}
+
+/**
+ * The colour at a part of a scale.
+ *
+ * @param {number[][]} stops
+ * @param {number} part
+ */
+function mixed(stops, part) {
+  const at = Math.min(Math.max(part, 0), 1) * (stops.length - 1);
+  const [low, high] = [stops[Math.floor(at)], stops[Math.ceil(at)]];
+  return low.map((channel, i) => channel + (high[i] - channel) * (at % 1));
+}
+
+/**
+ * Numbers of words, counted from 1.
+ *
+ * @param {number} from
+ * @param {number} length
+ */
+function words(from, length) {
+  return length === 1 ? String(from + 1) : `${from + 1}–${from + length}`;
+}
+
+class Overview {
+  /** @type {Pair | null} */
+  held = null; // where in the frame it was taken
+  /** @type {Pair} */
+  at = [0, 0];
+  scale = 1; // pixels of a word
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  timer;
+
+  /**
+   * @param {HTMLElement | ShadowRoot} root
+   * @param {OverviewData} data
+   */
+  constructor(root, data) {
+    this.data = data;
+    this.weights = new Float32Array();
+    this.tell = (/** @type {Pair} */ _at) => {};
+    this.box = this.make(root, "div", "overview");
+    this.map = this.make(this.box, "div", "map");
+    this.canvas = this.make(this.map, "canvas");
+    this.frame = this.make(this.map, "button", "frame");
+    this.frame.type = "button";
+    const said = this.make(this.box, "div");
+    this.title = this.make(said, "b");
+    this.about = this.make(said, "small");
+    this.colours = this.make(said, "small");
+    this.shown = this.make(said, "small");
+    this.shown.setAttribute("aria-live", "polite");
+    this.map.addEventListener("pointerdown", (event) => this.take(event));
+    this.map.addEventListener("pointermove", (event) => (this.held ? this.drag(event, this.held) : this.point(event)));
+    for (const kind of /** @type {const} */ (["pointerup", "pointercancel"])) this.map.addEventListener(kind, () => this.let());
+    this.frame.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  /**
+   * @template {keyof HTMLElementTagNameMap} Tag
+   * @param {Node} parent
+   * @param {Tag} tag
+   * @param {string} name
+   */
+  make(parent, tag, name = "") {
+    const element = parent.appendChild(document.createElement(tag));
+    element.className = name;
+    return element;
+  }
+
+  /**
+   * @param {OverviewData} data
+   * @param {Float32Array} weights
+   * @param {(at: Pair) => void} tell
+   */
+  update(data, weights, tell) {
+    Object.assign(this, { data, weights, tell });
+    this.box.classList.toggle("level", data.height === null);
+    this.title.textContent = data.words.all;
+    this.about.textContent = data.words.blocks;
+    this.colours.textContent = data.words.scale;
+    this.frame.setAttribute("aria-label", data.words.name);
+    if (!this.held) this.at = data.start;
+    const room = data.height === null ? LEVEL : Math.max(LEAST, Math.min(MOST, data.height - 100));
+    this.scale = room / Math.max(...data.size);
+    const [height, width] = data.size.map((length) => `${length * this.scale}px`);
+    Object.assign(this.map.style, { height, width });
+    this.paint();
+    this.place();
+  }
+
+  /** Blocks of queries and of keys; the last of them may hold fewer words. @returns {Pair} */
+  get blocks() {
+    const { size, block } = this.data;
+    return [Math.ceil(size[0] / block), Math.ceil(size[1] / block)];
+  }
+
+  paint() {
+    const pen = document.createElement("canvas").getContext("2d");
+    const ours = this.canvas.getContext("2d");
+    if (!pen || !ours) return;
+    pen.fillStyle = getComputedStyle(this.box).getPropertyValue("--st-background-color").trim() || "#fff";
+    const isDark = parts(String(pen.fillStyle)).reduce((sum, part) => sum + part, 0) < 384;
+    const { size, block, scales, high } = this.data;
+    const stops = scales[isDark ? 1 : 0].map(parts);
+    const [height, width] = this.blocks;
+    Object.assign(this.canvas, { width, height });
+    const image = new ImageData(width, height);
+    this.weights.forEach((weight, at) => {
+      image.data.set(Number.isNaN(weight) ? [128, 128, 128, 97] : [...mixed(stops, weight / high), 255], 4 * at);
+    });
+    ours.putImageData(image, 0, 0);
+    this.canvas.style.height = `${(100 * height * block) / size[0]}%`;
+    this.canvas.style.width = `${(100 * width * block) / size[1]}%`;
+  }
+
+  place() {
+    const [top, left, height, width] = [...this.at, ...this.data.shown].map((length) => length * this.scale);
+    const [high, wide] = [height, width].map((length) => `${Math.max(length, GRABBED)}px`);
+    Object.assign(this.frame.style, { top: `${top}px`, left: `${left}px`, height: high, width: wide });
+    const [rows, columns] = this.at.map((from, axis) => words(from, this.data.shown[axis]));
+    this.shown.textContent = this.data.words.window.replace("{rows}", rows).replace("{columns}", columns);
+  }
+
+  /**
+   * The place of the pointer, in words.
+   *
+   * @param {PointerEvent} event
+   * @returns {Pair}
+   */
+  where(event) {
+    const { left, top } = this.map.getBoundingClientRect();
+    return [(event.clientY - top) / this.scale, (event.clientX - left) / this.scale];
+  }
+
+  /**
+   * Say what the block under the pointer holds.
+   *
+   * @param {PointerEvent} event
+   */
+  point(event) {
+    const { size, block, words: texts } = this.data;
+    const at = this.where(event).map((place, axis) => Math.min(Math.max(0, Math.floor(place / block)), this.blocks[axis] - 1));
+    const [rows, columns] = at.map((place, axis) => words(place * block, Math.min(block, size[axis] - place * block)));
+    const weight = this.weights[at[0] * this.blocks[1] + at[1]];
+    const text = Number.isNaN(weight) ? texts.masked : texts.block.replace("{weight}", String(Number(weight.toPrecision(3))));
+    this.map.title = text.replace("{rows}", rows).replace("{columns}", columns);
+  }
+
+  /**
+   * Take the frame where it is pressed, or by its middle where something else is.
+   *
+   * @param {PointerEvent} event
+   */
+  take(event) {
+    if (event.button) return;
+    event.preventDefault();
+    this.frame.focus({ preventScroll: true });
+    this.map.setPointerCapture(event.pointerId);
+    const { shown } = this.data;
+    const [row, column] = this.where(event).map((place, axis) => place - this.at[axis]);
+    const isInside = row >= 0 && row < shown[0] && column >= 0 && column < shown[1];
+    this.held = isInside ? [row, column] : [shown[0] / 2, shown[1] / 2];
+    this.drag(event, this.held);
+  }
+
+  /**
+   * @param {PointerEvent} event
+   * @param {Pair} held
+   */
+  drag(event, held) {
+    const [row, column] = this.where(event);
+    this.move(row - held[0], column - held[1]);
+  }
+
+  /**
+   * @param {number} row
+   * @param {number} column
+   */
+  move(row, column) {
+    const { size, shown } = this.data;
+    const inside = (/** @type {number} */ at, /** @type {number} */ last) => Math.min(Math.max(Math.round(at), 0), last);
+    this.at = [inside(row, size[0] - shown[0]), inside(column, size[1] - shown[1])];
+    this.place();
+  }
+
+  let() {
+    if (!this.held) return;
+    this.held = null;
+    this.told();
+  }
+
+  told() {
+    if (String(this.at) !== String(this.data.start)) this.tell(this.at);
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const step = event.shiftKey ? Math.max(...this.data.shown) : STEP;
+    /** @type {Record<string, Pair>} */
+    const ways = { ArrowUp: [-step, 0], ArrowDown: [step, 0], ArrowLeft: [0, -step], ArrowRight: [0, step] };
+    const by = ways[event.key];
+    if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.move(this.at[0] + by[0], this.at[1] + by[1]);
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.told(), REST);
+  }
+
+  close() {
+    clearTimeout(this.timer);
+    this.box.remove();
+  }
+}
+
+/** @param {import("../../types.js").Component<Uint8Array, { window: Pair }, { attnOverview?: Overview }>} component */
+export default function ({ parentElement, data, setTriggerValue }) {
+  const end = data.indexOf(0);
+  const told = JSON.parse(new TextDecoder().decode(data.subarray(0, end)));
+  const overview = (parentElement.attnOverview ??= new Overview(parentElement, told));
+  overview.update(told, new Float32Array(data.slice(end + 1).buffer), (at) => setTriggerValue("window", at));
+  return () => {
+    overview.close();
+    delete parentElement.attnOverview;
+  };
+}

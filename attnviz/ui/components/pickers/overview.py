@@ -1,0 +1,106 @@
+"""The overview of a long text: the largest weight of each block of words, and a frame around those that are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz.arrays import Array
+from attnviz.pictures.colours import DARK, SHARE
+from attnviz.settings.language import Words
+from attnviz.ui.session import transport
+from attnviz.ui.session.component import component
+
+WIDTH, HEIGHT = 184, 124  # pixels that it takes beside the pictures, or over them
+MOST = 64  # blocks each way
+WORDS = Words(
+    {
+        "name": "Overview: arrow keys move the frame, with Shift by a whole one",
+        "all": "{n} × {m} words",
+        "blocks": "largest weight of each {block} × {block}",
+        "window": "words {rows} from {columns}",
+        "scale": "white is 0, dark is {high:.2g}",
+        "block": "words {rows} take at most {weight} from {columns}",
+        "masked": "words {rows} may take nothing from {columns}",
+    }
+)
+
+_component = component(__file__)
+
+
+@dataclass(frozen=True, eq=False)
+class Overview:
+    """All weights of a text, and the window of it that is shown.
+
+    key      of the component
+    weights  (heads, queries, keys), NaN where nothing may be taken
+    start    first query and key of the window, counted from 0;  shown  how many there are in it
+    """
+
+    key: str
+    weights: Array
+    start: tuple[int, int]
+    shown: tuple[int, int]
+
+
+def show(overview: Overview, *, height: int | None) -> None:
+    """Draw it beside the pictures, or with `height` None over them; `moved` tells of the frame at the next run."""
+    data = packed(overview, height)
+    _component(key=overview.key, data=data, height="content", on_window_change=lambda: None)
+
+
+def moved(key: str) -> tuple[int, int] | None:
+    """Return the first query and key of the window if it was moved since the last run, counted from 0.
+
+    Browsers can say anything: they may be too large.
+    """
+    state = st.session_state.get(key)
+    to = state.get("window") if isinstance(state, Mapping) else None
+    good = isinstance(to, list) and len(to) == 2 and all(type(at) is int and 0 <= at < 10**6 for at in to)
+    return (to[0], to[1]) if good and to is not None else None
+
+
+def packed(overview: Overview, height: int | None) -> bytes:
+    """Pack the data for the browser: a line of JSON, a zero byte, and the blocks as float32, line by line."""
+    _, n, m = overview.weights.shape
+    block = block_size(max(n, m))
+    found = blocks(overview.weights, block)
+    with np.errstate(all="ignore"):
+        high = float(np.nanmax(found, initial=0.0)) or 1.0
+    words = {**WORDS, "all": WORDS["all"].format(n=n, m=m), "blocks": WORDS["blocks"].format(block=block)}
+    data: dict[str, Any] = {
+        "words": {**words, "scale": WORDS["scale"].format(high=high)},
+        "size": [n, m],
+        "block": block,
+        "start": overview.start,
+        "shown": overview.shown,
+        "high": high,
+        "height": height,
+        "scales": [list(SHARE), list(DARK[SHARE])],
+    }
+    return transport.packed(data, found.astype("<f4").tobytes())
+
+
+def block_size(n: int) -> int:
+    """Return how many words share a block: the least power of 2 with which there are no more than `MOST` blocks.
+
+    >>> block_size(65), block_size(128), block_size(1024)
+    (2, 2, 16)
+    """
+    return 1 << max(0, -(-n // MOST) - 1).bit_length()
+
+
+def blocks(weights: Array, block: int) -> Array:
+    """Return the largest weight of each block in any head, (blocks of queries, blocks of keys); NaN where all are.
+
+    >>> blocks(np.array([[[0.1, np.nan, 0.3], [0.2, np.nan, 0.0]]]), 2).tolist()
+    [[0.2, 0.3]]
+    """
+    drawn = np.where(np.isnan(weights), -np.inf, weights).max(axis=0)
+    for axis in (0, 1):
+        drawn = np.maximum.reduceat(drawn, np.arange(0, drawn.shape[axis], block), axis=axis)
+    return np.where(np.isneginf(drawn), np.nan, drawn)

@@ -1,0 +1,209 @@
+"""The part of a run's tokens that is shown: without special ones where that is chosen, and of a long text a window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from attnviz.analysis import special_tokens
+from attnviz.arrays import Array
+from attnviz.engine.external import forbidden
+from attnviz.engine.records.trace import Trace
+from attnviz.pictures.figures import bars
+from attnviz.pictures.stage_record import Stage
+from attnviz.ui.components.pickers.overview import Overview
+from attnviz.ui.session.selection import Selection
+
+MOST_WHOLE = 64
+"""Tokens that are shown all at once; of more there is a window, and an overview of all of them."""
+LENGTH = 32
+"""Tokens of a window: a number fits into the cells of a head that is shown alone."""
+
+Places = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The places of the tokens that are shown; None for all of them. Places count from 0, a selection's from 1.
+
+    queries, keys      what is shown;  is_window  whether that is a window of a longer text
+    of_queries, of_keys  what could be shown if there were room for all
+    """
+
+    queries: Places | None = None
+    keys: Places | None = None
+    of_queries: Places | None = None
+    of_keys: Places | None = None
+    is_window: bool = False
+
+    def has(self, query: int) -> bool:
+        """Return whether a query is shown."""
+        return self.queries is None or query in self.queries
+
+    def place(self, query: int) -> int:
+        """Return where among the queries that are shown one stands."""
+        return query if self.queries is None else self.queries.index(query)
+
+    def inside(self, selection: Selection) -> Selection:
+        """Return the selection with places among the tokens that are shown; none for one that is not."""
+        query, key = _inside(selection.query, self.queries), _inside(selection.key, self.keys)
+        key = None if query is None or (selection.key and not key) else key
+        return replace(selection, query=query, key=key)
+
+    def outside(self, before: Selection, picked: Selection) -> Selection:
+        """Return what was picked among the tokens that are shown as places of all tokens."""
+        changed: dict[str, Any] = {}
+        for name, places in (("query", self.queries), ("key", self.keys)):
+            place = getattr(picked, name)
+            if places is not None and place is not None and picked != before:
+                changed[name] = places[place - 1] + 1 if place <= len(places) else None
+        return replace(picked, **changed)
+
+    def part(self, stage: Stage) -> Stage:
+        """Return the part of a stage that is shown; what has no tokens along its axes stays whole.
+
+        Bars are those of all that could be shown.
+        """
+        along = [self._along(axis) for axis in stage.axes]
+        if stage.columns is None:
+            along[1] = None
+        if along == [None, None]:
+            return stage
+        shown = replace(_cut(stage, along), tight=along[1] is not None)
+        if not stage.sums:
+            return shown
+        whole = [self._of(axis) for axis in stage.axes]
+        totals, spread = bars(_cut(stage, (whole[0], along[1])))[0], bars(_cut(stage, (along[0], whole[1])))[1]
+        return replace(shown, bars=(totals, spread))
+
+    def of_weights(self, weights: Array) -> Array:
+        """Return the part of weights (heads, queries, keys) that could be shown if there were room for all."""
+        return _taken(_taken(weights, 1, self.of_queries), 2, self.of_keys)
+
+    def _along(self, axis: str) -> Places | None:
+        return {"query": self.queries, "key": self.keys}.get(axis)
+
+    def _of(self, axis: str) -> Places | None:
+        return {"query": self.of_queries, "key": self.of_keys}.get(axis)
+
+
+def seen(trace: Trace, selection: Selection) -> Seen:
+    """Return which tokens are shown.
+
+    >>> from attnviz import Config, run
+    >>> found = seen(run(Config(sentence="a " * 70, max_tokens=80)), Selection(from_key=60))
+    >>> found.queries[0], len(found.queries), found.keys[0], found.keys[-1]
+    (0, 32, 38, 69)
+    """
+    n, m = len(trace.query_tokens), len(trace.key_tokens)
+    words = special_tokens.words(trace.query_tokens) if is_without_specials(trace, selection) else None
+    long = [len(words) if words else length for length in (n, m)]
+    if max(long) <= MOST_WHOLE:
+        return Seen(words, words, words, words)
+    starts = ((selection.from_query, selection.query), (selection.from_key, selection.key or selection.query))
+    queries, keys = (
+        _window(words or tuple(range(length)), start, chosen)
+        for length, (start, chosen) in zip((n, m), starts, strict=True)
+    )
+    return Seen(queries, keys, words or tuple(range(n)), words or tuple(range(m)), is_window=True)
+
+
+def is_without_specials(trace: Trace, selection: Selection) -> bool:
+    """Return whether special tokens are left out, and there are some."""
+    tokens = trace.query_tokens
+    return selection.specials and special_tokens.has_both(tokens) and tokens == trace.key_tokens
+
+
+def held(selection: Selection, before: Seen) -> Selection:
+    """Return the selection with the window where it was, or around what is chosen now if that is elsewhere."""
+    if not before.is_window:
+        return selection
+    changed: dict[str, int | None] = {}
+    for name, chosen, places in (
+        ("from_query", selection.query, before.queries or ()),
+        ("from_key", selection.key, before.keys or ()),
+    ):
+        if chosen is not None:
+            changed[name] = places[0] + 1 if chosen - 1 in places else None
+    return replace(selection, **changed)  # type: ignore[arg-type]
+
+
+def overview(trace: Trace, selection: Selection, shown: Seen, *, key: str) -> Overview | None:
+    """Return the overview of all tokens beside a window of them: of the head in focus, or else of all heads."""
+    if not shown.is_window or shown.queries is None or shown.keys is None:
+        return None
+    steps = trace.layers[selection.layer - 1]
+    weights = np.where(np.broadcast_to(forbidden(steps), steps["weights"].shape), np.nan, steps["weights"].array)
+    weights = shown.of_weights(weights if selection.focus is None else weights[selection.focus - 1 : selection.focus])
+    places = (_place(shown.queries[0], shown.of_queries), _place(shown.keys[0], shown.of_keys))
+    return Overview(key, weights, places, (len(shown.queries), len(shown.keys)))
+
+
+def moved(selection: Selection, shown: Seen, to: tuple[int, int] | None) -> Selection:
+    """Return the selection with its window where it was dragged to, if it was."""
+    if to is None or not shown.is_window or shown.of_queries is None or shown.of_keys is None:
+        return selection
+    query, key = (places[min(at, len(places) - 1)] + 1 for at, places in zip(to, (shown.of_queries, shown.of_keys)))
+    return replace(selection, from_query=query, from_key=key)
+
+
+def _window(words: Places, start: int | None, chosen: int | None) -> Places:
+    """Return so many places from a token on, counted from 1, or around one that is chosen."""
+    if len(words) <= MOST_WHOLE:
+        return words
+    first = start - 1 if start is not None else 0 if chosen is None else chosen - 1
+    at = sum(word < first for word in words)
+    if start is None and chosen is not None:
+        at -= LENGTH // 2
+    at = min(max(at, 0), len(words) - LENGTH)
+    return words[at : at + LENGTH]
+
+
+def _inside(place: int | None, places: Places | None) -> int | None:
+    if place is None or places is None:
+        return place
+    return places.index(place - 1) + 1 if place - 1 in places else None
+
+
+def _place(at: int, of: Places | None) -> int:
+    return at if of is None else of.index(at)
+
+
+def _taken(array: Array, axis: int, places: Sequence[int] | None) -> Array:
+    """Return the part of an array at some places of an axis; neighbours are a view, and cost nothing."""
+    if places is None:
+        return array
+    first, last = places[0], places[-1]
+    run = slice(first, last + 1) if last - first + 1 == len(places) else list(places)
+    return array[(slice(None),) * axis + (run,)]
+
+
+def _cut(stage: Stage, along: Sequence[Places | None]) -> Stage:
+    """Return a stage with some of its rows and columns."""
+    rows, columns = along
+    masked = stage.masked
+    for axis, places in enumerate(along, 1):
+        masked = masked if masked is None or masked.shape[axis] == 1 else _taken(masked, axis, places)
+
+    def framed(cells: Sequence[tuple[int, int, int]]) -> tuple[tuple[int, int, int], ...]:
+        at = [None if places is None else {place: n for n, place in enumerate(places)} for places in along]
+        moved = [
+            (head, row if at[0] is None else at[0].get(row, -1), column if at[1] is None else at[1].get(column, -1))
+            for head, row, column in cells
+        ]
+        return tuple(cell for cell in moved if min(cell) >= 0)
+
+    return replace(
+        stage,
+        array=_taken(_taken(stage.array, 1, rows), 2, columns),
+        masked=masked,
+        rows=stage.rows if rows is None else [stage.rows[at] for at in rows],
+        columns=stage.columns if columns is None or stage.columns is None else [stage.columns[at] for at in columns],
+        widths=stage.widths if columns is None else None,
+        edited=framed(stage.edited),
+        wanted=framed(stage.wanted),
+        places=(rows, columns),
+    )

@@ -1,0 +1,50 @@
+"""A long text in the browser: its frame is dragged, the maps follow, and little goes over the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.quiet import QUIET
+
+pytestmark = pytest.mark.browser
+
+MOST_BYTES = 600_000
+FIRST = """() => {
+    const { meta } = document.querySelector('.st-key-explore-weights .js-plotly-plot').data[0];
+    const { rows, places } = JSON.parse(meta);
+    return [rows[0], places[0][0], places[1][0]];
+}"""
+
+
+def test_the_frame_is_dragged_and_the_maps_show_the_words_in_it(server: Callable[..., Any], browser_page: Any) -> None:
+    page, got = browser_page, [0]
+
+    def counted(socket: Any) -> None:
+        socket.on("framereceived", lambda data: got.__setitem__(0, got[0] + len(data)))
+
+    page.on("websocket", counted)
+    sentence = "+".join(f"w{number}" for number in range(300))
+    page.goto(f"{server('app.py').url}/?v=1&sentence={sentence}&max_tokens=300&n_heads=2")
+    frame = page.locator(".st-key-explore-row .frame")
+    frame.wait_for()
+    page.evaluate(QUIET)
+    assert page.evaluate(FIRST) == ["w0", 0, 0]
+    got[0] = 0
+    box = frame.locator("xpath=..").bounding_box()
+    page.mouse.move(box["x"] + 3, box["y"] + 3)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 3, box["y"] + box["height"] + 40)
+    page.mouse.up()
+    page.wait_for_function("/from_query=269/.test(location.search)")
+    page.evaluate(QUIET)
+    assert page.evaluate(FIRST) == ["w268", 268, 0]
+    assert got[0] < MOST_BYTES
+    frame.press("ArrowRight")
+    page.wait_for_function("/from_key=9(&|$)/.test(location.search)")
+    image = page.locator(".st-key-explore-weights .heatmaplayer image").bounding_box()
+    page.mouse.click(image["x"] + 4, image["y"] + 4)
+    page.wait_for_function("/query=269(&|$)/.test(location.search) && /[?&]key=9(&|$)/.test(location.search)")
+    page.locator(".ad-live", has_text="row").wait_for(state="attached")
