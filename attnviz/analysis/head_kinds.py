@@ -1,15 +1,17 @@
-"""The kind of each head: most of its weight on the previous token, on itself, on one word, or spread out."""
+"""The kind of each head: most of its weight on the previous token, on the same word, on one word, or spread out."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from attnviz.analysis import statistics
+from attnviz.analysis.word_relations import article_to_noun, same_word
 from attnviz.arrays import Array
 
-KINDS = ("previous", "self", "next", "first", "word", "spread")
+KINDS = ("previous", "self", "next", "same", "article", "first", "word", "spread")
 """What a head can mostly do, in the order in which heads are sorted; "spread" is all that is nothing else."""
 
 MOSTLY = 0.4
@@ -23,7 +25,8 @@ class HeadKind:
     """The relation that most of a head's weight follows.
 
     head    counted from 0;  kind  one of KINDS
-    share   the part of all weight that goes that way, as a mean over the rows; of "spread", to the word with the most
+    share   the part of all weight that goes that way, as a mean over the rows; of "spread", to the word with the most;
+            of "same" and "article", over the rows of words that stand twice, and of articles
     key     the word that takes most, counted from 0
     keys    over how many keys a row spreads on average, as its entropy has it
     """
@@ -35,20 +38,24 @@ class HeadKind:
     keys: float
 
 
-def head_kinds(A: Array, *, is_self: bool = True) -> list[HeadKind]:
+def head_kinds(A: Array, *, is_self: bool = True, tokens: Sequence[str] = ()) -> list[HeadKind]:
     """Classify each head by where most of its weight goes; A are weights (heads, queries, keys), masked ones 0.
 
     is_self  keys and queries are the same words, so that there is a previous one
+    tokens   the words: with them, heads are found that go from a word to the same word elsewhere, or from an article
+             to its noun, in the rows that have such a word
 
     >>> found, = head_kinds(np.array([[[0.0, 1.0], [0.75, 0.25]]]))
     >>> found.kind, found.share, found.key
     ('next', 1.0, 1)
     """
     P = np.where(np.isfinite(A), A, 0.0)
-    kinds = _ways(P) if is_self and P.shape[-1] == P.shape[-2] else {}
+    is_self = is_self and P.shape[-1] == P.shape[-2]
+    kinds = _ways(P) if is_self else {}
+    some = _of_some_rows(P, tokens) if is_self and len(tokens) == P.shape[-1] else {}
     words = np.nan_to_num(statistics.mean_over_rows(statistics.shares(P).swapaxes(-1, -2)))
     spread = np.nan_to_num(statistics.mean_over_rows(statistics.effective_keys(P)))
-    return [_kind(head, kinds, words[head], float(spread[head])) for head in range(len(P))]
+    return [_kind(head, kinds, some, words[head], float(spread[head])) for head in range(len(P))]
 
 
 def _ways(P: Array) -> dict[str, Array]:
@@ -64,11 +71,28 @@ def _ways(P: Array) -> dict[str, Array]:
     return {name: np.nan_to_num(statistics.mean_over_rows(rows)) for name, rows in found.items()}
 
 
-def _kind(head: int, ways: dict[str, Array], words: Array, spread: float) -> HeadKind:
+def _of_some_rows(P: Array, tokens: Sequence[str]) -> dict[str, Array]:
+    """Return the mean share that each head gives to the same word elsewhere, and from articles to their nouns.
+
+    Only the rows count that have such a word.
+    """
+    found = {}
+    for name, meets in (("same", same_word(tokens)), ("article", article_to_noun(tokens))):
+        rows = meets.any(axis=-1)
+        if rows.any():
+            shares = np.where(meets, statistics.shares(P), 0.0).sum(axis=-1)
+            found[name] = np.nan_to_num(statistics.mean_over_rows(np.where(rows, shares, np.nan)))
+    return found
+
+
+def _kind(head: int, ways: dict[str, Array], some: dict[str, Array], words: Array, spread: float) -> HeadKind:
     key, most = int(words.argmax()), float(words.max())
     best = max(ways, key=lambda name: float(ways[name][head]), default="")
     if best and ways[best][head] > MOSTLY:
         return HeadKind(head, best, float(ways[best][head]), key, spread)
+    best = max(some, key=lambda name: float(some[name][head]), default="")
+    if best and some[best][head] > MOSTLY:
+        return HeadKind(head, best, float(some[best][head]), key, spread)
     kind = "word" if most > WORD_FROM and len(words) >= FEWEST_KEYS else "spread"
     return HeadKind(head, kind, most, key, spread)
 

@@ -10,7 +10,8 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.external import first_steps
 from attnviz.engine.records.config import Config
-from attnviz.engine.records.trace import Step, Trace
+from attnviz.engine.records.pretrained import anatomy_of
+from attnviz.engine.records.trace import Step, Trace, result_of
 from attnviz.engine.records.typed_rows import score_of
 from attnviz.engine.tables.masks import MASKS, allowed, settings_of
 from attnviz.engine.tables.normalisers.hardmax import size_of_terms
@@ -21,6 +22,7 @@ WHY = Words(
     {
         "mask": "the mask {labels} forbids it",
         "masks": "the masks {labels} forbid it",
+        "window": "this layer of the model attends to the last {n} tokens only",
         "edited": "the mask was edited, the settings would allow it",
         "bias": "minus infinity was added to its score",
         "score": "its score is minus infinity",
@@ -136,6 +138,9 @@ class CellPosition:
         """Why the query may not attend to the key, in words; only to be said where it may not."""
         if self.may or self.closed:
             return WHY["bias" if "bias" in self.steps and np.isneginf(self.at("bias")) else "score"]
+        reach = anatomy_of(self.config).reach(self.layer)
+        if not self.forbidden_by and reach is not None and self.query - self.key > reach:
+            return WHY["window"].format(n=reach + 1)
         labels = translate(AND).join(translate(QUOTED, label=MASKS[name].label) for name in self.forbidden_by)
         return WHY[("edited", "mask", "masks")[min(len(self.forbidden_by), 2)]].format(labels=labels)
 
@@ -146,7 +151,7 @@ class CellPosition:
             return self.steps["normed"].array
         if self.layer == 0:
             return self.trace.around["embedded"].array
-        return list(self.trace.layers[self.layer - 1].values())[-1].array
+        return result_of(self.trace.layers[self.layer - 1]).array
 
     @property
     def looked_at(self) -> Array:

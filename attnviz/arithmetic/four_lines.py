@@ -20,6 +20,9 @@ from attnviz.engine.records.trace import Trace
 CHANGES = ("scale", "softcap", "bias", "mask", "temperature")
 """Lines between the score and what enters the normaliser, in their order."""
 
+VECTORS = tuple(f"{before}{name}" for name in ("query", "key") for before in ("", "given_", "normed_", "turned_"))
+"""Lines that make a query or a key."""
+
 
 @dataclass(frozen=True, eq=False)
 class Terms:
@@ -113,7 +116,7 @@ def _terms(cell: Cell) -> Terms | None:
         return None
     line, after = cell.score[vectors[-1]], cell.score[vectors[-1] + 1]
     made = cell.score[vectors[-1] - 1] if line.name == "squares" else line
-    if after.result.ndim or line.name in ("query", "key", "turned_query", "turned_key", "given_query", "given_key"):
+    if after.result.ndim or line.name in VECTORS:
         return None
     return Terms(made.operands.get("left"), made.operands.get("right"), line.result, float(after.result))
 

@@ -34,6 +34,7 @@ class ArithmeticLine:
     edited    whether a person has changed the number: the result is then not what the formula gives
     active    whether the line changes anything here; a scale of 1 or no bias does not
     bars      (label, value) for each entry, for a bar chart
+    source    where in a trained model's files the parameters of the line lie; "" for what was made here
     """
 
     name: str
@@ -47,6 +48,7 @@ class ArithmeticLine:
     edited: bool = False
     active: bool = True
     bars: Bars = ()
+    source: str = ""
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,7 @@ class Derivation:
         words: str = "",
         active: bool = True,
         bars: Callable[[int], str] | None = None,
+        source: str = "",
         **facts: object,
     ) -> Array:
         """Add a line: the symbol equals the members, one after the other, and then the result. Return the result.
@@ -162,7 +165,7 @@ class Derivation:
         labelled = tuple((bars(d + 1), float(x)) for d, x in enumerate(value)) if bars else ()
         operands = {key: _number(number) for key, number in result.operands.items()}
         made = operands, computed, value, aligned(lines), result.step
-        self.lines.append(ArithmeticLine(name, title, sentence, *made, edited, active, labelled))
+        self.lines.append(ArithmeticLine(name, title, sentence, *made, edited, active, labelled, source))
         return value
 
     def add_matvec(

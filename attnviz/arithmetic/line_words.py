@@ -14,6 +14,8 @@ LINES = Words(
         "given_value": ("The value", "Row {j} of the values, as it was given."),
         "given_score": ("The score", "As it was given: the arithmetic begins here."),
         "given_weight": ("The weight", "As it was given: there is nothing before it."),
+        "normed_query": ("The query, normalised", "Over the root of its mean square, times the gain g_Q."),
+        "normed_key": ("The key, normalised", "Over the root of its mean square, times the gain g_K."),
         "turned_query": (
             "The query, rotated",
             "RoPE rotates each pair of entries by position {at} times the pair's angle.",

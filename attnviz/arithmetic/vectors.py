@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.arithmetic import file_places
 from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.arithmetic.latex_numbers import VERTICAL_DOTS, chain, shown_entries
 from attnviz.arithmetic.line import Derivation, Equation, MatVec, Result, dimension
 from attnviz.arrays import Array
 from attnviz.engine.external import first_steps
+from attnviz.engine.records.pretrained import anatomy_of
 from attnviz.settings.language import Words, translate
 
 HEADS = Words(
@@ -55,8 +58,12 @@ def _vector(derivation: Derivation, place: CellPosition, kind: Kind) -> Array:
         return _given(derivation, place, kind)
     if f"projected_{kind.step}" not in place.steps:
         return _projected(derivation, place, kind, kind.letter, kind.step)
-    y = _projected(derivation, place, kind, rf"\tilde {kind.letter}", f"projected_{kind.step}")
-    return _rotated(derivation, place, kind, y)
+    before, symbol = f"projected_{kind.step}", rf"\tilde {kind.letter}"
+    y = _projected(derivation, place, kind, symbol, before)
+    if f"normed_{kind.step}" in place.steps:
+        before, symbol = f"normed_{kind.step}", rf"\hat {kind.letter}"
+        y = _normed(derivation, place, kind, y)
+    return _rotated(derivation, place, kind, y, before, symbol)
 
 
 def _given(derivation: Derivation, place: CellPosition, kind: Kind) -> Array:
@@ -91,6 +98,7 @@ def _projected(derivation: Derivation, place: CellPosition, kind: Kind, symbol: 
         recorded=place.steps[step].array[kind.head, kind.row, : kind.width],
         step=step,
         bars=dimension,
+        source=_sources(place, ((matrix, f"W_{upper}", kind.head), (bias, f"b_{upper}", kind.head))),
         plus="" if b is None else translate(" plus {bias}", bias=f"b_{upper}"),
         owner=_owner(place, kind),
     )
@@ -102,27 +110,74 @@ def _owner(place: CellPosition, kind: Kind) -> str:
     return HEADS[which].format(head=kind.head + 1, first=kind.head * size + 1, last=(kind.head + 1) * size)
 
 
-def _rotated(derivation: Derivation, place: CellPosition, kind: Kind, y: Array) -> Array:
-    """Return each pair of entries rotated by the position times an angle of its own; an odd last entry stays."""
-    n = len(y) // 2 * 2
-    angles = kind.row * place.config.rope_base ** (-2 * np.arange(n // 2) / len(y))
-    sin, cos = np.sin(angles), np.cos(angles)
-    made, y_seen = y.copy(), derivation.seen(y, derivation.sizes[f"projected_{kind.step}"])
-    made[0:n:2] = y[0:n:2] * cos - y[1:n:2] * sin
-    made[1:n:2] = y[0:n:2] * sin + y[1:n:2] * cos
-    above: list[str] = []
-    for d in shown_entries(n):
+def _normed(derivation: Derivation, place: CellPosition, kind: Kind, y: Array) -> Array:
+    """Return a query or key over the root of its mean square, times the gain: a few models do so before the turn."""
+    step, letter, known = f"normed_{kind.step}", kind.letter, anatomy_of(place.config)
+    g = place.steps[f"g_{letter}"].array
+    rms = np.sqrt((y**2).mean() + known.eps)
+    made, fmt = y / rms * g, derivation.fmt
+    mean = rf"\sqrt{{\tfrac{{1}}{{{len(y)}}} \textstyle\sum_d \tilde {letter}_d^2 + \epsilon}}"
+    above = chain(r"\rho", [mean, fmt.number(rms)])
+    for d in shown_entries(len(y)):
         if d is None:
             above.append(VERTICAL_DOTS)
         else:
+            parts = rf"\frac{{{fmt.number(y[d])}}}{{\rho}} \cdot {fmt.factor(g[d])} = {fmt.number(made[d])}"
+            above += chain(rf"\hat {letter}_{{{kind.row + 1},{d + 1}}}", [parts])
+    return derivation.add_line(
+        f"normed_{kind.name}",
+        Equation(
+            rf"\hat {letter}_{{{kind.row + 1}}}", [rf"\tfrac{{1}}{{\rho}}\, \tilde {letter} \odot g"], above=above
+        ),
+        Result(
+            made,
+            {"x": y, "g": g},
+            recorded=place.steps[step].array[kind.head, kind.row, : kind.width],
+            step=step,
+            size=np.abs(made).max(),
+            beside=derivation.sizes[step],
+        ),
+        bars=dimension,
+        source=_sources(place, ((f"g_{letter}", "g", 0),)),
+    )
+
+
+def _turn(place: CellPosition, kind: Kind, width: int) -> tuple[Array, Array, Array]:
+    """Return the pairs of entries that are rotated together, firsts and seconds, and the angle of each pair.
+
+    The page's own settings pair neighbours; trained models pair an entry with the one half the width further on.
+    """
+    frequencies = anatomy_of(place.config).frequencies
+    if frequencies is not None:
+        first = np.arange(len(frequencies))
+        return first, first + len(frequencies), kind.row * frequencies
+    first = np.arange(0, width // 2 * 2, 2)
+    return first, first + 1, kind.row * place.config.rope_base ** (-first / width)
+
+
+def _rotated(derivation: Derivation, place: CellPosition, kind: Kind, y: Array, before: str, symbol: str) -> Array:
+    """Return each pair of entries rotated by the position times an angle of its own; what has no partner stays."""
+    first, second, angles = _turn(place, kind, len(y))
+    sin, cos = np.sin(angles), np.cos(angles)
+    made, y_seen = y.copy(), derivation.seen(y, derivation.sizes[before])
+    made[first] = y[first] * cos - y[second] * sin
+    made[second] = y[first] * sin + y[second] * cos
+    places = {int(d): (pair, at) for at, ends in enumerate((first, second)) for pair, d in enumerate(ends)}
+    above: list[str] = []
+    for d in shown_entries(len(y)):
+        if d is None:
+            above.append(VERTICAL_DOTS)
+        elif d in places:
+            pair, at = places[d]
             entry = f"{kind.letter}_{{{kind.row + 1},{d + 1}}}"
             rotated = derivation.fmt.number(derivation.seen(made[d], derivation.sizes[kind.step]))
-            above += chain(entry, [f"{_entry(derivation, y_seen, angles, d)} = {rotated}"])
+            ends = y_seen[first[pair]], y_seen[second[pair]]
+            above += chain(entry, [f"{_entry(derivation, ends, angles[pair], at)} = {rotated}"])
     return derivation.add_line(
         f"turned_{kind.name}",
         Equation(
             f"{kind.letter}_{{{kind.row + 1}}}",
-            [rf"R_{{{kind.row}}}\, \tilde {kind.letter}_{{{kind.row + 1}}}"],
+            [rf"R_{{{kind.row}}}\, {symbol}_{{{kind.row + 1}}}"],
             above=above,
         ),
         Result(
@@ -139,9 +194,18 @@ def _rotated(derivation: Derivation, place: CellPosition, kind: Kind, y: Array) 
     )
 
 
-def _entry(derivation: Derivation, y: Array, angles: Array, d: int) -> str:
-    """Return an entry of a rotated pair, written out."""
-    fmt, angle, first = derivation.fmt, derivation.fmt.number(angles[d // 2]), d // 2 * 2
-    left, sign, right = (r"\cos", "-", r"\sin") if d == first else (r"\sin", "+", r"\cos")
-    start, end = fmt.number(y[first]), fmt.factor(y[first + 1])
-    return rf"{start} \cdot {left}({angle}) {sign} {end} \cdot {right}({angle})"
+def _entry(derivation: Derivation, ends: tuple[float, float], angle: float, at: int) -> str:
+    """Return an entry of a rotated pair, written out; `at` is 0 for the first of the pair and 1 for the second."""
+    fmt, by = derivation.fmt, derivation.fmt.number(angle)
+    left, sign, right = (r"\sin", "+", r"\cos") if at else (r"\cos", "-", r"\sin")
+    return rf"{fmt.number(ends[0])} \cdot {left}({by}) {sign} {fmt.factor(ends[1])} \cdot {right}({by})"
+
+
+def _sources(place: CellPosition, parts: Sequence[tuple[str, str, int]]) -> str:
+    """Return where in the model's files the parameters of a line lie, a sentence; empty for what was made here.
+
+    parts  of each parameter its name in the trace, its symbol and the head
+    """
+    known = anatomy_of(place.config)
+    found = [(known.place(place.layer, name), symbol, head) for name, symbol, head in parts]
+    return " ".join(file_places.columns(at, symbol, head) for at, symbol, head in found if at is not None)

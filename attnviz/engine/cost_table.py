@@ -43,9 +43,12 @@ SHORT = 2
 PAGES = {
     "explore": Need(),
     "explore/cell": Need(),
+    "explore/products": Need(),
     "explore/word": Need(),
+    "explore/layers": Need(fixed=24 * MB),
     "explore/flow": Need(largest=24),
     "explore/statistics": Need(),
+    "explore/twin": Need(drawn=48, held=1, made=1),
     "explore/redeal": Need(drawn=40),
     "explore/table": Need(largest=130),
     "explore/what_if": Need(held=1, made=2, largest=130),

@@ -3,25 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.records.anatomy import FilePlace
 from attnviz.models.families import Family
-from attnviz.models.safetensors import shaped
+from attnviz.models.safetensors import Tensors, shaped
 from attnviz.models.shapes import Shape
+
+OUTPUTS = ("lm_head.weight", "embed_out.weight")
+"""What the matrix is called that turns a vector into the next word."""
+
+APART = ("gpt_neox", "llama", "mistral", "qwen2", "qwen3")
+"""The families in which it is not the table of tokens unless a config.json says so."""
 
 
 class Arrays:
-    """The arrays of a model by what they are for. Raises ConfigError for one that is missing or misshapen."""
+    """The arrays of a model by what they are for. Raises ConfigError for one that is missing or misshapen.
+
+    `places` says where in the files those that were asked for last lie.
+    """
 
     def __init__(self, tensors: Mapping[str, Array], family: Family, shape: Shape) -> None:
         self._tensors, self._family, self._shape = tensors, family, shape
+        self.places: dict[str, FilePlace] = {}
         self._base = family.base if any(name.startswith(family.base) for name in tensors) else ""
 
-    def table(self, name: str) -> Array:
+    def _place(self, symbol: str, tensor: str, axis: str, **more: float) -> None:
+        file = self._tensors.file(tensor) if isinstance(self._tensors, Tensors) else ""
+        self.places[symbol] = FilePlace(tensor, axis, file, **more)  # type: ignore[arg-type]
+
+    def table(self, part: str, name: str) -> Array:
         """Return a table of vectors, a row a token or a position."""
+        self._place(part, f"{self._base}{name}.weight", "row")
         return self._tensors[f"{self._base}{name}.weight"]
+
+    def head(self, config: Mapping[str, Any]) -> Array | None:
+        """Return the matrix that turns a vector into the next word, a row a word; None where the file has none.
+
+        config  of the model's folder: where it ties this matrix to the table of tokens, files leave it out
+        """
+        name = next((name for name in OUTPUTS if name in self._tensors), "")
+        if name:
+            return self._tensors[name]
+        tied = config.get("tie_word_embeddings", config["model_type"] not in APART)
+        return self._tensors[f"{self._base}{self._family.tokens}.weight"] if tied else None
 
     def norm(self, name: str, symbol: str, width: int) -> dict[str, Array]:
         """Return the gain of a norm, and what it adds if it does; nothing where the family has no such norm."""
@@ -29,12 +58,15 @@ class Arrays:
         if name:
             gain = shaped(self._tensors, f"{self._base}{name}.weight", width)
             found[f"g_{symbol}"] = gain + np.float64(self._shape.gain) if self._shape.gain else gain
+            self._place(f"g_{symbol}", f"{self._base}{name}.weight", "entry", plus=self._shape.gain)
             if f"{self._base}{name}.bias" in self._tensors:
                 found[f"c_{symbol}"] = shaped(self._tensors, f"{self._base}{name}.bias", width)
+                self._place(f"c_{symbol}", f"{self._base}{name}.bias", "entry")
         return found
 
     def layer(self, i: int) -> dict[str, Array]:
         """Return every matrix, bias and gain of a layer."""
+        self.places = {}
         shape, names = self._shape, self._family.names
         at = names.layer.format(i=i)
         d, joined = shape.d_model, shape.n_heads * shape.d_head
@@ -57,8 +89,10 @@ class Arrays:
         sizes = (n_out, n_in) if self._family.names.linear else (n_in, n_out)
         W = shaped(self._tensors, f"{self._base}{name}.weight", *sizes)
         found = {f"w_{symbol}": W.T if self._family.names.linear else W}
+        self._place(f"w_{symbol}", f"{self._base}{name}.weight", "row" if self._family.names.linear else "column")
         if f"{self._base}{name}.bias" in self._tensors:
             found[f"b_{symbol}"] = shaped(self._tensors, f"{self._base}{name}.bias", n_out)
+            self._place(f"b_{symbol}", f"{self._base}{name}.bias", "entry")
         return found
 
     def _apart(self, at: str) -> dict[str, Array]:
@@ -72,6 +106,7 @@ class Arrays:
         ):
             block = self._block(at + name, letter, shape.d_model, n * shape.d_head)
             found |= {key: _by_head(array, (n, shape.d_head)) for key, array in block.items()}
+            self.places |= {key: replace(self.places[key], stride=shape.d_head) for key in block}
         return found
 
     def _fused(self, at: str) -> dict[str, Array]:
@@ -79,12 +114,15 @@ class Arrays:
         shape, names = self._shape, self._family.names
         block = self._block(at + names.queries, "", shape.d_model, 3 * shape.n_heads * shape.d_head)
         sizes = (shape.n_heads, 3, shape.d_head) if names.fused == "heads" else (3, shape.n_heads, shape.d_head)
+        by_head = names.fused == "heads"
+        apart, stride = (shape.d_head, 3 * shape.d_head) if by_head else (shape.n_heads * shape.d_head, shape.d_head)
         found = {}
         for key, array in block.items():
-            parts = array.reshape(*array.shape[:-1], *sizes)
+            parts, place = array.reshape(*array.shape[:-1], *sizes), self.places.pop(key)
             for number, letter in enumerate("qkv"):
-                part = parts[..., number, :] if names.fused == "heads" else parts[..., number, :, :]
+                part = parts[..., number, :] if by_head else parts[..., number, :, :]
                 found[f"{key}{letter}"] = part if part.ndim == 2 else part.transpose(1, 0, 2)
+                self.places[f"{key}{letter}"] = replace(place, first=number * apart, stride=stride)
         return found
 
 

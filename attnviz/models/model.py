@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,18 +13,21 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.records import edits as edits_of
+from attnviz.engine.records.anatomy import Anatomy
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.model_cost import ModelSizes
 from attnviz.engine.records.pretrained import FREE, PretrainedConfig
-from attnviz.engine.records.trace import Steps, Trace
+from attnviz.engine.records.trace import Step, Steps, Trace, result_of
 from attnviz.engine.run import note_empty_rows
-from attnviz.models import forward, tokeniser
+from attnviz.models import forward, next_words, tokeniser
 from attnviz.models.arrays import Arrays
 from attnviz.models.families import family_of
+from attnviz.models.kept import RUNS, Kept, StepsLater
+from attnviz.models.run_record import RunRecord
 from attnviz.models.safetensors import Tensors
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import Words, translate
+from attnviz.settings.language import Words, current_language, translate
 
 Tokenise = Callable[[str], tuple[list[int], list[str]]]
 
@@ -41,6 +44,7 @@ FAULTS = Words(
         "empty": "the sentence has no tokens; type at least one word",
         "number": "the tokeniser gives a token the number {id}, and the model knows {n}; their files do not belong "
         "together",
+        "no_next": "this model does not write on: it has no matrix that turns a vector into the next word",
         "infinite": "the model's numbers go beyond what can be computed in layer {layer}; its file may be damaged",
     }
 )
@@ -77,12 +81,20 @@ class Model:
         family, self.shape = family_of(config)
         self.family = str(config["model_type"])
         arrays = Arrays(tensors, family, self.shape)
-        self._layers = [arrays.layer(i) for i in range(self.shape.n_layers)]
+        each = [(arrays.layer(i), arrays.places) for i in range(self.shape.n_layers)]
+        self._layers = [layer for layer, _ in each]
+        arrays.places = {}
         parts = {"tokens": family.tokens, "positions": family.positions, "types": family.types}
-        self._tables = {part: arrays.table(name) for part, name in parts.items() if name}
+        self._tables = {part: arrays.table(part, name) for part, name in parts.items() if name}
         self._norm = arrays.norm(family.norm, "e", self.shape.d_model)
         self._final = arrays.norm(family.final, "f", self.shape.d_model)
+        self._head = arrays.head(config) if self.shape.causal else None
+        self._cap = config.get("final_logit_softcapping")
         self._check_tables()
+        self._anatomy = Anatomy(
+            tuple(places for _, places in each), arrays.places, self.shape.frequencies, self.shape.windows,
+            self.shape.eps, self.shape.norm == "layer",
+        )  # fmt: skip
 
     def _check_tables(self) -> None:
         for array in self._tables.values():
@@ -110,6 +122,11 @@ class Model:
         """The most tokens that a sentence may have."""
         room = min(self.shape.n_positions or 65_536, self.limit)
         return min(room, len(self._tables["positions"]) - self.shape.first_position) if self._positioned else room
+
+    @property
+    def writes_on(self) -> bool:
+        """Whether it has a matrix that turns a vector into the next word."""
+        return self._head is not None
 
     @property
     def own_masks(self) -> tuple[str, ...]:
@@ -188,34 +205,81 @@ class Model:
             projection_bias="b_q" in self._layers[0],
             scale=shape.scale,
             softcap=shape.softcap,
+            anatomy=self._anatomy,
         )
 
     @np.errstate(all="ignore")
     def _run(self, config: PretrainedConfig, edits: Sequence[Edit]) -> Trace:
         ids, tokens, notes = self._tokens(config)
-        sizes: dict[str, int] = {}
-        must, own = (_by_place(changes) for changes in (edits, config.edits))
-        around = Steps(translate("the steps around the layers"), sizes, must.pop(None, ()), own.pop(None, ()))
+        edits = tuple(map(edits_of.checked, edits))
+        run = RunRecord(config, tokens, edits)
+        around = run.steps(None)
         X = forward.embedded(around, self.shape, self._tables, self._norm, ids)
+        around.check_edits()
+        key = self, *(getattr(config, name) for name in FREE), edits, self.limit, current_language()
+        kept = RUNS.get(key)
+        if kept is None:
+            layers, kept = self._computed(run, around, X, notes)
+            RUNS.put(key, kept)
+        else:
+            inputs = [X, *(step.array for step in kept.results)]
+            layers = tuple(
+                StepsLater(names, result, partial(self._layer, run, i, inputs[i]))
+                for i, (names, result) in enumerate(zip(kept.names, kept.results))
+            )
+        return Trace(
+            config, tokens, tokens, around, layers, kept.results[-1], kept.notes, kept.edits, token_ids=tuple(ids)
+        )
+
+    def _computed(
+        self, run: RunRecord, around: Steps, X: Array, notes: list[str]
+    ) -> tuple[tuple[Mapping[str, Step], ...], Kept]:
+        """Return every layer, and what is kept of them."""
         layers = []
-        for i, weights in enumerate(self._layers):
-            steps = Steps(translate("layer {n}", n=i), sizes, must.pop(i, ()), own.pop(i, ()))
-            X = forward.Layer(steps, self.shape, weights, config, self.shape.windows[i]).run(X, tokens)
+        for i in range(len(self._layers)):
+            steps = self._layer(run, i, X)
+            X = list(steps.values())[-1].array
             if not np.isfinite(X).all():
                 raise ConfigError(FAULTS["infinite"].format(layer=i + 1))
-            note_empty_rows(steps, config, translate("layer {n}, ", n=i + 1), notes)
-            layers.append(steps)
-        if self._final:
-            self._last_norm(layers[-1], X)
-        for steps in (around, *layers):
+            note_empty_rows(steps, run.config, translate("layer {n}, ", n=i + 1), notes)
             steps.check_edits()
+            layers.append(steps)
         left_out = [edit for steps in (around, *layers) for edit in steps.left_out]
-        left_out += [edit for beyond in own.values() for edit in beyond]
+        left_out += run.beyond(len(self._layers))
         if left_out:
             notes.append(NOTES["left_out"].format(listed=", ".join(map(edits_of.position, left_out[:3]))))
         applied = tuple(edit for steps in (around, *layers) for edit in steps.edits)
-        result = list(layers[-1].values())[-1]
-        return Trace(config, tokens, tokens, around, tuple(layers), result, tuple(notes), applied)
+        results = tuple(list(steps.values())[-1] for steps in layers)
+        return tuple(layers), Kept(tuple(map(tuple, layers)), results, tuple(notes), applied)
+
+    def next_words(self, trace: Trace, row: int, most: int = 5) -> list[list[tuple[str, float]]]:
+        """Return the likeliest next words after a token of a run, and their probabilities.
+
+        row  of the token, from 0. The first list is what would be read off before any layer, then one a layer; the
+             last is what the model itself computes.
+
+        Raises ConfigError for a model that does not write on: one without a causal mask or without an output matrix.
+        """
+        if self._head is None:
+            raise ConfigError(FAULTS["no_next"])
+        inputs = [trace.around["embedded"].array[row]]
+        last = trace.layers[-1]
+        inputs += [result_of(layer).array[row] for layer in trace.layers[:-1]]
+        inputs.append(last["ff_added"].array[row])
+        gain, added = self._final.get("g_f"), self._final.get("c_f")
+        H = np.stack(inputs) if gain is None else forward.normed(np.stack(inputs), self.shape, gain, added)
+        found = next_words.most_likely(next_words.logits(H, self._head, float(self._cap or 0.0)), most)
+        piece = getattr(self.tokenise, "piece", "#{}".format)
+        return [[(piece(word.number), word.share) for word in words] for words in found]
+
+    def _layer(self, run: RunRecord, i: int, X: Array) -> Steps:
+        """Return the steps of a layer that reads X."""
+        steps = run.steps(i)
+        layer = forward.Layer(steps, self.shape, self._layers[i], run.config, self.shape.windows[i])
+        X = layer.run(X, run.tokens)
+        if self._final and i == len(self._layers) - 1:
+            self._last_norm(steps, X)
+        return steps
 
     def _last_norm(self, steps: Steps, X: Array) -> None:
         """Record the norm that words are read from, as the last step of the last layer."""
@@ -246,10 +310,3 @@ def load(folder: str | PathLike[str]) -> Model:
     Raises ConfigError, a ValueError, in one sentence for a folder that holds no such model.
     """
     return Model(folder)
-
-
-def _by_place(edits: Sequence[Edit]) -> dict[int | None, list[Edit]]:
-    found: dict[int | None, list[Edit]] = {}
-    for edit in map(edits_of.checked, edits):
-        found.setdefault(edit[0], []).append(edit)
-    return found

@@ -55,6 +55,7 @@ class Tensors(Mapping[str, Array]):
     def __init__(self, folder: Path) -> None:
         """Raises ConfigError for a folder without such files, and for one that is cut short or says what cannot be."""
         self._found: dict[str, tuple[Array, dict[str, Any]]] = {}
+        self._files: dict[str, str] = {}
         files = sorted(folder.glob("*.safetensors"))
         if not files:
             raise _without(folder)
@@ -64,6 +65,11 @@ class Tensors(Mapping[str, Array]):
                 if name in self._found:
                     raise ConfigError(FAULTS["twice"].format(name=shorten(name), folder=folder))
                 self._found[name] = numbers, _checked(path, name, entry, len(numbers))
+                self._files[name] = path.name
+
+    def file(self, name: str) -> str:
+        """Return the name of the file that holds an array."""
+        return self._files.get(name, "")
 
     def __getitem__(self, name: str) -> Array:
         """Return an array as it lies in the file; bfloat16 as float32."""

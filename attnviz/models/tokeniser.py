@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,14 @@ class Tokeniser:
         """Return the ids of a text's pieces, and the pieces."""
         found = [*self.start, *(piece for part in self._parts(text) for piece in part), *self.end]
         return [self._id(piece) for piece in found], found
+
+    def piece(self, number: int) -> str:
+        """Return the piece of an id; one that there is not stands as its number."""
+        return self._pieces.get(number, f"#{number}")
+
+    @cached_property
+    def _pieces(self) -> Mapping[int, str]:
+        return {number: piece for piece, number in self.vocabulary.items()}
 
     def _parts(self, text: str) -> Iterable[Iterable[str]]:
         """Return the pieces of each stretch of text between special tokens, and each of these by itself."""
@@ -182,11 +191,21 @@ def _of_library(path: Path, kind: str) -> Callable[[str], tuple[list[int], list[
     made.no_padding()
     made.no_truncation()
 
-    def encoded(text: str) -> tuple[list[int], list[str]]:
-        found = made.encode(text)
+    return _Library(made)
+
+
+@dataclass(frozen=True)
+class _Library:
+    """A tokeniser of the package, as the others are called."""
+
+    made: Any
+
+    def __call__(self, text: str) -> tuple[list[int], list[str]]:
+        found = self.made.encode(text)
         return found.ids, found.tokens
 
-    return encoded
+    def piece(self, number: int) -> str:
+        return str(self.made.id_to_token(number) or f"#{number}")
 
 
 def _of_lines(folder: Path, lines: list[str]) -> Tokeniser:

@@ -102,6 +102,9 @@ SHORTER = Words(
 )
 SHORTEST = Words({"heads": "mixed", "weights": "shares of each word"})
 ROLES = Words({"self": "mostly itself", "word": "mostly {word}", "spread": "over {n:.1f} words"})
+LEARNED = ("previous", "next", "same", "article")
+"""The kinds that heads of trained models are named for."""
+
 SELF_FROM, WORD_FROM = 0.4, 0.28  # the part of all weight that must go one way for it to be a head's role
 
 
@@ -179,8 +182,8 @@ def roles(trace: Trace, layer: int) -> tuple[str, ...]:
     found = tuple(_role(trace, head) for head in weights)
     if not is_pretrained(trace):
         return found
-    kinds = head_kinds(weights)  # a learned head may well attend to its neighbours
-    return tuple(title(kind, "") if kind.kind in ("previous", "next") else role for kind, role in zip(kinds, found))
+    kinds = head_kinds(weights, tokens=trace.query_tokens)  # a learned head may well attend to its neighbours
+    return tuple(title(kind, "") if kind.kind in LEARNED else role for kind, role in zip(kinds, found))
 
 
 def _role(trace: Trace, weights: Array) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.external import are_shares, first_steps, forbidden
 from attnviz.engine.records.config import Config
-from attnviz.engine.records.trace import Step, Trace
+from attnviz.engine.records.trace import Step, Trace, holds
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.solved_heads import misses
 from attnviz.engine.tables.head_patterns import PATTERNS
@@ -122,7 +122,7 @@ def _masked(trace: Trace, step: Step, shape: tuple[int, ...]) -> Array | None:
 
 def _layer_of(trace: Trace, step: Step) -> int | None:
     """Return the layer that recorded the step; None for a step around the layers."""
-    return next((i for i, steps in enumerate(trace.layers) if steps.get(step.name) is step), None)
+    return next((i for i, steps in enumerate(trace.layers) if holds(steps, step)), None)
 
 
 def _alt(trace: Trace, step: Step) -> str:

@@ -11,10 +11,14 @@ WORDS = Words(
         "previous": "previous token",
         "self": "the word itself",
         "next": "next token",
+        "same": "the same word elsewhere",
+        "article": "from an article to its noun",
         "first": "first token",
         "word": "mostly {word}",
         "spread": "spreads over {n:.1f} words",
         "share": "{amount} of its weight on average",
+        "share_same": "{amount} of the weight of words that stand twice",
+        "share_article": "{amount} of the weight of articles",
         "most": "most of all from {word}: {amount}",
         "keys": "a row spreads over {n:.1f} of {all} words",
     }
@@ -37,5 +41,6 @@ def lines(found: HeadKind, word: str, keys: int) -> tuple[str, str]:
     ('93 % of its weight on average', 'a row spreads over 1.2 of 7 words')
     """
     amount = percent(found.share)
-    first = WORDS["most" if found.kind == "spread" else "share"].replace("{amount}", amount).replace("{word}", word)
+    which = {"spread": "most", "same": "share_same", "article": "share_article"}.get(found.kind, "share")
+    first = WORDS[which].replace("{amount}", amount).replace("{word}", word)
     return first, WORDS["keys"].format(n=found.keys, all=keys)

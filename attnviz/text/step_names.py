@@ -6,7 +6,7 @@ import re
 import unicodedata
 from dataclasses import replace
 
-from attnviz.engine.records.trace import STEPS, Step, Trace
+from attnviz.engine.records.trace import STEPS, Step, Trace, result_of
 from attnviz.formula import names
 from attnviz.settings.language import Words, translate
 from attnviz.text.captions import COUNTS
@@ -124,7 +124,7 @@ def steps(trace: Trace, layer: int) -> dict[str, Step]:
     found = {name: each for name, each in trace.around.items() if cross or not name.endswith("_kv")}
     if layer:
         meaning = translate(FORMER, layer=layer)
-        former = list(trace.layers[layer - 1].values())[-1]
+        former = result_of(trace.layers[layer - 1])
         own = replace(former, name="embedded", axes=("query", "model"), symbol="X", formula="X", meaning=meaning)
         found = {"embedded": own} | ({"embedded_kv": found["embedded_kv"]} if cross else {})
     found |= trace.layers[layer]

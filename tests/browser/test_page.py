@@ -217,6 +217,9 @@ SHOWN = {
     "mask": ".st-key-mask-panel",
     "cell": "[class*=st-key-part-]",
     "backward": ".st-key-slope-sizes",
+    "products": ".st-key-products",
+    "layers": ".st-key-cosines",
+    "twin": ".st-key-twin-heads",
 }
 """What each panel shows."""
 PRESSED = {"redeal": "Deal again", "what_if": "Change", "mask": "Mask", "cell": "Explore"}

@@ -35,6 +35,15 @@ class HostedModel(Protocol):
         """Return the Trace of a setting, of which the model uses what applies to it."""
         ...
 
+    def next_words(self, trace: Any, row: int, most: int = 5) -> list[list[tuple[str, float]]]:
+        """Return the likeliest next words after a token, before the first layer and after each."""
+        ...
+
+    @property
+    def writes_on(self) -> bool:
+        """Whether there are next words."""
+        ...
+
     def tokens(self, config: Any) -> tuple[str, ...]:
         """Return the tokens of the setting's sentence, as the run has them."""
         ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from attnviz.engine.records.anatomy import Anatomy
 from attnviz.engine.records.config import Config, divisors
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.fields import number, text, widths
@@ -49,6 +50,8 @@ class PretrainedConfig(Config):
     """The setting that the run was made of; the page keeps what does not apply to the model."""
     own_masks: tuple[str, ...] = ()
     """The masks that the model itself has."""
+    anatomy: Anatomy = Anatomy()
+    """Where the model's numbers lie in its files, and what else is its own."""
 
     @property
     def chosen(self) -> Config:
@@ -61,3 +64,11 @@ class PretrainedConfig(Config):
 def is_pretrained(trace: Trace) -> bool:
     """Return whether the numbers of the trace are those of a trained model."""
     return isinstance(trace.config, PretrainedConfig)
+
+
+def anatomy_of(config: Config) -> Anatomy:
+    """Return what is known of the model of a run; nothing for a run of the page's own settings."""
+    return config.anatomy if isinstance(config, PretrainedConfig) else NOTHING_KNOWN
+
+
+NOTHING_KNOWN = Anatomy()

@@ -264,6 +264,17 @@ class Steps(Mapping[str, Step]):
         return len(self._steps)
 
 
+def holds(layer: Mapping[str, Step], step: Step) -> bool:
+    """Return whether a step is one of a layer; a layer that is computed later is not computed for that."""
+    there: Mapping[str, Step] = getattr(layer, "there", layer)
+    return there.get(step.name) is step
+
+
+def result_of(layer: Mapping[str, Step]) -> Step:
+    """Return the last step of a layer, which the next one reads."""
+    return layer[list(layer)[-1]]
+
+
 @dataclass(frozen=True)
 class Trace:
     """Everything that a run computed.
@@ -287,6 +298,8 @@ class Trace:
     """The parameters that were brought along in every layer, by their names in `projections`."""
     given_in: tuple[frozenset[str], ...] = ()
     """The same for each layer; empty where nothing was brought along."""
+    token_ids: tuple[int, ...] = ()
+    """The rows of a trained model's table of tokens, one a token; empty in every other run."""
 
     def __getitem__(self, name: str) -> Step:
         if name == "output":

@@ -22,6 +22,7 @@ from attnviz.text.captions import NAMES
 from attnviz.text.sentences import plain
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.panels import explore_panels
+from attnviz.ui.panels.depth import layers
 from attnviz.ui.session import admission, session_state, widgets
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
@@ -38,6 +39,8 @@ WORDS = Words(
         "furthest": "Largest changes",
         "in_b": "In B: {note}",
         "layers": "Today's layer beside 2017's",
+        "through": "One word of A and one of B, layer by layer",
+        "bank": "One word, two meanings",
     }
 )
 
@@ -85,7 +88,8 @@ def page(trace: Trace, selection: Selection) -> Selection:
     notice(*_in_b(note for note in second.notes if note not in trace.notes))
     selection = explore_panels.choose_layer(trace, selection)
     _beside(trace, second, selection)
-    return selection
+    paragraph([WORDS["through"]])
+    return layers.compared(trace, second, selection)
 
 
 def _in_b(notes: Iterable[str]) -> list[str]:
@@ -110,6 +114,8 @@ def _starters(config: Config, selection: Selection) -> None:
                 )
         if hosted.find(config.model) is None:
             _layers(config, selection)
+        else:
+            _meanings(config, selection)
 
 
 def _layers(config: Config, selection: Selection) -> None:
@@ -119,6 +125,17 @@ def _layers(config: Config, selection: Selection) -> None:
     new = replace(old, **LAYER_TODAY, **shared)  # type: ignore[arg-type]
     begun = replace(selection, changes=url_codec.difference(old, new), step="ff_hidden")
     st.button(WORDS["layers"], key="start-layers", on_click=session_state.adopt, args=(old, begun))
+
+
+MEANINGS = ("the bank lent us some money", "we sat on the bank of the river")
+"""Two sentences in which one word means two things; the vector of each layer tells them apart more."""
+
+
+def _meanings(config: Config, selection: Selection) -> None:
+    """Offer two sentences with one word that means two things."""
+    one, other = (replace(config, sentence=sentence, edits=()) for sentence in MEANINGS)
+    begun = replace(selection, changes=url_codec.difference(one, other))
+    st.button(WORDS["bank"], key="start-meanings", on_click=session_state.adopt, args=(one, begun))
 
 
 def _turns(config: Config, other: Config, selection: Selection) -> None:

@@ -27,6 +27,7 @@ from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.room import SCROLLED, View, in_front, is_narrow
 from attnviz.ui.panels import backward, explore_panels, mask_builder, model_views, what_if, window
 from attnviz.ui.panels import cell as cell_panel
+from attnviz.ui.panels.depth import layers, products, twin
 from attnviz.ui.panels.window import Seen
 from attnviz.ui.session import places
 from attnviz.ui.session.notices import paragraph
@@ -36,6 +37,9 @@ KEY, WAY, SENTENCE, ANSWER, OVERVIEW = "explore", "way", "telling", "answer", "o
 TOOLS = 240  # pixels at the foot of the window for what changes something, so that both are seen
 PANELS = {
     "cell": cell_panel.panel,
+    "products": products.panel,
+    "layers": layers.panel,
+    "twin": twin.panel,
     "word": explore_panels.sentence_panel,
     "statistics": explore_panels.statistics_panel,
     "redeal": explore_panels.seed_average_panel,

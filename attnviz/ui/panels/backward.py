@@ -31,8 +31,11 @@ from attnviz.ui.session.selection import Selection
 
 WORDS = Words(
     {
-        "what": "L is one number that the run computes. Each map below shows how fast L moves when one number of that "
-        "step is changed and all that follows is computed again, as in What if.",
+        "what": "L is one number that the run computes. Each map below shows how fast L moves when one number "
+        "of that step is changed and all that follows is computed again, as in What if.",
+        "model": "Slopes are computed for runs of the page's own settings, and not through a trained model. In What "
+        "if, one changed number shows what it does to all that follows; Compare then shows how far each number moved.",
+        "given": "These numbers were given, so there is no way back through what made them.",
         "output": "L = the sum of the output of {word}.",
         "points_at": "L = how far the output of {word} points at the vector of {other} (their product).",
         "weight": "L = the weight that {word} gives {other} in head {head} of layer {layer}.",
@@ -64,6 +67,7 @@ MAPS = ("scores", "weights", "heads")
 def panel(trace: Trace, selection: Selection) -> Selection:
     """Draw the slopes of a layer, and those of the selected cell line by line."""
     if is_external(trace) or is_pretrained(trace):
+        paragraph([WORDS["model" if is_pretrained(trace) else "given"]])
         return selection
     selection = widgets.draw(selection, "target")
     of, sentences = target(trace, selection)

@@ -74,6 +74,9 @@ def _part(name: str, title: str, lines: Sequence[ArithmeticLine], *, opened: boo
 def _line(each: ArithmeticLine) -> None:
     words, arithmetic = st.columns([1, 3], gap="medium")
     words.markdown(f"**{each.title}**  \n{each.sentence}")
+    if each.source:
+        with words:
+            paragraph([each.source])
     with arithmetic:
         if each.name in SHOWN_AS_BARS and len(each.bars) > 1:
             st.plotly_chart(

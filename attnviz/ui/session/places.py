@@ -19,8 +19,7 @@ WORDS = Words(
         "places": "Places",
         "parts": "In this place",
         "panels": "Below the pictures",
-        "ways": "Which runs",
-        "directions": "Forward or backward",
+        "ways": "What of it",
         "explore": "Explore",
         "change": "Change",
         "compare": "Compare",
@@ -43,9 +42,9 @@ PLACES: Mapping[str, tuple[str, ...]] = {
 
 CHANGING = ("what_if", "mask")
 PANELS: Mapping[str, tuple[str, ...]] = {
-    "cell": ("cell", "backward"),
-    "word": ("word",),
-    "statistics": ("statistics", "redeal"),
+    "cell": ("cell", "products", "backward"),
+    "word": ("word", "layers"),
+    "statistics": ("statistics", "twin", "redeal"),
     "table": ("table",),
 }
 """What can be looked at below the maps of the Explore page; some are two in one, with a choice inside."""
@@ -118,7 +117,7 @@ def choose_panel(selection: Selection) -> Selection:
     if len(panels) > 1:
         seeds = chosen == "statistics"
         labels = names | ({panels[0]: WORDS["this_run"]} if seeds else {})
-        now = _choose(_Place("", "", way=now), "way", WORDS["ways" if seeds else "directions"], panels, labels).way
+        now = _choose(_Place("", "", way=now), "way", WORDS["ways"], panels, labels).way
     return replace(selection, panel=now)
 
 

@@ -10,6 +10,7 @@ from attnviz.analysis.variance_and_sharing import VECTORS
 from attnviz.classroom.marking.assignments import LONGEST
 from attnviz.engine.records.config import MOST_HEADS, Config
 from attnviz.engine.records.trace import Trace
+from attnviz.engine.tables.head_patterns import PATTERNS
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.settings import fields
 from attnviz.settings.faults import shorten
@@ -30,9 +31,12 @@ PAGE_NAMES = table(
 )
 PANEL_NAMES = table(
     Entry("cell", "This cell", "One cell, all the way down to its products."),
+    Entry("products", "Any number", "One number of any step, taken down to its products."),
     Entry("word", "This word", "What one word attends to, in every head."),
     Entry("flow", "Every step", "From the sentence to the output, and the shape of everything."),
+    Entry("layers", "Through the layers", "What becomes of one word's vector, layer by layer."),
     Entry("statistics", "Statistics", "Sums, effective number of keys, distances, shares."),
+    Entry("twin", "Twin", "A head set by hand beside the one of this run that does the same."),
     Entry("redeal", "Deal again", "The average over ten seeds: what is left of a random pattern."),
     Entry("table", "Table", "The numbers of any step, to read and to save."),
     Entry("what_if", "What if", "Change any number, and see what follows from it."),
@@ -52,6 +56,7 @@ TARGET_NAMES = table(
     Entry("points_at", "Output towards a word", "How far the output of the selected word points at the selected key."),
     Entry("weight", "The cell's weight", "The weight of the selected cell."),
 )
+TWIN_NAMES = table(*(PATTERNS[name] for name in ("previous", "next", "same_word", "first")))
 DESK_NAMES = table(
     Entry("compose", "Compose", "Choose what is locked and hidden, and the questions."),
     Entry("mark", "Check results", "Codes that were handed in, marked offline."),
@@ -96,6 +101,9 @@ class Selection:
     from_query: int | None = number(None, 1, 1024, none="none", label="First query in view")
     from_key: int | None = number(None, 1, 1024, none="none", label="First key in view")
     dimension: int | None = number(None, 1, 128, none="none", label="Dimension")
+    column: int | None = number(None, 1, 65_536, none="the first", label="Column")
+    word_b: int | None = number(None, 1, 1024, none="the same word", label="Word of B")
+    twin: str = option(TWIN_NAMES, "previous", label="Set by hand")
     play: bool = switch(False, label="Play the cell", help="The page opens with the selected cell as it happens.")
     large: float = number(
         -1e9,

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from attnviz.analysis import special_tokens
+from attnviz.analysis import special_tokens, vectors_by_layer
+from attnviz.analysis.twins import twin
 from attnviz.engine.records.hosted import MODELS
 from attnviz.models import hosting
 from attnviz.ui.components.pickers import head_mosaic
@@ -151,7 +152,79 @@ def test_first_comparisons_with_a_model_are_those_that_it_knows(bert: str) -> No
     assert {each.key for each in at.button if each.key and each.key.startswith("start-")} == {
         "start-causal",
         "start-temperature",
+        "start-meanings",
     }
     at.button(key="start-causal").click().run()
     assert clean(at)
     assert at.query_params["b_mask"] == "causal"
+
+
+def test_any_number_is_taken_down_to_its_products_and_its_row_in_the_file(bert: str) -> None:
+    at = opened(model=bert, sentence=WORDS, panel="products", step="keys", head="2", key="3", column="4", layer="2")
+    assert clean(at)
+    trace = run(Config(sentence=WORDS, model=bert))
+    steps, word = trace.layers[1], trace.key_tokens[2]
+    width = steps["keys"].shape[-1]
+    text = said(at)
+    assert f"Key vectors, layer 2, head 2, “{word}”, column 4 of {width}" in text
+    assert f"encoder.layer.1.attention.self.key.weight[{width + 3}] in model.safetensors" in text
+    table = at.dataframe[0].value
+    bias = float(steps["b_k"].array[1, 3])
+    assert table.iloc[:, 3].sum() + bias == pytest.approx(float(steps["keys"].array[1, 2, 3]), rel=1e-12)
+    assert len(table) == steps["w_k"].shape[1]
+
+
+def test_a_column_that_there_is_not_shows_the_last(bert: str) -> None:
+    at = opened(model=bert, sentence=WORDS, panel="products", step="output", column="60000")
+    assert clean(at)
+    width = run(Config(sentence=WORDS, model=bert))["w_o"].shape[-1]
+    assert f"column {width} of {width}" in said(at)
+
+
+def test_one_word_is_followed_through_the_layers(bert: str) -> None:
+    at = opened(model=bert, sentence=WORDS, panel="layers", query="3", key="7")
+    assert clean(at)
+    trace = run(Config(sentence=WORDS, model=bert))
+    X = trace["embedded"].array
+    first = float(X[2] @ X[6] / np.linalg.norm(X[2]) / np.linalg.norm(X[6]))
+    table = at.dataframe[0].value
+    assert table.iloc[:, 1].tolist()[0] == pytest.approx(first)
+    assert len(table) == 3
+    assert "does not write on" in said(at)
+
+
+def test_a_decoder_shows_its_next_words_after_every_layer() -> None:
+    hosting.offer([f"gpt2={FOLDER / 'gpt2'}"])
+    at = opened(model="gpt2", sentence=WORDS, panel="layers", query="2")
+    assert clean(at)
+    assert "come next after" in said(at)
+    assert at.dataframe[1].value.shape == (3, 6)
+
+
+def test_a_head_that_is_set_by_hand_stands_beside_its_twin_and_opens_it(bert: str) -> None:
+    at = opened(model=bert, sentence=WORDS, panel="twin")
+    assert clean(at)
+    found = twin(run(Config(sentence=WORDS, model=bert)), "previous")
+    assert f"head {found.head + 1} of layer {found.layer + 1} comes nearest" in said(at)
+    at.button(key="open-twin").click().run()
+    assert clean(at)
+    assert at.query_params["focus"] == str(found.head + 1)
+
+
+def test_two_sentences_are_compared_by_one_word_of_each(bert: str) -> None:
+    at = opened(model=bert, sentence="the king saw a dog", page="compare", b_sentence="a dog and the king")
+    assert clean(at)
+    a, b = (run(Config(sentence=text, model=bert)) for text in ("the king saw a dog", "a dog and the king"))
+    one, other = vectors_by_layer.shared_word(a.query_tokens, b.query_tokens)
+    word = a.query_tokens[one]
+    assert word == b.query_tokens[other]
+    table = at.dataframe[-1].value
+    x, y = a["embedded"].array[one], b["embedded"].array[other]
+    assert table.iloc[0, 1] == pytest.approx(float(x @ y / np.linalg.norm(x) / np.linalg.norm(y)))
+    assert f"“{word}” and “{word}”" in said(at)
+
+
+def test_backward_says_what_it_does_not_do(bert: str) -> None:
+    at = opened(model=bert, sentence=WORDS, panel="backward")
+    assert clean(at)
+    assert "not through a trained model" in said(at)

@@ -42,7 +42,8 @@ def packed(trace: Trace, layer: int, focus: int | None) -> bytes:
     steps = trace.layers[layer]
     array = steps["weights"].array
     hidden = np.broadcast_to(forbidden(steps), array.shape)
-    kinds = in_order(head_kinds(np.where(hidden, 0.0, array), is_self=not trace.config.is_cross_attention))
+    is_self = not trace.config.is_cross_attention
+    kinds = in_order(head_kinds(np.where(hidden, 0.0, array), is_self=is_self, tokens=trace.query_tokens))
     small = small_pictures(np.where(hidden, np.nan, array))
     words = [visible_token(trace.key_tokens[found.key]) for found in kinds]
     cards: list[dict[str, Any]] = [

@@ -32,7 +32,9 @@ WORDS = Words(
         "scale": "white is 0, dark is {high:.2g}",
     }
 )
-SHORT = Words({"previous": "previous", "self": "itself", "next": "next"})
+SHORT = Words(
+    {"previous": "previous", "self": "itself", "next": "next", "same": "same word", "article": "article → noun"}
+)
 
 _component = component(__file__)
 
@@ -96,7 +98,7 @@ def _kinds(trace: Trace, weights: Array, words: Sequence[int]) -> list[HeadKind]
     found = np.nan_to_num(weights)
     outside = np.setdiff1d(np.arange(found.shape[-2]), words)
     found[:, outside] = 0.0
-    return head_kinds(found)
+    return head_kinds(found, tokens=trace.query_tokens)
 
 
 def _tile(trace: Trace, found: HeadKind, at: tuple[int, int]) -> dict[str, Any]:

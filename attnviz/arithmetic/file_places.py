@@ -1,0 +1,46 @@
+"""Where in a trained model's files the numbers of a line of arithmetic lie, in words."""
+
+from __future__ import annotations
+
+from attnviz.engine.records.anatomy import FilePlace
+from attnviz.settings.language import Words
+
+WORDS = Words(
+    {
+        "columns": "Column d = 1, 2 … of {symbol} is {place}{plus}{file}.",
+        "one": "Column {d} of {symbol} is {place}{plus}{file}.",
+        "entries": "Entry d of {symbol} is {place}{plus}{file}.",
+        "entry": "Entry {d} of {symbol} is {place}{plus}{file}.",
+        "file": " in {file}",
+        "plus": " plus {plus:g}",
+    }
+)
+
+
+def columns(at: FilePlace, symbol: str, head: int = 0) -> str:
+    """Say where the columns of a matrix of a head lie, or the entries of a vector.
+
+    >>> columns(FilePlace("query.weight", "row", "model.safetensors", stride=32), "W_Q", head=2)
+    'Column d = 1, 2 … of W_Q is query.weight[63 + d] in model.safetensors.'
+    """
+    n = at.number(-1, head)
+    inside = f"{n} + d" if n > 0 else f"d - {-n}" if n else "d"
+    place = f"{at.tensor}[:, {inside}]" if at.axis == "column" else f"{at.tensor}[{inside}]"
+    return WORDS["entries" if at.axis == "entry" else "columns"].format(symbol=symbol, place=place, **_more(at))
+
+
+def column(at: FilePlace, symbol: str, column: int, head: int = 0) -> str:
+    """Say where one column, counted from 0, lies, or one entry of a vector.
+
+    >>> column(FilePlace("query.weight", "row", "model.safetensors", stride=32), "W_Q", 5, head=2)
+    'Column 6 of W_Q is query.weight[69] in model.safetensors.'
+    """
+    which = "entry" if at.axis == "entry" else "one"
+    return WORDS[which].format(d=column + 1, symbol=symbol, place=at.at(column, head), **_more(at))
+
+
+def _more(at: FilePlace) -> dict[str, str]:
+    return {
+        "plus": WORDS["plus"].format(plus=at.plus) if at.plus else "",
+        "file": WORDS["file"].format(file=at.file) if at.file else "",
+    }

@@ -1,0 +1,124 @@
+"""One word through the layers: its vector beside another's, and the next words that would be read off after each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from attnviz.analysis import vectors_by_layer
+from attnviz.arrays import Array
+from attnviz.engine.records import hosted
+from attnviz.engine.records.trace import Trace
+from attnviz.pictures.charts.bars import bars
+from attnviz.settings.language import Words
+from attnviz.text.query_sentences import visible_token
+from attnviz.ui.components import number_tables
+from attnviz.ui.session import widgets
+from attnviz.ui.session.notices import paragraph
+from attnviz.ui.session.selection import Selection
+
+WORDS = Words(
+    {
+        "one": "The output of this setting is not as wide as its input, so there is nothing to follow through the "
+        "layers.",
+        "word": "Word",
+        "other": "beside",
+        "word_a": "Word of A",
+        "word_b": "Word of B",
+        "said": "The cosine of the angle between the vectors of “{one}” and “{other}”, before the first layer (0) and "
+        "after each: {first} at first, {last} at the end.",
+        "mean": "Vectors of trained models lean the same way, so compare with the average over all pairs of words.",
+        "layer": "after layer",
+        "cosine": "cosine",
+        "average": "average over all pairs",
+        "next": "The words that would come next after “{word}”, read off after each layer: the last norm, then the "
+        "output matrix. After the last layer this is what the model itself says; earlier it is only a reading.",
+        "encoder": "{name} reads whole sentences and does not write on, so there are no next words to show.",
+        "rank": "{n}.",
+    }
+)
+SHOWN = 5
+
+
+def panel(trace: Trace, selection: Selection) -> Selection:
+    """Draw the cosine of two words of the sentence by layer, and next words where the model writes on."""
+    found = vectors_by_layer.streams(trace)
+    if len(found) < 2:
+        paragraph([WORDS["one"]])
+        return selection
+    tokens = trace.query_tokens
+    left, right, _ = st.columns([1, 1, 2])
+    with left:
+        selection = _word(selection, "query", WORDS["word"], tokens, 1)
+    with right:
+        selection = _word(selection, "key", WORDS["other"], tokens, min(2, len(tokens)))
+    row, other = (selection.query or 1) - 1, (selection.key or min(2, len(tokens))) - 1
+    draw(found, found, (row, other), (tokens[row], tokens[other]))
+    _next(trace, row)
+    return selection
+
+
+def compared(trace: Trace, second: Trace, selection: Selection) -> Selection:
+    """Draw the cosine between a word of one run and a word of another, where their vectors are of one width."""
+    a, b = vectors_by_layer.streams(trace), vectors_by_layer.streams(second)
+    if min(len(a), len(b)) < 2 or a[0].shape[1] != b[0].shape[1]:
+        return selection
+    first, other = vectors_by_layer.shared_word(trace.query_tokens, second.query_tokens)
+    left, right, _ = st.columns([1, 1, 2])
+    with left:
+        selection = _word(selection, "query", WORDS["word_a"], trace.query_tokens, first + 1)
+    with right:
+        selection = _word(selection, "word_b", WORDS["word_b"], second.query_tokens, other + 1)
+    row, column = (selection.query or first + 1) - 1, (selection.word_b or other + 1) - 1
+    column = min(column, len(second.query_tokens) - 1)
+    draw(a, b, (row, column), (trace.query_tokens[row], second.query_tokens[column]))
+    return selection
+
+
+def draw(
+    a: Sequence[Array],
+    b: Sequence[Array],
+    at: tuple[int, int],
+    words: tuple[str, str],
+) -> None:
+    """Draw the cosines as bars and as a table, beside the average over all pairs."""
+    cosine, mean = vectors_by_layer.by_layer(a, b, *at)
+    one, other = map(visible_token, words)
+    ends = {"first": f"{cosine[0]:.2f}", "last": f"{cosine[-1]:.2f}"}
+    said = WORDS["said"].format(one=one, other=other, **ends)
+    paragraph([said, WORDS["mean"]])
+    frame = pd.DataFrame({WORDS["layer"]: range(len(cosine)), WORDS["cosine"]: cosine, WORDS["average"]: mean})
+    chart, table = st.columns([3, 2])
+    with chart:
+        pairs = [(str(layer), float(x)) for layer, x in enumerate(cosine)]
+        st.plotly_chart(bars(pairs), key="cosines", config={"displayModeBar": False}, alt=said)
+    with table:
+        number_tables.show(frame, hide_index=True, key="cosines-table")
+
+
+def _word(selection: Selection, field: str, label: str, tokens: Sequence[str], otherwise: int) -> Selection:
+    """Draw the choice of a token, and return the selection."""
+    return widgets.choose_available(
+        selection, field, label, range(1, len(tokens) + 1), otherwise=otherwise,
+        words=lambda n: f"{n} {visible_token(tokens[n - 1])}",
+    )  # fmt: skip
+
+
+def _next(trace: Trace, row: int) -> None:
+    """Draw the likeliest next words after every layer."""
+    model = hosted.find(trace.config.model)
+    if model is None:
+        return
+    if not model.writes_on:
+        paragraph([WORDS["encoder"].format(name=trace.config.model.partition("~")[0])])
+        return
+    paragraph([WORDS["next"].format(word=visible_token(trace.query_tokens[row]))])
+    found = model.next_words(trace, row, SHOWN)
+    ranks = range(min(SHOWN, len(found[0])))
+    listed = {
+        WORDS["rank"].format(n=n + 1): [f"{visible_token(words[n][0])}  {words[n][1]:.1%}" for words in found]
+        for n in ranks
+    }
+    number_tables.show(pd.DataFrame({WORDS["layer"]: range(len(found))} | listed), hide_index=True, key="next-words")

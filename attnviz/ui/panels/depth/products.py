@@ -1,0 +1,127 @@
+"""One number of any step of a layer, taken down to the products that it is the sum of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from attnviz.arithmetic.latex_numbers import NumberFormat, aligned, chain
+from attnviz.arithmetic.products import Products, offered, products
+from attnviz.engine.records.trace import Trace
+from attnviz.settings.language import Words
+from attnviz.text import step_names
+from attnviz.text.captions import NAMES
+from attnviz.text.query_sentences import visible_token
+from attnviz.ui.components import formula, number_tables
+from attnviz.ui.session import widgets
+from attnviz.ui.session.notices import paragraph
+from attnviz.ui.session.selection import Selection
+
+WORDS = Words(
+    {
+        "none": "The steps of this layer were given: there are no products behind them.",
+        "step": "Step",
+        "head": "Head",
+        "row": "Token",
+        "column": "Column",
+        "key": "Key",
+        "said": "{step}, layer {layer}{head}, “{token}”, column {column} of {all}: the sum of {n} products{bias}.",
+        "said_key": "{step}, layer {layer}{head}, “{token}” and “{other}”: the sum of {n} products{bias}.",
+        "of_head": ", head {head}",
+        "bias": " and the bias",
+        "bent": "The step holds f of this sum, {result:.{digits}g}.",
+        "number": "number",
+        "product": "product",
+    }
+)
+MOST_LISTED = 64
+"""Columns that are offered as a list; of more, the number is typed."""
+
+
+def panel(trace: Trace, selection: Selection) -> Selection:
+    """Draw the choice of a number, where its parameters lie, and every product."""
+    layer = selection.layer - 1
+    names = offered(trace, layer)
+    if not names:
+        paragraph([WORDS["none"]])
+        return selection
+    places = st.columns([3, 1, 2, 2, 1], vertical_alignment="bottom")
+    with places[0]:
+        selection = widgets.choose_available(
+            selection, "step", WORDS["step"], names, words=NAMES.__getitem__, otherwise=names[0]
+        )
+    name = selection.step if selection.step in names else names[0]
+    step = trace.layers[layer][name]
+    if step.axes[0].endswith("head") and len(step.array) > 1:
+        with places[1]:
+            heads = range(1, len(step.array) + 1)
+            selection = widgets.choose_available(selection, "head", WORDS["head"], heads, otherwise=1)
+    head = min(selection.head or 1, len(step.array)) - 1 if step.axes[0].endswith("head") else 0
+    axis = "key" if "key" in step.axes[:-1] else "query"
+    with places[2]:
+        selection = _token(trace, selection, axis)
+    row = (getattr(selection, axis) or 1) - 1
+    with places[3]:
+        selection, column = _column(trace, selection, step.axes[-1], int(step.head(head).shape[-1]))
+    with places[4]:
+        selection = widgets.draw(selection, "digits")
+    found = products(trace, layer, name, row, column, head)
+    tokens = trace.key_tokens if axis == "key" else trace.query_tokens
+    facts = {
+        "step": NAMES[name],
+        "layer": layer + 1,
+        "head": WORDS["of_head"].format(head=head + 1) if step.axes[0].endswith("head") else "",
+        "token": visible_token(tokens[row]),
+        "n": len(found.values),
+        "bias": WORDS["bias"] if found.bias else "",
+    }
+    if step.axes[-1] == "key":
+        said = WORDS["said_key"].format(other=visible_token(trace.key_tokens[column]), **facts)
+    else:
+        said = WORDS["said"].format(column=column + 1, all=step.shape[-1], **facts)
+    bent = [WORDS["bent"].format(result=found.result, digits=selection.digits)] if found.bent else []
+    paragraph([said, *bent])
+    if found.sources:
+        paragraph(found.sources)
+    _draw(trace, layer, found, selection.digits)
+    return replace(selection, step=name)
+
+
+def _token(trace: Trace, selection: Selection, axis: str) -> Selection:
+    tokens = trace.key_tokens if axis == "key" else trace.query_tokens
+    return widgets.choose_available(
+        selection, axis, WORDS["row"], range(1, len(tokens) + 1), otherwise=1,
+        words=lambda n: f"{n} {visible_token(tokens[n - 1])}",
+    )  # fmt: skip
+
+
+def _column(trace: Trace, selection: Selection, axis: str, n: int) -> tuple[Selection, int]:
+    """Draw the choice of a column, or of the key where columns are keys."""
+    if axis == "key":
+        selection = _token(trace, selection, "key")
+        return selection, (selection.key or 1) - 1
+    if n <= MOST_LISTED:
+        selection = widgets.choose_available(selection, "column", WORDS["column"], range(1, n + 1), otherwise=1)
+    else:
+        selection = widgets.draw(selection, "column")
+    return selection, min(selection.column or 1, n) - 1
+
+
+def _draw(trace: Trace, layer: int, found: Products, digits: int) -> None:
+    """Draw the sum, and a table of every product."""
+    steps = step_names.steps(trace, layer)
+    fmt = NumberFormat(digits)
+    *lines, last = fmt.products(found.left, found.right, None, found.bias)
+    formula.sheet(aligned(chain(r"\textstyle\sum", [[*lines, last], fmt.number(found.total)])))
+    symbols = [step_names.plain(steps[name].symbol) for name in (found.read, found.matrix)]
+    frame = pd.DataFrame(
+        {
+            WORDS["number"]: range(1, len(found.values) + 1),
+            symbols[0]: found.left,
+            symbols[1]: found.right,
+            WORDS["product"]: found.values,
+        }
+    )
+    number_tables.show(frame, hide_index=True, key="products")

@@ -1,0 +1,78 @@
+"""A head that was set by hand beside the head of the run that does the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attnviz.analysis.twins import Twin, twin
+from attnviz.engine.records.trace import Trace
+from attnviz.pictures import columns, stages
+from attnviz.pictures.stage_record import Stage
+from attnviz.settings.faults import ConfigError
+from attnviz.settings.language import Words
+from attnviz.text.cell_sentence import percent
+from attnviz.ui.components.stage import heatmap
+from attnviz.ui.session import session_state, widgets
+from attnviz.ui.session.notices import notice, paragraph
+from attnviz.ui.session.selection import TWIN_NAMES, Selection
+
+WORDS = Words(
+    {
+        "cross": "A head is set by hand for a sentence that attends to itself; leave out the second sentence.",
+        "said": "Of {all} heads, head {head} of layer {layer} comes nearest to the head that is set by hand: on this "
+        "sentence they put {share} of the weight in the same places, as an average over the words.",
+        "far": "That is far from the same: no head of this run does it.",
+        "made": "Set by hand",
+        "made_phrase": "{label}: matrices solved for it",
+        "found": "Layer {layer}, head {head}",
+        "found_phrase": "as it is in this run",
+        "difference": "Difference",
+        "difference_phrase": "red is more by hand, blue is more in this run",
+        "open": "Open layer {layer}, head {head}",
+    }
+)
+FAR = 0.5
+"""An overlap below this is no likeness."""
+
+
+def panel(trace: Trace, selection: Selection) -> Selection:
+    """Draw both heads, their difference, and how near they are."""
+    if trace.config.is_cross_attention:
+        paragraph([WORDS["cross"]])
+        return selection
+    selection = widgets.draw(selection, "twin")
+    try:
+        found = twin(trace, selection.twin)
+    except ConfigError as error:
+        notice(f"{str(error)[0].upper()}{str(error)[1:]}.")
+        return selection
+    place = {"layer": found.layer + 1, "head": found.head + 1}
+    said = WORDS["said"].format(all=found.all.size, share=percent(found.overlap), **place)
+    paragraph([said, *([WORDS["far"]] if found.overlap < FAR else [])])
+    heatmap.show(_stages(trace, selection, found), key="twin-heads")
+    opened = replace(selection, layer=found.layer + 1, focus=found.head + 1 if found.all.shape[1] > 1 else None)
+    st.button(
+        WORDS["open"].format(**place), key="open-twin", on_click=session_state.adopt, args=(trace.config.chosen, opened)
+    )
+    return selection
+
+
+def _stages(trace: Trace, selection: Selection, found: Twin) -> list[Stage]:
+    """Return the two heads and their difference as pictures of one head each."""
+    step = trace.layers[found.layer]["weights"]
+    title = WORDS["found"].format(layer=found.layer + 1, head=found.head + 1)
+    whole = stages.stage(trace, step, title, WORDS["found_phrase"])
+    learned = replace(columns.focused(whole, found.head, len(step.array)), name="found", heads=("",))
+    learned = replace(learned, alt=f"{title}, {WORDS['found_phrase']}")
+    phrase = WORDS["made_phrase"].format(label=TWIN_NAMES[selection.twin].label)
+    made = replace(
+        learned, name="made", title=WORDS["made"], phrase=phrase, array=found.made[None], edited=(),
+        alt=f"{WORDS['made']}, {phrase}",
+    )  # fmt: skip
+    apart = replace(
+        learned, name="apart", title=WORDS["difference"], phrase=WORDS["difference_phrase"], kind="signed", edited=(),
+        array=(found.made - found.found)[None], alt=f"{WORDS['difference']}, {WORDS['difference_phrase']}",
+    )  # fmt: skip
+    return [made, learned, apart]

@@ -1,0 +1,106 @@
+"""Every parameter of a layer lies where it is said to lie in the file, read with the library of the format."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attnviz.arithmetic.cell import derive
+from attnviz.arithmetic.file_places import column
+from attnviz.arithmetic.products import offered, products
+from attnviz.engine.records.anatomy import FilePlace
+from attnviz.engine.records.pretrained import anatomy_of
+from attnviz.models.safetensors import Tensors
+from tests.small_models import FOLDER, NAMES, model
+
+WORDS = "the king and the queen saw a dog and a cat"
+
+
+def in_file(tensors: Tensors, place: FilePlace, d: int, head: int) -> np.ndarray:
+    tensor = np.asarray(tensors[place.tensor], dtype=float)
+    n = place.number(d, head)
+    return (tensor[:, n] if place.axis == "column" else tensor[n]) + place.plus
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_column_is_where_it_is_said_to_be(name: str) -> None:
+    trace, tensors = model(name)(WORDS), Tensors(FOLDER / name)
+    for layer, steps in enumerate(trace.layers):
+        parameters = [each for each in steps if each.startswith(("w_", "b_", "g_", "c_")) and not each.endswith("_f")]
+        assert {"w_q", "w_k", "w_v", "w_o", "w_1", "w_2"} <= {*parameters}
+        for parameter in parameters:
+            place = anatomy_of(trace.config).place(layer, parameter)
+            assert place is not None, parameter
+            array = steps[parameter].array
+            by_head = steps[parameter].axes[0].endswith("head")
+            for head in range(len(array) if by_head else 1):
+                one = array[head] if by_head else array
+                for d in (0, 1, one.shape[-1] - 1):
+                    np.testing.assert_array_equal(one[..., d], in_file(tensors, place, d, head))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tokens_and_positions_are_rows_of_their_tables(name: str) -> None:
+    trace, tensors = model(name)(WORDS), Tensors(FOLDER / name)
+    place = anatomy_of(trace.config).place(None, "tokens")
+    assert place is not None
+    table = np.asarray(tensors[place.tensor], dtype=float) * model(name).shape.embedding_factor
+    np.testing.assert_array_equal(table[list(trace.token_ids)], trace["token_embeddings"].array)
+
+
+def test_a_place_is_written_as_numpy_writes_it() -> None:
+    trace = model("gpt2")(WORDS)
+    place = anatomy_of(trace.config).place(1, "w_k")
+    assert place is not None
+    width = trace.config.key_widths()[0]
+    n = trace.config.n_heads * width + 1 * width + 2
+    assert column(place, "W_K", 2, head=1) == (
+        f"Column 3 of W_K is transformer.h.1.attn.c_attn.weight[:, {n}] in model.safetensors."
+        if place.tensor.startswith("transformer.")
+        else f"Column 3 of W_K is h.1.attn.c_attn.weight[:, {n}] in model.safetensors."
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_line_of_a_model_is_taken_for_edited_and_its_parameters_are_named(name: str) -> None:
+    trace = model(name)(WORDS)
+    for layer in range(len(trace.layers)):
+        cell = derive(trace, layer, 1, 4, 2)
+        assert cell.edited == ()
+        for line in ("query", "key", "value"):
+            assert "model.safetensors" in cell[line].source
+        if "normed_queries" in trace.layers[layer]:
+            assert "q_norm" in cell["normed_query"].source
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_products_of_any_number_add_up_to_it(name: str) -> None:
+    trace = model(name)(WORDS)
+    for layer, steps in enumerate(trace.layers):
+        names = offered(trace, layer)
+        assert {"values", "scores", "heads", "output", "ff_output"} <= {*names}
+        for step in names:
+            array = steps[step].array
+            for row, d, head in ((4, 1, 0), (3, 2, len(array) - 1)):
+                by_head = steps[step].axes[0].endswith("head")
+                found = products(trace, layer, step, row, d, head if by_head else 0)
+                number = array[head, row, d] if by_head else array[row, d]
+                assert found.result == number
+                if not found.bent:
+                    size = np.abs(found.values).sum() + abs(found.bias)
+                    assert abs(found.total - number) <= 1e-12 * size
+                is_from_file = step not in ("scores", "heads")
+                assert bool(found.sources) == is_from_file
+                if step == "ff_gate" or (step == "ff_hidden" and found.bent):
+                    assert found.total != number
+
+
+def test_a_key_out_of_the_window_of_a_layer_is_said_to_be() -> None:
+    trace = model("gpt_neo")("the king and the queen saw a dog and a cat and the king saw the queen")
+    window = next(i for i, each in enumerate(anatomy_of(trace.config).windows) if each is not None)
+    reach = anatomy_of(trace.config).windows[window]
+    assert reach is not None
+    query = reach + 2
+    mask = derive(trace, window, 0, query, 0)["mask"].sentence
+    assert f"attends to the last {reach + 1} tokens only" in mask
+    assert "edited" not in mask

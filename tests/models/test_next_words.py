@@ -1,0 +1,52 @@
+"""Next words: the last norm and the output matrix, after every layer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attnviz import ConfigError
+from attnviz.models.next_words import logits, most_likely
+from attnviz.models.safetensors import Tensors
+from tests.small_models import FOLDER, NAMES, model
+
+WORDS = "the king and the queen"
+ENCODERS = ("bert", "distilbert", "roberta")
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ENCODERS])
+def test_the_words_after_the_last_layer_are_those_of_the_model(name: str) -> None:
+    made = model(name)
+    trace = made(WORDS)
+    if not made.writes_on:
+        with pytest.raises(ConfigError, match="does not write on"):
+            made.next_words(trace, 2)
+        return
+    found = made.next_words(trace, 2, most=4)
+    assert len(found) == len(trace.layers) + 1
+    tensors = Tensors(FOLDER / name)
+    table = tensors["lm_head.weight"] if "lm_head.weight" in tensors else made._tables["tokens"]
+    row = trace["final_normed"].array[2] @ np.asarray(table, dtype=float).T
+    if made._cap:
+        row = made._cap * np.tanh(row / made._cap)
+    shares = np.exp(row - row.max()) / np.exp(row - row.max()).sum()
+    best = np.argsort(-shares, kind="stable")[:4]
+    assert [share for _, share in found[-1]] == pytest.approx(shares[best].tolist())
+    ids = {piece: number for number, piece in ((n, made.tokenise.piece(n)) for n in range(len(table)))}  # type: ignore[attr-defined]
+    assert [ids.get(piece) for piece, _ in found[-1]] == best.tolist()
+    assert found[0] != found[-1]
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_an_encoder_does_not_write_on(name: str) -> None:
+    assert not model(name).writes_on
+    with pytest.raises(ConfigError, match="does not write on"):
+        model(name).next_words(model(name)(WORDS), 0)
+
+
+def test_blocks_of_the_table_and_its_cap_by_hand() -> None:
+    table = np.arange(2 * 5000.0).reshape(5000, 2).astype(np.float32) / 5000
+    H = np.array([[1.0, -0.5]])
+    np.testing.assert_allclose(logits(H, table), H @ table.astype(float).T)
+    np.testing.assert_allclose(logits(H, table, 0.3), 0.3 * np.tanh(H @ table.astype(float).T / 0.3))
+    assert [word.number for word in most_likely(np.array([[1.0, 3.0, 2.0]]), 2)[0]] == [1, 2]
