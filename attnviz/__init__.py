@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from attnviz.models.model import Model, load
     from attnviz.pictures.heatmaps import heatmaps, show
     from attnviz.settings.faults import ConfigError
-    from attnviz.settings.rows import Knob, LineRow
+    from attnviz.settings.rows import CellLine, Knob, LineRow
 
 __version__ = "0.1.0"
 
@@ -58,6 +58,7 @@ __all__ = [
     "TASKS",
     "TOKENISERS",
     "Attention",
+    "CellLine",
     "Config",
     "ConfigError",
     "Film",
@@ -115,7 +116,7 @@ _HOMES = {
     "models.in_memory": "of_model",
     "models.model": "Model load",
     "pictures.heatmaps": "heatmaps show",
-    "settings.rows": "Knob LineRow",
+    "settings.rows": "CellLine Knob LineRow",
 }
 """The modules that define these names: each is loaded when one of its names is first asked for."""
 

@@ -14,7 +14,6 @@ from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.settings.language import Words
 
-SOFTMAX = ("softmax", "quiet_softmax")
 MASKED = r"\frac{\partial L}{\partial \hat s_{ij}}"
 
 TITLES = Words(
@@ -93,7 +92,7 @@ def slope_lines(
     lines.append(SlopeLine("row", TITLES["row"], SENTENCES["row"], float(g[here]), aligned(row)))
     through = _through_normaliser(g, jacobian(trace, layer, head, query, key)[:, here], here, write)
     lines.append(through)
-    if config.normaliser in SOFTMAX and not any(edit[:2] == (layer, "weights") for edit in trace.edits):
+    if normaliser_of(config).slopes_as_softmax and not any(edit[:2] == (layer, "weights") for edit in trace.edits):
         lines.append(_by_softmax(a, g, here, config.temperature, write))
     return [*lines, _to_score(trace, layer, at, through.value, write)]
 

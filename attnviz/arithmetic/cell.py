@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.arithmetic import normaliser_lines, score_lines, typed_lines, vectors
+from attnviz.arithmetic import row_lines, typed_lines, vectors, written_lines
 from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.arithmetic.latex_numbers import NumberFormat, chain, row
 from attnviz.arithmetic.line import ArithmeticLine, Derivation, Equation, MatVec, Result, dimension, largest
+from attnviz.arithmetic.normalised_slice import NormalisedSlice
 from attnviz.arrays import Array
 from attnviz.engine.external import first_steps
-from attnviz.engine.records.trace import Step, Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.biases import BIASES
-from attnviz.formula.names import STEPS
+from attnviz.engine.tables.normalisers import Normaliser
+from attnviz.formula.graph import Formula
 from attnviz.settings.language import translate
 
 
@@ -131,11 +132,10 @@ def _lines(place: CellPosition, made: Derivation, scored: Derivation, weighed: D
 
 def _score(derivation: Derivation, place: CellPosition, q: Array, k: Array) -> str:
     """Add the lines from q_i and k_j to the score that enters the normaliser; return what that is called."""
-    typed = score_of(place.config).typed
-    if typed:
-        return _from_score(derivation, place, typed_lines.score(derivation, place, typed, q, k))
-    write = score_lines.ARITHMETIC.get(place.config.score, score_lines.other)
-    return _from_score(derivation, place, write(derivation, q, k, _own(place), place.at("scores")))
+    row = score_of(place.config)
+    if row.lines:
+        return _from_score(derivation, place, row_lines.score(derivation, place, row, q, k))
+    return _from_score(derivation, place, typed_lines.score(derivation, place, row.definition, q, k))
 
 
 def _given(derivation: Derivation, place: CellPosition, step: str, name: str, letter: str) -> Array:
@@ -155,20 +155,6 @@ def _from_score(derivation: Derivation, place: CellPosition, s: Array) -> str:
         symbol = its if derivation.is_shown() else symbol
     _cooled(derivation, place, s)
     return symbol
-
-
-def _own(place: CellPosition) -> Mapping[str, Array]:
-    """Return the score's own parameters for this head, in their true widths.
-
-    Where W has a column a key, the cell's own.
-    """
-    own = {}
-    for name in score_of(place.config).parameters:
-        step: Step | None = place.steps.get(STEPS[name])
-        if step is not None:
-            ends = {"d_k": slice(place.d_k), "key": place.key}
-            own[name] = step.array[place.head][tuple(ends.get(axis, slice(None)) for axis in step.axes[1:])]
-    return own
 
 
 def _scaled(derivation: Derivation, place: CellPosition, s: Array, symbol: str) -> tuple[Array, str]:
@@ -288,18 +274,27 @@ def _weight(derivation: Derivation, place: CellPosition, symbol: str) -> None:
     at = place.key if place.over_keys else place.query
     each = f"{place.query + 1},l" if place.over_keys else f"l,{place.key + 1}"
     name = symbol.replace("@", each)
-    line = normaliser_lines.NormalisedSlice(
-        x, at, place.config.temperature, place.at("weights"), place.over_keys, name, place.size_of_terms
+    divided = f"z_{{{each.replace('l', '@')}}}"
+    line = NormalisedSlice(
+        x, at, place.config.temperature, place.at("weights"), place.over_keys, name, divided, place.size_of_terms
     )
-    typed = normaliser_of(place.config).typed
-    if place.emptied or (typed and not place.may):
-        normaliser_lines.nothing(derivation, line, "emptied" if place.emptied else "typed_forbidden")
+    its = normaliser_of(place.config)
+    if place.emptied or (its.typed and not place.may):
+        written_lines.nothing(derivation, line, "emptied" if place.emptied else "typed_forbidden")
     elif np.isnan(x).any() or np.isposinf(x).any():
-        normaliser_lines.other(derivation, line)
-    elif typed:
-        typed_lines.weight(derivation, place, typed, line)
+        written_lines.other(derivation, line)
+    elif its.lines:
+        row_lines.weight(derivation, place, its, line)
+    elif its.name in written_lines.WRITTEN:
+        written_lines.WRITTEN[its.name](derivation, line)
     else:
-        normaliser_lines.ARITHMETIC.get(place.config.normaliser, normaliser_lines.other)(derivation, line)
+        typed_lines.weight(derivation, place, _definition(its), line)
+
+
+def _definition(its: Normaliser) -> Formula:
+    if its.definition is None:
+        raise ValueError(f"the normaliser {its.name} has neither lines nor a formula")
+    return its.definition
 
 
 def _output(derivation: Derivation, place: CellPosition) -> None:

@@ -30,12 +30,15 @@ class Terms:
 
     left, right  what each entry is made of; None where the formula of an entry is longer
     values       one for each entry;  total  what they come to
+    sign         between left and right;  brief  what is joined, in a few symbols; both empty where nothing says it
     """
 
     left: Array | None
     right: Array | None
     values: Array
     total: float
+    sign: str = ""
+    brief: str = ""
 
 
 @dataclass(frozen=True)
@@ -115,10 +118,11 @@ def _terms(cell: Cell) -> Terms | None:
     if not vectors or vectors[-1] + 1 >= len(cell.score):
         return None
     line, after = cell.score[vectors[-1]], cell.score[vectors[-1] + 1]
-    made = cell.score[vectors[-1] - 1] if line.name == "squares" else line
+    joined = line if line.sign else cell.score[vectors[-1] - 1]  # such as the differences that are then squared
     if after.result.ndim or line.name in VECTORS:
         return None
-    return Terms(made.operands.get("left"), made.operands.get("right"), line.result, float(after.result))
+    left, right = tuple(joined.operands.values())[:2] if joined.sign else (None, None)
+    return Terms(left, right, line.result, float(after.result), joined.sign, line.brief)
 
 
 def _changes(cell: Cell) -> tuple[Change, ...]:

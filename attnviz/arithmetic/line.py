@@ -35,6 +35,8 @@ class ArithmeticLine:
     active    whether the line changes anything here; a scale of 1 or no bias does not
     bars      (label, value) for each entry, for a bar chart
     source    where in a trained model's files the parameters of the line lie; "" for what was made here
+    brief     the line in a few symbols, where it has them; names in braces are operands, {made} is the result
+    sign      "×" or "−" where its entries are those of two vectors, multiplied or subtracted
     """
 
     name: str
@@ -49,6 +51,18 @@ class ArithmeticLine:
     active: bool = True
     bars: Bars = ()
     source: str = ""
+    brief: str = ""
+    sign: str = ""
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What is said of a line: its title, its sentence, and both in a few symbols beside the maps."""
+
+    title: str
+    sentence: str
+    brief: str = ""
+    sign: str = ""
 
 
 @dataclass(frozen=True)
@@ -140,7 +154,7 @@ class Derivation:
         equation: Equation,
         result: Result,
         *,
-        words: str = "",
+        words: str | Wording = "",
         active: bool = True,
         bars: Callable[[int], str] | None = None,
         source: str = "",
@@ -148,12 +162,13 @@ class Derivation:
     ) -> Array:
         """Add a line: the symbol equals the members, one after the other, and then the result. Return the result.
 
-        words   the row of LINES, where it is not the name;  `facts` what its words name besides
+        words   the row of LINES, where it is not the name, or the words themselves;  `facts` what they name besides
         active  whether the line changes anything here;  `bars` a label an entry
         """
         computed, value, keep = result.computed, result.value, equation.keep
         edited = _differs(value, computed, np.abs(computed) if result.size is None else result.size)
-        title, sentence = (text.format_map(self.facts | facts) for text in LINES[words or name])
+        said = words if isinstance(words, Wording) else Wording(*LINES[words or name])
+        title, sentence = (text.format_map(self.facts | facts) for text in (said.title, said.sentence))
         seen = self._value(self.seen(computed, result.beside), keep)
         lines = [*equation.above, *chain(equation.symbol, [*equation.members, seen])]
         if self._settled:
@@ -165,7 +180,9 @@ class Derivation:
         labelled = tuple((bars(d + 1), float(x)) for d, x in enumerate(value)) if bars else ()
         operands = {key: _number(number) for key, number in result.operands.items()}
         made = operands, computed, value, aligned(lines), result.step
-        self.lines.append(ArithmeticLine(name, title, sentence, *made, edited, active, labelled, source))
+        self.lines.append(
+            ArithmeticLine(name, title, sentence, *made, edited, active, labelled, source, said.brief, said.sign)
+        )
         return value
 
     def add_matvec(

@@ -7,7 +7,7 @@ import numpy as np
 from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.arithmetic.latex_numbers import Member
 from attnviz.arithmetic.line import Derivation, Equation, Result, dimension
-from attnviz.arithmetic.normaliser_lines import NormalisedSlice
+from attnviz.arithmetic.normalised_slice import NormalisedSlice
 from attnviz.arrays import Array
 from attnviz.formula.arrays import Place as Part
 from attnviz.formula.arrays import of_normaliser, of_score
@@ -20,18 +20,23 @@ from attnviz.readings.cell import Line, cell
 
 def score(derivation: Derivation, place: CellPosition, formula: Formula, q: Array, k: Array) -> Array:
     """Write the lines of a typed score, from the vectors of one query and one key; hand back the score."""
+    numbers = score_numbers(place, formula, q, k)
+    names = str(place.query + 1), str(place.key + 1)
+    *before, last = cell(formula, numbers, derivation.fmt.factor, names)
+    for line in before:
+        _write(derivation, formula, numbers, line)
+    return _last(derivation, formula, numbers, last, f"s_{{{derivation.ij}}}", "score", place.at("scores"))
+
+
+def score_numbers(place: CellPosition, formula: Formula, q: Array, k: Array) -> Numbers:
+    """Return the numbers of a score in one cell, with the parameters of its head."""
     Q, K = q[None, None], k[None, None]
     shape = place.steps["scores"].shape
     given = {name: place.steps[STEPS[name]].head(place.head) for name in _recorded(formula, place)}
     given = {name: array[0] if name in NUMBERS else array for name, array in given.items()}
     own = complete(formula, {name: np.asarray(array)[None] for name, array in given.items()}, Q[None], K[None])
     part = Part(place.query, place.key, shape[1], shape[2], (place.head,), shape[0])
-    numbers = Numbers(of_score(formula, Q, K, own, part))
-    names = str(place.query + 1), str(place.key + 1)
-    *before, last = cell(formula, numbers, derivation.fmt.factor, names)
-    for line in before:
-        _write(derivation, formula, numbers, line)
-    return _last(derivation, formula, numbers, last, f"s_{{{derivation.ij}}}", "score", place.at("scores"))
+    return Numbers(of_score(formula, Q, K, own, part))
 
 
 def _recorded(formula: Formula, place: CellPosition) -> list[str]:
@@ -40,15 +45,20 @@ def _recorded(formula: Formula, place: CellPosition) -> list[str]:
 
 def weight(derivation: Derivation, place: CellPosition, formula: Formula, line: NormalisedSlice) -> None:
     """Write the lines of a typed normaliser, from the scores of the whole row to the weight of one key."""
-    shape = place.steps["scores"].shape
-    n, m = (shape[1], shape[2]) if place.over_keys else (shape[2], shape[1])
-    first = place.query if place.over_keys else place.key
-    part = Part(first, 0, n, m, (place.head,), shape[0])
-    numbers = Numbers(of_normaliser((line.x / line.T)[None, None], part))
+    numbers = weight_numbers(place, line)
     *before, last = cell(formula, numbers, derivation.fmt.factor, (str(place.query + 1), str(place.key + 1)), line.at)
     for each in before:
         _write(derivation, formula, numbers, each, line)
     _last(derivation, formula, numbers, last, f"a_{{{derivation.ij}}}", "weight", line.recorded)
+
+
+def weight_numbers(place: CellPosition, line: NormalisedSlice) -> Numbers:
+    """Return the numbers of a normaliser in the row of a cell."""
+    shape = place.steps["scores"].shape
+    n, m = (shape[1], shape[2]) if place.over_keys else (shape[2], shape[1])
+    first = place.query if place.over_keys else place.key
+    part = Part(first, 0, n, m, (place.head,), shape[0])
+    return Numbers(of_normaliser((line.x / line.T)[None, None], part))
 
 
 def _last(
@@ -63,7 +73,7 @@ def _last(
             _operands(formula, numbers),
             recorded=recorded,
             step="scores" if name == "score" else "weights",
-            size=_size(formula, numbers),
+            size=size(formula, numbers),
         ),
         words=f"typed_{name}",
     )
@@ -113,7 +123,7 @@ def _operands(formula: Formula, numbers: Numbers) -> dict[str, Array]:
     return {name: array[0] if array.shape == (1,) else array for name, array in found.items()}
 
 
-def _size(formula: Formula, numbers: Numbers) -> float:
+def size(formula: Formula, numbers: Numbers) -> float:
     """Return the size of the terms that were summed on the way, which tells rounding from an edit."""
     total = 0.0
     for node in formula.nodes:

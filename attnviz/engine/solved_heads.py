@@ -34,9 +34,6 @@ ENOUGH = 0.9
 ROUNDING = 1e-9
 """Shares this near to each other are equal but for rounding, which another machine does in another order."""
 
-EXACT = ("scaled_dot", "dot", "gaussian")
-"""The scores for which the construction is made; of the others it is only measured what comes out."""
-
 BESIDE = ("w_v", "b_v", "values", "heads", "concat", "w_o", "b_o", "output")
 """Steps that the weights of their own layer do not follow from."""
 
@@ -276,7 +273,7 @@ class SolvedHeads:
             if item.name in AFTERWARDS and getattr(config, item.name) != default(item)
         ]
         known = {
-            "score": config.score not in EXACT,
+            "score": not SCORES[config.score].by_hand,
             "narrow": config.key_widths()[g] < 2 or (two and config.value_widths()[g] < 2),
             "tied": config.tied and match.queried != match.answered,
             "cross": two and config.is_cross_attention,

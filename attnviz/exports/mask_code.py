@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,25 +10,15 @@ import numpy as np
 from attnviz.analysis.mask_forms import FORMS, combined
 from attnviz.arrays import Array
 from attnviz.engine.records.config import Config
-from attnviz.engine.tables.masks import MASKS
+from attnviz.engine.tables.masks import MASKS, padding
 from attnviz.engine.tables.tokenisers import PAD
+from attnviz.exports.script import rows
 from attnviz.settings.language import translate
 
 LEGIBLE = 16
 """Tokens up to which every cell is written."""
 
-EXPRESSIONS = {
-    "none": "(i >= 0) & (j >= 0)",
-    "causal": "j <= i",
-    "padding": "(i >= 0) & (j < {n_real})",
-    "window": "abs(i - j) <= {reach}",
-    "dilated": "(abs(i - j) <= {reach} * {dilation}) & ((i - j) % {dilation} == 0)",
-    "block": "i // {block_size} == j // {block_size}",
-    "prefix": "(j <= i) | (j < {prefix_length})",
-    "global_window": "(abs(i - j) <= {reach}) | (i < {n_global}) | (j < {n_global})",
-    "no_self": "i != j",
-}
-"""Each mask of the table but a list of cells, in the row i and the column j, for arrays of NumPy and of PyTorch."""
+PADDING = "(i >= 0) & (j < {n_real})"
 
 NAMES = {"allowed": "allowed", "key_padding": "key_padding_mask"}
 PLACES = ("n_query, n_key = {0}, {1}", "i, j = {2}.arange(n_query)[:, None], {2}.arange(n_key)[None]")
@@ -42,12 +33,22 @@ def expression(config: Config, allowed: Array, key_tokens: Sequence[str]) -> str
     'j <= i'
     """
     n_real = next((at for at, token in enumerate(key_tokens) if token == PAD), len(key_tokens))
-    if any(name not in EXPRESSIONS for name in config.mask) or any(token != PAD for token in key_tokens[n_real:]):
+    if any(not MASKS[name].line for name in config.mask) or any(token != PAD for token in key_tokens[n_real:]):
         return None
     if not np.array_equal(combined(config, config.mask, len(allowed), key_tokens), allowed):
         return None
-    terms = [EXPRESSIONS[name].format(n_real=n_real, **MASKS[name].settings(config)) for name in config.mask]
+    terms = [_term(name, config, n_real) for name in config.mask]
     return terms[0] if len(terms) == 1 else " & ".join(f"({term})" for term in terms)
+
+
+def _term(name: str, config: Config, n_real: int) -> str:
+    """Return one mask with the numbers of the setting in it."""
+    if MASKS[name].fn is padding:
+        return PADDING.format(n_real=n_real)
+    term = rows.mask(name)
+    for setting, value in MASKS[name].settings(config).items():
+        term = re.sub(rf"\b{setting}\b", str(value), term)
+    return term[1:-1] if term.startswith("((") or "&" not in term else term
 
 
 def code(name: str, allowed: Array, term: str | None = None) -> str:

@@ -182,6 +182,21 @@ def leaves_a_rest(formula: Formula) -> bool:
     return all((A >= 0).all() and (A.sum(axis=-1) > 0).all() and (A.sum(axis=-1) < 1 - 1e-9).all() for A in tried)
 
 
+@lru_cache(maxsize=64)
+def slopes_as_softmax(formula: Formula) -> bool:
+    """Return whether the slopes are those of a softmax, a_j (G_j - sum_l a_l G_l), found by trying.
+
+    >>> from attnviz.formula.reader import parse
+    >>> [slopes_as_softmax(parse(text, "normaliser")) for text in ("exp(x) / (1 + sum(exp(x)))", "sigmoid(x)")]
+    [True, False]
+    """
+    draws = np.random.default_rng(1)
+    X, G = draws.normal(size=(2, 1, 4, 6))
+    X[:, 1, 3:] = -np.inf
+    A = normaliser_function(formula)(X)
+    return np.allclose(normaliser_slopes(formula)(G, X, A), A * (G - (A * G).sum(axis=-1, keepdims=True)), atol=1e-9)
+
+
 def _tried(formula: Formula, sizes: Sequence[float] = (1.0, 1.0, 30.0, 0.0)) -> Iterator[Array]:
     """Yield the weights of some rows of scores of these sizes, some with forbidden keys."""
     draws = np.random.default_rng(0)

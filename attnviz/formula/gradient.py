@@ -37,7 +37,7 @@ class Gradient:
 
     def __init__(self, formula: Formula) -> None:
         self._known: dict[tuple[object, ...], Node] = {}
-        self._of: dict[int, Node] = {id(formula.root): self._make("variable", value=UPSTREAM, axes="ij")}
+        self._of: dict[int, Node] = {id(formula.root): self._upstream(formula.root)}
         for node in reversed(formula.nodes):
             if id(node) in self._of and not node.is_leaf:
                 self._back(node, self._of[id(node)])
@@ -68,6 +68,14 @@ class Gradient:
         if key not in self._known:
             self._known[key] = Node(op, args, value, axes, width, truth, over, (0, 1), columns)
         return self._known[key]
+
+    def _upstream(self, root: Node) -> Node:
+        """Return G, added up over queries or keys where the formula is the same for all of them."""
+        made = self._make("variable", value=UPSTREAM, axes="ij")
+        for axis in made.axes:
+            if axis not in root.axes:
+                made = self._make("sum", made, axes=made.axes.replace(axis, ""), over=axis)
+        return made
 
     def _number(self, value: float) -> Node:
         return self._make("number", value=value, axes="")

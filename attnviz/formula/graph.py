@@ -107,6 +107,7 @@ KINDS = {
     "mask": Kind("mask", {**_PLACES, "token[i]": "i", "token[j]": "j"}, truth=True),
     "bias": Kind("bias", {**_PLACES, **_HEADS}),
     "normaliser": Kind("normaliser", {"x": "ij", **_PLACES, **_HEADS}, over="j"),
+    "normaliser_lines": Kind("normaliser", {"x": "ij", "s": "ij", "T": "", **_PLACES, **_HEADS}, over="j"),
 }
 
 

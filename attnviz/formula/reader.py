@@ -49,13 +49,14 @@ def _construct(n: ast.AST) -> str:
 
 
 LARGEST_NUMBER = 1e300
-Knob = float | tuple[float, ...]
+Knob = float | tuple[float, ...] | str
 
 
 def parse(text: str, kind: str = "score", knobs: Mapping[str, Knob] | None = None) -> Formula:
     """Return the formula that a line means; raises FormulaError with the place of what is wrong.
 
-    knobs  names that stand for numbers, such as the reach of a window, or for a number for each head; the last repeats
+    knobs  names that stand for numbers, such as the reach of a window, or for a number for each head; the last repeats.
+           A name that stands for a name stays one, as in a script
 
     >>> found = parse("sum(v * tanh(q@W + k@U))")
     >>> {name: found.axes_of(name) for name in found.parameters}
@@ -190,6 +191,8 @@ class _Reader:
 
     def _knob(self, value: Knob, where: tuple[int, int]) -> Node:
         """Return the number of a knob; where heads have their own, the choice among them by h."""
+        if isinstance(value, str):
+            return self.graph.make("variable", value=value, axes="", span=where)
         first, *others = value if isinstance(value, tuple) else (value,)
         numbers = [self.graph.make("number", value=float(each), span=where) for each in (first, *others)]
         made = numbers.pop()

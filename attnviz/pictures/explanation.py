@@ -6,13 +6,13 @@ entry of an output by what each key puts into it. All numbers are those of the f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from attnviz.arithmetic.cell import Cell
 from attnviz.arithmetic.four_lines import Change, FourLines, Mixture, Terms, four_lines, mixture
+from attnviz.arithmetic.line import ArithmeticLine
 from attnviz.arrays import Array
 from attnviz.engine.external import ONE
 from attnviz.engine.records.trace import Trace
@@ -44,25 +44,11 @@ WORDS = Words(
         "sum": "added up",
     }
 )
-MATCH = Words(
-    {
-        "product": "q · k, entry by entry",
-        "general": "q W · k, entry by entry",
-        "additive": "v · tanh of q and k, unit by unit",
-        "distance": "(q − k)², entry by entry",
-        "location": "q · w of the place, entry by entry",
-        "typed": "q with k, entry by entry",
-    }
-)
-"""What the first line does, by the score."""
+MATCH = Words({"typed": "q with k, entry by entry"})
+"""What the first line does, where its row does not say it."""
 
-MATCH_OF = {"general": "general", "additive": "additive", "gaussian": "distance", "negative_distance": "distance"}
-MATCH_OF |= {"location": "location", "formula": "typed"}
 NOTES = Words(
     {
-        "lengths": "÷ ({left} × {right}), both lengths = {made}",
-        "half": "× −½ = {made}",
-        "root": "− its root = {made}",
         "formula": "{formula} = {made}",
         "scale": "× {by} = {made}",
         "width": "÷ √{by} = {made}",
@@ -70,12 +56,8 @@ NOTES = Words(
         "bias": "{by} for the distance = {made}",
         "mask": "masked: {made}",
         "temperature": "÷ {by}, the temperature = {made}",
-        "power": "e^{{{exponent}}} = {part} of {sum} in the {line}",
-        "power_and_one": "e^{{{exponent}}} = {part} of {sum} in the {line}, with the 1",
-        "part": "{part} of {sum} in the {line}; below 0 counts as 0",
         "above": "u − τ = {u} − {threshold}; u = score − largest, τ the threshold",
         "squared": "(u − τ)² = ({u} − {threshold})²; u = half of score − largest, τ the threshold",
-        "sigmoid": "1 ÷ (1 + e^{{−({x})}})",
         "winner": "the largest of the {line}; winners: {n}",
         "row": "row",
         "column": "column",
@@ -137,9 +119,8 @@ def _comes(trace: Trace, found: FourLines, words: Tokens) -> str:
 def _of_cell(trace: Trace, found: FourLines, words: Tokens) -> list[dict[str, Any]]:
     lines = []
     if found.terms is not None:
-        title = MATCH[MATCH_OF.get(trace.config.score, "product")]
-        difference = MATCH_OF.get(trace.config.score) == "distance"
-        added = parts.terms(found.terms, "d_k") | {"sign": "−" if difference else "×"}
+        title = found.terms.brief or MATCH["typed"]
+        added = parts.terms(found.terms, "d_k") | {"sign": found.terms.sign or "×"}
         lines.append(_line("match", title, number(found.terms.total), terms=added))
     if found.enters is not None:
         lines.append(_score_line(trace, found, words, found.enters))
@@ -170,18 +151,15 @@ def _score_line(trace: Trace, found: FourLines, words: Tokens, enters: float) ->
 
 def _steps(trace: Trace, found: FourLines) -> list[str]:
     """Return the steps from the sum of the entries to the score, with the result of each."""
-    sentence = []
+    steps = []
     score = next((line for line in found.cell.score if line.name == "score"), None)
     if score is not None and found.score is not None:
-        made, operands = number(found.score), score.operands
-        if "query_length" in operands:
-            left, right = (number(float(operands[name])) for name in ("query_length", "key_length"))
-            sentence.append(NOTES["lengths"].format(left=left, right=right, made=made))
-        elif "squared_distance" in operands:
-            sentence.append(NOTES["half" if trace.config.score == "gaussian" else "root"].format(made=made))
-        elif typed := score_of(trace.config).typed:
-            sentence.append(NOTES["formula"].format(formula=typed.text, made=made))
-    return sentence + [_change(trace, found, change) for change in found.changes]
+        row, made = score_of(trace.config), number(found.score)
+        if score.brief:
+            steps.append(score.brief.format(made=made, **_numbers(score)))
+        elif not row.lines:
+            steps.append(NOTES["formula"].format(formula=row.definition.text, made=made))
+    return steps + [_change(trace, found, change) for change in found.changes]
 
 
 def _change(trace: Trace, found: FourLines, change: Change) -> str:
@@ -212,33 +190,32 @@ def _reason(trace: Trace, found: FourLines, line: str) -> str:
     last, mask = found.lines["weight"], next((each for each in found.cell.score if each.name == "mask"), None)
     if not found.cell.allowed and mask is not None:
         return mask.sentence
-    typed = normaliser_of(trace.config).typed
+    given, typed = _numbers(last), normaliser_of(trace.config).typed
+    if last.brief:
+        return last.brief.format(line=line, exponent=_exponent(found), **given)
     if typed and not found.cell.emptied:
         return typed.text
-    given = {name: float(value) for name, value in last.operands.items() if value.ndim == 0}
-    if "part" in given:
-        name = "power_and_one" if "one" in found.lines else "power" if "exponents" in found.lines else "part"
-        exponent = _exponent(found) if "exponents" in found.lines else ""
-        return NOTES[name].format(exponent=exponent, line=line, **_written(given, "part", "sum"))
     if "threshold" in given:
-        name = "squared" if trace.config.normaliser == "entmax15" else "above"
-        return NOTES[name].format(u=number(given["u"]), threshold=factor(given["threshold"]))
+        name = "squared" if "spread" in found.lines else "above"
+        return NOTES[name].format(u=given["u"], threshold=factor(float(last.operands["threshold"])))
     if "winners" in given and found.weight > 0:
-        return NOTES["winner"].format(line=line, n=f"{given['winners']:.0f}")
-    if "T" in given:
-        return NOTES["sigmoid"].format(x=number(given["x"] / given["T"]))
+        return NOTES["winner"].format(line=line, n=f"{float(last.operands['winners']):.0f}")
     return last.sentence
 
 
 def _exponent(found: FourLines) -> str:
+    """Return what stands in the exponent of a weight; nothing where no exponential is taken."""
+    if "exponents" not in found.lines:
+        return ""
     operands = found.lines["exponents"].operands
-    x, m, T = (float(operands[name][found.at] if name == "x" else operands[name]) for name in ("x", "m", "divisor"))
+    x, m, T = (float(operands[name][found.at] if name == "s" else operands.get(name, 1.0)) for name in ("s", "m", "T"))
     apart = f"{number(x)} − {factor(m)}"
     return apart if T == 1 else f"({apart}) ÷ {number(T)}"
 
 
-def _written(given: Mapping[str, float], *names: str) -> dict[str, str]:
-    return {name: number(given[name]) for name in names}
+def _numbers(line: ArithmeticLine) -> dict[str, str]:
+    """Return the numbers that go into a line."""
+    return {name: number(float(value)) for name, value in line.operands.items() if value.ndim == 0}
 
 
 # --- a row, and an entry of an output --------------------------------------------------------------------------------

@@ -90,7 +90,11 @@ class Latex:
     def text(self, node: Node, entry: str = "", level: float = 0.0) -> str:
         """Return the LaTeX of a node, of one `entry` of each vector or of the vectors themselves."""
         code, have = self._text(node, entry)
-        return code if have >= level else rf"\left({code}\right)"
+        return code if have >= level else _closed(code)
+
+    def known_as(self, node: Node, entry: str) -> str:
+        """Return what stands for a node that is known."""
+        return self.known[id(node)]
 
     def called(self, name: str, node: Node, entry: str = "") -> str:
         """Return a name with the places that the node depends on as its index.
@@ -114,7 +118,7 @@ class Latex:
         if id(node) in self.names:
             return self.called(self.names[id(node)], node, entry), ATOM
         if id(node) in self.known:
-            known = self.known[id(node)]
+            known = self.known_as(node, entry)
             return known, PLUS if known.startswith("-") else ATOM
         if node.is_leaf:
             return self._leaf(node, entry)
@@ -135,7 +139,8 @@ class Latex:
             return ("l" if (entry, node.name) == ("l", "j") else node.name), ATOM
         if node.name.startswith("token["):
             return rf"\mathrm{{token}}_{{{self._places[node.axes]}}}", ATOM
-        return (node.name if node.name in _PLAIN else self.called(node.name, node, entry)), ATOM
+        name = node.name.lower() if node.axes == "jd" and node.name[0].isupper() else node.name  # a row of a matrix
+        return (name if name in _PLAIN else self.called(name, node, entry)), ATOM
 
     def _sign(self, node: Node, entry: str) -> Text:
         sign, level = _SIGNS[node.op]
@@ -145,8 +150,10 @@ class Latex:
     def added(self, node: Node, entry: str) -> Text:
         one, other = node.args
         right = self._text(other, entry)
+        if node.op == "+" and id(other) in self.known and _is_number(right[0]) and right[0].startswith("-"):
+            return f"{self.text(one, entry, PLUS)} - {right[0][1:]}", PLUS
         closed = right[0].startswith("-") or (node.op == "-" and right[1] <= PLUS) or right[1] < PLUS
-        code = rf"\left({right[0]}\right)" if closed else right[0]
+        code = _closed(right[0]) if closed else right[0]
         return f"{self.text(one, entry, PLUS)} {node.op} {code}", PLUS
 
     def times(self, node: Node, entry: str) -> Text:
@@ -156,15 +163,17 @@ class Latex:
         sign = r" \cdot " if is_number else r"\, "
         if not entry and "d" in one.axes and "d" in other.axes:
             sign = r" \odot "
-        closed = rf"\left({right}\right)" if right.startswith("-") or level < MANY else right
-        return self.text(one, entry, 0.0 if one.op == "number" else TIMES) + sign + closed, min(TIMES, max(MANY, level))
+        closed = _closed(right) if right.startswith("-") or level < MANY else right
+        is_first = one.op == "number" or (id(one) in self.known and _is_number(self.known[id(one)]))
+        return self.text(one, entry, 0.0 if is_first else TIMES) + sign + closed, min(TIMES, max(MANY, level))
 
     def over(self, node: Node, entry: str) -> Text:
         fraction = rf"\frac{{{self.text(node.args[0], entry)}}}{{{self.text(node.args[1], entry)}}}"
         return (rf"\left\lfloor {fraction} \right\rfloor", ATOM) if node.op == "//" else (fraction, FRACTION)
 
     def power(self, node: Node, entry: str) -> Text:
-        return f"{self.text(node.args[0], entry, ATOM)}^{{{self.text(node.args[1], entry)}}}", POWER
+        each = r"\odot " if not entry and "d" in node.axes else ""
+        return f"{self.text(node.args[0], entry, ATOM)}^{{{each}{self.text(node.args[1], entry)}}}", POWER
 
     def negative(self, node: Node, entry: str) -> Text:
         return f"-{self.text(node.args[0], entry, TIMES)}", PLUS
@@ -242,6 +251,14 @@ _WRITERS: dict[str, Callable[[Latex, Node, str], Text]] = {
     "@T": Latex.through,
     "outer": Latex.outer,
 }
+
+
+def _is_number(code: str) -> bool:
+    return re.fullmatch(r"-?\d[\d.]*( \\times 10\^\{-?\d+\})?", code) is not None
+
+
+def _closed(code: str) -> str:
+    return f"({code})" if _is_number(code) else rf"\left({code}\right)"
 
 
 def _escaped(text: str) -> str:

@@ -38,6 +38,29 @@ KnobValue = float | tuple[float, ...]
 """The number of a knob, or one for each head; the last one repeats."""
 
 
+@translated_fields("title", "sentence", "brief", "zero")
+@dataclass(frozen=True)
+class CellLine:
+    """One line of the arithmetic of a cell: the definition of a row, said step by step.
+
+    name     of the line, for good
+    formula  as it is typed: `below = (s - m) / T` from the lines before and the variables of the row's own line; the
+             last has no name in front. Normalisers may name the scores s and the temperature T; x is s over T
+    title    a few words, and `sentence` says it plainly
+    symbol   what it is called in LaTeX, where that is not the formula itself; `@` is the place of a key
+    brief    the same in a few symbols, beside the maps; names in braces are the numbers that go in, {made} the result
+    zero     the sentence where it divides by 0
+    """
+
+    name: str
+    formula: str
+    title: str
+    sentence: str
+    symbol: str = ""
+    brief: str = ""
+    zero: str = ""
+
+
 @dataclass(frozen=True)
 class LineRow:
     """A row that is its line: every reading follows from it.
@@ -46,8 +69,10 @@ class LineRow:
     fast  a quicker function than the line's own, with the same numbers; knobs come as keywords
     back  how slopes go back through `fast`, where that is quicker too
 
+    lines        the arithmetic of a cell as it is said to a reader; where there are none it follows from the line
     latex        the formula where another form than the line's own is what one reads in papers
     unscaled     of a score, the line without the scale 1/√d_k where that is a step of its own
+    by_hand      of a score, whether heads can be set by hand to do what is asked of them under it
     pairwise     of a score, seconds that `fast` takes for each pair of tokens and entry of the vectors, where it is no
                  matrix product
     sums_to_one  of a normaliser, where trying the line would not tell
@@ -66,9 +91,11 @@ class LineRow:
     knobs: tuple[Knob, ...] = ()
     fast: Callable[..., Any] | None = None
     back: Callable[..., Any] | None = None
+    lines: tuple[CellLine, ...] = ()
     uses: tuple[str, ...] = ()
     latex: str = ""
     unscaled: str = ""
+    by_hand: bool = False
     pairwise: float = 0.0
     sums_to_one: bool | None = None
     comments: Mapping[str, str] = field(default_factory=dict, hash=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 import math
@@ -11,13 +12,16 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from attnviz.arithmetic import normaliser_lines, score_lines
+from attnviz.arithmetic import written_lines
 from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.latex_numbers import LONGEST, NumberFormat, shown_entries
 from attnviz.arithmetic.line_words import LINES
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.scores import SCORES
+from attnviz.formula.arrays import of_normaliser, of_score
+from attnviz.formula.numbers import Numbers
+from attnviz.formula.reader import parse
 
 SETTINGS = {
     "plain": {"d_model": 5},
@@ -55,8 +59,9 @@ def way(settings, score, normaliser):
     return trace, [derive(trace, layer, *at, 17) for layer in range(len(trace.layers)) for at in some]
 
 
-OWN_SCORES, OWN_NORMALISERS = list(score_lines.ARITHMETIC), list(normaliser_lines.ARITHMETIC)
-"""The rows whose lines are written by hand; those of every other follow from its formula."""
+OWN_SCORES = [name for name, row in SCORES.items() if row.lines]
+OWN_NORMALISERS = [name for name, row in NORMALISERS.items() if row.lines or name in written_lines.WRITTEN]
+"""The rows that say their arithmetic line by line; that of every other follows from its formula."""
 
 WAYS = [
     *itertools.product(("plain",), OWN_SCORES, OWN_NORMALISERS),
@@ -88,31 +93,14 @@ def turned(o):
     return y
 
 
-def scored(o):
-    if "terms" in o:
-        return math.fsum(o["terms"])
-    if "dot" in o:
-        lengths = o["query_length"] * o["key_length"]
-        return o["dot"] / lengths if lengths else 0.0
-    return {"gaussian": -0.5 * o["squared_distance"], "negative_distance": -math.sqrt(o["squared_distance"])}
-
-
 def weighed(o):
-    if "part" in o:
-        return o["part"] / o["sum"]
     if "threshold" in o:
         above = max(o["u"] - o["threshold"], 0.0)
         return {"sparsemax": above, "entmax15": above**2}
     if "winners" in o:
         return (o["x"] == o["m"]) / o["winners"]
-    if "T" in o:
-        return 1.0 / (1.0 + math.exp(-o["x"] / o["T"]))
-    assert ("sum" in o and o["sum"] == 0) or np.isneginf(o["x"]).all()
+    assert np.isneginf(o["x"]).all()
     return 0.0
-
-
-def length(o):
-    return math.sqrt(math.fsum(x * x for x in o["x"]))
 
 
 def threshold(o):
@@ -144,31 +132,14 @@ RULES = {
     "value": times,
     "turned_query": turned,
     "turned_key": turned,
-    "transformed_query": times,
-    "hidden_query": times,
-    "hidden_key": times,
-    "hidden": lambda o: o["left"] + o["right"] + o.get("b", 0.0),
-    "squashed": lambda o: [math.tanh(x) for x in o["x"]],
-    "products": lambda o: o["left"] * o["right"],
-    "differences": lambda o: o["left"] - o["right"],
-    "squares": lambda o: o["x"] * o["x"],
-    "squared_distance": lambda o: math.fsum(o["terms"]),
-    "query_length": length,
-    "key_length": length,
-    "dot": lambda o: math.fsum(o["terms"]),
-    "score": scored,
     "scale": lambda o: o["scale"] * o["score"],
     "softcap": lambda o: o["softcap"] * math.tanh(o["score"] / o["softcap"]) if o["softcap"] else o["score"],
     "bias": lambda o: o["score"] + o["bias"],
     "mask": lambda o: o["score"] if o["allowed"] else -math.inf,
     "temperature": lambda o: o["score"] / o["T"],
-    "largest": lambda o: {"largest": max(o["x"]), "largest_or_zero": max(*o["x"], 0.0)},
+    "largest": lambda o: max(o["x"]),
     "exponents": lambda o: (o["x"] - o["m"]) / o["divisor"],
-    "exponentials": lambda o: [math.exp(x) for x in o["u"]],
-    "one": lambda o: math.exp(-o["m"] / o["T"]),
-    "sum": lambda o: math.fsum([*o["terms"], o.get("one", 0.0)]),
     "winners": lambda o: sum(1 for x in o["x"] if x == o["m"]),
-    "positive": lambda o: [max(x, 0.0) for x in o["x"]],
     "support": support,
     "sum_of_support": lambda o: math.fsum(o["terms"]),
     "mean": lambda o: o["sum"] / o["k"],
@@ -183,25 +154,51 @@ EXACT = ("scale", "bias", "mask", "products", "differences", "squares", "share",
 """Lines made of one operation on each number, which IEEE 754 rounds in one way only: equal to the last bit."""
 
 
+def over_all(function):
+    """A function of one number, for each of several too."""
+    return lambda x: [function(each) for each in x] if np.ndim(x) else function(x)
+
+
+PLAIN = {
+    "sum": math.fsum,
+    "max": lambda *x: max(np.ravel(x[0])) if len(x) == 1 else max(x),
+    "norm": lambda x: math.sqrt(math.fsum(each * each for each in x)),
+    "ratio": lambda x, y: x / y if y else 0.0,
+    "relu": over_all(lambda x: max(x, 0.0)),
+    "exp": over_all(math.exp),
+    "tanh": over_all(math.tanh),
+    "sqrt": math.sqrt,
+}
+"""The functions of a line once more, in plain Python."""
+
+
+def said(config):
+    """The lines that the rows of a setting say, by their names."""
+    rows = SCORES[config.score].lines + NORMALISERS[config.normaliser].lines
+    return {line.name: line for line in rows}
+
+
 def recomputed(line, cell, config):
-    made = RULES[line.name](line.operands)
-    if isinstance(made, dict):
-        words = {
-            "score": config.score,
-            "largest": "largest_or_zero" if config.normaliser == "quiet_softmax" else "largest",
-        }
-        made = made[words.get(line.name, config.normaliser)]
-    return np.array(made, dtype=float)
+    o = line.operands
+    if {"x", "W"} <= o.keys():
+        return np.array(times(o))
+    if line.name not in said(config) or (cell.emptied and line.name == "weight"):
+        made = RULES[line.name](o)
+        made = made[config.normaliser] if isinstance(made, dict) else made
+        return np.array(made, dtype=float)
+    code = said(config)[line.name].formula.rpartition(" = ")[2].replace("W[:, j]", "W")
+    code = code if "T" in o else code.replace(" / T", "")
+    code = code if "b" in o else code.replace(" + b", "")
+    return np.array(eval(code, {"__builtins__": {}}, PLAIN | dict(o)), dtype=float)  # noqa: S307 - our own lines
 
 
 def size(line):
     """How large the numbers are that a line adds up."""
     o = line.operands
-    if "W" in o:
+    if "W" in o and "x" in o:
         return np.abs(o["x"]) @ np.abs(o["W"]) + np.abs(o.get("b", 0.0))
-    if "terms" in o:
-        return np.abs(o["terms"]).sum() + 1.0
-    return 1.0
+    vectors = [np.abs(x[np.isfinite(x)]).sum() for x in o.values() if x.ndim == 1]
+    return 1.0 + max(vectors, default=0.0)
 
 
 @pytest.mark.slow
@@ -226,32 +223,13 @@ SOURCES = {
     ("transformed_query", "x"): ("turned_query", "query"),
     ("hidden_query", "x"): ("turned_query", "query"),
     ("hidden_key", "x"): ("turned_key", "key"),
-    ("query_length", "x"): ("turned_query", "query"),
-    ("key_length", "x"): ("turned_key", "key"),
-    ("differences", "left"): ("turned_query", "query"),
-    ("differences", "right"): ("turned_key", "key"),
-    ("hidden", "left"): ("hidden_query",),
-    ("hidden", "right"): ("hidden_key",),
-    ("squashed", "x"): ("hidden",),
-    ("squares", "x"): ("differences",),
-    ("squared_distance", "terms"): ("squares",),
-    ("dot", "terms"): ("products",),
-    ("score", "terms"): ("products",),
-    ("score", "dot"): ("dot",),
-    ("score", "query_length"): ("query_length",),
-    ("score", "key_length"): ("key_length",),
-    ("score", "squared_distance"): ("squared_distance",),
     ("scale", "score"): ("score",),
     ("softcap", "score"): ("scale",),
     ("bias", "score"): ("softcap",),
     ("mask", "score"): ("bias",),
     ("temperature", "score"): ("mask",),
     ("exponents", "m"): ("largest",),
-    ("exponentials", "u"): ("exponents",),
-    ("one", "m"): ("largest",),
     ("winners", "m"): ("largest",),
-    ("sum", "one"): ("one",),
-    ("sum", "terms"): ("exponentials", "positive"),
     ("sum_of_support", "k"): ("support",),
     ("mean", "sum"): ("sum_of_support",),
     ("mean", "k"): ("support",),
@@ -261,7 +239,6 @@ SOURCES = {
     ("threshold", "mean"): ("mean",),
     ("threshold", "spread"): ("spread",),
     ("threshold", "k"): ("support",),
-    ("weight", "sum"): ("sum",),
     ("weight", "m"): ("largest",),
     ("weight", "winners"): ("winners",),
     ("weight", "threshold"): ("threshold",),
@@ -271,12 +248,15 @@ SOURCES = {
 """Operands that are the result of an earlier line."""
 
 
-def products_of(config):
-    """What the two factors of the products are."""
-    query, key = ("turned_query", "query"), ("turned_key", "key")
-    left = {"general": ("transformed_query",), "additive": ()}.get(config.score, query)
-    right = {"additive": ("squashed",), "location": ()}.get(config.score, key)
-    return {("products", "left"): left, ("products", "right"): right}
+def sources_of(config):
+    """Operands of the lines that the rows say: each is named as the line that made it."""
+    made = {"q": ("turned_query", "query"), "k": ("turned_key", "key")}
+    found = {}
+    for line in said(config).values():
+        name, _, code = line.formula.rpartition(" = ")
+        found |= {(line.name, each): made[each] for each in re.findall(r"[a-z]\w*", code) if each in made}
+        made[name] = (line.name,)
+    return found
 
 
 def numbers_of_the_run(trace, cell):
@@ -311,21 +291,25 @@ def numbers_of_the_run(trace, cell):
         ("hidden_query", "W"): held("score_w_q", h, k),
         ("hidden_key", "W"): held("score_w_k", h, k),
         ("hidden", "b"): held("score_b", h),
-        ("products", "left"): held("score_v", h),
-        ("products", "right"): held("score_w", h, k, j) if config.score == "location" else None,
+        ("products", "v"): held("score_v", h),
+        ("products", "W"): held("score_w", h, k, j) if config.score == "location" else None,
         ("scale", "scale"): c,
         ("softcap", "softcap"): config.softcap,
         ("bias", "bias"): held("bias", h, i, j) if "bias" in steps else 0.0,
         ("mask", "allowed"): held("allowed", i, j),
         ("temperature", "T"): T,
         ("largest", "x"): line,
+        ("largest", "s"): line,
+        ("positive", "s"): line,
         ("exponents", "x"): line,
+        ("exponents", "s"): line,
+        ("exponents", "T"): T,
         ("exponents", "divisor"): 2 * T if config.normaliser == "entmax15" else T,
         ("one", "T"): T,
         ("winners", "x"): line,
-        ("positive", "x"): line,
-        ("weight", "x"): line if cell.emptied else line[j if keys else i],
-        ("weight", "T"): T,
+        ("weight", "x"): line
+        if cell.emptied
+        else line[j if keys else i] / (T if config.normaliser == "sigmoid" else 1.0),
         ("output", "x"): held("weights", h, i),
         ("output", "W"): held("values", g, slice(None), v),
     }
@@ -340,8 +324,8 @@ def of_the_row(cell, done):
         terms = falling[: int(done.get("support", 0))]
         entries = {("support", "falling"): falling, ("sum_of_support", "terms"): terms, ("spread", "terms"): terms}
         entries["weight", "u"] = done["exponents"][at]
-    for name in {"exponentials", "positive"} & done.keys():
-        entries["weight", "part"] = entries["weight", "x"] = done[name][at]
+    for name, letter in (("exponentials", "e"), ("positive", "p")):
+        entries |= {("weight", letter): done[name][at]} if name in done else {}
     return entries
 
 
@@ -349,14 +333,14 @@ def of_the_row(cell, done):
 @every_way
 def test_every_operand_is_a_result_before_it_or_a_number_of_the_run(settings, score, normaliser):
     trace, cells = way(settings, score, normaliser)
-    sources = SOURCES | products_of(trace.config)
+    sources = SOURCES | sources_of(trace.config)
     for cell in cells:
         run_s, done = numbers_of_the_run(trace, cell), {}
         for line in cell.lines:
             for name, operand in line.operands.items():
                 at = (line.name, name)
                 found = [done[source] for source in sources.get(at, ()) if source in done]
-                expected = found[0] if found else of_the_row(cell, done).get(at, run_s.get(at))
+                expected = of_the_row(cell, done).get(at, found[0] if found else run_s.get(at))
                 assert expected is not None, at
                 np.testing.assert_array_equal(operand, expected, err_msg=str(at))
             done[line.name] = line.result
@@ -417,7 +401,7 @@ def value(member):
         code = re.sub(rf"e\^\{{{inner}\}}", r"exp(\1)", code)
         code = re.sub(rf"\\sqrt\{{{inner}\}}", r"sqrt(\1)", code)
         code = re.sub(rf"\\frac\{{{inner}\}}\{{{inner}\}}", r"((\1)/(\2))", code)
-    code = code.replace("^", "**")
+    code = re.sub(r"(?<!e)\^\{(\d+)\}", r"^\1", code).replace("^", "**")
     if re.search(r"[\\{}_]|(?<![a-z0-9.])(?!inf|exp|sqrt|cos|sin|tanh|max|e-?\d)[A-Za-z]", code):
         return None
     known = {name: getattr(math, name) for name in ("exp", "sqrt", "cos", "sin", "tanh", "inf")}
@@ -476,7 +460,8 @@ def test_the_equals_signs_of_every_kind_of_line_are_checked():
     ways += [("plain", "scaled_dot", name) for name in OWN_NORMALISERS]
     ways.append(("ragged", "dot", "softmax"))
     held = {name for each in ways for cell in way(*each)[1] for name in checked(cell)}
-    assert RULES.keys() - held == {"mask", "largest", "winners", "support"}  # nothing is calculated in these
+    named = {line.name for rows in (SCORES, NORMALISERS) for row in rows.values() for line in row.lines}
+    assert (RULES.keys() | named) - held == {"mask", "largest", "winners", "support"}  # nothing is calculated in these
 
 
 # --- what is said ----------------------------------------------------------------------------------------------------
@@ -804,10 +789,10 @@ def test_what_is_left_out_is_never_the_cell_itself(n):
 def test_the_sum_is_complete_where_terms_are_left_out():
     cell = derive(traced({"d_k": 20}), 0, 0, 3, 2)
     assert r"\cdots" in cell["score"].latex
-    assert len(cell["score"].operands["terms"]) == 20
+    assert len(cell["score"].operands["products"]) == 20
     long = derive(traced({"sentence": " ".join(f"w{n}" for n in range(30))}), 0, 0, 3, 20)
     assert long["sum"].latex.count(r"\cdots") == 2  # on either side of key 21
-    assert len(long["sum"].operands["terms"]) == 30
+    assert len(long["sum"].operands["e"]) == 30
     term = NumberFormat(4).product(long["weight"].result, long["value"].result[0])
     assert term in long["output"].latex
 
@@ -815,16 +800,33 @@ def test_the_sum_is_complete_where_terms_are_left_out():
 def test_every_score_and_normaliser_has_arithmetic_of_its_own():
     for own, rows in ((OWN_SCORES, SCORES), (OWN_NORMALISERS, NORMALISERS)):
         assert set(own) == {name for name, row in rows.items() if not row.typed} - {"formula"}
+    without_line = {name for name, row in NORMALISERS.items() if row.definition is None} - {"formula"}
+    assert set(written_lines.WRITTEN) == without_line | {"hardmax"}
     assert {name for name, row in POSITIONS.items() if row.rotate} == {"rope"}
 
 
-def test_a_score_or_normaliser_without_arithmetic_still_shows_its_number(monkeypatch):
-    monkeypatch.delitem(score_lines.ARITHMETIC, "additive")
-    monkeypatch.delitem(normaliser_lines.ARITHMETIC, "sparsemax")
-    trace = traced({}, "additive", "sparsemax")
-    cell = derive(trace, 0, 0, 3, 2)
-    assert cell["score"].result == trace["scores"].array[0, 3, 2]
-    assert cell["weight"].result == trace["weights"].array[0, 3, 2]
+@pytest.mark.parametrize("name", OWN_SCORES)
+def test_the_lines_of_a_score_say_its_definition(name):
+    row, draws = SCORES[name], np.random.default_rng(3)
+    lines, line = (parse(text) for text in ("; ".join(each.formula for each in row.lines), row.unscaled or row.line))
+    Q, K = draws.normal(size=(2, 1, 5, 4))
+    own = {
+        each: draws.normal(size=(1, *(5 if axis == "key" else 4 for axis in axes)))
+        for each, axes in row.parameters.items()
+    }
+    made, wanted = (Numbers(of_score(each, Q, K, own))(each.root) for each in (lines, line))
+    np.testing.assert_allclose(np.broadcast_to(made, wanted.shape), wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("T", [1.0, 0.6])
+@pytest.mark.parametrize("name", [name for name, row in NORMALISERS.items() if row.lines])
+def test_the_lines_of_a_normaliser_say_its_definition(name, T):
+    row, s = NORMALISERS[name], np.random.default_rng(4).normal(size=(1, 6, 5))
+    lines = parse("; ".join(each.formula for each in row.lines), "normaliser_lines")
+    arrays = of_normaliser(s / T)
+    values = {**arrays.values, "s": s[..., None], "T": np.full((1, 1, 1, 1), T)}
+    made = Numbers(dataclasses.replace(arrays, values=values))(lines.root)[..., 0]
+    np.testing.assert_allclose(made, row.fn(s, T), rtol=1e-12, atol=1e-12)
 
 
 def run_quietly(config, edits):

@@ -17,6 +17,7 @@ from attnviz.formula.numbers import scores
 from attnviz.formula.reader import parse
 from attnviz.readings.script import Script
 from attnviz.readings.words import TORCH, helpers
+from tests.formula.generator import lines
 
 STEP = 1e-6
 LINES = [
@@ -56,13 +57,13 @@ def given(formula: Formula) -> Arrays:
     return arrays.of_score(formula, draws.normal(size=(2, 4, 3)), draws.normal(size=(2, 5, 3)), own)
 
 
-def slope(formula: Formula, at: Arrays, G: np.ndarray, name: str, place: tuple[int, ...]) -> float:
+def slope(formula: Formula, at: Arrays, G: np.ndarray, name: str, place: tuple[int, ...], step: float = STEP) -> float:
     losses = []
     for sign in (1.0, -1.0):
         values = {each: array.copy() for each, array in at.values.items()}
-        values[name][place] += sign * STEP
+        values[name][place] += sign * step
         losses.append(float((G * scores(formula, replace(at, values=values))).sum()))
-    return (losses[0] - losses[1]) / (2 * STEP)
+    return (losses[0] - losses[1]) / (2 * step)
 
 
 @pytest.mark.parametrize("text", LINES)
@@ -76,6 +77,30 @@ def test_the_gradient_of_a_score_is_its_slope(text: str) -> None:
         for place in list(np.ndindex(gradient.shape))[::3]:
             wanted = slope(formula, at, G, name, place)
             assert gradient[place] == pytest.approx(wanted, rel=1e-6, abs=1e-7), (name, place)
+
+
+def random_lines(first: int, n: int) -> list[Formula]:
+    """Random lines without steps, on which central differences would say something else beside the step."""
+    steps = ("%", "//", "sign(", " if ", "<", ">")
+    found = [formula for formula in lines(4 * n, first) if not any(step in formula.text for step in steps)]
+    return found[:n]
+
+
+@pytest.mark.parametrize(("first", "n"), [(1, 40), pytest.param(2, 600, marks=pytest.mark.slow)])
+def test_the_gradient_of_random_lines_is_their_slope(first: int, n: int) -> None:
+    """Where two steps of different size find the same slope: elsewhere is a kink, or a number beyond rounding."""
+    found, told = random_lines(first, n), 0
+    assert len(found) == n
+    for formula in found:
+        at = given(formula)
+        G = np.random.default_rng(9).normal(size=(2, 4, 5))
+        for name, gradient in gradients(formula, at, G).items():
+            for place in list(np.ndindex(gradient.shape))[:: max(1, gradient.size // 3)]:
+                near, far = (slope(formula, at, G, name, place, step) for step in (STEP, 10 * STEP))
+                if np.isfinite(near) and abs(near) < 1e4 and abs(near - far) <= 1e-6 * (1 + abs(near)):
+                    told += 1
+                    assert gradient[place] == pytest.approx(near, rel=1e-5, abs=1e-5), (formula.text, name, place)
+    assert told > 4 * n
 
 
 NORMALISERS += ["relu(x - level(x, 1))", "relu(x / 2 - level(x / 2, 2.5))**2.5"]

@@ -15,14 +15,31 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz import NORMALISERS, SCORES, Config, ConfigError, Knob, LineRow, Trace, add_rows, attend, command, run
+from attnviz import (
+    NORMALISERS,
+    SCORES,
+    CellLine,
+    Config,
+    ConfigError,
+    Knob,
+    LineRow,
+    Trace,
+    add_rows,
+    attend,
+    command,
+    run,
+)
 from attnviz.arithmetic.cell import derive
+from attnviz.classroom.question_codec import item, to_question
+from attnviz.classroom.question_kinds import resolve
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.own_rows import load_rows
 from attnviz.exports import archive, interactive_html
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.exports.script.numpy_script import numpy_script
 from attnviz.pictures import comparison
+from attnviz.pictures.explanation import explanation
+from attnviz.pictures.explanation_parts import number
 from attnviz.readings.javascript import PRELUDE, javascript
 from attnviz.settings import fields, url_codec
 from attnviz.text.cost_ledger import multiply_adds_of_score
@@ -32,7 +49,7 @@ from tests.ui.test_app import clean, opened, unfolded
 FILE = '''
 """Rows of a school's own."""
 
-from attnviz import Knob, LineRow
+from attnviz import CellLine, Knob, LineRow
 
 ROW = LineRow(
     kind="score",
@@ -54,6 +71,11 @@ MORE = [
         source="a test",
         plain="power",
         knobs=(Knob("gamma", "Power", 2.0, 1.0, 4.0), Knob("rest", "Rest of each head", 0.25, 0.0, 9.0, heads=True)),
+        lines=(
+            CellLine("powers", "p = relu(x)**gamma", "The powers", "Positive scores to a power.", symbol="p_{@}"),
+            CellLine("sum", "total = sum(p) + rest", "Their sum", "The powers of the {line} and the rest added up."),
+            CellLine("weight", "ratio(p, total)", "The weight", "This power over the sum.", brief="{p} of {total}"),
+        ),
     )
 ]
 '''
@@ -128,10 +150,27 @@ def test_every_cell_is_followed_line_by_line(trace: Trace) -> None:
     for h, i, j in ((0, 5, 2), (1, 0, 0), (2, 3, 3)):
         cell = derive(trace, 0, h, i, j)
         assert not cell.edited
-        assert {"apart", "score", "p", "weight"} <= {line.name for line in cell.lines}
+        assert {"apart", "score", "powers", "sum", "weight"} <= {line.name for line in cell.lines}
         assert all(line.title and line.sentence and line.latex for line in cell.lines if line.active)
         np.testing.assert_allclose(cell["score"].computed, trace["scores"].array[h, i, j], rtol=1e-12)
         np.testing.assert_allclose(cell["weight"].computed, trace["weights"].array[h, i, j], rtol=1e-12, atol=1e-15)
+
+
+def test_the_words_of_its_lines_are_said(trace: Trace) -> None:
+    cell = derive(trace, 0, 0, 5, 2)
+    assert cell["sum"].sentence == "The powers of the row and the rest added up."
+    powers = [float(value) for _, value in cell["powers"].bars]
+    assert math.isclose(cell["sum"].result, sum(powers) + RESTS[0])
+    last = explanation(trace, cell, key=True)["lines"][2]
+    assert last["note"] == f"{number(powers[2])} of {number(float(cell['sum'].result))}"
+
+
+def test_questions_are_asked_about_it(trace: Trace) -> None:
+    asked = to_question(item("weight", {"query": 6, "key": 3, "head": 1}))
+    found = resolve(asked, trace)
+    assert found.is_right(float(trace["weights"].array[0, 5, 2]))
+    assert not found.is_right(float(trace["weights"].array[0, 5, 2]) + 0.2)
+    assert {"powers", "sum", "weight"} <= {line.name for line in found.lines}
 
 
 def test_its_script_gives_its_numbers(trace: Trace) -> None:
@@ -241,6 +280,10 @@ def test_the_command_takes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[
         ({"name": "dot"}, "that no row has yet"),
         ({"name": "Two words"}, "that no row has yet"),
         ({"line": "tahn(q)"}, "did you mean tanh"),
+        (
+            {"lines": (CellLine("score", "total(q)", "A", "B."),)},
+            "the lines that say 'mine': there is no function total",
+        ),
         (
             {"line": "sum(q) * c", "knobs": (Knob("c", "C", 9.0, 0.1, 4.0),)},
             "knob 'c' of 'mine': is 9.0; choose 0.1 to 4",

@@ -170,7 +170,7 @@ MASKS = table(
         r"M_{ij} = 0",
         "Every query attends to every key.",
         "Vaswani et al. 2017, arXiv:1706.03762, section 3.2.3 (encoder self-attention)",
-        line="i >= 0",
+        line="i >= 0 and j >= 0",
     ),
     Choice(
         "causal",

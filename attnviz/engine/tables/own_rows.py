@@ -11,6 +11,7 @@ from typing import Any
 from attnviz.engine.tables import normalisers, scores
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
+from attnviz.formula.reader import parse
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 from attnviz.settings.rows import Choice, LineRow
@@ -22,6 +23,7 @@ FAULTS = Words(
         "name": "a row is named {given}; give a name of small letters, digits and underscores that no row has yet",
         "line": "the line of {name}: {error}",
         "knob": "the knob {knob} of {name}: {error}",
+        "said": "the lines that say {name}: {error}",
         "unused": "the line of {name} does not name its knob {knob}; use it there or leave it out",
         "file": "{path} cannot be run: {error}",
         "none": "{path} holds no rows; give it at least one LineRow, as in ROW = LineRow(...)",
@@ -53,8 +55,20 @@ def add_rows(*rows: LineRow) -> None:
             made[row.kind, row.name] = of_line(row)
         except ConfigError as error:
             raise ConfigError(FAULTS["line"].format(name=shorten(row.name), error=error)) from None
+        try:
+            check_lines(row)
+        except ConfigError as error:
+            raise ConfigError(FAULTS["said"].format(name=shorten(row.name), error=error)) from None
     for (kind, name), choice in made.items():
         TABLES[kind][0][name] = choice
+
+
+def check_lines(row: LineRow) -> None:
+    """Raise a FormulaError where the lines that say the arithmetic of a cell cannot be read one after the other."""
+    if row.lines:
+        kind = "normaliser_lines" if row.kind == "normaliser" else row.kind
+        values = {knob.name: knob.default for knob in row.knobs}
+        parse("; ".join(line.formula for line in row.lines), kind, values)
 
 
 def _check_knobs(row: LineRow) -> None:

@@ -157,7 +157,7 @@ def _mask(lines: Lines, trace: Trace) -> None:
         lines.write(f'pad = {lines.words.array}([token == "<pad>" for token in tokens{kv(trace)}])')
     if "custom" in names:
         lines.write(*_listed_cells(trace, lines.words))
-    each = {name: rows.MASKS[name] for name in names}
+    each = {name: rows.mask(name) for name in names}
     if TYPED in names:
         made = typed.mask(trace, lines.words)
         lines.write(*made.before)

@@ -7,6 +7,11 @@ against its table here.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+
+from attnviz.engine.tables.masks import MASKS
+from attnviz.formula.reader import parse
+from attnviz.readings.script import Script
 
 VARIABLES = {
     "token_embeddings": "E",
@@ -91,19 +96,24 @@ POSITIONS = {
 }
 """What is added to E; nothing where the row adds nothing."""
 
-MASKS = {
-    "none": "(i >= 0) & (j >= 0)",
-    "causal": "(j <= i)",
-    "padding": "(~pad & (i >= 0))",
-    "window": "(abs(i - j) <= reach)",
-    "dilated": "(abs(i - j) <= reach * dilation) & ((i - j) % dilation == 0)",
-    "block": "(i // block_size == j // block_size)",
-    "prefix": "((j <= i) | (j < prefix_length))",
-    "global_window": "((abs(i - j) <= reach) | (i < n_global) | (j < n_global))",
-    "no_self": "(i != j)",
-    "custom": "listed",
-    "formula": "",
-}
+WRITTEN_MASKS = {"padding": "(~pad & (i >= 0))", "custom": "listed", "formula": ""}
+"""The masks that look at words or at a list; every other is its line."""
+
+
+@cache
+def mask(name: str) -> str:
+    """Return where a mask allows a look, in the row i and the column j and its settings by name.
+
+    >>> mask("prefix")
+    '((j <= i) | (j < prefix_length))'
+    """
+    if name in WRITTEN_MASKS:
+        return WRITTEN_MASKS[name]
+    row = MASKS[name]
+    formula = parse(row.line, "mask", {setting: setting for setting in row.uses})
+    code = Script(formula).lines("M")[-1].removeprefix("M = ")
+    return code if formula.root.op == "and" else f"({code})"
+
 
 BIASES: dict[str, tuple[str, ...]] = {
     "none": (),

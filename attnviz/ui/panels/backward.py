@@ -140,7 +140,7 @@ def verdict(trace: Trace, found: Gradients, layer: int) -> list[str]:
     row = normaliser_of(trace.config)
     if not after:
         return [WORDS["kink"].format(normaliser=row.label)]
-    if row.name in ("softmax", "quiet_softmax"):
+    if row.slopes_as_softmax:
         return [WORDS["sure"].format(before=short(before), after=short(after))]
     return []
 

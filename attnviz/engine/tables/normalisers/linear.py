@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.tables.normalisers.shared import over_sum
-from attnviz.settings.rows import LineRow
+from attnviz.settings.rows import CellLine, LineRow
 
 
 def linear(X: Array, T: float = 1.0) -> Array:
@@ -35,6 +35,18 @@ ROW = LineRow(
     note="The positive scores over their sum; a row without any is all zeros.",
     source="Zhang et al., Dive into Deep Learning, section 11.2 (kernel weights over their sum)",
     plain="linear",
+    lines=(
+        CellLine("positive", "p = relu(s)", "The positive parts", "Scores below 0 count as 0.", symbol="p_{@}"),
+        CellLine("sum", "total = sum(p)", "Their sum", "The positive parts of the whole {line} added up."),
+        CellLine(
+            "weight",
+            "ratio(p, total)",
+            "The weight",
+            "This positive part over the sum.",
+            brief="{p} of {total} in the {line}; below 0 counts as 0",
+            zero="No score of the {line} is positive, so all weights are 0.",
+        ),
+    ),
     fast=linear,
     back=back,
     sums_to_one=True,

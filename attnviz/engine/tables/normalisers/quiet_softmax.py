@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.tables.normalisers import softmax
 from attnviz.engine.tables.normalisers.shared import row_max
-from attnviz.engine.tables.normalisers.softmax import back
-from attnviz.settings.rows import LineRow
+from attnviz.settings.rows import CellLine, LineRow
 
 
 def quiet_softmax(X: Array, T: float = 1.0) -> Array:
@@ -29,8 +29,38 @@ ROW = LineRow(
     note="A softmax that can stay silent: the row adds to less than 1, and to almost 0 if nothing fits.",
     source="Miller 2023, Attention Is Off By One",
     plain="quiet softmax",
+    lines=(
+        CellLine(
+            "largest",
+            "m = max(max(s), 0)",
+            "The largest of the {line}, at least 0",
+            "It will be subtracted from all, and from the 0 whose exponential is the 1.",
+            symbol="m",
+        ),
+        *softmax.ROW.lines[1:3],
+        CellLine(
+            "one",
+            "one = exp(-m / T)",
+            "The 1",
+            "The 1 of the denominator, a key with score 0, after the same subtraction.",
+            symbol="e^{u_0}",
+        ),
+        CellLine(
+            "sum",
+            "total = sum(e) + one",
+            "Their sum",
+            "The exponentials of the whole {line} and the 1 added up.",
+        ),
+        CellLine(
+            "weight",
+            "e / total",
+            "The weight",
+            "This exponential over the sum.",
+            brief="e^{{{exponent}}} = {e} of {total} in the {line}, with the 1",
+        ),
+    ),
     fast=quiet_softmax,
-    back=back,
+    back=softmax.back,
     sums_to_one=False,
     comments={"top": "the 1 in the denominator is a key with score 0"},
     latex=r"a_{ij} = \frac{e^{z_{ij}}}{1 + \sum_l e^{z_{il}}}",

@@ -7,12 +7,18 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from attnviz.formula.degree import cancels
-from attnviz.formula.functions import leaves_a_rest, normaliser_function, normaliser_slopes, sums_to_one
+from attnviz.formula.functions import (
+    leaves_a_rest,
+    normaliser_function,
+    normaliser_slopes,
+    slopes_as_softmax,
+    sums_to_one,
+)
 from attnviz.formula.graph import Formula
 from attnviz.formula.patterns import is_cell_by_cell, is_softmax
 from attnviz.formula.reader import parse
 from attnviz.readings.latex import latex
-from attnviz.settings.rows import Choice, KnobValue, LineRow
+from attnviz.settings.rows import CellLine, Choice, KnobValue, LineRow
 
 
 @dataclass(frozen=True)
@@ -20,11 +26,13 @@ class Normaliser(Choice):
     """`fn(X, T)` along the last axis; `sums_to_one` says whether the rows that have something allowed add to one.
 
     typed     the formula that was typed, where it is one
+    lines     the arithmetic of a cell as it is said to a reader
     comments  what a script says behind lines of the formula, by their names
     """
 
     sums_to_one: bool = True
     typed: Formula | None = None
+    lines: tuple[CellLine, ...] = ()
     comments: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -40,6 +48,11 @@ class Normaliser(Choice):
     @property
     def is_softmax(self) -> bool:
         return self.definition is not None and is_softmax(self.definition)
+
+    @property
+    def slopes_as_softmax(self) -> bool:
+        """Whether a weight passes its slope back as that of a softmax does."""
+        return self.definition is not None and slopes_as_softmax(self.definition)
 
     @property
     def is_indifferent(self) -> bool:
@@ -84,6 +97,7 @@ def of_line(line: LineRow) -> Normaliser:
         line=line.line,
         knobs=line.knobs,
         fast=line.fast,
+        lines=line.lines,
         back=line.back,
         sums_to_one=sums_to_one(_there(formula)) if found is None else found,
         comments=line.comments,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.settings.rows import LineRow
+from attnviz.settings.rows import CellLine, LineRow
 
 
 def sigmoid(X: Array, T: float = 1.0) -> Array:
@@ -31,6 +31,15 @@ ROW = LineRow(
     note="Every key is judged alone; the weights of a row need not add to 1.",
     source="Ramapuram et al. 2024, arXiv:2409.04431, section 2",
     plain="sigmoid",
+    lines=(
+        CellLine(
+            "weight",
+            "1 / (1 + exp(-x)) if x >= 0 else exp(x) / (1 + exp(x))",  # the same, and neither can overflow
+            "The weight",
+            "The score alone decides; no other key has a say.",
+            brief="1 ÷ (1 + e^{{−({x})}})",
+        ),
+    ),
     fast=sigmoid,
     back=back,
     sums_to_one=False,

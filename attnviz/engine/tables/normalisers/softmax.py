@@ -7,7 +7,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.numerics import scratch
 from attnviz.engine.tables.normalisers.shared import over_sum, row_max
-from attnviz.settings.rows import LineRow
+from attnviz.settings.rows import CellLine, LineRow
 
 
 def softmax(X: Array, T: float = 1.0) -> Array:
@@ -45,6 +45,37 @@ ROW = LineRow(
     note="Shares that add to 1; every allowed key gets something.",
     source="Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1",
     plain="softmax",
+    lines=(
+        CellLine(
+            "largest",
+            "m = max(s)",
+            "The largest of the {line}",
+            "It will be subtracted: no weight changes, and the numbers stay small.",
+            symbol="m",
+        ),
+        CellLine(
+            "exponents",
+            "below = (s - m) / T",
+            "Below the largest",
+            "Each score of the {line} minus the largest, over the temperature.",
+            symbol="u_{@}",
+        ),
+        CellLine(
+            "exponentials",
+            "e = exp(below)",
+            "The exponentials",
+            "e to the power of each; a difference of 0 gives 1.",
+            symbol="e^{u_{@}}",
+        ),
+        CellLine("sum", "total = sum(e)", "Their sum", "The exponentials of the whole {line} added up."),
+        CellLine(
+            "weight",
+            "e / total",
+            "The weight",
+            "This exponential over the sum.",
+            brief="e^{{{exponent}}} = {e} of {total} in the {line}",
+        ),
+    ),
     fast=softmax,
     back=back,
     latex=r"a_{ij} = \frac{e^{z_{ij}}}{\sum_l e^{z_{il}}}",

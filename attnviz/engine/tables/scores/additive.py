@@ -7,7 +7,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.numerics import scratch
 from attnviz.engine.tables.scores.slopes import Slopes, swap
-from attnviz.settings.rows import LineRow
+from attnviz.settings.rows import CellLine, LineRow
 
 REACH = 150.0
 """Sizes up to which e^2x and e^-2x, and their sums and products, are far from overflow and underflow."""
@@ -105,6 +105,32 @@ ROW = LineRow(
     note="Query and key are added, not multiplied: a small network with one hidden layer scores the pair.",
     source="Bahdanau et al. 2014, arXiv:1409.0473, appendix A.1.2",
     plain="v · tanh(q W_q + k W_k)",
+    lines=(
+        CellLine(
+            "hidden_query",
+            "left = q @ W_q",
+            "The query's part",
+            "The query times W_q: one number for each hidden unit.",
+        ),
+        CellLine(
+            "hidden_key",
+            "right = k @ W_k",
+            "The key's part",
+            "The key times W_k: one number for each hidden unit.",
+        ),
+        CellLine("hidden", "hidden = left + right + b", "The hidden units", "Both parts{plus} are added.", symbol="h"),
+        CellLine(
+            "squashed", "t = tanh(hidden)", "The tanh", "Each hidden unit is squeezed between -1 and 1.", symbol="t"
+        ),
+        CellLine(
+            "products",
+            "products = v * t",
+            "The products",
+            "The tanh of each hidden unit times its entry of v.",
+            brief="v · tanh of q and k, unit by unit",
+        ),
+        CellLine("score", "sum(products)", "The score", "The products added up."),
+    ),
     fast=additive,
     back=back,
     uses=("d_a",),

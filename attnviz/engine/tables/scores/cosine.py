@@ -7,7 +7,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.numerics import scratch
 from attnviz.engine.tables.scores.slopes import Slopes, swap
-from attnviz.settings.rows import LineRow
+from attnviz.settings.rows import CellLine, LineRow
 
 
 def unit(x: Array) -> Array:
@@ -58,6 +58,26 @@ ROW = LineRow(
     note="Only the directions count; a larger scale (1 over the temperature) sharpens what lies between -1 and 1.",
     source="Graves et al. 2014, arXiv:1410.5401, section 3.3.1",
     plain="q · k / (|q| |k|)",
+    lines=(
+        CellLine("query_length", "left = norm(q)", "The length of the query", "The root of the sum of its squares."),
+        CellLine("key_length", "right = norm(k)", "The length of the key", "The root of the sum of its squares."),
+        CellLine(
+            "products",
+            "products = q * k",
+            "The products",
+            "Entry by entry, the query times the key.",
+            brief="q · k, entry by entry",
+        ),
+        CellLine("dot", "total = sum(products)", "The dot product", "The products added up."),
+        CellLine(
+            "score",
+            "ratio(total, left * right)",
+            "The score",
+            "The dot product over both lengths: the cosine of the angle between query and key.",
+            brief="÷ ({left} × {right}), both lengths = {made}",
+            zero="A vector of zeros has no direction; its cosine with anything counts as 0.",
+        ),
+    ),
     fast=cosine,
     back=back,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from attnviz.arrays import Array
 from attnviz.engine.numerics import scratch
 from attnviz.engine.tables.scores.slopes import Slopes, swap
-from attnviz.settings.rows import LineRow
+from attnviz.settings.rows import CellLine, LineRow
 
 
 def dot(Q: Array, K: Array) -> Array:
@@ -34,6 +34,17 @@ ROW = LineRow(
     note="The products of the entries, added up, and nothing more: wide heads give large scores.",
     source="Luong et al. 2015, arXiv:1508.04025, section 3.1",
     plain="q · k",
+    lines=(
+        CellLine(
+            "products",
+            "products = q * k",
+            "The products",
+            "Entry by entry, the query times the key.",
+            brief="q · k, entry by entry",
+        ),
+        CellLine("score", "sum(products)", "The score", "The products added up."),
+    ),
     fast=dot,
     back=back,
+    by_hand=True,
 )

@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.tables.scores.slopes import Slopes, swap
-from attnviz.settings.rows import LineRow
+from attnviz.settings.rows import CellLine, LineRow
 
 
 def gaussian(Q: Array, K: Array) -> Array:
@@ -37,7 +37,20 @@ ROW = LineRow(
     note="Near keys count more: with the softmax this is kernel regression.",
     source="Zhang et al., Dive into Deep Learning, section 11.2",
     plain="−½ |q − k|²",
+    lines=(
+        CellLine("differences", "apart = q - k", "The differences", "Entry by entry, the query minus the key."),
+        CellLine(
+            "squares",
+            "squares = apart**2",
+            "The squares",
+            "Each difference squared.",
+            brief="(q − k)², entry by entry",
+        ),
+        CellLine("squared_distance", "squared = sum(squares)", "The squared distance", "The squares added up."),
+        CellLine("score", "-0.5 * squared", "The score", "Minus half the squared distance.", brief="× −½ = {made}"),
+    ),
     fast=gaussian,
     back=back,
+    by_hand=True,
     pairwise=4e-9,
 )

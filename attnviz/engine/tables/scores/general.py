@@ -7,7 +7,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.numerics import scratch
 from attnviz.engine.tables.scores.slopes import Slopes, swap
-from attnviz.settings.rows import LineRow
+from attnviz.settings.rows import CellLine, LineRow
 
 
 def general(Q: Array, K: Array, *, W: Array | None = None) -> Array:
@@ -36,6 +36,22 @@ ROW = LineRow(
     note="A matrix between query and key says which entry meets which.",
     source="Luong et al. 2015, arXiv:1508.04025, section 3.1",
     plain="q W kᵀ",
+    lines=(
+        CellLine(
+            "transformed_query",
+            "left = q @ W",
+            "The query through W",
+            "W says which entry of the query meets which entry of the key.",
+        ),
+        CellLine(
+            "products",
+            "products = left * k",
+            "The products",
+            "Entry by entry, the transformed query times the key.",
+            brief="q W · k, entry by entry",
+        ),
+        CellLine("score", "sum(products)", "The score", "The products added up."),
+    ),
     fast=general,
     back=back,
 )

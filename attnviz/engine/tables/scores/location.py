@@ -7,7 +7,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.numerics import scratch
 from attnviz.engine.tables.scores.slopes import Slopes, swap
-from attnviz.settings.rows import LineRow
+from attnviz.settings.rows import CellLine, LineRow
 
 
 def location(Q: Array, K: Array, *, W: Array | None = None) -> Array:
@@ -34,6 +34,16 @@ ROW = LineRow(
     note="The query alone decides which positions to read; what the keys say is not used.",
     source="Luong et al. 2015, arXiv:1508.04025, section 3.1, eq. 8",
     plain="q · w of the position",
+    lines=(
+        CellLine(
+            "products",
+            "products = q * W[:, j]",
+            "The products",
+            "Entry by entry, the query times column {j} of W; the key has no say.",
+            brief="q · w of the place, entry by entry",
+        ),
+        CellLine("score", "sum(products)", "The score", "The products added up."),
+    ),
     fast=location,
     back=back,
 )

@@ -7,7 +7,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.tables.scores import gaussian
 from attnviz.engine.tables.scores.slopes import Slopes
-from attnviz.settings.rows import LineRow
+from attnviz.settings.rows import CellLine, LineRow
 
 
 def negative_distance(Q: Array, K: Array) -> Array:
@@ -36,6 +36,16 @@ ROW = LineRow(
     note="Near keys count more, and far ones are punished less than by the Gaussian.",
     source="Gulcehre et al. 2018, arXiv:1805.09786, section 3.2 (there with hyperbolic distance)",
     plain="−|q − k|",
+    lines=(
+        *gaussian.ROW.lines[:-1],
+        CellLine(
+            "score",
+            "-sqrt(squared)",
+            "The score",
+            "Minus the distance, the root of the squared distance.",
+            brief="− its root = {made}",
+        ),
+    ),
     fast=negative_distance,
     back=back,
     pairwise=18e-9,

@@ -12,7 +12,7 @@ from attnviz.formula.names import STEPS
 from attnviz.formula.patterns import is_dot
 from attnviz.formula.reader import parse
 from attnviz.readings.latex import latex
-from attnviz.settings.rows import Choice, LineRow
+from attnviz.settings.rows import CellLine, Choice, LineRow
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,9 @@ class Score(Choice):
     biases      which of the parameters are biases: zero unless biases are on
     any_widths  whether queries and keys may differ in width
     typed       the formula that was typed, where it is one: then every reading comes from it
+    lines       the arithmetic of a cell as it is said to a reader
     unscaled    the line without the scale, where the scale is a step of its own
+    by_hand     whether heads can be set by hand under it
     pairwise    seconds that `fn` takes for each pair of tokens and entry of the vectors, where it is no matrix product
     """
 
@@ -31,7 +33,9 @@ class Score(Choice):
     biases: tuple[str, ...] = ()
     any_widths: bool = False
     typed: Formula | None = None
+    lines: tuple[CellLine, ...] = ()
     unscaled: str = ""
+    by_hand: bool = False
     pairwise: float = 0.0
 
     @property
@@ -107,8 +111,10 @@ def of_line(line: LineRow) -> Score:
         line=line.line,
         knobs=line.knobs,
         fast=line.fast,
+        lines=line.lines,
         uses=line.uses,
         unscaled=line.unscaled,
+        by_hand=line.by_hand,
         pairwise=line.pairwise,
     )
     if line.back is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.engine.tables.scores.dot import back, dot
+from attnviz.engine.tables.scores import dot
 from attnviz.settings.rows import LineRow
 
 ROW = LineRow(
@@ -13,7 +13,9 @@ ROW = LineRow(
     note="The products of the entries, added up; divided by √d_k so that width alone does not sharpen the softmax.",
     source="Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1",
     plain="q · k",
-    fast=dot,
-    back=back,
-    unscaled="sum(q * k)",
+    lines=dot.ROW.lines,
+    fast=dot.dot,
+    back=dot.back,
+    by_hand=True,
+    unscaled=dot.ROW.line,
 )

@@ -1,81 +1,16 @@
-"""The arithmetic of each normaliser, from the scores of a whole row to the weight of one of its cells.
-
-The line is a row of scores, or a column where the queries are normalised over; `at` is the place of the cell in it.
-"""
+"""The arithmetic of normalisers that sort, or tell rounding from what is apart: no line of a formula says how."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from attnviz.arithmetic.latex_numbers import chain, row
 from attnviz.arithmetic.line import Derivation, Equation, Result, largest
+from attnviz.arithmetic.normalised_slice import NormalisedSlice
 from attnviz.arrays import Array
 from attnviz.engine.tables.normalisers.hardmax import least_winner
-from attnviz.settings.language import translate
-
-
-@dataclass(frozen=True)
-class NormalisedSlice:
-    """The scores x that are normalised together, the cell's place among them, the temperature, and what came out.
-
-    name  what one of the scores is called, with l for its place in the line
-    size  how large the numbers are whose sums the scores are
-    """
-
-    x: Array
-    at: int
-    T: float
-    recorded: Array
-    over_keys: bool
-    name: str
-    size: float = 0.0
-
-    def label(self, place: int) -> str:
-        """Return the label under the bar of a score."""
-        return translate("key {n}", n=place) if self.over_keys else translate("query {n}", n=place)
-
-
-def softmax(derivation: Derivation, line: NormalisedSlice) -> None:
-    """Add the exponentials of the row, their sum, and the quotient."""
-    E = _exponentials(derivation, line, _largest(derivation, line, np.max(line.x), "largest"))
-    total = derivation.add_line(
-        "sum", Equation(r"\textstyle\sum_l e^{u_l}", [derivation.fmt.total(E, line.at)]), Result(E.sum(), {"terms": E})
-    )
-    _quotient(derivation, line, E, total, f"e^{{u_{{{line.at + 1}}}}}", r"\sum_l e^{u_l}")
-
-
-def quiet_softmax(derivation: Derivation, line: NormalisedSlice) -> None:
-    """Add the lines of the softmax, with one more in the sum."""
-    fmt = derivation.fmt
-    m = _largest(derivation, line, max(float(np.max(line.x)), 0.0), "largest_or_zero")
-    E = _exponentials(derivation, line, m)
-    member = rf"e^{{-{fmt.factor(m)} / {fmt.factor(line.T)}}}"
-    one = derivation.add_line("one", Equation("e^{u_0}", [member]), Result(np.exp(-m / line.T), {"m": m, "T": line.T}))
-    *lines, last = fmt.total(E, line.at)
-    member_lines = [*lines, f"{last} + {fmt.number(one)}"]
-    total = derivation.add_line(
-        "sum",
-        Equation(r"e^{u_0} + \textstyle\sum_l e^{u_l}", [member_lines]),
-        Result(one + E.sum(), {"terms": E, "one": one}),
-        words="sum_with_one",
-    )
-    _quotient(derivation, line, E, total, f"e^{{u_{{{line.at + 1}}}}}", r"e^{u_0} + \sum_l e^{u_l}")
-
-
-def sigmoid(derivation: Derivation, line: NormalisedSlice) -> None:
-    """Add the one line of a score that decides alone."""
-    z = line.x[line.at] / line.T
-    text = derivation.fmt.number(z)
-    if z >= 0:
-        members = [rf"\frac{{1}}{{1 + e^{{-{text}}}}}"]
-    else:  # the same, and e^(-z) cannot overflow
-        members = [rf"\frac{{e^{{{text}}}}}{{1 + e^{{{text}}}}}"]
-    small = np.exp(-np.abs(z))
-    made = (1.0 if z >= 0 else small) / (1.0 + small)
-    _weight(derivation, line, members, made, {"x": line.x[line.at], "T": line.T}, "weight_of_sigmoid")
 
 
 def hardmax(derivation: Derivation, line: NormalisedSlice) -> None:
@@ -88,29 +23,6 @@ def hardmax(derivation: Derivation, line: NormalisedSlice) -> None:
     members = [rf"\frac{{1}}{{{derivation.fmt.number(winners)}}}"] if wins else []
     words = "weight_of_hardmax" if wins else "weight_of_loser"
     _weight(derivation, line, members, float(wins) / winners, operands, words)
-
-
-def linear(derivation: Derivation, line: NormalisedSlice) -> None:
-    """Add the positive part over the sum of the positive parts."""
-    fmt, positive = derivation.fmt, np.maximum(line.x, 0.0)
-    beside = derivation.sizes["masked"]
-    members = [row([rf"\max({fmt.number(x)},\, 0)" for x in derivation.seen(line.x, beside)], line.at)]
-    p = derivation.add_line(
-        "positive",
-        Equation("p_l", members, keep=line.at),
-        Result(positive, {"x": line.x}, beside=beside),
-        bars=line.label,
-    )
-    total = derivation.add_line(
-        "sum",
-        Equation(r"\textstyle\sum_l p_l", [fmt.total(p, line.at)]),
-        Result(p.sum(), {"terms": p}),
-        words="sum_of_positive",
-    )
-    if total == 0:
-        _weight(derivation, line, [], 0.0, {"x": p[line.at], "sum": total}, "weight_of_nothing")
-    else:
-        _quotient(derivation, line, p, total, f"p_{{{line.at + 1}}}", r"\sum_l p_l", "weight_of_linear")
 
 
 def sparsemax(derivation: Derivation, line: NormalisedSlice) -> None:
@@ -157,21 +69,13 @@ def entmax15(derivation: Derivation, line: NormalisedSlice) -> None:
 
 
 def other(derivation: Derivation, line: NormalisedSlice) -> None:
-    """Add a normaliser without a row in ARITHMETIC: what goes in and what comes out."""
+    """Add a normaliser whose scores are no numbers: what goes in and what comes out."""
     _weight(derivation, line, [], line.recorded, {"x": line.x, "T": line.T}, "weight_of_formula")
 
 
 Arithmetic = Callable[[Derivation, NormalisedSlice], None]
 
-ARITHMETIC: dict[str, Arithmetic] = {
-    "softmax": softmax,
-    "sparsemax": sparsemax,
-    "entmax15": entmax15,
-    "sigmoid": sigmoid,
-    "hardmax": hardmax,
-    "quiet_softmax": quiet_softmax,
-    "linear": linear,
-}
+WRITTEN: dict[str, Arithmetic] = {"sparsemax": sparsemax, "entmax15": entmax15, "hardmax": hardmax}
 """By the name of the normaliser; each writes its lines, the last of which is the weight."""
 
 
@@ -182,8 +86,7 @@ def nothing(derivation: Derivation, line: NormalisedSlice, words: str) -> None:
 
 def _largest(derivation: Derivation, line: NormalisedSlice, m: float, words: str) -> Array:
     name = f"({line.name})" if " + " in line.name else line.name
-    top = rf"\max_l {name}"
-    member = rf"\max\bigl(0,\, {top}\bigr)" if words == "largest_or_zero" else top
+    member = rf"\max_l {name}"
     beside = derivation.sizes["masked"]
     above = chain(line.name, [derivation.fmt.vector(derivation.seen(line.x, beside), line.at)])
     return derivation.add_line(
@@ -206,15 +109,6 @@ def _exponents(
         Result((line.x - m) / divisor, {"x": line.x, "m": m, "divisor": divisor}, beside=beside / divisor),
         words=words,
         bars=line.label,
-    )
-
-
-def _exponentials(derivation: Derivation, line: NormalisedSlice, m: Array) -> Array:
-    u = _exponents(derivation, line, m)
-    seen = derivation.seen(u, derivation.sizes["masked"] / line.T)
-    members = [row([rf"e^{{{derivation.fmt.number(x)}}}" for x in seen], line.at)]
-    return derivation.add_line(
-        "exponentials", Equation("e^{u_l}", members, keep=line.at), Result(np.exp(u), {"u": u}), bars=line.label
     )
 
 
@@ -243,23 +137,6 @@ def _entmax_support(falling: Array, allowed: Array) -> Array:
     mean = np.cumsum(kept) / rank
     spread = np.cumsum(kept**2) - rank * mean**2
     return allowed & (mean - np.sqrt(np.maximum((1.0 - spread) / rank, 0.0)) <= falling)
-
-
-def _quotient(
-    derivation: Derivation,
-    line: NormalisedSlice,
-    parts: Array,
-    total: Array,
-    over: str,
-    under: str,
-    words: str = "weight",
-) -> None:
-    part = parts[line.at]
-    members = [
-        rf"\frac{{{over}}}{{{under}}}",
-        rf"\frac{{{derivation.fmt.number(part)}}}{{{derivation.fmt.number(total)}}}",
-    ]
-    _weight(derivation, line, members, part / total, {"part": part, "sum": total}, words)
 
 
 def _weight(

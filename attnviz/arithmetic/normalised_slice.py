@@ -1,0 +1,31 @@
+"""The scores that are normalised together: a row, or a column where the queries are normalised over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from attnviz.arrays import Array
+from attnviz.settings.language import translate
+
+
+@dataclass(frozen=True)
+class NormalisedSlice:
+    """The scores x that are normalised together, the cell's place among them, the temperature, and what came out.
+
+    name     what one of the scores is called, with l for its place in the line
+    divided  the same over the temperature, with @
+    size     how large the numbers are whose sums the scores are
+    """
+
+    x: Array
+    at: int
+    T: float
+    recorded: Array
+    over_keys: bool
+    name: str
+    divided: str
+    size: float = 0.0
+
+    def label(self, place: int) -> str:
+        """Return the label under the bar of a score."""
+        return translate("key {n}", n=place) if self.over_keys else translate("query {n}", n=place)
