@@ -15,6 +15,7 @@ from attnviz.arithmetic import file_places
 from attnviz.arrays import Array
 from attnviz.engine.records.pretrained import anatomy_of
 from attnviz.engine.records.trace import Step, Trace, result_of
+from attnviz.engine.records.typed_rows import score_of
 
 AFFINE: Mapping[str, tuple[str, str, str]] = {
     "queries": ("input", "w_q", "b_q"),
@@ -61,7 +62,7 @@ def offered(trace: Trace, layer: int) -> tuple[str, ...]:
     """Return the steps of a layer whose numbers are sums of products, in the order of the data."""
     steps = trace.layers[layer]
     turned = ("queries", "keys") if "projected_queries" in steps else ()
-    dot = trace.config.score in ("dot", "scaled_dot") and "queries" in steps
+    dot = score_of(trace.config).is_dot and "queries" in steps
     sums = {"scores": dot, "heads": "values" in steps}
 
     def is_sum(name: str) -> bool:

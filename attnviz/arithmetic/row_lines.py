@@ -148,7 +148,7 @@ class _Writer:
     def _is_vector(self, node: Node) -> bool:
         return self._formula.kind.over in node.axes
 
-    def write(self, line: CellLine, label: Callable[[int], str], **facts: object) -> None:
+    def write(self, line: CellLine, label: Callable[[int], str], plus: str = "") -> None:
         """Write a line that has a name, and let those after it go on with it."""
         node = self._formula.named[line.formula.partition(" = ")[0]]
         is_vector, keep = self._is_vector(node), self._line.at if self._line else None
@@ -171,7 +171,7 @@ class _Writer:
                 Result(values, operands, beside=self._sizes[id(node)]),
                 words=words,
                 bars=label if is_vector else None,
-                **facts,
+                plus=plus,
             )
         if line.symbol or not ("d" in node.axes or node.op == "sum"):
             self._symbols.known[id(node)] = line.symbol or symbol.removeprefix(r"\textstyle")

@@ -37,6 +37,7 @@ def test_readings_know_no_row_by_its_name() -> None:
     for table in (rows.WRITTEN, normaliser_formulas.WRITTEN, interactive_html.WRITTEN, written_lines.WRITTEN):
         assert set(table) == sorts
     others = {
+        "arithmetic/cell_position.py": {"window"},  # that of a trained model
         "exports/mask_code.py": {"additive"},  # a form of a mask, which PyTorch adds
         "exports/script/inputs.py": {"padding"},  # the words that are looked at
         "exports/script/rows.py": {"padding"},
