@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 import tracemalloc
+import unicodedata
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from attnviz import Model, load
+from attnviz.engine.tables.lexicon import lexicon
 from tests.small_models import FOLDER
 
 pytestmark = pytest.mark.slow
@@ -63,3 +67,34 @@ def test_a_trace_holds_no_copy_of_its_weights(minilm: Model) -> None:
     tracemalloc.stop()
     assert 24 <= len(trace.query_tokens) <= 32
     assert held < 15e6
+
+
+OLDER = frozenset("\u166d\u1734\u1885\u1886")
+"""Characters that the library's tables of Unicode, which are older than Python's, take for something else."""
+
+
+def lines(n: int) -> Iterator[str]:
+    """Sentences of everyday words in many spellings, among them stretches of any characters of Unicode 3.2."""
+    dice = random.Random(16)  # noqa: S311
+    words = sorted(lexicon().places)
+    old = unicodedata.ucd_3_2_0
+    characters = [c for c in map(chr, range(0x110000)) if old.category(c) not in ("Cn", "Cs") and c not in OLDER]
+    spellings: list[Callable[[str], str]] = [str, str.upper, str.title, lambda word: word + dice.choice("'s ,.!?-_")]
+    for _ in range(n):
+        parts = [dice.choice(spellings)(dice.choice(words)) for _ in range(dice.randint(1, 12))]
+        if dice.random() < 0.4:
+            parts.insert(dice.randint(0, len(parts)), "".join(dice.choices(characters, k=dice.randint(1, 6))))
+        if dice.random() < 0.2:
+            parts.append("".join(dice.choice(words) for _ in range(3)))
+        yield dice.choice([" ", "  ", "\t", " "]).join(parts)
+
+
+@pytest.mark.nightly
+def test_fifty_thousand_lines_are_cut_as_the_library_cuts_them(minilm: Model) -> None:
+    library = pytest.importorskip("tokenizers")
+    theirs = library.Tokenizer.from_file(str(minilm.folder / "tokenizer.json"))
+    theirs.no_padding()
+    theirs.no_truncation()
+    for line in lines(50_000):
+        found = theirs.encode(line)
+        assert minilm.tokenise(line) == (found.ids, found.tokens), ascii(line)

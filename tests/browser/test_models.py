@@ -1,0 +1,33 @@
+"""A page with a trained model: all heads at once, one opened by a click, and a number down to its row in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.quiet import QUIET
+from tests.small_models import FOLDER
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def site(server: Callable[..., Any]) -> Any:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("ATTNVIZ_MODELS", f"bert={FOLDER / 'bert'}")
+        return server("app.py")
+
+
+def test_a_click_in_the_mosaic_opens_the_head_and_its_numbers_name_the_file(browser_page: Any, site: Any) -> None:
+    page = browser_page
+    page.goto(f"{site.url}/?v=1&model=bert&sentence=the+cat+sat&every=yes&panel=products&step=queries")
+    tiles = page.locator(".mosaic .grid button")
+    tiles.nth(5).wait_for()
+    assert tiles.count() == 8
+    tiles.nth(5).click()
+    page.wait_for_function("new URLSearchParams(location.search).get('focus') === '2'")
+    page.evaluate(QUIET)
+    assert "layer=2" in page.url
+    page.get_by_text("encoder.layer.1.attention.self.query.weight[").first.wait_for()
