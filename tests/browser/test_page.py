@@ -217,7 +217,7 @@ SHOWN = {
     "mask": ".st-key-mask-panel",
     "cell": "[class*=st-key-part-]",
     "backward": ".st-key-slope-sizes",
-    "products": ".st-key-products",
+    "products": "[data-testid=stDataFrame]",
     "layers": ".st-key-cosines",
     "twin": ".st-key-twin-heads",
 }
