@@ -93,7 +93,10 @@ def _named(draft: object, item: Field[Any], kind: Named, common: dict[str, Any])
         if not name:
             return translate("None: made here")
         short = name.partition("~")[0]
-        return short if name in kind.offered() else translate("{name} (not here)", name=short)
+        is_here = name in kind.offered() or (
+            name == short and any(each.startswith(f"{name}~") for each in kind.offered())
+        )
+        return short if is_here else translate("{name} (not here)", name=short)
 
     return st.selectbox(options=names, index=at, format_func=worded, **common)
 
