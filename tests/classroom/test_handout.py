@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from attnviz.classroom import question_codec
+from attnviz.classroom import open_questions, question_codec
 from attnviz.classroom.printed import blanks, handout
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Question
+from attnviz.text.captions import NAMES
+from attnviz.text.sentences import within_sentence
 
 CONFIG = Config(sentence="one two three four five", n_heads=3, d_k=4, d_v=2, mask="causal", seed=5)
 ITEMS = (
@@ -134,23 +136,62 @@ def test_every_lesson_prints(name: str, solutions: bool) -> None:
     assert ('class="right"' in html) <= solutions
 
 
-def questions_of(name: str) -> list[Question]:
-    return [slide.question for slide in LESSONS[name].slides if slide.question]
+FOLLOWS = {
+    "embedded": [{"token_embeddings"}, {"positions"}],
+    "queries": [{"embedded"}, {"w_q"}],
+    "keys": [{"embedded", "embedded_kv"}, {"w_k"}],
+    "values": [{"embedded", "embedded_kv"}, {"w_v"}],
+    "scores": [{"queries"}, {"keys"}],
+    "scaled": [{"scores"}],
+    "masked": [{"scores", "scaled"}],
+    "weights": [{"scores", "scaled", "masked"}],
+    "heads": [{"weights"}, {"values"}],
+    "output": [{"concat"}, {"w_o"}],
+}
+
+
+def sections(name: str, solutions: bool = False) -> list[tuple[Config, dict[tuple[str, str], list[list[str]]]]]:
+    """For each slide on paper the setting of its run, and by step and head the kinds of the cells of its tables."""
+    lesson, steps = LESSONS[name], {within_sentence(text): step for step, text in NAMES.items()}
+    found = []
+    parts = handout.html(lesson, solutions=solutions).split("<section>")[1:]
+    for slide, part in zip(lesson.slides, parts, strict=True):
+        own, trace = run(lesson.config), run(lesson.on(slide))
+        trace = open_questions.run_of(slide.question, own, trace) if slide.question and not solutions else trace
+        tables = {}
+        for caption, rows in Tables(part).found.items():
+            text, _, head = caption.partition(", head ")
+            step = next(step for words, step in steps.items() if text.endswith(f" {words}"))
+            tables[step, head] = [[kind for kind, _ in row] for row in rows if row]
+        found.append((trace.config, tables))
+    return found
 
 
 @pytest.mark.parametrize("name", LESSONS)
-def test_what_is_to_be_worked_out_follows_from_what_is_on_the_sheet(name: str) -> None:
-    needs = {"scores": {"queries", "keys"}, "heads": {"weights", "values"}}
-    symbols = {"S": "scores", "S′": "scaled", "Ŝ": "masked", "A": "weights", "Z": "heads"}
-    symbols |= {"Q": "queries", "K": "keys", "V": "values"}
-    for n, part in enumerate(handout.html(LESSONS[name], solutions=False).split("<h2>")[1:]):
-        questioned = {q.at.get("step", "weights") for q in questions_of(name)} | {"scaled", "masked"}
-        found = {symbols.get(each): rows for each, rows in matrices(part).items()}
-        for step in set(found) & {"scores", "weights", "heads"}:
-            if any(kind == "blank" for row in found[step] for kind, _ in row) and step not in questioned:
-                chain = {"scores", "scaled", "masked"} & found.keys()
-                assert needs.get(str(step), set()) <= found.keys(), (n + 1, step)
-                assert step != "weights" or chain, (n + 1, step)
+def test_what_every_blank_follows_from_is_on_the_sheet_before_it(name: str) -> None:
+    printed: dict[Config, set[tuple[str, str]]] = {}
+    for n, (config, tables) in enumerate(sections(name), 1):
+        there = printed.setdefault(config, set())
+        there.update(tables)
+        for (step, head), rows in tables.items():
+            if any("blank" in row for row in rows):
+                for group in FOLLOWS[step]:
+                    assert any((each, place) in there for each in group for place in {head, ""}), (n, step, group)
+
+
+def test_blanks_are_many_and_grey_cells_few() -> None:
+    tables = [rows for name in LESSONS for _, found in sections(name) for rows in found.values()]
+    cells = [kind for rows in tables for row in rows for kind in row]
+    assert cells.count("blank") > 200
+    assert cells.count("elsewhere") < 0.05 * cells.count("blank")
+
+
+def test_the_key_holds_the_answers_apart_from_the_sheet() -> None:
+    lesson = LESSONS["causal"]
+    html = handout.key(lesson)
+    safe(html)
+    assert html.count('class="key"') == sum(slide.question is not None for slide in lesson.slides)
+    assert "0.8818" in html
 
 
 def test_of_several_heads_a_table_says_which_it_is() -> None:

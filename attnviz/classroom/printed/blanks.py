@@ -26,12 +26,17 @@ WORKED_OUT = (*CHAIN, "weights", "heads")
 
 
 NEEDED: dict[str, tuple[tuple[str, ...], ...]] = {
+    "embedded": (("token_embeddings",), ("positions",)),
+    "queries": (("embedded",), ("w_q",)),
+    "keys": (("embedded", "embedded_kv"), ("w_k",)),
+    "values": (("embedded", "embedded_kv"), ("w_v",)),
     "scores": (("queries",), ("keys",)),
     "scaled": (("scores",),),
     "capped": (("scores", "scaled"),),
     "masked": (("scores", "scaled", "capped"),),
     "weights": (CHAIN,),
     "heads": (("weights",), ("values",)),
+    "output": (("concat",), ("w_o",)),
 }
 """What has to be printed for a step to be worked out: of each group one."""
 

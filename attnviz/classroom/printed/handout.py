@@ -51,6 +51,8 @@ WORDS = Words(
         "wide": "The matrices of this setting are too large for paper; a sentence of up to {n} words fits.",
         "questions": "Questions",
         "slide": "{n}",
+        "key": "Answer key",
+        "elsewhere": "A grey cell is left out because a question elsewhere asks for it.",
         "answer": "Answer:",
         "unanswerable": "This setting has no answer to it: {why}.",
         "setting": "The same numbers on a screen: put this after the question mark of the page's address: {link}",
@@ -70,7 +72,9 @@ PAGE = """<!DOCTYPE html>
 </body>
 </html>
 """
-SMALL = 8  # of one that stands beside the text of a lesson
+SMALL = LARGEST
+"""Rows, and columns, of a matrix that stands as numbers beside the text of a lesson."""
+
 WIDTH = 900
 BLANK = "____"
 READ = ("queries", "keys", "values")
@@ -111,6 +115,22 @@ def html(
     return PAGE.format(language=current_language(), title=markup.escape(words), style=_style(), body=whole)
 
 
+def key(lesson: Lesson) -> str:
+    """Return the answers to the questions of a lesson as one HTML file, apart from the sheet."""
+    own = run(lesson.config)
+    title = f"{lesson.title}: {WORDS['key']}"
+    lines = []
+    for n, slide in enumerate(lesson.slides, 1):
+        if slide.question is None:
+            continue
+        found = resolve(slide.question, run(lesson.on(slide)), own, worked=False)
+        sentences = " ".join(plain(sentence) for sentence in found.solution if sentence)
+        words, answer = (markup.escape(drawable(each)) for each in (plain(found.words), sentences))
+        lines.append(f'<div class="key"><b class="n">{n}</b>{words}<p><b>{answer}</b></p></div>')
+    whole = "\n".join([f"<h1>{markup.escape(title)}</h1>", *lines])
+    return PAGE.format(language=current_language(), title=markup.escape(title), style=_style(), body=whole)
+
+
 @cache
 def _style() -> str:
     return Path(__file__).with_name("handout.css").read_text("utf-8")
@@ -138,7 +158,9 @@ def _setting(paper: Paper, config: Config, items: Sequence[Item]) -> Iterator[st
 
 
 def _about_blanks(paper: Paper) -> str:
-    return WORDS["filled" if paper.solutions else "blanks"].format(seed=paper.seed, digits=paper.digits)
+    if paper.solutions:
+        return WORDS["filled"].format(seed=paper.seed, digits=paper.digits)
+    return f"{WORDS['blanks'].format(seed=paper.seed, digits=paper.digits)} {WORDS['elsewhere']}"
 
 
 def _numbers(paper: Paper, trace: Trace, questions: Sequence[Question]) -> Iterator[str]:
@@ -160,9 +182,15 @@ def _numbers(paper: Paper, trace: Trace, questions: Sequence[Question]) -> Itera
 
 
 def _tables(
-    paper: Paper, trace: Trace, layer: int, steps: Sequence[Step], head: int, questions: Sequence[Question]
+    paper: Paper,
+    trace: Trace,
+    layer: int,
+    steps: Sequence[Step],
+    head: int,
+    questions: Sequence[Question],
+    printed: Sequence[str] = (),
 ) -> str:
-    printed = [step.name for step in steps]
+    printed = [*printed, *(step.name for step in steps)]
     tables = (matrix(paper, trace, layer, step, head, questions, printed) for step in steps)
     return f'<div class="tables">{"".join(tables)}</div>'
 
@@ -170,13 +198,16 @@ def _tables(
 def _lesson(paper: Paper, lesson: Lesson) -> Iterator[str]:
     own = run(lesson.config)
     yield f'<p class="small">{markup.escape(" ".join(headline(own)))} {_about_blanks(paper)}</p>'
+    before: dict[Config, set[tuple[str, int, int]]] = {}
     for n, slide in enumerate(lesson.slides, 1):
-        trace = run(lesson.on(slide)) if slide.change else own
-        same = [other.question for other in lesson.slides if other.question and other.change == slide.change]
-        yield f"<h2>{WORDS['slide'].format(n=n)}</h2>{prose(_slide_text(paper, slide, trace, same))}"
-        yield from _slide(paper, slide, own, trace, same)
+        trace = run(lesson.on(slide))
+        alike = [each for each in lesson.slides if (each.change, each.fault) == (slide.change, slide.fault)]
+        same = [each.question for each in alike if each.question]
+        yield f"<section><h2>{WORDS['slide'].format(n=n)}</h2>{prose(_slide_text(paper, slide, trace, same))}"
+        yield from _slide(paper, slide, own, trace, same, before)
         if slide.question is not None:
             yield _question(paper, str(n), slide.question, trace, own)
+        yield "</section>"
 
 
 def _slide_text(paper: Paper, slide: Slide, trace: Trace, questions: Sequence[Question]) -> str:
@@ -197,10 +228,19 @@ def _is_questioned(trace: Trace, name: str, place: str, questions: Sequence[Ques
     return bool(blanks.questioned(trace, layer, step, questions)[tuple(index)])
 
 
-def _slide(paper: Paper, slide: Slide, own: Trace, trace: Trace, same: Sequence[Question]) -> Iterator[str]:
+def _slide(
+    paper: Paper,
+    slide: Slide,
+    own: Trace,
+    trace: Trace,
+    same: Sequence[Question],
+    before: dict[Config, set[tuple[str, int, int]]],
+) -> Iterator[str]:
     """Yield the steps of a slide: small ones as numbers, others as pictures.
 
     Before a question only what gives no answer.
+
+    before  by settings, the numbers that are on the sheet so far, as step, layer and head; these are added to it
     """
     layer, question = slide.layer - 1, slide.question
     open_question = question is not None and not paper.solutions
@@ -220,7 +260,10 @@ def _slide(paper: Paper, slide: Slide, own: Trace, trace: Trace, same: Sequence[
     steps = [found[name] for name in names if name in found]
     small = [step for step in steps if max(step.shape[-2:]) <= SMALL and step.array.ndim > 1]
     if small:
-        yield _tables(paper, trace, layer, small, head, same)
+        printed = before.setdefault(trace.config, set())
+        printed |= {(step.name, layer, head) for step in small}
+        there = [name for name, *place in printed if place == [layer, head]]
+        yield _tables(paper, trace, layer, small, head, same, there)
     large = [step.name for step in steps if step not in small and not _gives_away(paper, trace, layer, step, same)]
     if large:
         yield _picture(slides.pictures(trace, layer, large))

@@ -61,10 +61,12 @@ def matrix(
 ) -> str:
     """Return one head of a step as a table; the step whole, if it has no heads.
 
-    It has blanks if what it follows from is among the steps that are `printed`, and wherever a question asks.
+    It has blanks if what it follows from is among the steps that are `printed`. What a question asks for is left out
+    in any case: where it cannot be worked out, as a grey cell that is not to be filled in.
     """
     blank = blanks.questioned(trace, layer, step, questions)
-    if blanks.can_be_worked_out(step.name, printed):
+    is_solvable = blanks.can_be_worked_out(step.name, printed)
+    if is_solvable:
         blank = _blank(paper, trace, layer, step, questions)
     array = step.array
     if step.axes[0].endswith("head"):
@@ -79,17 +81,19 @@ def matrix(
     if step.axes[0].endswith("head") and trace.config.n_heads > 1:
         caption += f", {markup.escape(translate('head {n}', n=head + 1))}"
     top = "".join(f"<th>{markup.escape(name)}</th>" for name in ("", *columns[: array.shape[1]]))
-    body = "".join(
-        f"<tr><th>{markup.escape(name)}</th>{''.join(_cell(paper, x, hole) for x, hole in zip(line, holes))}</tr>"
-        for name, line, holes in zip(rows, array, blank)
-    )
+    lines = [
+        "".join(_cell(paper, x, hole, is_solvable) for x, hole in zip(line, holes)) for line, holes in zip(array, blank)
+    ]
+    body = "".join(f"<tr><th>{markup.escape(name)}</th>{line}</tr>" for name, line in zip(rows, lines))
     return f'<table class="matrix part"><caption>{caption}</caption><tr>{top}</tr>{body}</table>'
 
 
-def _cell(paper: Paper, x: float, hole: bool) -> str:
+def _cell(paper: Paper, x: float, hole: bool, is_solvable: bool) -> str:
     if not hole:
         return f"<td>{paper.number(float(x))}</td>"
-    return f'<td class="filled">{paper.number(float(x))}</td>' if paper.solutions else '<td class="blank"></td>'
+    if paper.solutions:
+        return f'<td class="filled">{paper.number(float(x))}</td>'
+    return f'<td class="{"blank" if is_solvable else "elsewhere"}"></td>'
 
 
 def worked(paper: Paper, trace: Trace, layer: int, head: int, questions: Sequence[Question]) -> Iterator[str]:

@@ -42,6 +42,7 @@ WORDS = Words(
         "compare": "Open this in Compare",
         "again": "Again with other numbers",
         "blanks": "Sheet to fill in",
+        "key": "Answer key",
         "assign": "Make it an assignment",
         "brought": "{n} questions of the lesson came along; others need another setting or other words.",
         "solutions": "Sheet with solutions",
@@ -250,3 +251,6 @@ def _ways_on(lesson: Lesson, slide: Slide, selection: Selection, own: Config, co
             )
             file = f"{lesson.name}-{name}.html"
             st.download_button(WORDS[name], sheet, file, "text/html", key=f"sheet-{name}", on_click="ignore")
+        answers = admission.later("file/handout", config, partial(handout.key, lesson))
+        file = f"{lesson.name}-key.html"
+        st.download_button(WORDS["key"], answers, file, "text/html", key="sheet-key", on_click="ignore")

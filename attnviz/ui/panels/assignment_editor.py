@@ -12,6 +12,7 @@ import streamlit as st
 from attnviz.classroom import question_codec
 from attnviz.classroom.marking import assignments, lesson_assignment
 from attnviz.classroom.marking.assignments import Assignment
+from attnviz.classroom.own_words import PROMPTS
 from attnviz.classroom.printed import handout
 from attnviz.classroom.question_codec import Item, Value
 from attnviz.classroom.resolved_question import ResolvedQuestion
@@ -160,7 +161,7 @@ def _is_open(trace: Trace, name: str) -> bool:
 def _place(trace: Trace, kind: str, n: int, name: str, held: dict[str, Value]) -> Value:
     options = _offered(trace, name, held)
     changes = {name: language.translate(label) for name, (label, _, _) in question_codec.CHANGES.items()}
-    words = {**changes, **question_codec.SAYS, **question_codec.PROMPTS, **NAMES}
+    words = {**changes, **question_codec.SAYS, **PROMPTS, **NAMES}
     return _pick(PLACES[name], options, held[name], f"posed.{n}.{kind}.{name}", words=words)
 
 
