@@ -31,6 +31,7 @@ WORDS = Words(
     }
 )
 OF_A_CELL = ("query", "key")
+HEADLINE = 48  # pixels at the foot of the window, for where the numbers come from
 
 
 def page(trace: Trace, selection: Selection) -> Selection:
@@ -48,7 +49,8 @@ def page(trace: Trace, selection: Selection) -> Selection:
     with st.container(key="explained"):
         place = st.empty()
     shown = replace(stages.stage(trace, step, entry.text, "", entry.words), large=True)
-    answer = heatmap.show([shown], key="class", picked=_picked(selection, entry.name, step), view=View(fill=True))
+    view = View(fill=True, reserved=HEADLINE)
+    answer = heatmap.show([shown], key="class", picked=_picked(selection, entry.name, step), view=view)
     if answer is not None and shown.axes == OF_A_CELL:
         head, query, key = (None if at is None else at + 1 for at in (answer.head, answer.row, answer.column))
         selection = replace(selection, head=head, query=query, key=key)

@@ -120,6 +120,7 @@ class Way {
     if (!step) return;
     arrow.type = "button";
     arrow.dataset.step = step;
+    arrow.setAttribute("aria-label", word); // also where there is no room for it
     arrow.addEventListener("click", () => this.tell(step));
   }
 
