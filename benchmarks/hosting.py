@@ -26,6 +26,7 @@ from typing import Any
 
 import floods
 import frames
+import learners
 import limits
 import load
 import table
@@ -51,6 +52,7 @@ class Sizes:
     disk: int = 10
     memory: tuple[int, int, tuple[int, ...], int] = (1_000, 300, (1, 2, 3, 4, 5, 6), 1)
     trials: int = 50
+    learners: int = 30
     browser: str | None = None
 
 
@@ -69,6 +71,7 @@ SMALL: dict[str, Any] = {
     "disk": 3,
     "memory": (1_000, 10, (1,), 1),
     "trials": 2,
+    "learners": 3,
 }
 
 
@@ -87,6 +90,7 @@ PARTS: dict[str, Callable[[Sizes], Outcome]] = {
     "move": lambda sizes: alone(load.move, sizes.moves),
     "bursts": lambda sizes: alone(load.bursts, sizes.bursts, sizes.rounds),
     "steady": lambda sizes: alone(load.steady, *sizes.steady),
+    "learners": lambda sizes: alone(learners.learners, sizes.learners),
     "held": lambda sizes: alone(load.held, *sizes.held),
     "soak": lambda sizes: alone(load.soak, *sizes.soak),
     "flood": lambda sizes: alone(floods.flood, sizes.flood, sizes.rest),

@@ -123,6 +123,10 @@ class Visitor:
                 return
         raise WrongPageError(f"seed {seed} was asked for; the address is {self.query}")
 
+    async def ended(self) -> None:
+        """Wait for the end of a run, whatever it shows."""
+        await asyncio.wait_for(self._answer(), PATIENCE)
+
     async def _answer(self) -> list[Numbers]:
         """Read until a run is through; the numbers in its charts. A run that gave way to the next is no answer."""
         charts: list[Numbers] = []
@@ -147,13 +151,15 @@ class Visitor:
                     return charts
 
     def _seen(self, message: ForwardMsg) -> list[Numbers]:
-        """What one element says: a chart's numbers, or nothing; remembers the number fields."""
+        """What one element says: a chart's numbers, or nothing; remembers number fields and buttons."""
         element = message.delta.new_element
         match element.WhichOneof("type"):
             case "exception":
                 raise WrongPageError(f"the page shows {element.exception.type}")
             case "number_input":
                 self.widgets[element.number_input.id.rpartition("-")[2]] = element.number_input.id
+            case "button":
+                self.widgets[element.button.id.rpartition("-")[2]] = element.button.id
             case "bidi_component" if element.bidi_component.component_name == "attnviz_pictures":
                 return brought(element.bidi_component.bytes)
         return []

@@ -16,12 +16,12 @@ MOST_BYTES = 3_000_000
 
 def made(name: str) -> tuple[bytes, str]:
     """Learn the film of a task; return its file and its hash."""
-    learner = films.Learner(films._what_is_learned(TASKS[name].config()), run)
+    learner = films.Learner(films.what_is_learned(TASKS[name].config()), run)
     last = TASKS[name].game.recipe["learn_steps"]
     learner.until(last)
     frames = {step: learner.frames[step] for step in films.kept_steps(last)}
     measures = {step: (m.loss, m.right, m.crisp) for step in frames for m in [learner.measured(step)]}
-    return shipped.packed(frames, measures, learner._trainer.layout.sizes), shipped.digest(frames)
+    return shipped.packed(frames, measures, learner.trainer.layout.sizes), shipped.digest(frames)
 
 
 def main() -> None:

@@ -23,7 +23,17 @@ from attnviz.ui.components import paste_guard
 from attnviz.ui.pages import assignments, registry, your_data
 from attnviz.ui.pages.registry import PAGES
 from attnviz.ui.panels import grading_desk, model, typed, what_if
-from attnviz.ui.session import admission, browser_history, locale, places, session_state, transport, unfinished, widgets
+from attnviz.ui.session import (
+    admission,
+    browser_history,
+    learner,
+    locale,
+    places,
+    session_state,
+    transport,
+    unfinished,
+    widgets,
+)
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection, outside, outside_lesson, within
 
@@ -103,6 +113,8 @@ def _page() -> None:
 
     # One place for all notes, so that what is below keeps its own when one comes or goes: a browser draws anew what
     # moves, and a stroke that is just being painted there would be lost.
+    if shown.head:
+        shown.head(draft, selection)
     notes = st.container()
     with notes:
         notice(*problems, *(faults if selection.page == "assign" else ()))
@@ -130,6 +142,7 @@ def _begin() -> None:
     st.set_page_config(page_title=WORDS["title"], layout="wide", initial_sidebar_state=SIDEBAR)
     st.html(Path(__file__).with_name("page.css"))
     browser_history.listen()
+    learner.begin()
     if unfinished.wants_default():
         session_state.adopt(OPENING, Selection())
 

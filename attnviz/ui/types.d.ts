@@ -175,3 +175,59 @@ export interface Motion {
   query: string;
   key: string;
 }
+
+/** The script of the worker that learns, as a text. */
+declare global {
+  const WORKER: string;
+}
+
+/** What is to be learned, as `exchange.packed` sends it; numbers and places of sentences follow after it. */
+export interface LearningJob {
+  key: string;
+  /** Those whose frames are kept. */
+  steps: number[];
+  last: number;
+  score: string;
+  normaliser: string;
+  temperature: number;
+  scale: number;
+  softcap: number;
+  residual: boolean;
+  cross: boolean;
+  rate: number;
+  batch: number;
+  held_out: number;
+  at_once: number;
+  /** Tokens of queries and keys, widths and heads. */
+  n: number;
+  m: number;
+  d_model: number;
+  d_k: number;
+  d_v: number;
+  heads: number;
+  kv_heads: number;
+  /** The names and lengths of the parameters of each layer, and of the arrays that follow. */
+  parameters: [name: string, length: number][][];
+  constants: [name: string, length: number][];
+  places: [name: string, length: number][];
+  words: Record<"here" | "layer" | "weights" | "loss", string>;
+  /** The colours of shares, on a light page and on a dark one. */
+  colours: string[][];
+}
+
+/** A film that was learned: of each frame its step, loss, right and crisp, exponents, and three bytes a number. */
+export interface LearnedFilm {
+  key: string;
+  steps: number[];
+  figures: number[][];
+  exponents: number[][];
+  numbers: string;
+}
+
+/** What the worker says: how far it is, and in the end the film. */
+export interface LearningTold {
+  step: number;
+  loss: number;
+  weights: Float64Array[];
+  film?: LearnedFilm;
+}

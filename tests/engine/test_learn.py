@@ -80,7 +80,7 @@ def test_without_the_mask_induction_looks_at_the_answer():
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", ["translation", "backwards", "recall", "induction"])
-def test_what_is_learned_stays(name):
+def testwhat_is_learned_stays(name):
     film = learn(TASKS[name].config(learn_steps=700))
     assert min(right for step, right in zip(film.steps, film.right) if step > WITHIN[name] + 20) >= 0.985
 
@@ -178,7 +178,7 @@ VARIANTS: list[dict[str, Any]] = [
 def test_the_gradient_is_that_of_the_loss(changes, task, monkeypatch):
     monkeypatch.setattr(exact, "rounded", lambda x: x)  # otherwise the loss is a staircase of very small steps
     config = Config(**SMALL | {"initialiser": "learned", "task": task, "sentence": "a"} | changes)
-    trainer = films.Learner(films._what_is_learned(config), run)._trainer
+    trainer = films.Learner(films.what_is_learned(config), run)._trainer
     queries, keys = trainer.game.examples(0, "batch", 3, 0)
     answers = trainer.game.judge(queries, keys)
 
@@ -219,7 +219,7 @@ def test_no_steps_are_glorot_to_the_last_bit(name):
 )
 def test_run_has_the_frame_and_the_weights_that_were_learned_with(config):
     film = learn(config)
-    trainer = film._learner._trainer
+    trainer = film._learner.trainer
     game = GAMES[config.task]
     shown = replace(config, sentence=game.recipe["sentence"], second_sentence=game.recipe.get("second_sentence", ""))
     x = run(replace(shown, learn_steps=0))

@@ -41,7 +41,7 @@ x86 = pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="
 def digest(film: str) -> str:
     """The hash of the parameters of a film such as “backwards 20”, learned here and now."""
     name, steps = film.split()
-    learner = films.Learner(films._what_is_learned(TASKS[name].config()), run)
+    learner = films.Learner(films.what_is_learned(TASKS[name].config()), run)
     learner.until(int(steps))
     return shipped.digest(learner.frames)
 
@@ -127,7 +127,7 @@ def joined(layers: list[dict[str, np.ndarray]]) -> np.ndarray:
 
 def test_frames_that_come_with_the_package_are_those_that_are_learned() -> None:
     config = TASKS["backwards"].config()
-    learner = films.Learner(films._what_is_learned(config), run)
+    learner = films.Learner(films.what_is_learned(config), run)
     learner.until(20)
     film = learn(config)
     for step in (0, 10, 20):
@@ -137,7 +137,7 @@ def test_frames_that_come_with_the_package_are_those_that_are_learned() -> None:
 
 
 def test_a_film_with_another_hash_is_learned_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = films._what_is_learned(TASKS["backwards"].config())
+    config = films.what_is_learned(TASKS["backwards"].config())
     assert len(films.Learner(config, run).with_shipped().frames) == 9
     monkeypatch.setattr(shipped, "hashes", lambda: {"backwards": "0" * 64})
     assert len(films.Learner(config, run).with_shipped().frames) == 1

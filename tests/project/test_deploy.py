@@ -75,6 +75,7 @@ def test_the_policy_allows_no_script_but_our_own() -> None:
     words = {word for words in parts.values() for word in words} - {*ours}
     assert not [word for word in words if "*" in word or "http" in word or "eval" in word]
     assert parts["connect-src"] == ["'self'"]
+    assert parts["worker-src"] == ["blob:"]  # in which a browser learns; its script comes with the component
 
 
 def test_a_missing_replica_neither_stops_nginx_nor_is_lost_when_it_comes_back() -> None:

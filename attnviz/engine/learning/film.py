@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -97,6 +97,29 @@ def kept_steps(last: int) -> tuple[int, ...]:
     return (*(step for step in stops if step < last), last)
 
 
+class Frames(Protocol):
+    """Frames of a setting, wherever they were learned."""
+
+    def kept(self, last: int) -> tuple[int, ...]:
+        """Return the steps up to a last one whose frames there are."""
+
+    def layers(self, step: int) -> list[dict[str, Array]]:
+        """Return the parameters of a frame, which are not to be changed."""
+
+    def measured(self, step: int) -> Measured:
+        """Return what a frame can do."""
+
+
+class FramesElsewhere(Frames, Protocol):
+    """Frames that were learned elsewhere, as many as there are."""
+
+    def reaches(self, step: int) -> bool:
+        """Return whether there is a frame of this step, or learning ended before it."""
+
+    def until(self, step: int) -> int:
+        """Return the last step that there is up to this one."""
+
+
 @dataclass(frozen=True)
 class Film:
     """Parameters while they are learned.
@@ -112,7 +135,7 @@ class Film:
 
     steps: tuple[int, ...]
     notes: tuple[str, ...]
-    _learner: Learner
+    _learner: Frames
 
     def at(self, step: int) -> list[dict[str, Array]]:
         """Return the parameters of a kept step as `run` takes them: a dict for each layer.
@@ -156,14 +179,14 @@ class Learner:
 
     def __init__(self, config: Config, run: Run) -> None:
         self._config, self._run = config, run
-        self._trainer = self._begun()
-        self.frames: dict[int, Array] = {0: self._trainer.vector}
+        self.trainer = self._begun()
+        self.frames: dict[int, Array] = {0: self.trainer.vector}
         self._found: dict[int, Measured] = {}
 
     def with_shipped(self) -> Learner:
         """Take the frames that come with the package, where it has the film of this very setting."""
         if is_shipped(self._config):
-            layout = self._trainer.layout
+            layout = self.trainer.layout
             found = shipped.read(self._config.task, self.frames[0], layout.sizes)
             if found is not None:
                 self.frames = found[0]
@@ -181,33 +204,37 @@ class Learner:
         """Learn until a step, and return the last step that there is: less where a number became too large."""
         if step in self.frames:
             return step
-        if step < self._trainer.step:
-            self._trainer = self._begun()  # the frame between two that are kept
+        if step < self.trainer.step:
+            self.trainer = self._begun()  # the frame between two that are kept
         stops = {*kept_steps(step)}
-        while self._trainer.step < step and self._trainer.advance():
-            if self._trainer.step in stops:
-                self.frames[self._trainer.step] = self._trainer.frame()
-        last = min(self._trainer.step, step)
+        while self.trainer.step < step and self.trainer.advance():
+            if self.trainer.step in stops:
+                self.frames[self.trainer.step] = self.trainer.frame()
+        last = min(self.trainer.step, step)
         if last not in self.frames:
-            self.frames[last] = self._trainer.frame()
+            self.frames[last] = self.trainer.frame()
         return last
+
+    def kept(self, last: int) -> tuple[int, ...]:
+        """Return the steps up to a last one whose frames there are."""
+        return kept_steps(last)
 
     def layers(self, step: int) -> list[dict[str, Array]]:
         """Return the parameters of a frame, which are not to be changed."""
         vector = self.frames[step].view()
         vector.flags.writeable = False
-        return self._trainer.layout.layers(vector)
+        return self.trainer.layout.layers(vector)
 
     def measured(self, step: int) -> Measured:
         """Measure a frame, once."""
         if step not in self._found:
-            self._found[step] = self._trainer.measured(self.frames[step])
+            self._found[step] = self.trainer.measured(self.frames[step])
         return self._found[step]
 
     @property
     def n_bytes(self) -> int:
         """The bytes that it holds in memory."""
-        return self._trainer.vector.nbytes * (len(self.frames) + 3) + self._trainer.network.embeddings.nbytes
+        return self.trainer.vector.nbytes * (len(self.frames) + 3) + self.trainer.network.embeddings.nbytes
 
 
 _LEARNERS: OrderedDict[Config, Learner] = OrderedDict()
@@ -226,8 +253,12 @@ def film_of(config: Config, run: Run) -> Film:
     why = obstacle(config)
     if why:
         raise ConfigError(NOTES["cannot"].format(why=why))
-    key, last = _what_is_learned(config), config.learn_steps
+    key, last = what_is_learned(config), config.learn_steps
     learner = _kept(key)
+    if learner is None or last not in learner.frames:
+        elsewhere = _elsewhere(key)
+        if elsewhere is not None and elsewhere.reaches(last):
+            return _film(config, elsewhere, elsewhere.until(last))
     if learner is None and is_shipped(config):
         learner = _keep(key, Learner(key, run).with_shipped())
     if learner is None or last not in learner.frames:
@@ -235,14 +266,32 @@ def film_of(config: Config, run: Run) -> Film:
             learner = _kept(key) or Learner(key, run)
             last = learner.until(last)
             _keep(key, learner)
+    return _film(config, learner, last)
+
+
+def _film(config: Config, learner: Frames, last: int) -> Film:
     notes = (NOTES["not_finite"].format(n=last),) if last < config.learn_steps else ()
-    return Film(kept_steps(last), notes, learner)
+    return Film(learner.kept(last), notes, learner)
 
 
 def is_kept(config: Config) -> bool:
     """Return whether the film of a setting is in memory, so that it costs nothing."""
-    learner = _kept(_what_is_learned(config))
-    return costs_nothing(config) or (learner is not None and config.learn_steps in learner.frames)
+    key = what_is_learned(config)
+    learner, elsewhere = _kept(key), _elsewhere(key)
+    there = elsewhere is not None and elsewhere.reaches(config.learn_steps)
+    return there or costs_nothing(config) or (learner is not None and config.learn_steps in learner.frames)
+
+
+_elsewhere: Callable[[Config], FramesElsewhere | None] = lambda key: None  # noqa: E731
+
+
+def look_also(elsewhere: Callable[[Config], FramesElsewhere | None]) -> None:
+    """Ask also here for the film of a setting, whatever its `learn_steps`, before it is learned.
+
+    What is found is shown, and never kept for others.
+    """
+    global _elsewhere
+    _elsewhere = elsewhere
 
 
 def _kept(key: Config) -> Learner | None:
@@ -264,7 +313,7 @@ def _keep(key: Config, learner: Learner) -> Learner:
 
 def is_shipped(config: Config) -> bool:
     """Return whether the film of a setting comes with the package."""
-    return config.task in shipped.hashes() and _what_is_learned(config) == _opening(config.task)
+    return config.task in shipped.hashes() and what_is_learned(config) == _opening(config.task)
 
 
 def costs_nothing(config: Config) -> bool:
@@ -277,14 +326,14 @@ def costs_nothing(config: Config) -> bool:
 def _opening(task: str) -> Config:
     """Return the learned part of the setting that a task opens with."""
     recipe: Mapping[str, Any] = GAMES[task].recipe
-    return _what_is_learned(Config(**{"initialiser": "learned", "task": task} | dict(recipe)))
+    return what_is_learned(Config(**{"initialiser": "learned", "task": task} | dict(recipe)))
 
 
 READ_ONLY = ("sentence", "second_sentence", "tokeniser", "piece_length", "bos", "eos", "pad_to", "max_tokens", "edits")
 """Settings of what is read afterwards, which change nothing in what is learned."""
 
 
-def _what_is_learned(config: Config) -> Config:
+def what_is_learned(config: Config) -> Config:
     """Return the setting with everything that does not change what is learned as the task has it."""
     game, fields = GAMES[config.task], {item.name: default(item) for item in settings(config)}
     plain: dict[str, Any] = {name: fields[name] for name in READ_ONLY}

@@ -103,15 +103,19 @@ _PLAYED = "_learn_played"
 """Of the session: the frame that is shown while the film is played."""
 
 
+def head(config: Config, selection: Selection) -> None:
+    """Draw the tasks, which are there also while one is learned."""
+    _tasks(config, selection)
+    is_learned = INITIALISERS[config.initialiser].learned
+    paragraph([GAMES[config.task].note if is_learned else WORDS["choose"]])
+
+
 def page(trace: Trace, selection: Selection) -> Selection:
     """Draw the page; the selection as the visitor leaves it."""
     config = trace.config
-    _tasks(config, selection)
     if not INITIALISERS[config.initialiser].learned:
-        paragraph([WORDS["choose"]])
         return selection
     game = GAMES[config.task]
-    paragraph([game.note])
     whole = replace(config, learn_steps=max(config.learn_steps, game.recipe["learn_steps"]))
     if films.obstacle(config) or not (whole == config or _may_learn(whole)):
         return selection

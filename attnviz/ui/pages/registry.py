@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from attnviz.engine.records.config import Config
 from attnviz.ui.pages import assignments, compare, experiments, explore, exports, learn, lessons, presenter, your_data
 from attnviz.ui.session.selection import Selection
 
@@ -16,18 +17,20 @@ class Page:
     It gets the setting in place of the trace where `of_setting` is False: nothing has been computed then. The desks of
     assignments get the assignment, too, which is opened before anything is drawn.
 
+    head          draws what stands above everything else, also while the setting is still being learned
     has_controls  whether the setting is offered beside it
     of_setting    whether it shows the run of that setting, so that what is said of the run is said above it
     """
 
     page: Callable[..., Selection]
+    head: Callable[[Config, Selection], None] | None = None
     has_controls: bool = True
     of_setting: bool = True
 
 
 PAGES = {
     "explore": Page(explore.page),
-    "learn": Page(learn.page),
+    "learn": Page(learn.page, learn.head),
     "compare": Page(compare.page),
     "experiments": Page(experiments.page),
     "lessons": Page(lessons.page, has_controls=False, of_setting=False),

@@ -22,7 +22,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.exports.formats import ExportTarget, export
 from attnviz.settings.language import Words
-from attnviz.ui.session import locale, unfinished
+from attnviz.ui.session import learner, locale, unfinished
 from attnviz.ui.session.notices import notice
 from attnviz.ui.session.run_queue import RunQueue
 
@@ -63,13 +63,15 @@ def _length(of: Config | Trace) -> int:
 
 
 def admitted(what: str, of: Config | Trace, *beside: Config) -> bool:
-    """Say why something cannot be made here, if so; else wait for other large ones if it is large, and return True.
+    """Say why something cannot be made here or now, if so; else wait for others if it is large, and return True.
 
     what    a name in `cost_table.NEEDS`;  beside  settings whose runs are in memory at the same time
     """
     refused = refusal(what, of, *beside)
     if refused:
         notice(refused, kind="fault")
+        return False
+    if not learner.at_hand(*(each if isinstance(each, Config) else each.config for each in (of, *beside))):
         return False
     if _waits(what, of, *beside):
         if not unfinished.may_begin(unfinished.name(what, of if isinstance(of, Config) else of.config, beside)):

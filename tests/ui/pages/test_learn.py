@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from typing import Any
 
 import numpy as np
@@ -9,11 +11,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import TASKS, Config, learn, run
+from attnviz.engine import exchange
 from attnviz.engine.learning import film as films
 from attnviz.engine.learning.trainer import Trainer
 from attnviz.engine.tasks.tasks import GAMES
 from attnviz.settings import url_codec
 from attnviz.ui.pages import learn as page
+from attnviz.ui.session import learner
 from tests.page_figures import figures, numbers
 from tests.ui.test_app import clean, drawn, expected, opened, said
 
@@ -147,6 +151,70 @@ def test_what_would_take_too_long_is_refused() -> None:
     assert clean(at)
     assert "This would keep the server busy" in said(at)
     assert "fewer steps of learning" in said(at)
+
+
+def answered(config: Config, last: int) -> tuple[exchange.Job, dict[str, Any]]:
+    """A job, and what a browser sends back for it: every number is 0."""
+    job = exchange.job(config, last, config.learn_steps)
+    assert job is not None
+    numbers = np.full((len(job.steps) * sum(job.sizes), 3), [0, 0, 16], dtype=np.uint8)
+    return job, {
+        "key": job.key,
+        "steps": [*job.steps],
+        "figures": [[1.0, 0.5, 0.25]] * (len(job.steps) + 1),
+        "exponents": [[0] * len(job.sizes)] * len(job.steps),
+        "numbers": base64.b64encode(numbers.tobytes()).decode(),
+    }
+
+
+def test_an_own_setting_is_handed_to_the_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[bytes] = []
+    monkeypatch.setattr(learner, "is_offered", True)
+    monkeypatch.setattr(learner, "_component", lambda **more: sent.append(more["data"]))
+    monkeypatch.setattr(Trainer, "advance", lambda self: pytest.fail("the server learns"))
+    at = learning(seed=11)
+    assert clean(at)
+    assert json.loads(sent[-1].partition(b"\0")[0])["steps"] == [*range(10, 81, 10)]
+    assert "task-dates" in {button.key for button in at.button}
+    assert "frame" not in {each.key for each in at.select_slider}
+    at.run()
+    assert sent[-1] == sent[0], "it would begin anew"
+    job, answer = answered(TASKS["backwards"].config(seed=11), 80)
+    found = exchange.received(answer, job)
+    assert found is not None
+    at.session_state[learner._FILMS] = {job.config: exchange.ReceivedFrames(found, job)}
+    at.run()
+    assert clean(at)
+    assert "50% is right, and 25% of the weight" in said(at)
+    np.testing.assert_allclose(maps(at)[0], 1 / 8)
+
+
+def test_what_the_browser_sends_is_kept_if_it_is_a_film_and_else_the_server_learns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    job, answer = answered(TASKS["backwards"].config(seed=12), 80)
+    for sent, kept in ((answer, 1), (answer | {"numbers": "AAAA"}, 0)):
+        state: dict[str, Any] = {learner._PENDING: ("", (job, b"")), learner.KEY: {"film": sent}}
+        monkeypatch.setattr(learner.st, "session_state", state)
+        learner._film_changed()
+        assert len(state.get(learner._FILMS, {})) == kept
+        assert bool(state.get(learner._FAILED)) == (not kept)
+        learner._film_changed()  # the same once more is of no job
+
+
+def test_a_link_makes_the_server_learn_no_longer_than_moments(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as here:
+        here.setattr(Trainer, "advance", lambda self: pytest.fail("the server learns"))
+        for name in ("recall", "induction"):
+            at = learning(name, seed=13, learn_steps=400)
+            assert clean(at)
+            assert "it begins only if you want it" in said(at)
+    monkeypatch.setattr(learner, "FREE", 0.01)
+    at = learning(seed=14)
+    assert "it begins only if you want it" in said(at)
+    at.button(key="learn-on-server").click().run()
+    assert clean(at)
+    assert "On 200 sentences" in said(at)
 
 
 @pytest.mark.parametrize("hostile", [{"task": "chess"}, {"learn_steps": "1e99"}, {"learn_rate": "nan"}, {"frame": "9"}])

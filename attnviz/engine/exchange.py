@@ -1,0 +1,264 @@
+"""A film that is learned elsewhere: what that takes, packed as bytes, and what comes back, which may be anything.
+
+A browser does so with the same arithmetic, and so with the same bits. It gets numbers and places in a vocabulary; what
+a task is and how its sentences are drawn, it need not know.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from attnviz.engine.learning.film import Learner, kept_steps, what_is_learned
+from attnviz.engine.learning.network import Network
+from attnviz.engine.learning.trainer import AT_ONCE, HELD_OUT, Measured
+from attnviz.engine.numerics.exact import BITS
+from attnviz.engine.records.config import Config
+from attnviz.engine.run import run
+from attnviz.engine.tasks.game import Answers, Game
+from attnviz.engine.tasks.tasks import GAMES
+
+Array = np.ndarray
+
+MOST_SENT, MOST_BACK = 2_000_000, 640_000
+"""Bytes of a job, and of the numbers of its frames: as text these are a third more, and a message may hold 1 MB."""
+
+BYTES = 3
+"""Of a number of a frame: whole numbers of 20 bits, with 2**20 added."""
+
+MOST_EXPONENT = 60
+MOST_LOSS = 1e300
+
+
+@dataclass(frozen=True)
+class Job:
+    """Learning one setting, to be done elsewhere.
+
+    key    names what is to be learned; it comes back with the film
+    steps  those whose frames are to come back; 0 is not among them, for it is drawn
+    sizes  how many numbers each parameter of a frame has
+    start  the parameters before anything is learned, as one vector
+    """
+
+    key: str
+    config: Config
+    steps: tuple[int, ...]
+    sizes: tuple[int, ...]
+    start: Array
+    learner: Learner
+
+    def packed(self, shown: tuple[Sequence[str], Sequence[str]], **more: Any) -> bytes:
+        """Pack all that learning takes.
+
+        shown  queries and keys of a sentence whose weights are to be seen meanwhile, if it fits the task
+        more   what the receiver is told besides
+        """
+        config, game, trainer = self.config, GAMES[self.config.task], self.learner.trainer
+        network = trainer.network
+        places = _places(config, game, self.steps[-1], shown, network.allowed.shape)
+        constants = _constants(network, self.start)
+        layers = trainer.layout.layers(self.start)
+        n, m = network.allowed.shape
+        told = {
+            **more,
+            **{name: getattr(config, name) for name in ("score", "normaliser", "temperature", "softcap", "residual")},
+            **{"d_model": config.d_model, "heads": config.n_heads, "kv_heads": config.kv_heads, "n": n, "m": m},
+            **{"d_k": config.key_widths()[0], "d_v": config.value_widths()[0], "scale": network.scale},
+            **{"cross": network.is_cross, "rate": config.learn_rate, "batch": config.learn_batch},
+            **{"key": self.key, "steps": self.steps, "last": self.steps[-1]},
+            **{"held_out": HELD_OUT, "at_once": AT_ONCE},
+            "parameters": [[(name, array.size) for name, array in layer.items()] for layer in layers],
+            "constants": [(name, array.size) for name, array in constants.items()],
+            "places": [(name, array.size) for name, array in places.items()],
+        }
+        numbers = b"".join(array.astype("<f8").tobytes() for array in constants.values())
+        head = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+        return head + b"\0" + numbers + b"".join(array.astype(np.uint8).tobytes() for array in places.values())
+
+
+def job(config: Config, last: int, *also: int) -> Job | None:
+    """Return the job of learning a setting until a step; None where it is too much to be sent.
+
+    also  further steps whose frames are wanted
+
+    Of a large setting not every frame comes back that the server would keep.
+    """
+    key = what_is_learned(config)
+    learner = Learner(key, run)
+    sizes, start = tuple(learner.trainer.layout.sizes), learner.frames[0]
+    room = MOST_BACK // (BYTES * sum(sizes))
+    wanted = [step for step in (last, *also) if step]
+    others = sorted({*kept_steps(last)} - {0, *wanted})
+    n = min(room - len({*wanted}), len(others))
+    n_places = last * config.learn_batch * 4 * max(learner.trainer.network.allowed.shape)
+    if n < 0 or 8 * sum(sizes) + n_places > MOST_SENT:
+        return None
+    spread = {others[(2 * i + 1) * len(others) // (2 * n)] for i in range(n)}
+    steps = tuple(sorted({*wanted, *spread}))
+    name = hashlib.sha256(repr((key, steps)).encode("utf-8", "surrogatepass")).hexdigest()
+    return Job(name[:32], key, steps, sizes, start, learner)
+
+
+@dataclass(frozen=True)
+class Received:
+    """The frames that came back: as bytes, which take a third of the memory of numbers."""
+
+    key: str
+    config: Config
+    steps: tuple[int, ...]
+    figures: tuple[Measured, ...]
+    is_whole: bool
+    exponents: tuple[tuple[int, ...], ...]
+    numbers: bytes
+
+
+class ReceivedFrames:
+    """The frames of a film that came back, as a `Film` asks for them."""
+
+    def __init__(self, found: Received, job: Job) -> None:
+        self._found, self._start, self._layout = found, job.start, job.learner.trainer.layout
+
+    @property
+    def n_bytes(self) -> int:
+        """The bytes that it holds in memory."""
+        return len(self._found.numbers) + self._start.nbytes
+
+    def reaches(self, step: int) -> bool:
+        """Return whether there is a frame of this step, or learning ended before it."""
+        return step in self._steps or (not self._found.is_whole and step > self._steps[-1])
+
+    def until(self, step: int) -> int:
+        """Return the last step that there is up to this one."""
+        return self.kept(step)[-1]
+
+    def kept(self, last: int) -> tuple[int, ...]:
+        """Return the steps up to a last one whose frames there are."""
+        return tuple(step for step in self._steps if step <= last)
+
+    def layers(self, step: int) -> list[dict[str, Array]]:
+        """Return the parameters of a frame, which are not to be changed."""
+        vector = self.vector(step).view()
+        vector.flags.writeable = False
+        return self._layout.layers(vector)
+
+    def vector(self, step: int) -> Array:
+        """Return the parameters of a step as one vector."""
+        if not step:
+            return self._start
+        at, sizes = self._found.steps.index(step), self._layout.sizes
+        size = BYTES * sum(sizes)
+        whole = _whole(self._found.numbers[at * size : (at + 1) * size]).astype(float)
+        return np.ldexp(whole, np.repeat(self._found.exponents[at], sizes).astype(np.int32) - BITS)
+
+    def measured(self, step: int) -> Measured:
+        """Return what a frame can do, as it was measured elsewhere."""
+        return self._found.figures[self._steps.index(step)]
+
+    @property
+    def _steps(self) -> tuple[int, ...]:
+        return 0, *self._found.steps
+
+
+def received(answer: Any, wanted: Job) -> Received | None:
+    """Return the film that came back for a job, or None if it is none: browsers can say anything.
+
+    That its numbers are those that learning finds cannot be seen without learning; so it is shown to nobody but to
+    whom it came from.
+    """
+    if not isinstance(answer, Mapping) or answer.get("key") != wanted.key:
+        return None
+    steps, figures = answer.get("steps"), _figures(answer.get("figures"))
+    if figures is None or not _are_whole(steps, 0, wanted.steps[-1]) or len(figures) != len(steps) + 1:
+        return None
+    exponents, numbers = answer.get("exponents"), _decoded(answer.get("numbers"), len(steps) * sum(wanted.sizes))
+    is_whole = (*steps,) == wanted.steps
+    if not is_whole and not _ends_early(steps, wanted.steps):
+        return None
+    if numbers is None or not isinstance(exponents, list) or len(exponents) != len(steps):
+        return None
+    if not all(_are_whole(row, -MOST_EXPONENT, MOST_EXPONENT) and len(row) == len(wanted.sizes) for row in exponents):
+        return None
+    scales = tuple(map(tuple, exponents))
+    return Received(wanted.key, wanted.config, (*steps,), figures, is_whole, scales, numbers)
+
+
+def _ends_early(steps: list[int], wanted: tuple[int, ...]) -> bool:
+    """Return whether these are the wanted steps up to one at which a number became too large."""
+    *before, end = steps or [0]
+    return [step for step in wanted if step < end] == before and end < wanted[-1]
+
+
+def _are_whole(numbers: Any, least: int, most: int) -> TypeGuard[list[int]]:
+    """Return whether it is a list of whole numbers between two others."""
+    return isinstance(numbers, list) and all(type(number) is int and least <= number <= most for number in numbers)
+
+
+def _figures(rows: Any) -> tuple[Measured, ...] | None:
+    """Return loss, right and crisp of each frame, or None if they cannot be that."""
+    found = []
+    for row in rows if isinstance(rows, list) else [None]:
+        if not isinstance(row, list) or len(row) != 3 or not all(type(x) in (int, float) for x in row):
+            return None
+        loss, right, crisp = map(float, row)
+        if not (0 <= loss < MOST_LOSS and 0 <= right <= 1 and crisp >= 0 and math.isfinite(crisp)):
+            return None
+        found.append(Measured(loss, right, crisp))
+    return tuple(found)
+
+
+def _decoded(text: Any, n: int) -> bytes | None:
+    """Return the bytes of n numbers, or None if they are not as many or too large."""
+    if not isinstance(text, str) or len(text) != 4 * -(-BYTES * n // 3) or BYTES * n > MOST_BACK:
+        return None
+    try:
+        numbers = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    good = len(numbers) == BYTES * n and (np.abs(_whole(numbers)) <= 2**BITS).all()
+    return numbers if good else None
+
+
+def _whole(numbers: bytes) -> Array:
+    planes = np.frombuffer(numbers, np.uint8).reshape(-1, BYTES).astype(np.int32)
+    return planes[:, 0] + (planes[:, 1] << 8) + (planes[:, 2] << 16) - 2**BITS
+
+
+def _constants(network: Network, start: Array) -> dict[str, Array]:
+    """Return the numbers that stay as they are, and those to begin with."""
+    n, m = network.allowed.shape
+    found = {"embeddings": network.embeddings, "positions_q": network.positions[0][:n]}
+    found |= {"positions_k": network.positions[1][:m], "allowed": network.allowed}
+    if network.turns:
+        parts = (part for turn in network.turns for part in turn)
+        found |= dict(zip(("cos_q", "sin_q", "cos_k", "sin_k"), parts, strict=True))
+    if network.bias is not None:
+        found["bias"] = network.bias
+    return found | {"start": start}
+
+
+def _places(
+    config: Config, game: Game, last: int, shown: tuple[Sequence[str], Sequence[str]], shape: tuple[int, ...]
+) -> dict[str, Array]:
+    """Return the sentences: of every batch, of those that are measured, and the one that is shown."""
+    steps = [_judged(game, *game.examples(config.seed, "batch", config.learn_batch, step)) for step in range(last)]
+    found = {f"batch_{name}": np.stack([each[name] for each in steps]) for name in steps[0] if name != "where"}
+    held = _judged(game, *game.examples(config.seed, "held_out", HELD_OUT))
+    found |= {f"held_{name}": places for name, places in held.items()}
+    queries, keys = (game.places(words) for words in shown)
+    if queries is None or keys is None or (len(queries), len(keys)) != shape:
+        queries, keys = (each[0] for each in game.examples(config.seed, "shown", 1))
+    one = _judged(game, queries[None], keys[None])
+    return found | {f"shown_{name}": places for name, places in one.items()}
+
+
+def _judged(game: Game, queries: Array, keys: Array) -> dict[str, Array]:
+    right: Answers = game.judge(queries, keys)
+    return {"queries": queries, "keys": keys, "words": right.words, "counts": right.counts, "where": right.where}

@@ -1,0 +1,234 @@
+// Products, sums and exponentials with the bits that `engine/numerics/exact.py` finds: there stands why they are exact.
+
+const BITS = 20;
+const MOST_TERMS = 2 ** 13;
+const LEAST_EXPONENT = -400;
+
+const number = new Float64Array(1);
+const halves = new Uint32Array(number.buffer);
+
+/**
+ * Return 2^k, put together from its bits: how exact `**` is, the language leaves open.
+ *
+ * @param {number} k -1022 to 1023
+ */
+function power(k) {
+  halves[0] = 0;
+  halves[1] = (k + 1023) << 20;
+  return number[0];
+}
+
+/**
+ * Return the least e with x < 2^e, for a normal number x > 0.
+ *
+ * @param {number} x
+ */
+function exponentOf(x) {
+  number[0] = x;
+  return ((halves[1] >>> 20) & 0x7ff) - 1022;
+}
+
+/**
+ * Return the power of two that the numbers of an array need, 0 if they are all 0; undefined where one is not finite.
+ *
+ * @param {Float64Array} x
+ */
+export function exponent(x) {
+  let largest = 0;
+  for (let i = 0; i < x.length; i++) {
+    const size = Math.abs(x[i]);
+    if (!(size < Infinity)) return undefined;
+    if (size > largest) largest = size;
+  }
+  return largest ? exponentOf(largest) : 0;
+}
+
+/**
+ * Return x rounded to whole numbers of at most 20 bits times one power of two; x itself where a number is not finite.
+ *
+ * @param {Float64Array} x
+ */
+export function rounded(x) {
+  const e = exponent(x);
+  if (e === undefined) return x;
+  const y = new Float64Array(x.length);
+  if (e < LEAST_EXPONENT) return y;
+  const shift = 1.5 * power(52 + e - BITS);
+  for (let i = 0; i < x.length; i++) y[i] = x[i] + shift - shift;
+  return y;
+}
+
+/**
+ * Write rounded numbers as three bytes each: whole numbers of 20 bits, with 2^20 added so that none is negative.
+ *
+ * @param {Float64Array} x
+ * @param {number} e the power of two that they need
+ * @param {Uint8Array} bytes
+ * @param {number} at
+ */
+export function pack(x, e, bytes, at) {
+  for (const value of x) {
+    const whole = value * power(BITS - e) + 2 ** BITS;
+    bytes[at++] = whole & 255;
+    bytes[at++] = (whole >>> 8) & 255;
+    bytes[at++] = whole >>> 16;
+  }
+}
+
+/**
+ * Return A B^T, rounded first, for each matrix of a stack: (stack, m, k), (stack, n, k) -> (stack, m, n). One matrix B
+ * may stand for several, in turn.
+ *
+ * @param {Float64Array} A
+ * @param {Float64Array} B
+ * @param {number} m
+ * @param {number} n
+ * @param {number} k
+ */
+export function product(A, B, m, n, k) {
+  const a = rounded(A);
+  const b = rounded(B);
+  const stack = A.length / (m * k);
+  const C = new Float64Array(stack * m * n);
+  for (let from = 0; from < k; from += MOST_TERMS) {
+    const to = Math.min(from + MOST_TERMS, k);
+    for (let s = 0; s < stack; s++) addProducts(a, b, C, [s * m * k, (s * n * k) % B.length, s * m * n], [m, n, k], from, to);
+  }
+  return C;
+}
+
+/**
+ * Add the products of one pair of matrices, of the terms `from` to `to`; two rows and two columns at a time, as numbers
+ * are then loaded half as often.
+ *
+ * @param {Float64Array} a
+ * @param {Float64Array} b
+ * @param {Float64Array} C
+ * @param {[number, number, number]} starts where each begins
+ * @param {[number, number, number]} sizes
+ * @param {number} from
+ * @param {number} to
+ */
+function addProducts(a, b, C, [ofA, ofB, ofC], [m, n, k], from, to) {
+  for (let i = 0; i < m; i += 2) {
+    const one = ofA + i * k;
+    const two = i + 1 < m ? one + k : one;
+    for (let j = 0; j < n; j += 2) {
+      const left = ofB + j * k;
+      const right = j + 1 < n ? left + k : left;
+      let w = 0;
+      let x = 0;
+      let y = 0;
+      let z = 0;
+      for (let l = from; l < to; l++) {
+        const p = a[one + l];
+        const q = a[two + l];
+        const r = b[left + l];
+        const s = b[right + l];
+        w += p * r;
+        x += p * s;
+        y += q * r;
+        z += q * s;
+      }
+      const at = ofC + i * n + j;
+      C[at] += w;
+      if (right > left) C[at + 1] += x;
+      if (two > one) C[at + n] += y;
+      if (two > one && right > left) C[at + n + 1] += z;
+    }
+  }
+}
+
+/**
+ * Return the transpose of each matrix of a stack: (stack, rows, columns) -> (stack, columns, rows).
+ *
+ * @param {Float64Array} x
+ * @param {number} rows
+ * @param {number} columns
+ */
+export function transposed(x, rows, columns) {
+  const y = new Float64Array(x.length);
+  for (let at = 0; at < x.length; at += rows * columns) {
+    for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) y[at + j * rows + i] = x[at + i * columns + j];
+  }
+  return y;
+}
+
+/**
+ * Return (stack, a, b, c) as (stack, b, a, c): heads next to their tokens, or tokens next to their heads.
+ *
+ * @param {Float64Array} x
+ * @param {number} a
+ * @param {number} b
+ * @param {number} c
+ */
+export function swapped(x, a, b, c) {
+  if (a === 1 || b === 1) return x;
+  const y = new Float64Array(x.length);
+  for (let at = 0; at < x.length; at += a * b * c) {
+    for (let i = 0; i < a; i++) {
+      for (let j = 0; j < b; j++) {
+        const from = at + (i * b + j) * c;
+        const to = at + (j * a + i) * c;
+        for (let l = 0; l < c; l++) y[to + l] = x[from + l];
+      }
+    }
+  }
+  return y;
+}
+
+/**
+ * Return (stack, n, inner) added up over n; the caller rounds first.
+ *
+ * @param {Float64Array} x rounded
+ * @param {number} n
+ * @param {number} inner
+ */
+export function added(x, n, inner) {
+  const stack = x.length / (n * inner);
+  const y = new Float64Array(stack * inner);
+  for (let s = 0; s < stack; s++) {
+    for (let i = 0; i < n; i++) for (let j = 0; j < inner; j++) y[s * inner + j] += x[(s * n + i) * inner + j];
+  }
+  return y;
+}
+
+/**
+ * Return (stack, n, inner), rounded first, added up over n.
+ *
+ * @param {Float64Array} x
+ * @param {number} n
+ * @param {number} [inner]
+ */
+export const total = (x, n, inner = 1) => added(rounded(x), n, inner);
+
+const LOG2_E = 1.442695040888963387;
+const LN2_HIGH = 0.69314718036912381649;
+const LN2_LOW = 1.90821492927058770002e-10;
+const TERMS = 13;
+const REACH = 600;
+
+/**
+ * Return e^x for |x| up to 600; further out as if x were there.
+ *
+ * @param {number} x
+ */
+export function exp(x) {
+  const t = Math.min(Math.max(x, -REACH), REACH);
+  const k = Math.floor(t * LOG2_E + 0.5);
+  const r = t - k * LN2_HIGH - k * LN2_LOW;
+  let p = 1;
+  for (let i = TERMS; i > 0; i--) p = p * r * (1 / i) + 1;
+  return p * power(k);
+}
+
+/**
+ * Return the hyperbolic tangent.
+ *
+ * @param {number} x
+ */
+export function tanh(x) {
+  const small = exp(-2 * Math.abs(x));
+  const y = (1 - small) / (1 + small);
+  return x < 0 ? -y : y;
+}

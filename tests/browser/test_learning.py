@@ -1,0 +1,50 @@
+"""A browser that learns: the head forms in it, the page stays free, and the film is to the last bit the server's."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from attnviz import TASKS, learn, run
+from attnviz.engine import exchange
+from attnviz.settings import url_codec
+
+pytestmark = pytest.mark.browser
+
+SENT = """() => {
+  window.films = [];
+  const Real = window.Worker;
+  window.Worker = function (url) {
+    const worker = new Real(url);
+    worker.addEventListener("message", ({ data }) => data.film && window.films.push(data.film));
+    return worker;
+  };
+}"""
+
+
+def test_backwards_is_learned_in_the_worker_with_our_bits(server: Callable[..., Any], browser_page: Any) -> None:
+    config = TASKS["backwards"].config(seed=3)
+    browser_page.add_init_script(f"({SENT})()")
+    address = {"page": "learn", **url_codec.encode(config)}
+    browser_page.goto(f"{server('app.py').url}/?{urlencode(address)}")
+    browser_page.get_by_text("On 200 sentences that it did not learn from, 100% is right").wait_for()
+    (answer,) = browser_page.evaluate("window.films")
+    job = exchange.job(config, 80, 80)
+    assert job is not None
+    found = exchange.received(answer, job)
+    assert found is not None
+    frames, film = exchange.ReceivedFrames(found, job), learn(config)
+    assert frames.kept(80) == film.steps
+    for step in film.steps:
+        theirs, ours = (hashed(each) for each in (frames.layers(step), film.at(step)))
+        assert theirs == ours, step
+    assert run(config)["w_q"].array.tobytes() == frames.layers(80)[0]["w_q"].tobytes()
+
+
+def hashed(layers: list[dict[str, Any]]) -> str:
+    parts = (layer[name].astype("<f8").tobytes() for layer in layers for name in sorted(layer))
+    return hashlib.sha256(b"".join(parts)).hexdigest()
