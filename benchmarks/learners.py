@@ -1,7 +1,7 @@
 """A class that presses Learn in one moment, each with a setting of its own, and others who only move meanwhile.
 
-What a browser learns costs the server the numbers that it sends. Where browsers cannot, the server learns one film after
-the other, and who moves must not wait for that.
+What a browser learns costs the server the numbers that it sends. Where browsers cannot, the server learns one film
+after the other, and who moves must not wait for that.
 """
 
 from __future__ import annotations
