@@ -52,6 +52,7 @@ WORDS = Words(
         "layer": "Weights, layer {n}",
         "weights": "Weights",
         "beside": "{label}: weights",
+        "beside_at": "{label}: weights after {n} steps",
         "needs": "What makes it learnable? Take something away, and let it learn again.",
         "tries": "Remove",
         "as_set": "as set",
@@ -265,8 +266,10 @@ def _frame(config: Config, film: Film, others: dict[str, Config]) -> None:
     trace = run(replace(config, learn_steps=step))
     shown = _maps(trace, [WORDS["layer"].format(n=n + 1) for n in range(len(trace.layers))])
     for label, other in others.items():
-        there = run(replace(other, learn_steps=step))
-        last = _maps(there, [WORDS["beside"].format(label=label)] * len(there.layers))[-1]
+        near = max(each for each in learn(other).steps if each <= step)  # a browser may bring fewer frames
+        there = run(replace(other, learn_steps=near))
+        title = WORDS["beside" if near == step else "beside_at"].format(label=label, n=near)
+        last = _maps(there, [title] * len(there.layers))[-1]
         shown.append(replace(last, name=f"try{len(shown)}"))
     sentences = _says(trace, step)
     if step in film.steps:
