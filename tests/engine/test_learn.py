@@ -178,7 +178,7 @@ VARIANTS: list[dict[str, Any]] = [
 def test_the_gradient_is_that_of_the_loss(changes, task, monkeypatch):
     monkeypatch.setattr(exact, "rounded", lambda x: x)  # otherwise the loss is a staircase of very small steps
     config = Config(**SMALL | {"initialiser": "learned", "task": task, "sentence": "a"} | changes)
-    trainer = films.Learner(films.what_is_learned(config), run)._trainer
+    trainer = films.Learner(films.what_is_learned(config), run).trainer
     queries, keys = trainer.game.examples(0, "batch", 3, 0)
     answers = trainer.game.judge(queries, keys)
 
