@@ -1,25 +1,114 @@
-"""Components of the page that are written in JavaScript: registered once, when the module beside them is imported."""
+"""Components of the page that are written in JavaScript: registered once, when the module beside them is imported.
+
+Streamlit sends a component's script and style along with its data, whenever these have changed: more than all else in
+a move. So the scripts of all components travel together in one that has no data, `bring`, which a browser that has it
+is not sent again, and a component of its own has a stub that calls them.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+KEY = "scripts"
+_SHELF = "(window.attnvizScripts ??= { parts: {}, waiting: [] })"
+_STUB = """\
+export default (component) => {
+  const shelf = %(shelf)s;
+  let end, left = false;
+  const draw = () => { if (!left) end = shelf.parts[%(name)s].draw(component); };
+  %(name)s in shelf.parts ? draw() : shelf.waiting.push(draw);
+  return () => { left = true; end?.(); };
+};
+"""
+_PART = """\
+add(%(name)s, %(digest)s, %(style)s, () => {
+let exported;
+%(script)s
+return exported;
+});
+"""
+_WHOLE = """\
+const shelf = %(shelf)s;
+function add(name, digest, css, make) {
+  if (shelf.parts[name]?.digest === digest) return;
+  const script = make();
+  const draw = (component) => {
+    const { parentElement } = component;
+    if (css && !parentElement.querySelector("style[data-part]")) {
+      const style = document.createElement("style");
+      style.dataset.part = name;
+      style.textContent = css;
+      parentElement.prepend(style);
+    }
+    return script(component);
+  };
+  shelf.parts[name] = { digest, draw };
+}
+%(parts)s
+shelf.waiting.splice(0).forEach((draw) => draw());
+export default () => {};
+"""
+
+_parts: dict[str, tuple[str, str]] = {}
 
 
-def component(file: str, *, js: str = "", is_isolated: bool = True) -> Callable[..., Any]:
+def component(file: str, *, name: str = "", js: str = "", is_isolated: bool = True) -> Callable[..., Any]:
     """Register the component whose script, and style if it has one, stand beside a Python file under its name.
 
+    name         another name than that of the file, for a second one beside it
     js           the script, where it is made of several files
     is_isolated  whether it draws into a tree of its own, so that no style of the page reaches it and none of its own
                  gets out
     """
-    style, script = (Path(file).with_suffix(suffix) for suffix in (".css", ".js"))
+    stem = name or Path(file).stem
+    style, script = (Path(file).with_name(stem).with_suffix(suffix) for suffix in (".css", ".js"))
+    whole = f"attnviz_{stem}"
+    _parts[whole] = js or script.read_text("utf-8"), style.read_text("utf-8") if style.exists() else ""
+    _together.cache_clear()
+    stub = _STUB % {"shelf": _SHELF, "name": json.dumps(whole)}
+    mount = st.components.v2.component(whole, js=stub, isolate_styles=is_isolated)
+
+    def shown(**given: Any) -> Any:
+        bring()
+        return mount(**given)
+
+    return shown
+
+
+def bring() -> None:
+    """Send the scripts of all components to the browser, once in a run: before the first of them, wherever that is."""
+    run = get_script_run_ctx()
+    if run is not None and KEY not in run.shared.widget_user_keys_this_run:  # private: the tests hold versions to it
+        _together()(key=KEY, height="content")
+
+
+def parts() -> frozenset[str]:
+    """Return the names of the components whose scripts are sent."""
+    return frozenset(_parts)
+
+
+@cache
+def _together() -> Callable[..., Any]:
+    """Register the component that has the scripts of all others, and do nothing else."""
+    parts = [_part(name, *texts) for name, texts in sorted(_parts.items())]
     return st.components.v2.component(
-        f"attnviz_{Path(file).stem}",
-        css=style.read_text("utf-8") if style.exists() else None,
-        js=js or script.read_text("utf-8"),
-        isolate_styles=is_isolated,
+        "attnviz_scripts", js=_WHOLE % {"shelf": _SHELF, "parts": "".join(parts)}, isolate_styles=False
     )
+
+
+def _part(name: str, script: str, style: str) -> str:
+    """Return a component's script as a part of the one that has all of them: a function that returns what it exports."""
+    before, found, after = script.partition("export default function")
+    if not found or "export default" in after:
+        raise ValueError(f"{name} has to export one function by default")
+    digest = hashlib.blake2b((script + style).encode(), digest_size=8).hexdigest()
+    told = {"name": json.dumps(name), "digest": json.dumps(digest), "style": json.dumps(style)}
+    return _PART % {**told, "script": f"{before}exported = function{after}"}

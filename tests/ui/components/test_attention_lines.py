@@ -71,7 +71,7 @@ def test_no_answer_is_none() -> None:
 
 def drawn(at: AppTest) -> dict[str, Any]:
     assert not at.exception
-    return json.loads(at.get("bidi_component")[0].proto.json)
+    return json.loads(at.get("bidi_component")[1].proto.json)  # after the scripts
 
 
 def test_a_choice_is_drawn_in_the_run_in_which_it_arrives() -> None:

@@ -77,8 +77,8 @@ def test_the_page_takes_up_what_was_chosen():
     app.session_state["strip"] = {"chosen": "weights"}
     app.run()
     assert app.text[-1].value == "Chosen weights, 1 times"
-    proto = app.get("bidi_component")[0].proto
+    proto = app.get("bidi_component")[1].proto  # after the scripts
     assert proto.component_name == "attnviz_step_strip"
     app.run()
-    header, _ = unpacked(app.get("bidi_component")[0].proto.bytes)
+    header, _ = unpacked(app.get("bidi_component")[1].proto.bytes)
     assert header["chosen"] == "weights"

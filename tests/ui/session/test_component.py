@@ -1,36 +1,44 @@
-"""The one helper that registers components: the script and the style are those of the file's name."""
+"""The one helper that registers components: the script and the style are those of the file's name, and sent once."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import streamlit as st
+from streamlit.testing.v1 import AppTest
 
+from attnviz.ui.session import component as registered
 from attnviz.ui.session.component import component
 
 UI = Path(__file__).parents[3] / "attnviz/ui"
+SCRIPT = "const one = 1;\nexport default function () { return one; }\n"
 
 
 @pytest.fixture
-def registered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
-    found: list[tuple[str, dict[str, Any]]] = []
-    monkeypatch.setattr(st.components.v2, "component", lambda name, **given: found.append((name, given)))
-    return found
+def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, tuple[str, str]]]:
+    """The scripts of the components that a test registers, and of no others."""
+    monkeypatch.setattr(registered, "_parts", {})
+    monkeypatch.setattr(st.components.v2, "component", lambda name, **given: name)
+    yield registered._parts
+    registered._together.cache_clear()
 
 
-def test_script_and_style_are_found_by_name(tmp_path: Path, registered: list[tuple[str, dict[str, Any]]]) -> None:
-    for name in ("plain.js", "styled.js", "styled.css"):
+def test_script_and_style_are_found_by_name(tmp_path: Path, alone: dict[str, tuple[str, str]]) -> None:
+    for name in ("plain.js", "styled.js", "styled.css", "second.js"):
         (tmp_path / name).write_text(f"text of {name}", encoding="utf-8")
     component(str(tmp_path / "plain.py"))
     component(str(tmp_path / "styled.py"), is_isolated=False)
+    component(str(tmp_path / "styled.py"), name="second")
+    assert alone == {
+        "attnviz_plain": ("text of plain.js", ""),
+        "attnviz_styled": ("text of styled.js", "text of styled.css"),
+        "attnviz_second": ("text of second.js", ""),
+    }
     component(str(tmp_path / "styled.py"), js="of several files")
-    assert registered == [
-        ("attnviz_plain", {"css": None, "js": "text of plain.js", "isolate_styles": True}),
-        ("attnviz_styled", {"css": "text of styled.css", "js": "text of styled.js", "isolate_styles": False}),
-        ("attnviz_styled", {"css": "text of styled.css", "js": "of several files", "isolate_styles": True}),
-    ]
+    assert alone["attnviz_styled"] == ("of several files", "text of styled.css")
 
 
 def test_a_script_that_is_not_there_is_said(tmp_path: Path) -> None:
@@ -38,8 +46,47 @@ def test_a_script_that_is_not_there_is_said(tmp_path: Path) -> None:
         component(str(tmp_path / "lost.py"))
 
 
+@pytest.mark.parametrize("script", ["const one = 1;\n", "export default () => 1;\n", SCRIPT + SCRIPT])
+def test_a_script_that_does_not_export_one_function_is_refused(script: str) -> None:
+    with pytest.raises(ValueError, match="attnviz_odd has to export one function by default"):
+        registered._part("attnviz_odd", script, "")
+
+
+def test_what_a_script_exports_is_what_its_part_returns() -> None:
+    part = registered._part("attnviz_good", SCRIPT, "p { color: red }")
+    assert "export" not in part.replace("exported", "")
+    assert "exported = function () { return one; }" in part
+    assert '"p { color: red }"' in part
+
+
 def test_components_are_registered_in_one_way() -> None:
-    # the second is made of several scripts and has two parts
-    apart = {"session/component.py", "components/stage/heatmap.py"}
     files = {path.relative_to(UI).as_posix(): path.read_text("utf-8") for path in UI.rglob("*.py")}
-    assert {name for name, text in files.items() if "v2.component(" in text} == apart
+    assert {name for name, text in files.items() if "v2.component(" in text} == {"session/component.py"}
+
+
+def test_the_components_of_all_pages_are_there_from_the_first_run() -> None:
+    """Their scripts are one text: if one came later, every browser would be sent all of them again."""
+    import attnviz.ui.main  # noqa: F401
+
+    calls = re.compile(r"^_\w+ = component\(", re.MULTILINE)
+    made = sum(len(calls.findall(path.read_text("utf-8"))) for path in UI.rglob("*.py"))
+    assert made == len(registered.parts()) > 10
+
+
+def two_of_them() -> None:
+    from attnviz.ui.components import paste_guard
+    from attnviz.ui.session import browser_history
+
+    browser_history.listen()
+    paste_guard.guard({})
+
+
+def test_the_scripts_are_sent_once_in_a_run_before_the_first_component_and_not_with_their_data() -> None:
+    page = AppTest.from_function(two_of_them, default_timeout=60).run()
+    page.run()
+    assert not page.exception
+    protos = [element.proto for element in page.get("bidi_component")]
+    names = [proto.component_name for proto in protos]
+    assert names == ["attnviz_scripts", "attnviz_browser_history", "attnviz_paste_guard"]
+    assert "clipboardData" in protos[0].js_content
+    assert all(len(proto.js_content) < 500 and not proto.css_content for proto in protos[1:])

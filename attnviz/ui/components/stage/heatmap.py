@@ -29,6 +29,7 @@ from attnviz.ui.components.stage import picking
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.room import DEFAULT_HEIGHT, HEIGHTS, SCROLLED, Room, View, room_for
 from attnviz.ui.session import transport
+from attnviz.ui.session.component import component
 
 ROOM_STEP = 64
 """Pixels by which the room of a chart has to change for another chart to be built.
@@ -63,15 +64,10 @@ _SCRIPTS = (
     "lens.js",
     "heatmap.js",
 )  # each builds on those before it
-_component = st.components.v2.component(
-    "attnviz_bridge",
-    css=(_HERE / "heatmap.css").read_text("utf-8"),
-    js="\n".join((_HERE / part).read_text("utf-8") for part in _SCRIPTS),
-    isolate_styles=False,
+_component = component(
+    __file__, name="heatmap", js="\n".join((_HERE / part).read_text("utf-8") for part in _SCRIPTS), is_isolated=False
 )
-_pictures = st.components.v2.component(
-    "attnviz_pictures", js=(_HERE / "pictures.js").read_text("utf-8"), isolate_styles=False
-)
+_pictures = component(__file__, name="pictures", is_isolated=False)
 REPORTED = ("width", "room", "wide", "picked", "focus", "scale", "shown")
 """The values that the component reports."""
 
