@@ -105,7 +105,7 @@ def _together() -> Callable[..., Any]:
 
 
 def _part(name: str, script: str, style: str) -> str:
-    """Return a component's script as a part of the one that has all of them: a function that returns what it exports."""
+    """Return a component's script as a part of the whole: a function that returns what the script exports."""
     before, found, after = script.partition("export default function")
     if not found or "export default" in after:
         raise ValueError(f"{name} has to export one function by default")
