@@ -8,7 +8,7 @@ import pytest
 
 from attnviz import Config, ConfigError
 from attnviz.engine.records.trace import STEPS
-from attnviz.lessons.catalogue import LESSONS, LONGEST, read_lesson
+from attnviz.lessons.catalogue import LESSONS, LONGEST, read_lesson, written
 from attnviz.lessons.lesson import Lesson, Question, Slide
 
 LESSON = Lesson(
@@ -28,6 +28,12 @@ def test_there_are_twenty_three_lessons_by_the_names_that_stand_in_links() -> No
     assert len(LESSONS) == 23
     assert all(name == lesson.name and name.isidentifier() and name == name.lower() for name, lesson in LESSONS.items())
     assert len({lesson.title for lesson in LESSONS.values()}) == 23
+
+
+def test_every_slide_of_the_library_can_be_shown() -> None:
+    """They are tried out here and not when the page starts, which a first visitor waits for."""
+    for name, lesson in LESSONS.items():
+        assert read_lesson(name, written(name)) == lesson
 
 
 @pytest.mark.parametrize("lesson", LESSONS.values(), ids=list(LESSONS))

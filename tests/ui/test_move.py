@@ -1,0 +1,53 @@
+"""What a move costs: so many messages and bytes to the browser, and no more from one version to the next.
+
+Counted and not timed. A browser is not sent again a message that it has, where that is longer than the server's limit.
+"""
+
+from __future__ import annotations
+
+import tomllib
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest, local_script_runner
+
+ROOT = Path(__file__).parents[2]
+KEPT = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))["global"]["minCachedMessageSize"]
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[list[bytes]]:
+    """The messages of each run, as they are made."""
+    found: list[list[bytes]] = []
+    read = local_script_runner.parse_tree_from_messages
+
+    def parsed(messages: list[Any]) -> Any:
+        found.append([message.SerializeToString(deterministic=True) for message in messages])
+        return read(messages)
+
+    monkeypatch.setattr(local_script_runner, "parse_tree_from_messages", parsed)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("heads", "words", "most"), [pytest.param(8, 12, 50_000, id="8 x 12"), pytest.param(16, 64, 450_000, id="16 x 64")]
+)
+def test_a_move_sends_few_messages_and_little(heads: int, words: int, most: int, runs: list[list[bytes]]) -> None:
+    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    page.query_params["v"] = "1"
+    page.query_params["n_heads"] = str(heads)
+    page.query_params["sentence"] = " ".join(f"w{at}" for at in range(words))
+    page.query_params["max_tokens"] = str(words)
+    page.run()
+    page.number_input(key="seed").set_value(7).run()
+    page.number_input(key="seed").set_value(8).run()
+    assert not page.exception
+    before, after = {*runs[-2]}, runs[-1]
+    sent = [message for message in after if len(message) < KEPT or message not in before]
+    assert len(after) <= 56
+    assert sum(map(len, sent)) <= most
+    packed = zlib.compressobj(wbits=-15)
+    assert sum(len(packed.compress(each) + packed.flush(zlib.Z_SYNC_FLUSH)) for each in sent) <= most / 2
+    assert len(after) - len(sent) >= 2, "the style and the scripts are there already"
