@@ -33,7 +33,7 @@ def test_a_link_to_a_cell_opens_with_its_answer() -> None:
 def test_a_cell_is_answered_in_the_run_of_its_click() -> None:
     at = opened({"explore-bridge": {"picked": {"stage": "scores", "head": 1, "row": 3, "column": 2}}})
     assert title(at) == ["on", "←", "sat"]
-    assert sent(at, "bridge")["picked"] == {"stage": "weights", "head": 1, "row": 3, "column": 2}
+    assert sent(at, "heatmap")["picked"] == {"stage": "weights", "head": 1, "row": 3, "column": 2}
 
 
 def test_an_output_is_answered_from_the_weights_side_and_travels_in_the_link() -> None:
@@ -41,7 +41,7 @@ def test_an_output_is_answered_from_the_weights_side_and_travels_in_the_link() -
     assert [at.query_params[name] for name in ("head", "query", "dimension")] == ["2", "4", "3"]
     assert "key" not in at.query_params
     assert title(at) == ["on", "entry 3 of z"]
-    assert sent(at, "bridge")["picked"] == {"stage": "heads", "head": 1, "row": 3, "column": 2}
+    assert sent(at, "heatmap")["picked"] == {"stage": "heads", "head": 1, "row": 3, "column": 2}
     again = opened(head="2", query="4", dimension="3")
     assert answer(again) == answer(at)
     cell = opened({"explore-bridge": {"picked": {"stage": "weights", "head": 0, "row": 1, "column": 2}}}, dimension="3")
@@ -60,7 +60,7 @@ def test_it_is_closed_and_nothing_is_chosen_any_more() -> None:
     at = opened({"answer-lines": {"close": True}}, head="2", query="4", key="3")
     assert answer(at) is None
     assert not {"query", "key", "dimension"} & {*at.query_params}
-    assert sent(at, "bridge")["picked"] is None
+    assert sent(at, "heatmap")["picked"] is None
 
 
 def test_all_lines_open_the_full_arithmetic_below() -> None:

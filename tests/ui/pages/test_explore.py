@@ -74,8 +74,8 @@ def test_a_cell_that_is_picked_in_focus_belongs_to_that_head() -> None:
     cell = {"stage": "weights", "head": 0, "row": 4, "column": 2}
     at = opened({"explore-bridge": {"picked": cell}}, focus="3")
     assert [at.query_params[name] for name in ("head", "query", "key")] == ["3", "5", "3"]
-    assert sent(at, "bridge")["picked"] == cell, "at once"
-    assert sent(at.run(), "bridge")["picked"] == cell
+    assert sent(at, "heatmap")["picked"] == cell, "at once"
+    assert sent(at.run(), "heatmap")["picked"] == cell
 
 
 def test_a_small_cell_brings_its_head_forward_at_once() -> None:
@@ -105,7 +105,7 @@ def test_the_sentence_opens_on_a_word_and_follows_the_choice() -> None:
     at = opened()
     opening = sent(at, "opening_sentence")
     assert not opening["chosen"]
-    assert sent(at, "bridge")["opening"] == [opening["head"], opening["query"]]
+    assert sent(at, "heatmap")["opening"] == [opening["head"], opening["query"]]
     chosen = opened({"telling": {"query": 3}})
     assert chosen.query_params["query"] == "4"
     assert (sent(chosen, "opening_sentence")["query"], sent(chosen, "opening_sentence")["chosen"]) == (3, True)
@@ -122,7 +122,7 @@ def test_an_old_link_to_the_tab_of_all_steps_shows_that_step_above() -> None:
 
 def test_the_pictures_of_the_page_have_names_of_their_own_and_headings() -> None:
     at = opened()
-    names = sent(at, "bridge")["names"]
+    names = sent(at, "heatmap")["names"]
     assert len({*names.values()}) == len(names) == 3
     written = " ".join(html.proto.body for html in at.get("html"))
     assert written.count("<h2") == 3
@@ -194,5 +194,5 @@ def test_on_a_phone_the_stage_that_was_asked_for_is_shown_and_can_be_turned_over
     at = opened({"explore-bridge": {"width": 366, "shown": "scores"}})
     assert at.query_params["shown"] == "scores"
     assert shown(at)[:1] == ["scores"]
-    assert sent(at, "bridge")["turns"] == ["scores", "weights", "heads"]
+    assert sent(at, "heatmap")["turns"] == ["scores", "weights", "heads"]
     assert [node["name"] for node in sent(at, "step_path")["nodes"] if node["shown"]] == ["scores"]
