@@ -17,18 +17,34 @@ from outcome import Outcome
 from served import Server, served, watched
 from visitors import USUAL, Tally, entered, left
 
-LARGEST = replace(
+from attnviz import Config
+from attnviz.engine import cost
+
+WIDE = replace(
     USUAL,
     sentence=" ".join(f"word{number}" for number in range(128)),
     max_tokens=128,
     d_model=512,
     n_heads=16,
-    n_layers=6,
     d_k=64,
     d_v=64,
 )
-PLACE = "Explore > This cell with 128 words, d_model 512, 6 layers of 16 heads"
-"""What `edge` opens. Other places take more, and are refused there: tests/ui/test_memory.py opens them all."""
+LAYERS = range(6, 0, -1)
+
+
+def largest() -> Config:
+    """The setting with the most layers that the page admits within the memory which a host allows by default.
+
+    Other places take more, and are refused there: tests/ui/test_memory.py opens them all. Raises ValueError if even
+    one layer is refused.
+    """
+    settings = (replace(WIDE, n_layers=n) for n in LAYERS)
+    admitted = (each for each in settings if not cost.refusal("explore/cell", each, most=cost.most_bytes()))
+    found = next(admitted, None)
+    if found is None:
+        raise ValueError("the page refuses the wide setting even with one layer; make it narrower")
+    return found
+
 
 # The page under a limit of file sizes, its log through a pipe as in a container; the process stays the one started.
 PIPED = ("bash", "-c", 'exec prlimit --fsize=0 "$@" > >(cat) 2>&1', "bash")
@@ -112,15 +128,25 @@ def memory(megabytes: int, usual: int, large: tuple[int, ...], moves: int) -> Ou
             server.lives and held <= megabytes and not out.wrong,
         )
         out.figures = {"limited_mb": held}
-        said = [edge(server, made, n, moves) for n in large if server.lives]
-        out.row(f"The same, visitors at once on {PLACE}", "; ".join(said))
+        config = largest()
+        said = [edge(server, made, out, n, moves, config) for n in large if server.lives]
+        where = (
+            f"Explore > This cell with {config.max_tokens} words, d_model {config.d_model}, {config.n_layers} layers "
+        )
+        out.row(f"The same, visitors at once on {where}of {config.n_heads} heads", "; ".join(said))
     return out
 
 
-def edge(server: Server, made: Path | None, n: int, moves: int) -> str:
-    """How a few visitors fare whose page is as large as it can be; that they end the server is found, not a failure."""
+def edge(server: Server, made: Path | None, out: Outcome, n: int, moves: int, config: Config) -> str:
+    """How a few visitors fare whose page is as large as it can be.
+
+    That they end the server is found, and no failure; that they are shown something else is one, as nothing is measured
+    then.
+    """
     apart = Outcome()
-    held = asyncio.run(crowd(server, apart, n, moves, LARGEST))
+    held = asyncio.run(crowd(server, apart, n, moves, config))
+    if server.lives:
+        out.failed(apart.wrong)
     died = "" if server.lives else f", and the {'kernel' if made else 'system'} ends the server"
     return f"{n}: {held:.0f} MB, {len(apart.wrong)} errors{died}"
 

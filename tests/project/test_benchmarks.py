@@ -350,22 +350,33 @@ def test_the_machine_names_what_figures_depend_on() -> None:
     assert served.Server("http://x", 0).lives is False
 
 
-def test_the_largest_setting_is_the_largest_that_the_page_takes() -> None:
-    from attnviz.settings import fields
-
-    bounds = {item.name: item.metadata["kind"] for item in fields.settings(type(limits.LARGEST))}
-    for name in ("max_tokens", "d_model", "n_heads", "n_layers", "d_k", "d_v"):
-        assert getattr(limits.LARGEST, name) == bounds[name].high, name
-    assert len(limits.LARGEST.sentence.split()) == limits.LARGEST.max_tokens
-
-
-def test_the_page_at_the_edge_of_memory_is_admitted_and_named() -> None:
+def test_the_edge_of_memory_is_looked_for_with_the_largest_setting_that_the_page_admits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from attnviz.engine import cost
 
-    assert cost.refusal("explore/cell", limits.LARGEST, most=cost.most_bytes()) == ""
-    of = limits.LARGEST
-    sizes = f"{of.max_tokens} words, d_model {of.d_model}, {of.n_layers} layers of {of.n_heads} heads"
-    assert f"Explore > This cell with {sizes}" == limits.PLACE
+    found = limits.largest()
+    assert cost.refusal("explore/cell", found, most=cost.most_bytes()) == ""
+    assert len(found.sentence.split()) == found.max_tokens
+    enough = cost.estimate("explore/cell", replace(found, n_layers=2)).n_bytes
+    monkeypatch.setattr(cost, "most_bytes", lambda: enough)
+    assert limits.largest().n_layers == 2
+    monkeypatch.setattr(cost, "most_bytes", lambda: 1.0)
+    with pytest.raises(ValueError, match="even with one layer"):
+        limits.largest()
+
+
+def test_a_picture_of_blocks_counts_where_cells_are_too_many_to_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = np.sort(np.random.default_rng(0).random(visitors.MANY))
+    monkeypatch.setattr(visitors, "expected", lambda config: wanted)
+    blocks = np.sort(wanted.reshape(-1, 64).max(axis=1)).astype("float32")
+    assert visitors.shows(blocks, visitors.USUAL)
+    assert not visitors.shows(blocks[:-1], visitors.USUAL), "without the largest"
+    assert not visitors.shows(blocks * np.float32(0.999), visitors.USUAL)
+    assert not visitors.shows(np.array([]), visitors.USUAL)
+    assert not visitors.shows(np.append(blocks, np.nan), visitors.USUAL)
+    monkeypatch.setattr(visitors, "expected", lambda config: wanted[1:])
+    assert not visitors.shows(blocks, visitors.USUAL), "few enough to be drawn"
 
 
 def test_the_published_table_is_of_one_commit_or_says_what_it_is() -> None:
