@@ -22,6 +22,9 @@ CI_CASES = 8
 BROWSER_CASES = 2
 """Cases in CI of a test that drives a browser, which takes seconds each time."""
 
+BROWSER_TESTS = 3
+"""Tests in CI of a file that drives a browser: its first, so what matters most stands at the top of such a file."""
+
 QUICK_VISITS = 1
 """Tests in the quick run of a file that runs the page, which takes about a second each time."""
 
@@ -33,9 +36,14 @@ def mark_what_is_thorough(items: Iterable[pytest.Item]) -> None:
         if not any(item.get_closest_marker(name) for name in ("nightly", "every_case")):
             tests[item.nodeid.partition("[")[0]].append(item)
     quick: dict[str, list[pytest.Item]] = defaultdict(list)
+    driving: dict[str, int] = defaultdict(int)
     for cases in map(in_order, tests.values()):
         in_browser = cases[0].get_closest_marker("browser")
         n = BROWSER_CASES if in_browser else CI_CASES
+        if "chromium" in getattr(cases[0], "fixturenames", ()):
+            file = cases[0].nodeid.partition("::")[0]
+            driving[file] += 1
+            n = n if driving[file] <= BROWSER_TESTS else 0
         for case in cases[n:]:
             case.add_marker("nightly")
         ordinary = [case for case in cases[:n] if not in_browser and not case.get_closest_marker("slow")]

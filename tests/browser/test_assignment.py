@@ -17,11 +17,6 @@ from tests.quiet import QUIET
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def app(server: Callable[..., Any]) -> Any:
-    return server("app.py")
-
-
 def composed(page: Any, app: Any) -> str:
     """A teacher chooses a question and hides what gives it away; the link for students."""
     page.goto(f"{app.url}/?v=1&page=assign&mask=causal&sentence=one+two+three")

@@ -30,11 +30,6 @@ MEASURED = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def app(server: Callable[..., Any]) -> Any:
-    return server("app.py")
-
-
 def clicked(page: Page, stage: str = "weights", at: tuple[float, float] = (0.08, 0.08)) -> dict[str, Any]:
     """Click a cell of a map, at a part of it, and measure the answer."""
     image = page.page.locator(f".st-key-explore-{stage} .heatmaplayer image").bounding_box()

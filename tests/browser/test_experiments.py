@@ -24,11 +24,6 @@ CONFIG = Config(sentence="dogs chase small cats", n_heads=3)
 QUERY = "v=1&page=experiments&sentence=dogs+chase+small+cats&n_heads=3"
 
 
-@pytest.fixture(scope="module")
-def app(server: Callable[..., Any]) -> Any:
-    return server("app.py")
-
-
 def settled(page: Any, part: str) -> None:
     """Wait until the address says so: it is written when the run is through; and until the page has come to rest."""
     page.wait_for_function("part => location.search.includes(part)", arg=part)

@@ -24,11 +24,6 @@ CUT = """() => [...document.querySelectorAll(".stMain .base, .stSidebar .base")]
 """Parts of formulas beyond the edge of their room, unless it scrolls and fades there."""
 
 
-@pytest.fixture(scope="module")
-def app(server: Callable[..., Any]) -> Any:
-    return server("app.py")
-
-
 def cell(new_page: Callable[..., Any], app: Any, width: int, query: str) -> Any:
     """The page of one cell with all its formulas opened."""
     page = new_page(viewport={"width": width, "height": 844})

@@ -143,11 +143,6 @@ class Watch:
         return list(self.page.evaluate(PARTS)["texts"])
 
 
-@pytest.fixture(scope="module")
-def app(server: Callable[..., Any]) -> Any:
-    return server("app.py")
-
-
 @pytest.fixture
 def watch(new_page: Callable[..., Any], app: Any) -> Watch:
     return Watch(new_page(viewport={"width": 1280, "height": 1400}), urlsplit(app.url).netloc)

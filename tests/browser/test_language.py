@@ -73,8 +73,8 @@ def test_the_browser_decides_and_a_link_decides_over_it(new_page: Callable[..., 
     ).wait_for()
 
 
-def test_the_words_of_the_second_language_are_on_the_page(new_page: Callable[..., Any], server: Any) -> None:
-    visit = Visit(new_page(locale="de-DE"), server("app.py").url)
+def test_the_words_of_the_second_language_are_on_the_page(new_page: Callable[..., Any], app: Any) -> None:
+    visit = Visit(new_page(locale="de-DE"), app.url)
     visit.page.locator("html[lang=de]").wait_for(state="attached")
     word = language.catalogue("de").gettext("Explore")
     visit.within("places").get_by_role("radio", name=word, exact=True).wait_for()

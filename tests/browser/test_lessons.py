@@ -20,11 +20,6 @@ from tests.sampling import sample
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def app(server: Callable[..., Any]) -> Any:
-    return server("app.py")
-
-
 def settled(page: Any, part: str) -> None:
     """Wait until the address says so: it is written when the run is through; and until the page has come to rest."""
     page.wait_for_function("part => location.search.includes(part)", arg=part)

@@ -17,11 +17,6 @@ HOSTILE = "<img src=x onerror=alert(1)> constructor __proto__ {row} $&"
 
 
 @pytest.fixture(scope="module")
-def app(server: Callable[..., Any]) -> Any:
-    return server("app.py")
-
-
-@pytest.fixture(scope="module")
 def lab(server: Callable[..., Any]) -> Any:
     return server("tests/browser/pages/mask_values.py")
 
@@ -229,9 +224,9 @@ def test_the_lab_shows_five_ways_and_an_emptied_row(browser_page: Any, lab: Any)
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
-def test_a_map_with_every_cell_masked_has_its_words_and_can_be_chosen(browser_page: Any, server: Any) -> None:
+def test_a_map_with_every_cell_masked_has_its_words_and_can_be_chosen(browser_page: Any, app: Any) -> None:
     page = browser_page
-    page.goto(f"{server('app.py').url}/?v=1&mask=custom&custom_cells=&sentence=a+b+c&n_heads=1")
+    page.goto(f"{app.url}/?v=1&mask=custom&custom_cells=&sentence=a+b+c&n_heads=1")
     weights = page.locator(".st-key-explore-weights")
     weights.locator("text[data-head='0']").wait_for()
     page.evaluate(QUIET)

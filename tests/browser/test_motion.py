@@ -25,11 +25,6 @@ INSIDE = """() => {
 PIXELS = "document.querySelector('.ad-motion canvas').toDataURL()"
 
 
-@pytest.fixture(scope="module")
-def app(server: Callable[..., Any]) -> Any:
-    return server("app.py")
-
-
 @pytest.mark.parametrize("size", [DESK, PHONE])
 def test_a_press_plays_the_cell_in_the_window_and_asks_the_server_nothing(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int]

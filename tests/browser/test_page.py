@@ -20,11 +20,6 @@ from tests.quiet import QUIET
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def app(server: Callable[..., Any]) -> Any:
-    return server("app.py")
-
-
 def opened(page: Any, app: Any, query: str = "") -> Any:
     page.goto(f"{app.url}/?{query}")
     page.wait_for_selector(".st-key-explore-weights .attn-focus")

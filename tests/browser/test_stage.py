@@ -43,11 +43,6 @@ MEASURED = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def app(server: Callable[..., Any]) -> Any:
-    return server("app.py")
-
-
 class Page:
     """The Explore page in a window of a size, in the light or the dark."""
 

@@ -64,9 +64,8 @@ def test_it_is_computed_where_the_visitor_says_so(browser_page: Any, server: Cal
     assert begun(notes) == 2
 
 
-def test_a_large_setting_that_was_finished_leaves_no_note(browser_page: Any, server: Callable[..., Any]) -> None:
-    site = server("app.py")
-    browser_page.goto(f"{site.url}/{LINK.replace('=7', '=8')}")
+def test_a_large_setting_that_was_finished_leaves_no_note(browser_page: Any, app: Any) -> None:
+    browser_page.goto(f"{app.url}/{LINK.replace('=7', '=8')}")
     browser_page.locator(PICTURES).wait_for()
     browser_page.wait_for_function(f"!({NOTED})")
     for label, name in (("Statistics", "statistics"), ("Table", "table"), ("Statistics", "statistics")):

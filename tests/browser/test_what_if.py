@@ -16,11 +16,6 @@ from tests.quiet import QUIET
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def site(server: Callable[..., Any]) -> Any:
-    return server("app.py")
-
-
 def asked(page: Any) -> dict[str, str]:
     return {name: values[-1] for name, values in parse_qs(urlsplit(page.url).query).items()}
 
@@ -47,9 +42,9 @@ def enter(page: Any, number: str) -> None:
     page.keyboard.press("Enter")
 
 
-def test_numbers_are_typed_one_after_the_other_and_taken_back(browser_page: Any, site: Any) -> None:
+def test_numbers_are_typed_one_after_the_other_and_taken_back(browser_page: Any, app: Any) -> None:
     page = browser_page
-    page.goto(f"{site.url}/?v=1&sentence=a+b+c+d&n_heads=1&panel=what_if&step=scores")
+    page.goto(f"{app.url}/?v=1&sentence=a+b+c+d&n_heads=1&panel=what_if&step=scores")
     page.locator("[data-testid=stDataFrame] canvas").first.wait_for()
     page.evaluate(QUIET)
     choose(page, 0, 1)
@@ -72,9 +67,9 @@ def test_numbers_are_typed_one_after_the_other_and_taken_back(browser_page: Any,
     page.get_by_text("Attention scores: 2 of 16 numbers moved").wait_for()
 
 
-def test_a_pasted_matrix_is_set_and_a_bad_one_is_refused_with_its_place(browser_page: Any, site: Any) -> None:
+def test_a_pasted_matrix_is_set_and_a_bad_one_is_refused_with_its_place(browser_page: Any, app: Any) -> None:
     page = browser_page
-    page.goto(f"{site.url}/?v=1&sentence=a+b&n_heads=1&d_model=2&panel=what_if&step=embedded&edits=scores.1.1.1.1~2.0")
+    page.goto(f"{app.url}/?v=1&sentence=a+b&n_heads=1&d_model=2&panel=what_if&step=embedded&edits=scores.1.1.1.1~2.0")
     page.get_by_text("Paste or upload a whole matrix").click()
     area = page.locator(".st-key-pasted_matrix textarea")
     area.fill("1 2\n3 oops")
@@ -89,9 +84,9 @@ def test_a_pasted_matrix_is_set_and_a_bad_one_is_refused_with_its_place(browser_
     wait_for(page, "edits", "embedded.1.1~1_2~3_4~~scores.1.1.1.1~2.0")
 
 
-def test_an_emptied_cell_goes_back_to_what_it_was(browser_page: Any, site: Any) -> None:
+def test_an_emptied_cell_goes_back_to_what_it_was(browser_page: Any, app: Any) -> None:
     page = browser_page
-    page.goto(f"{site.url}/?v=1&sentence=a+b+c+d&n_heads=1&panel=what_if&step=scores&edits=scores.1.1.2.2~-3.0")
+    page.goto(f"{app.url}/?v=1&sentence=a+b+c+d&n_heads=1&panel=what_if&step=scores&edits=scores.1.1.2.2~-3.0")
     page.locator("[data-testid=stDataFrame] canvas").first.wait_for()
     cell = page.locator("[data-testid=stDataFrame] canvas [role=gridcell]")
     numbers = [text for text in cell.all_text_contents() if text]
@@ -110,9 +105,9 @@ def test_an_emptied_cell_goes_back_to_what_it_was(browser_page: Any, site: Any) 
     wait_for(page, "edits", None)
 
 
-def test_a_visitor_finds_compare_and_changes_one_thing(browser_page: Any, site: Any) -> None:
+def test_a_visitor_finds_compare_and_changes_one_thing(browser_page: Any, app: Any) -> None:
     page = browser_page
-    page.goto(f"{site.url}/?v=1")
+    page.goto(f"{app.url}/?v=1")
     page.get_by_role("button", name="Compare").or_(page.get_by_role("radio", name="Compare")).first.click()
     page.get_by_role("button", name="A causal mask").click()
     wait_for(page, "b_mask", "causal")
@@ -129,11 +124,11 @@ def test_a_visitor_finds_compare_and_changes_one_thing(browser_page: Any, site: 
     page.locator(".st-key-b_mask").wait_for()
 
 
-def test_ten_megabytes_are_refused_in_a_sentence_and_nothing_is_lost(new_page: Callable[..., Any], site: Any) -> None:
+def test_ten_megabytes_are_refused_in_a_sentence_and_nothing_is_lost(new_page: Callable[..., Any], app: Any) -> None:
     """Sent, they would break the connection again and again: a browser that is back sends what its fields hold."""
     page = new_page(permissions=["clipboard-read", "clipboard-write"])
     for query, key in (("page=data", "own_paste_weights"), ("panel=what_if&step=embedded", "pasted_matrix")):
-        page.goto(f"{site.url}/?v=1&{query}")
+        page.goto(f"{app.url}/?v=1&{query}")
         if "what_if" in query:
             page.get_by_text("Paste or upload a whole matrix").click()
         area = page.locator(f".st-key-{key} textarea")

@@ -23,12 +23,15 @@ def test_in_browser(case): ...
 
 def test_one(): ...
 """
+BROWSER = "import pytest\n@pytest.fixture\ndef chromium(): ...\n" + "".join(
+    f"@pytest.mark.browser\ndef test_{n}(chromium): ...\n" for n in range(5)
+)
 VISITS = "from streamlit.testing.v1 import AppTest\n" + "".join(f"def test_{n}(): ...\n" for n in range(5))
 COUNTS = {  # of what is run under a mark, by file
-    "not slow and not nightly and not browser": (3 + 40 + 1, 1),
-    "slow and not nightly": (5, 4),
-    "browser and not nightly": (2, 0),
-    "nightly": (32 + 7, 0),
+    "not slow and not nightly and not browser": (3 + 40 + 1, 1, 0),
+    "slow and not nightly": (5, 4, 0),
+    "browser and not nightly": (2, 0, 3),
+    "nightly": (32 + 7, 0, 2),
 }
 
 
@@ -36,7 +39,7 @@ COUNTS = {  # of what is run under a mark, by file
 @pytest.mark.parametrize("asked", COUNTS)
 def test_what_goes_beyond_the_sample_runs_by_name_and_nothing_is_lost(pytester: pytest.Pytester, asked: str) -> None:
     root = Path(__file__).parents[2]
-    pytester.makepyfile(test_ordinary=FILE, test_visits=VISITS)
+    pytester.makepyfile(test_ordinary=FILE, test_visits=VISITS, test_driving=BROWSER)
     pytester.makeconftest(
         f"import sys; sys.path.insert(0, {str(root)!r})\n"
         "from tests.sampling import mark_what_is_thorough\n"
@@ -45,4 +48,7 @@ def test_what_goes_beyond_the_sample_runs_by_name_and_nothing_is_lost(pytester: 
     pytester.makeini("[pytest]\nmarkers =\n  slow\n  nightly\n  browser\n  every_case\n")
     found = pytester.runpytest("--collect-only", "-q", "-m", asked).outlines
     ids = {line for line in found if "::" in line}
-    assert tuple(sum(name in line for line in ids) for name in ("test_ordinary", "test_visits")) == COUNTS[asked]
+    assert (
+        tuple(sum(name in line for line in ids) for name in ("test_ordinary", "test_visits", "test_driving"))
+        == COUNTS[asked]
+    )
