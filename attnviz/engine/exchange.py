@@ -17,6 +17,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from attnviz.arrays import Array
 from attnviz.engine.learning.film import Learner, kept_steps, what_is_learned
 from attnviz.engine.learning.network import Network
 from attnviz.engine.learning.trainer import AT_ONCE, HELD_OUT, Measured
@@ -25,8 +26,6 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.run import run
 from attnviz.engine.tasks.game import Answers, Game
 from attnviz.engine.tasks.tasks import GAMES
-
-Array = np.ndarray
 
 MOST_SENT, MOST_BACK = 2_000_000, 640_000
 """Bytes of a job, and of the numbers of its frames: as text these are a third more, and a message may hold 1 MB."""

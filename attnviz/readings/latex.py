@@ -53,7 +53,7 @@ def latex(formula: Formula) -> str:
 
     >>> from attnviz.formula.reader import parse
     >>> print(latex(parse("q @ W @ k")))
-    s_{ij} = q_{i}\\, W \\cdot k_{j}
+    s_{ij} = q_{i}\\, W\\, k_{j}^\\top
     """
     writer = Latex()
     if _written_out(formula) <= LONGEST:

@@ -80,6 +80,7 @@ class Block:
     def at(self, i: int, j: int) -> str:
         """Return the reference to one cell.
 
+        >>> import numpy as np
         >>> Block("Head 1", 4, 1, "", np.zeros((2, 3)), None).at(1, 2)
         "'Head 1'!D6"
         """

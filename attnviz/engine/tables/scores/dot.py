@@ -11,6 +11,7 @@ from attnviz.settings.rows import CellLine, LineRow
 def dot(Q: Array, K: Array) -> Array:
     r"""$S_{ij} = q_i \cdot k_j$
 
+    >>> import numpy as np
     >>> dot(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0], [0.0, 1.0]]))
     array([[11.,  2.]])
     """
@@ -20,6 +21,7 @@ def dot(Q: Array, K: Array) -> Array:
 def back(G: Array, S: Array, Q: Array, K: Array) -> Slopes:
     r"""$\partial L / \partial q_i = \sum_j G_{ij}\, k_j, \quad \partial L / \partial k_j = \sum_i G_{ij}\, q_i$
 
+    >>> import numpy as np
     >>> back(np.array([[2.0]]), np.zeros((1, 1)), np.array([[1.0, 0.0]]), np.array([[3.0, 4.0]]))[0]
     array([[6., 8.]])
     """
