@@ -121,7 +121,7 @@ def best_of_three(call: Call) -> float:
 
 
 def calls_of(case: Case) -> dict[str, Call]:
-    """What the contenders do in this case, made alike in every process; stops if they do not agree."""
+    """Return the contenders for a case, made alike in every process; stops if they do not agree."""
     kind, n = case
     with torch.inference_mode():
         return {HEADS: attention_calls, ADDITIVE: additive_calls}[kind](n)
@@ -189,7 +189,7 @@ def additive_calls(n: int) -> dict[str, Call]:
 
 
 def memory() -> bool:
-    """What additive scores hold at most, beside the array of all hidden values of a single head."""
+    """Measure the peak memory of additive scores, beside the array of all hidden values of a single head."""
     n = max(n for kind, n in GOALS if kind == ADDITIVE)
     q, k, parameters = additive_arrays(n)
     whole = 8 * n * n * D_K
@@ -208,7 +208,7 @@ def agree(ours: np.ndarray, theirs: np.ndarray) -> None:
 
 
 def machine() -> str:
-    """Where and with what this was measured."""
+    """Describe the machine and the versions of a measurement."""
     info = Path("/proc/cpuinfo")
     named = re.search(r"model name\s*: (.+)", info.read_text() if info.is_file() else "")
     processor = named[1] if named else platform.machine()

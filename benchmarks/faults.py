@@ -1,4 +1,4 @@
-"""What becomes of a visitor's page when a server dies: killed and started again, or one of two lost for good.
+"""The fate of a visitor's page when a server dies: killed and started again, or one of two lost for good.
 
     pip install -r requirements-dev.txt
     python benchmarks/faults.py --browser /usr/bin/chromium --trials 10

@@ -1,4 +1,4 @@
-"""What a browser downloads when it comes for the first time, and when it comes again."""
+"""The downloads of a browser on its first visit, and on its second."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def weigh(session: CDPSession) -> dict[str, float]:
 
 
 def visit(browser_path: str | None) -> Outcome:
-    """What a browser downloads: the first time, and when it comes again, through nginx and from Streamlit itself."""
+    """Measure the downloads of a first and of a second visit, through nginx and from Streamlit itself."""
     out = Outcome()
     with chromium(browser_path) as browser, site(n_replicas=1) as running:
         places = {"through nginx": running.url, "from Streamlit itself": f"http://127.0.0.1:{running.replicas[0].port}"}

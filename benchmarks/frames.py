@@ -114,7 +114,7 @@ def readable(frame: bytes) -> bool:
 
 
 def tracebacks(log: str) -> tuple[Counter[str], Counter[str]]:
-    """What the tracebacks in a log end with: Streamlit's own refusals, and all the others.
+    """Return the last lines of the tracebacks in a log: Streamlit's own refusals, and all the others.
 
     A refusal is raised in Streamlit's code, or in Python's own that it called, and not by way of ours.
     """
@@ -172,7 +172,7 @@ async def mutated(server: Server, frames: int, at_once: int, rest: float) -> Out
 
 
 def sent(url: str, megabytes: int) -> str:
-    """What comes of a frame of so many zeros."""
+    """Send a frame of so many zeros, and return the outcome."""
     stream = url.replace("http", "ws", 1) + "/_stcore/stream"
     try:
         with connect(stream, subprotocols=["streamlit"]) as socket:  # type: ignore[list-item]

@@ -1,4 +1,4 @@
-"""How long the way back through a run takes beside the run itself, measured in the same process, turn by turn.
+"""The time of the backward pass beside that of the run itself, measured in the same process, in turn.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/gradients.py
 

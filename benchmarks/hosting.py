@@ -36,7 +36,7 @@ from served import commit, load_average, machine, served
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much of everything; as it stands, the whole."""
+    """The sizes of all parts; by default those of the whole measurement."""
 
     moves: int = 200
     bursts: tuple[int, ...] = (1, 30, 100, 300)

@@ -1,4 +1,4 @@
-"""What importing attnviz costs beyond NumPy, as the median of fresh interpreters.
+"""The time to import attnviz beyond NumPy, as the median of fresh interpreters.
 
 python benchmarks/import_time.py
 """

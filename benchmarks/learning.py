@@ -34,7 +34,7 @@ FAILING: list[tuple[str, dict[str, Any], float]] = [
     ("backwards", {"normaliser": "hardmax"}, 0.35),
     ("induction", {"normaliser": "hardmax"}, 0.35),
 ]
-"""What is taken away, and the most that may then be right at the end."""
+"""Ablations, and the largest share that may then be right at the end."""
 
 LONG, LEAST = 700, 0.99
 

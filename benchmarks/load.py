@@ -39,7 +39,7 @@ async def warmed(server: Server) -> None:
 
 
 async def move(server: Server, moves: int) -> Outcome:
-    """What opening the page and moving once costs a server that does nothing else."""
+    """Measure the cost of opening the page and moving once, on a server that does nothing else."""
     await warmed(server)
     out, opening, tally = Outcome(figures={"base_mb": server.memory}), Tally(), Tally()
     used = server.processor

@@ -1,4 +1,4 @@
-"""What a part of the measurement hands back: rows for the table, what went wrong, and figures to reckon with."""
+"""The outcome of a part of the measurement: rows for the table, failures, and figures to reckon with."""
 
 from __future__ import annotations
 

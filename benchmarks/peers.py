@@ -71,7 +71,7 @@ HOVER = """async ([targets, kind, hovers]) => {
 
 @dataclass(frozen=True)
 class Rival:
-    """How a file is made of weights and tokens, when its picture is there, and what a pointer moves over in it."""
+    """A rival: how it makes a file, when its picture is there, and what a pointer moves over in it."""
 
     name: str
     made: Callable[[np.ndarray, list[str]], str]
@@ -103,7 +103,7 @@ def ours(weights: np.ndarray, words: list[str]) -> str:
 
 
 def view(name: str) -> Callable[[np.ndarray, list[str]], str]:
-    """Return what makes the named view of BertViz."""
+    """Return the function that makes the named view of BertViz."""
     import bertviz
     import torch
 
@@ -144,7 +144,7 @@ def opened(browser: Browser, rival: Rival, html: str, libraries: Path) -> tuple[
 
 
 def measured(browser: Browser, libraries: Path, lengths: list[int], rounds: int) -> dict[tuple[str, int], Result]:
-    """Return what every rival took at every length, measured in turn."""
+    """Measure every rival at every length, in turn."""
     results: dict[tuple[str, int], Result] = {}
     every = tuple(rivals())
     for n in lengths:

@@ -55,7 +55,7 @@ class Server:
 
     @property
     def lives(self) -> bool:
-        """Whether the process is still there; a dead child that nobody waited for is not."""
+        """Return whether the process is still there; a dead child that nobody waited for is not."""
         return self.memory > 0
 
 
@@ -101,7 +101,7 @@ async def watched(server: Server, every: float = 0.1) -> AsyncIterator[Peak]:
 
 
 def machine() -> str:
-    """What figures are measured on: processors, memory, versions."""
+    """Describe the machine of a measurement: processors, memory, versions."""
     info = Path("/proc/cpuinfo")
     named = re.search(r"model name\s*: (.+)", info.read_text("utf-8") if info.is_file() else "")
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9

@@ -1,4 +1,4 @@
-"""What was measured, as tables and in a few sentences of Markdown, and what a class needs, reckoned from it."""
+"""The measurements as tables and in a few sentences of Markdown, and what a class needs, reckoned from them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def check_one_commit(commits: Iterable[str]) -> None:
 
 
 def machines(kept: Kept) -> str:
-    """Where the parts were measured; usually one line."""
+    """List the machines that the parts were measured on; usually one line."""
     found = {f"{part['machine']}; commit {part['commit']}": None for part in kept.values()}
     return "Measured on " + ".\nAnd on ".join(found) + "."
 
@@ -64,7 +64,7 @@ def cell(text: str) -> str:
 
 
 def sizing(found: Mapping[str, float]) -> str:
-    """What rooms of several sizes need: processors, memory, and the room's network."""
+    """Estimate the processors, the memory and the network that rooms of several sizes need."""
     lines = [
         f"| | Replicas, if all may move at once and wait {WAIT:g} s | Memory in all | First visit | at {LINE} Mbit/s |",
         "|---|---|---|---|---|",
@@ -78,7 +78,7 @@ def sizing(found: Mapping[str, float]) -> str:
 
 
 def share(found: Mapping[str, float]) -> str:
-    """What one processor carries."""
+    """Estimate the load that one processor carries."""
     moves = 1000 / found["move_ms"]
     return (
         f"One replica on one processor answers {moves:.0f} moves a second: {5 * moves:,.0f} visitors who move "
@@ -106,7 +106,7 @@ def short(kept: Kept) -> str:
 
 
 FORMS: dict[str, Callable[[Kept], str]] = {"measured": whole, "in short": short}
-"""What a file can have a place for, between two comments of that name."""
+"""The parts that a file can have a place for, between two comments of that name."""
 
 
 def put(text: str, kept: Kept) -> str:

@@ -1,4 +1,4 @@
-"""What a page draws: its charts, each with what the page puts into it."""
+"""The charts of a page, each with what the page puts into it."""
 
 from __future__ import annotations
 

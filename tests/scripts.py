@@ -179,7 +179,7 @@ SETTINGS: dict[str, dict[str, Any]] = _rows() | {
     "edits_infinite": {"mask": "causal", "edits": ((0, "values", (1, 4, 1), float("-inf")),)},
     "edits_nowhere": {"edits": ((0, "scores", (9, 9, 9), 1.0), (4, "scores", (0, 0, 0), 1.0), (0, "x'y", (), 1.0))},
 }
-"""What scripts are made of in the tests: every row of every table, and what can go wrong together."""
+"""The settings of scripts in the tests: every row of every table, and what can go wrong together."""
 
 FORMULA = {"score": "formula"}
 SETTINGS |= {

@@ -1,4 +1,4 @@
-"""What slopes are held against: the definition itself, by edits, and settings to try it on."""
+"""The reference of slopes: the definition itself, by edits, and settings to try it on."""
 
 from __future__ import annotations
 

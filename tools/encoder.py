@@ -12,7 +12,7 @@ Array = np.ndarray
 CLS, SEP = 101, 102
 HEADS = 12
 AT_ONCE = 256
-"""How many texts go through the layers together."""
+"""The number of texts in one batch."""
 
 
 def read_safetensors(path: Path) -> dict[str, Array]:

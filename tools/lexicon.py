@@ -32,7 +32,7 @@ CANDIDATES = 16_000
 WORDS, FREQUENT = 6_000, 3_800
 COLUMNS, LARGEST = 64, 7
 SHARED = 8
-"""How many directions of the function words are taken out of all other words."""
+"""The number of directions of the function words that are taken out of all other words."""
 
 NAMED = 0.05
 """From this score on a word counts as a name; between -1 and 1."""
@@ -47,7 +47,7 @@ def candidates(vocabulary: list[str]) -> dict[str, int]:
 
 
 def named(words: list[str], M: Array) -> Array:
-    """Return how much each word looks like a name: a ridge classifier on the vectors, taught by two lists of words."""
+    """Score each word's likeness to a name, by a ridge classifier on the vectors, fitted to two lists of words."""
     at = {word: i for i, word in enumerate(words)}
     taught = [at[word] for word in (*NAMES, *COMMON) if word in at]
     y = np.array([1.0 if words[i] in NAMES else -1.0 for i in taught])

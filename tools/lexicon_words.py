@@ -44,7 +44,7 @@ sailor soldier happy sad angry afraid tired hungry hot cold warm wet dry clean d
 dark loud quiet fast slow big small tall short run walk jump swim fly climb sit stand sleep eat drink cook wash sing
 dance laugh cry smile whisper shout throw catch kick push pull read write
 """.split()
-"""What the rarer words of the list are to be near to."""
+"""The words that the rarer words of the list are to be near to."""
 
 KEEP = """
 a i an am as at be by do go he if in is it me my no of on or so to up us we the who may city state university national

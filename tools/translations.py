@@ -24,7 +24,7 @@ LINE = 100
 
 
 def path(language: str) -> Path:
-    """Return where the catalogue of a language is kept."""
+    """Return the path of a language's catalogue."""
     return CATALOGUES / language / "LC_MESSAGES" / f"{DOMAIN}.po"
 
 

@@ -12,7 +12,7 @@ from attnviz.analysis.word_relations import article_to_noun, same_word
 from attnviz.arrays import Array
 
 KINDS = ("previous", "self", "next", "same", "article", "first", "word", "spread")
-"""What a head can mostly do, in the order in which heads are sorted; "spread" is all that is nothing else."""
+"""The kinds of heads, in the order in which heads are sorted; "spread" is all that is nothing else."""
 
 MOSTLY = 0.4
 """The part of all weight, as a mean over the rows, that must go one way for a head to be of that kind."""

@@ -198,7 +198,7 @@ FILLS = table(
         "-",
     ),
 )
-"""What may be done with a forbidden score: `fn(X, allowed, normalise, large)`, the weights over the keys."""
+"""The ways to treat a forbidden score: `fn(X, allowed, normalise, large)`, the weights over the keys."""
 
 
 def leaked(A: Array, allowed: Array) -> Array:

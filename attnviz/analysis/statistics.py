@@ -256,7 +256,7 @@ STATISTICS = table(
         self_only=True,
     ),
 )
-"""What is said of every row; the mean over the rows of a head is what is said of the head."""
+"""The statistics of a row; that of a head is the mean over its rows."""
 
 
 def of_rows(A: Array, *, is_self: bool = True) -> dict[str, Array]:

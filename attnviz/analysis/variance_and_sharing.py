@@ -55,7 +55,7 @@ VECTORS = table(
     ),
     Choice("setting", "Of the present setting", setting_vectors, r"X W_Q,\; X' W_K", "Tokens times projections.", "-"),
 )
-"""Where queries and keys come from: `fn(trace, layer, d_k)`."""
+"""The sources of queries and keys: `fn(trace, layer, d_k)`."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ SUMMED = r"\underbrace{{\cdots}}_{{{total}}}"
 """Terms that are left out of a sum, and what they add up to."""
 
 ZERO = 1e-12
-"""What is this much smaller than the numbers it was made of, or stands beside, is zero but for rounding."""
+"""A number this much smaller than those it was made of, or stands beside, is zero but for rounding."""
 
 LARGE = 1e3
 """No number is larger for this: beside one of 1e200, which a person has written, 0.5 is still no rounding."""
@@ -41,7 +41,7 @@ Value = float | Array
 
 
 def shown_entries(n: int, keep: int | None = None) -> list[int | None]:
-    """Return which of n entries are written out: all if they are few, else the first, `keep` and the last.
+    """Return the indices of the entries written out: all of n if they are few, else the first, `keep` and the last.
 
     None stands for dots.
 

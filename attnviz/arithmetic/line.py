@@ -17,7 +17,7 @@ from attnviz.settings.language import translate
 Bars = tuple[tuple[str, float], ...]
 
 CLOSE = 1e-11
-"""How far, over the size of what was added up, two orders of summing can lie apart; beyond it a person has edited."""
+"""The largest distance of two orders of summing, over the size of the terms; beyond it a person has edited."""
 
 
 @dataclass(frozen=True, eq=False)

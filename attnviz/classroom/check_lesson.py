@@ -19,7 +19,7 @@ from attnviz.settings.faults import ConfigError
 
 MOST_SLIDES = 40
 FOREIGN = re.compile(r"!\[|\]\(|://")
-"""What would draw a picture or a link from elsewhere; markup is shown as it is written."""
+"""Markdown that would draw a picture or a link from elsewhere; markup is shown as it is written."""
 
 
 def opened(name: str, text: str, admit: Callable[[Config], None]) -> Lesson:

@@ -1,4 +1,4 @@
-"""What is printed beside what a learner tries: numbers of the run, or how far it is from the lesson's own setting."""
+"""The measures of what a learner tries: numbers of the run, or its distance from the lesson's own setting."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _leaked(own: Trace, tried: Trace) -> float | None:
 
 
 def _moved(own: Trace, tried: Trace) -> float | None:
-    """Return how far the output of a word moves when the words of the lesson's own sentence change places."""
+    """Return the distance that a word's output moves when the words of the lesson's own sentence change places."""
     before = run(replace(tried.config, sentence=own.config.sentence))
     places = [before.query_tokens.index(token) for token in tried.query_tokens if token in before.query_tokens]
     if len(places) != len(tried.query_tokens):
@@ -68,7 +68,7 @@ def _asymmetry(_: Trace, tried: Trace) -> float | None:
 
 
 def _one_wide(_: Trace, tried: Trace) -> float:
-    """Return how far the queries of the heads are from those of one wide matrix, cut."""
+    """Return the distance between the queries of the heads and those of one wide matrix, cut."""
     X, W, Q = tried["embedded"].array, tried["w_q"].array, tried["queries"].array
     cut = np.split(X @ np.concatenate(list(W), axis=1), len(W), axis=1)
     return float(np.abs(np.stack(cut) - Q).max())

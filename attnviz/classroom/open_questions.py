@@ -35,7 +35,7 @@ FOLLOWS_FROM = {
     "w_o": ("concat", "output"),
     "output": ("concat", "w_o"),
 }
-"""What a step is computed from, or, for a matrix, what its shape can be told by."""
+"""The inputs of each step, or, for a matrix, the steps that give its shape."""
 
 SHAPES_FOLLOW_FROM = {"weights": ("queries", "keys"), "masked": ("queries", "keys"), "scaled": ("queries", "keys")}
 """As above, where a step that comes between is of the same shape."""

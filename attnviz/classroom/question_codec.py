@@ -34,7 +34,7 @@ ASKS = Words(
         "layer": "Layer {{layer}}. {ask}",
     }
 )
-"""What is asked where the kind's own words do not name every place."""
+"""The wording of a question where that of its kind does not name every position."""
 
 WORDS = Words(
     {
@@ -77,7 +77,7 @@ AXES = {
     "heads": ("head", "query", "column"),
     "output": ("query", "column"),
 }
-"""Where a number of a step stands."""
+"""The axes of a number of each step."""
 
 CHANGES: dict[str, tuple[str, Mapping[str, Any], str]] = {
     "causal": ("a causal mask", {"mask": "causal"}, "Which rows of “{step}” change under a causal mask?"),
@@ -106,7 +106,7 @@ LISTS: dict[str, Sequence[Value]] = {
     "layer": range(1, MOST_LAYERS + 1),
     **{name: range(1, MOST_PLACES + 1) for name in ("head", "query", "key", "column")},
 }
-"""What may be chosen for each place, the first of it unless something else is."""
+"""The choices for each position; the first is the default."""
 
 AS_STEP = ("summed", "whole")
 """Places that name a step, of which only some make sense."""

@@ -238,7 +238,7 @@ def _rows_changed(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuest
 
 
 def _rows(rows: Sequence[Sentence], right: Sequence[int], most: Array) -> Sentence:
-    """Return which rows change, and by how much."""
+    """Ask for the rows that change, with the size of each change."""
     if not right:
         return fill(WORDS["no_row"])
     named = join_sentences([rows[place] for place in right])

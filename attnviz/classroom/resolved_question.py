@@ -53,7 +53,7 @@ HINTS = Words(
         "twice": "That is divided once too often.",
     }
 )
-"""What is said of a known mistake, by its name."""
+"""The feedback on a known mistake, by its name."""
 
 HOW = Words(
     {
@@ -68,7 +68,7 @@ HOW = Words(
         "largest_weight": "The wider the scores of a row are spread, the nearer its largest weight is to 1.",
     }
 )
-"""How an answer is found, for a wrong one that no known mistake leads to."""
+"""The hint for a wrong answer that no known mistake leads to."""
 PROBLEMS = Words(
     {
         "needs": "the question needs {name!r} in `at`",

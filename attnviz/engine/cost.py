@@ -83,7 +83,7 @@ TEMPORARY = 2
 
 VARIABLE = "ATTNVIZ_MAX_MB"
 DEFAULT_MB, LEAST_MB = 500, 64
-"""What one computation may take where the host does not say: a container of 1 GB then holds 30 visitors beside it."""
+"""The memory of one computation where the host does not say: a container of 1 GB then holds 30 visitors beside it."""
 
 
 def most_bytes(written: str = "") -> float:

@@ -91,7 +91,7 @@ FILES = {
     "handout": Need(held=2, made=3, drawn=40),
 }
 NEEDS = {**PAGES, **{f"file/{name}": need for name, need in FILES.items()}}
-"""What everything that can be asked for takes: a page, a panel or an experiment of it, a desk, a kind of file."""
+"""The need of every kind of request: a page, a panel or an experiment of it, a desk, a kind of file."""
 
 MADE_HERE = (
     *(f"experiments/{name}" for name in ("axis", "scale", "scale/setting", "sharing", "shuffle", "importance")),
@@ -99,4 +99,4 @@ MADE_HERE = (
     "explore/redeal",
     "learn",
 )
-"""What a trained model has no part in: it draws parameters anew, or writes down how they were drawn."""
+"""The requests that exclude a trained model: they draw parameters anew, or write down how they were drawn."""

@@ -39,7 +39,7 @@ SETTING = (
     "temperature",
     "normalise_over",
 )
-"""What of a setting applies to numbers that were given, with its masks and what they use."""
+"""The fields that apply to external numbers, with the masks and what they use."""
 
 NOTES = Words(
     {
@@ -108,10 +108,10 @@ def are_shares(trace: Trace, layer: int) -> bool:
 
 
 ONE = 1e-5
-"""How far the sum of a row may be from 1: weights that were computed in 32 bits are no nearer."""
+"""The tolerance of a row's sum around 1: weights that were computed in 32 bits are no nearer."""
 
 HALF = (11, 8)
-"""How many binary digits a number has in float16 and in bfloat16."""
+"""The number of binary digits in float16 and in bfloat16."""
 
 CLOSED, OPEN = -9000.0, -1000.0
 """Scores at the first or below mean that a query may not attend, if any score is above the second.

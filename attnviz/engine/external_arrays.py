@@ -44,7 +44,7 @@ TOO_FEW = Words(
         "key": "there are {given} key tokens; give {n}, one for each key",
     }
 )
-"""What is said of tokens that are none, and of too few or too many, by their axis."""
+"""The faults of tokens that are none, and of too few or too many, by their axis."""
 
 
 def stack(name: str, given: Any, batch: int | None = None) -> Array:

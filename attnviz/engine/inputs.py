@@ -31,7 +31,7 @@ UNLISTED = Plural(
     "{words} are not in the list of words; their spelling stands in.",
 )
 MOST_NAMED = 4
-"""How many words one note names."""
+"""The most words that one note names."""
 
 
 def tokens(config: Config) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:

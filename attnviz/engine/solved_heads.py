@@ -193,7 +193,7 @@ class SolvedHeads:
         return [note[0].upper() + note[1:] for note in notes + self._halves(where)]
 
     def _asks_itself(self, pattern: Pattern, wanted: Array) -> Array:
-        """Return which queries would only read themselves, for want of another key, and by choice may not."""
+        """Return a mask of the queries that could only attend to themselves, and by choice may not."""
         if not pattern.edge or "no_self" not in self._config.mask:
             return np.zeros(len(wanted), dtype=bool)
         return wanted.argmax(axis=-1) == np.arange(len(wanted))
@@ -259,7 +259,7 @@ class SolvedHeads:
         return [translate(NEW, where=where, heads=_heads(heads), n=new)] if new else []
 
     def _are_words(self) -> Array:
-        """Return which queries are words, and not there only to fill up."""
+        """Return a mask of the queries that are words, and not padding."""
         return np.array([token != PAD for token in self._query_tokens], dtype=bool)
 
     def _because(self, g: int) -> str:
@@ -294,7 +294,7 @@ class SolvedHeads:
 
 
 def misses(trace: Trace, layer: int) -> frozenset[int]:
-    """Return which heads of a layer do not do what they were made for, both counted from 0.
+    """Return the heads of a layer that miss their goal, both counted from 0.
 
     None where none is made for it.
     """

@@ -55,7 +55,7 @@ def correlation_table(found: Importance) -> pd.DataFrame:
 
 
 def importance_sentences(found: Importance) -> list[str]:
-    """Return which measure agrees best with the knock-out, over how many rows, and what is exact."""
+    """Name the measure that agrees best with the knock-out, over how many rows, and what is exact."""
     there = {name: r for name, r in found.correlations().items() if r is not None}
     if not there:
         return [SENTENCES["none"]]

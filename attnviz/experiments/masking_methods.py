@@ -79,7 +79,7 @@ NORMALISER_NOTES = Words(
         "afterwards come to the same as −∞, where anything is left.",
     }
 )
-"""What is worth knowing of each normaliser."""
+"""A note on each normaliser."""
 
 RUN, READ = "run, PyTorch 2.13 on a CPU", "read, keras-team/keras pull request 21149"
 LIBRARIES = (
@@ -97,7 +97,7 @@ LIBRARIES = (
     ("attnviz", "weights 0, output 0", "tested with every change"),
 )
 LIBRARY_COLUMNS = ("Call", "A row with nothing allowed", "How this is known")
-"""What libraries make of a row with nothing allowed: only what was run or read, and where."""
+"""The result of libraries for a row with nothing allowed: only what was run or read, and where."""
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def unchanged_order(found: Reordered) -> list[str]:
 
 
 def order_sentences(name: str, found: Reordered) -> Sentence:
-    """Return which output rows moved along unchanged, and which changed by how much."""
+    """List the output rows that moved along unchanged, and those that changed, with the largest change."""
     tokens, differences, changed = found.before.query_tokens, found.differences, found.changed
     how = HOW[name].format(position=POSITIONS[found.before.config.position].label)
     n, largest = len(tokens), float(differences.max())

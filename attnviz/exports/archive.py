@@ -294,7 +294,7 @@ def _commands() -> frozenset[str]:
 
 
 OTHERS = (COMMANDS, r"\;\text{and}\;", r"\lceil\rceil,\quad", r"\cdot\tilde\hat\mathrm")
-"""What formulas hold that are put together as a run goes."""
+"""The commands in formulas that are put together as a run goes."""
 
 FROM_SCORES = ("allowed", "scores", "scaled", "capped", "masked", "weights")
 FROM_VECTORS = ("queries", "keys", "values", *FROM_SCORES, "heads", "concat", "output")

@@ -119,7 +119,7 @@ def _check(trace: Trace, place: ExportTarget) -> None:
 
 
 def _program(write: str) -> Callable[[Any, Trace, ExportTarget], str]:
-    """Return what writes a program with the function `write` of its module: from the setting, with all that was
+    """Return a writer of a program, by the function `write` of its module: from the setting, with all that was
     changed.
     """
 

@@ -63,7 +63,7 @@ WORDS = Words(
         "quoted": "“{token}”",
     }
 )
-"""What the script writes."""
+"""The texts that the script writes."""
 
 TEXTS = Words(
     {
@@ -174,7 +174,7 @@ def _definitions(trace: Trace) -> tuple[Formula | None, Formula | None]:
 
 
 def _typed(trace: Trace) -> dict[str, Any]:
-    """Return what the functions of the lines have to be told."""
+    """Return the arguments of the functions of the lines."""
     score, normaliser = _definitions(trace)
     found: dict[str, Any] = {}
     if score:

@@ -21,10 +21,10 @@ from attnviz.settings.language import Words
 from attnviz.text.cost_ledger import Ledger
 
 FORMULA_STARTS = tuple("=+-@\t\r\n＝＋－＠﹢﹣﹦﹫−")
-"""What makes a spreadsheet take a cell of text for a formula, in all the widths that it may be written in."""
+"""The characters by which a spreadsheet takes a text for a formula, in all widths that Unicode has of them."""
 
 _AFTER_SPLIT = re.compile(rf"([;\t|][ ]*)(?=[{re.escape(''.join(FORMULA_STARTS))}])")
-"""Where other lists than ours begin a new cell: a German spreadsheet splits at semicolons."""
+"""Separators of cells in other lists than ours: a German spreadsheet splits at semicolons."""
 
 WORDS = Words({"largest_at": "Largest weight at", "open_keys": "Keys it may attend to", "total": "total"})
 
@@ -45,7 +45,7 @@ COLUMNS = Words(
         "multiply-adds": "multiply-adds",
     }
 )
-"""What columns are called where a table is looked at; a tidy one is for programs and has the same names everywhere."""
+"""The headings of columns for people; a tidy table is for programs and has the same names everywhere."""
 
 
 def labels(tokens: Sequence[str]) -> list[str]:

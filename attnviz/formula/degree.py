@@ -1,4 +1,4 @@
-"""How a normaliser's line follows the temperature: to what power the scale of the scores comes out of a node.
+"""The degree of a normaliser's nodes: the power to which the scale of the scores comes out of each.
 
 The scores x stand over the temperature. What is twice as large for scores twice as large, such as x - max(x), can be
 computed before that division; what does not change at all, such as x == max(x), needs no division.

@@ -86,7 +86,7 @@ CONSTRUCTS = Words(
         "": "this",
     }
 )
-"""What Python's constructs that have no place in a formula are called."""
+"""The names of Python's constructs that have no place in a formula."""
 
 ROLES = Words(
     {

@@ -17,7 +17,7 @@ from attnviz.formula.graph import Formula
 from attnviz.formula.numbers import scores, weights
 
 LARGEST = 1e307
-"""What a score over a tiny temperature is held to, so that the largest can still be subtracted from it."""
+"""The bound of a score over a tiny temperature, so that the largest can still be subtracted from it."""
 
 ScoreFunction = Callable[..., Array]
 

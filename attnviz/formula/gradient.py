@@ -208,7 +208,7 @@ _RULES: dict[str, Rule] = {
     "level": Gradient.level,
     "@": Gradient.through,
 }
-"""How each operation hands its gradient on; what is not here, such as a comparison, hands on nothing."""
+"""The gradient rule of each operation; one without a rule, such as a comparison, passes nothing on."""
 
 _SLOPES: dict[str, Callable[[Gradient, Node, Node], Node]] = {
     "tanh": lambda of, y, x: of._make("-", of._number(1.0), of._make("*", y, y)),

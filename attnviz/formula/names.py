@@ -6,7 +6,7 @@ import difflib
 
 FUNCTIONS = ("tanh", "exp", "log", "abs", "sqrt", "relu", "sigmoid", "sin", "cos", "sign")
 OVER = ("sum", "mean", "max", "min", "norm", "unit", "dot", "ratio", "level")
-"""What goes over the entries of a vector or of a row; max and min of two are entry by entry.
+"""The functions over the entries of a vector or of a row; max and min of two are entry by entry.
 
 level(x, p) is the number t of a row with sum(relu(x - t)**p) = 1, which sparse normalisers take off.
 """

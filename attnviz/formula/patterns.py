@@ -1,4 +1,4 @@
-"""What a formula is at its root, whatever its parts are called: a dot product, a softmax."""
+"""Patterns at the root of a formula, whatever its parts are called: a dot product, a softmax."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def is_dot(formula: Formula) -> bool:
 
 
 def softmax_of(root: Node) -> Node | None:
-    """Return what a node is the softmax of: y where it is exp(y - max(y)) over its sum; None where it is no softmax."""
+    """Return the y of which a node is the softmax, exp(y - max(y)) over its sum; None where it is no softmax."""
     if root.op != "/" or root.args[1].op != "sum" or root.args[1].args[0] is not root.args[0]:
         return None
     e = root.args[0]

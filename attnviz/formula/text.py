@@ -8,7 +8,7 @@ import re
 from attnviz.formula.faults import FormulaError, fault
 
 LONGEST, DEEPEST, MOST = 300, 24, 96
-"""How many characters a line may have, how many levels of nesting, and how many different parts."""
+"""The most characters of a line, levels of nesting, and different parts."""
 
 LONGEST_TOKEN = 40
 DIGITS = re.compile(r"\d+\.?\d*(e[+-]?\d{1,3})?|\.\d+(e[+-]?\d{1,3})?")
@@ -35,7 +35,7 @@ INSTEAD = {
     "{": "(",
     "}": ")",
 }
-"""What to write instead of characters that people paste."""
+"""Replacements of characters that people paste."""
 
 _NO_PARTS = (ast.expr_context, ast.operator, ast.cmpop, ast.unaryop, ast.boolop)
 

@@ -1,4 +1,4 @@
-"""What a slide lets a person try: choices that change its setting, and what is measured of each."""
+"""The controls of a slide: choices that change its setting, and the measures of each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from attnviz.settings.language import translated_fields
 
 MENDED = "none"
-"""What a choice names as its fault where the slide has one and the choice has none."""
+"""The fault of a choice that mends the slide's."""
 
 
 @translated_fields("label")

@@ -18,7 +18,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 
 WRONG_BY = 0.1
-"""What one wrong digit after the point adds."""
+"""The error of one wrong digit after the point."""
 
 
 def _edits(step: str, before: Array, after: Array) -> Iterator[Edit]:

@@ -15,7 +15,7 @@ from attnviz.lessons.faults import FAULTS
 from attnviz.settings.faults import ConfigError
 
 Setting = Callable[[Any, str], dict[str, Any]]
-"""What reads a change of the setting, with the place for a fault."""
+"""A reader of changes to the setting, with the place for a fault."""
 
 MOST_MOVES, MOST_CHOICES = 3, 12
 _KEYS: dict[str, dict[str, type]] = {

@@ -28,7 +28,7 @@ WORDS = {
     LLAMA_3: (re.compile(_SHORT_FORMS, re.IGNORECASE), re.compile(_NEWER.format(numbers="n{1,3}"))),
     QWEN: (re.compile(_SHORT_FORMS, re.IGNORECASE), re.compile(_NEWER.format(numbers="n"))),
 }
-r"""How the words are cut, by the pattern that a tokeniser's file names.
+r"""The functions that cut words, by the pattern that a tokeniser's file names.
 
 Python's expressions know no \p{L}, so each character is first replaced by its kind, see `_kind`; the short forms, such
 as 's, are looked for in the text itself.

@@ -19,7 +19,7 @@ from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 
 FAR = 0.05
-"""How far the model's own hidden states may be from these, as a share of the largest: bfloat16 is within 0.02."""
+"""The tolerance of the model's own hidden states, as a share of the largest: bfloat16 is within 0.02."""
 
 NOTES = Words(
     {"difference": "Recomputed from the model's weights; its own hidden states differ by at most {difference:.1e}."}

@@ -140,7 +140,7 @@ def _wordpiece(spec: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Callab
 
 
 ODD = ("dropout", "byte_fallback", "continuing_subword_prefix", "end_of_word_suffix")
-"""What a byte-level tokeniser does without."""
+"""The parts of a tokeniser that a byte-level one does without."""
 
 
 def _byte_pairs(spec: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Callable[[str], Iterable[str]] | None:

@@ -55,7 +55,7 @@ AT = {
     "w_o": 7,
     "output": 7,
 }
-"""Which of them are shown for a step."""
+"""Those that are shown for each step."""
 
 TITLES = Words(
     {

@@ -91,7 +91,7 @@ def pair(a: Trace, b: Trace, layer: int, name: str) -> tuple[Array, Array] | Non
 
 
 def _pairs(a: Trace, b: Trace, axis: str) -> tuple[Pair, ...] | None:
-    """Return which tokens of A along an axis are which of B; None where they are as many, or where there are none."""
+    """Align the tokens of A and B along an axis; None where they are as many, or where there are none."""
     here, there = _tokens(a, axis), _tokens(b, axis)
     return None if here is None or there is None or len(here) == len(there) else aligned(here, there)
 
@@ -133,7 +133,7 @@ def _equal(left: Array, right: Array) -> bool:
 
 
 def _moved(left: Array, right: Array) -> Array:
-    """Return how far each number moved; 0 where it is how a machine sums, infinite where one alone is."""
+    """Return the distance that each number moved; 0 where it is rounding, infinite where only one side has a number."""
     apart = np.abs(difference(left, right))
     sizes = np.abs(left[np.isfinite(left)])
     return np.where(apart <= EQUAL * max(1.0, sizes.max(initial=0.0)), 0.0, apart)
@@ -293,7 +293,7 @@ def moves(a: Trace, b: Trace, layer: int, name: str, most: int = 5) -> tuple[Mov
 
 
 def _shared(a: Trace, b: Trace, axis: str) -> dict[int, tuple[int, int]]:
-    """Return where the tokens that both have stand in A and in B, by their number among these."""
+    """Return the positions in A and in B of the tokens that both have."""
     pairs = _pairs(a, b, axis)
     return {} if pairs is None else dict(enumerate(zip(*shared(pairs))))
 

@@ -33,7 +33,7 @@ EXACT_UP_TO = 2500  # cells; up to here a picture carries float64, beyond float3
 
 
 def placed(stages: Sequence[Stage], width: int, height: int, *, focused: bool = False) -> Placement:
-    """Return where all heads of all stages stand in a box; `focused` if they are those of one head.
+    """Lay out all heads of all stages in a box; `focused` if they are those of one head.
 
     Words beside the rows of one stage serve also those whose columns are only counted.
     """
@@ -162,7 +162,7 @@ def _apart(array: Array, tiling: Tiling) -> Array:
 
 
 def _largest(drawn: Array, apart: Array) -> Array:
-    """Return which cell of each block is largest in size.
+    """Return the index of the largest cell, by size, of each block.
 
     One that is no number before all others, one not drawn last.
     """

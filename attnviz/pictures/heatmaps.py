@@ -117,7 +117,7 @@ def _escaped(token: str) -> str:
 
 
 def _places(shown: Sequence[Stage]) -> list[tuple[int, int]]:
-    """Return where each map stands, (row, column): a column a stage, or one stage wrapped into rows."""
+    """Return the place of each map, (row, column): a column a stage, or one stage wrapped into rows."""
     heads = len(shown[0].array)
     if len(shown) > 1:
         return [(head, column) for column in range(len(shown)) for head in range(heads)]

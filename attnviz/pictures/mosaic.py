@@ -212,7 +212,7 @@ def _strips(shapes: Sequence[Shape], across: int, width: int) -> Layout:
 
 
 def _words(shapes: Sequence[Shape], across: int) -> list[int]:
-    """Return how many columns with words stand in a row of heads, for every stage."""
+    """Return the number of labelled columns in a row of heads, for every stage."""
     return [min(across, len(shape.widths)) * max(shape.widths) if shape.worded else 0 for shape in shapes]
 
 
@@ -230,7 +230,7 @@ def _height(layout: Layout) -> int:
 
 
 def _fair(shapes: Sequence[Shape]) -> int:
-    """Return how many square cells wide a head may be before its numbered columns become stripes."""
+    """Return the largest width of a head, in square cells, before its numbered columns become stripes."""
     worded = [max(shape.widths) for shape in shapes if shape.worded]
     return max([round(1.6 * max(shape.rows for shape in shapes)), *worded])
 

@@ -1,4 +1,4 @@
-"""How a cell comes to be, as frames that a picture moves between: the lines of its full arithmetic, in their order.
+"""The animation of a cell: the lines of its full arithmetic, in their order, as frames to move between.
 
 Every number of a frame is one that a line of `attnviz.arithmetic.cell` or a step of the run holds.
 """
@@ -137,7 +137,7 @@ def _score(cell: Cell) -> Iterator[Frame]:
 
 
 def _is_made(cell: Cell, vector: Array, of: str) -> bool:
-    """Whether a vector is the query, the key, or what a matrix makes of it."""
+    """Return whether a vector is the query, the key, or what a matrix makes of it."""
     lines = (line for line in cell.vectors + cell.score if of in line.name)
     return any(np.array_equal(line.result, vector) for line in lines)
 

@@ -250,7 +250,7 @@ def _tilings(shapes: Sequence[Shape], way: _Way, focused: bool) -> tuple[Tiling,
 
 
 def _width(shape: Shape, shapes: Sequence[Shape], block: int, cell: float, focused: bool) -> tuple[float, int]:
-    """Return how wide the cells of a stage are, and how many columns share one."""
+    """Return the width of the cells of a stage, and the number of columns that share one."""
     worded = [each for each in shapes if each.worded]
     if shape.worded:
         if shape.leads or cell >= EVEN_FROM or not any(each.leads for each in shapes):

@@ -114,7 +114,7 @@ def _names(trace: Trace, axis: str, size: int) -> Sequence[str] | None:
 
 
 def _masked(trace: Trace, step: Step, shape: tuple[int, ...]) -> Array | None:
-    """Return where nothing is drawn: cells that a query may not attend to, and those that are minus infinity."""
+    """Return a mask of the cells that stay empty: those that a query may not attend to, and those at minus infinity."""
     if step.axes[-2:] != ("query", "key") or step.kind == "allowed":
         return None
     return np.broadcast_to(forbidden(trace.layers[_layer_of(trace, step) or 0]), shape)

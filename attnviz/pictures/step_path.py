@@ -25,7 +25,7 @@ BETWEEN = {
     "values": ("add", "values"),
     "heads": ("join", "w_o"),
 }
-"""What happens after a step, and the step that shows it; after the words first of all."""
+"""The operation after each step, and the step that shows it; after the words first of all."""
 
 JOINED = {"queries": "·", "weights": "×"}
 

@@ -14,7 +14,7 @@ LARGEST = (48, 32)
 """Pixels that a thumbnail may be wide and high."""
 
 NOTHING, MASKED, ODD, LOWEST, HIGHEST = 0, 1, 2, 3, 255
-"""What a pixel of a thumbnail may be: no cell, a masked one, not a finite number, or a place on the colour scale."""
+"""The values of a pixel of a thumbnail: no cell, a masked one, not a finite number, or a place on the colour scale."""
 
 
 def thumbnail(step: Step, low: float, high: float, hidden: Array | None = None) -> Array:
@@ -54,7 +54,7 @@ def _tiles(step: Step, indices: Array) -> list[Array]:
 
 
 def _arranged(heads: int, rows: int, columns: int, *, square: bool) -> tuple[int, tuple[int, int]]:
-    """Return how many heads stand side by side, and how many cells (down, across) become one pixel.
+    """Return the number of heads side by side, and the number of cells (down, across) in one pixel.
 
     Of all arrangements the one that keeps most cells, and of those the one that can be drawn largest.
 

@@ -64,7 +64,7 @@ def is_zero_of_nothing(formula: Formula) -> bool:
 
 
 def _of_nothing(node: Node, args: list[Array]) -> Array:
-    """Return what a node comes to where every score is -inf."""
+    """Return the value of a node where every score is -inf."""
     if node.op in NEUTRAL:
         return np.array(np.nan if node.op == "level" else float(NEUTRAL[node.op]))
     if node.is_leaf:

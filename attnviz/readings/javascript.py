@@ -31,7 +31,7 @@ const levelOf = (n, f, p) => {
 };
 const modOf = (a, b) => { const r = a % b; return r !== 0 && (r < 0) !== (b < 0) ? r + b : r; };
 """
-"""What the functions call."""
+"""The helpers that the functions call."""
 
 _SAME = ("+", "-", "*", "/", "<", "<=", ">", ">=")
 _OTHER = {"==": "===", "!=": "!==", "and": "&&", "or": "||"}
@@ -90,7 +90,7 @@ class _Writer:
         return f"listOf({self._length(node)}, (d) => {self.text(node, 'd')})"
 
     def _terms(self, node: Node) -> str:
-        """Return what a sum adds up, or the two rows whose products it adds up."""
+        """Return the terms of a sum, or the two rows whose products it adds up."""
         if node.op != "sum":
             return "[]"
         (x,) = node.args
@@ -139,7 +139,7 @@ class _Writer:
 
 
 def _label(name: str, node: Node, formula: Formula) -> str:
-    """Return how a line is called: by its name in the formula or, where it has none, by what it is."""
+    """Return the label of a line: its name in the formula or, where it has none, its kind."""
     names = {id(each): own for own, each in formula.named.items()}
     if id(node) in names or node.op not in REDUCTIONS:
         return name

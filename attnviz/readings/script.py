@@ -27,7 +27,7 @@ Text = tuple[str, float]
 ATOM, POWER, SIGN, TIMES, MATRIX, PLUS, JOIN, COMPARE = 10.0, 9.0, 8.0, 7.0, 6.5, 6.0, 5.0, 4.0
 _LEVELS = {"+": PLUS, "-": PLUS, "*": TIMES, "/": TIMES, "//": TIMES, "%": TIMES, "**": POWER}
 PAIRS = "  # for every pair"
-"""What stands behind a line with vectors for every query and key."""
+"""The comment on a line with vectors for every query and key."""
 
 _CONSTANTS = ("d_q", "d_k", "n", "n_query", "n_key", "n_heads")
 _INTEGERS = (*_CONSTANTS, "i", "j", "h")
@@ -93,7 +93,7 @@ class Script:
         return set(self._frame) <= set(self.layout(root)) and "i" in root.axes and "j" in root.axes
 
     def layout(self, node: Node) -> str:
-        """Return which of h, i, j and d the array of a node has as axes, in this order."""
+        """Return the axes of a node's array, out of h, i, j and d in this order."""
         if id(node) not in self._layouts:
             self._layouts[id(node)] = self._laid_out(node)
         return self._layouts[id(node)]
@@ -143,12 +143,12 @@ class Script:
         return f"{_in((code, level), TIMES)} / {self._divisor}", TIMES
 
     def _is_used_divided(self, node: Node) -> bool:
-        """Whether everything that is made of a node needs it over the divisor."""
+        """Return whether every use of a node needs it over the divisor."""
         uses = [each for each in self._formula.nodes if any(arg is node for arg in each.args)]
         return bool(self._divisor) and not any(self._degrees[id(each)] == 1 or self._cancels(each) for each in uses)
 
     def _cancels(self, node: Node) -> bool:
-        """Whether a node of degree 0 is made of what grows with the scores, and so needs no division at all."""
+        """Return whether a node of degree 0 is made of what grows with the scores, and so needs no division at all."""
         of = {self._degrees[id(arg)] for arg in node.args}
         return self._degrees[id(node)] == 0 and 1 in of and of <= {1, ANY}
 
@@ -384,7 +384,7 @@ def _broadcasts(layout: str, frame: str) -> bool:
 
 
 def _is_integral(node: Node) -> bool:
-    """Whether a node is made of whole numbers only, with which powers and remainders are not those of fractions."""
+    """Return whether a node is made of whole numbers only, whose powers and remainders are not those of fractions."""
     if node.op == "number":
         return node.number == int(node.number)
     if node.op == "variable":

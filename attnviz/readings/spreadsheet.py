@@ -14,7 +14,7 @@ from attnviz.formula.graph import REDUCTIONS, Formula, Node
 from attnviz.readings.steps import Step, plain_number, steps
 
 At = Callable[[Node, bool], str]
-"""Where a node with cells of its own stands: the range of a whole vector or row (True), or one cell of it."""
+"""The reference to a node with cells of its own: the range of a whole vector or row (True), or one cell of it."""
 
 _CALLS = {
     "tanh": "TANH({})",

@@ -45,11 +45,11 @@ class Words:
 
     @property
     def over(self) -> str:
-        """What is said to reduce along the last axis and keep it."""
+        """The arguments that reduce along the last axis and keep it."""
         return self.along_axis(-1)
 
     def along_axis(self, axis: int) -> str:
-        """Return what is said to reduce along an axis and keep it."""
+        """Return the arguments that reduce along an axis and keep it."""
         return f"{self.axis}={axis}, {self.keep}=True"
 
     @property

@@ -71,7 +71,7 @@ def encode(*records: object, every: bool = False) -> dict[str, str]:
 
 
 def labels(*classes: type[Any]) -> dict[str, str]:
-    """Return what each parameter that is ours is called on the page: those of the fields, and those of a second
+    """Return the label of each parameter that is ours: those of the fields, and those of a second
     setting.
     """
     found: dict[str, str] = {}

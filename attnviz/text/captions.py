@@ -31,7 +31,7 @@ STAGES = Words(
         "output": "{queries}, each with the one vector that attention passes on.",
     }
 )
-"""What happens in a stage, with its numbers; of any other step the glossary of steps says what it means."""
+"""The caption of a stage, with its numbers; that of any other step is in the glossary of steps."""
 
 NAMES = Words(
     {
@@ -117,7 +117,7 @@ NAMES = Words(
         "final_normed": "Normalised after the last layer",
     }
 )
-"""What a step is called at the head of a sentence."""
+"""The name of each step at the head of a sentence."""
 
 ALT = Words(
     {

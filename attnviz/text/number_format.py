@@ -11,7 +11,7 @@ SMALL, LARGE = 1e-4, 1e6
 """Between these a number is written out; the digits before its point are never rounded off."""
 
 ROUNDING = 1e-12
-"""What is smaller than this is as good as zero beside shares and scores, and no column is made wide for it."""
+"""Smaller numbers are as good as zero beside shares and scores, and no column is made wide for them."""
 
 NONE, NEARLY_ZERO = "–", "~0"
 

@@ -18,7 +18,7 @@ TEXT, TOKEN = "text", "token"
 
 COMMA, AND = ", ", " and "
 PLACE = " ({n})"
-"""Which one is meant where a token stands more than once; counted from 1."""
+"""The ordinal of a token that stands more than once; counted from 1."""
 QUOTED = "“{token}”"
 
 

@@ -57,10 +57,10 @@ STAGES = (
 ORDER = tuple(name for stage in STAGES for name in stage)
 
 PARAMETERS = tuple(name for name in ORDER if not {"query", "key"} & set(STEPS[name].axes))
-"""What belongs to no token."""
+"""The axes that belong to no token."""
 
 INGREDIENTS = (*STAGES[0], "bias", "allowed", *(name for name in PARAMETERS if name != "w_o"))
-"""What goes into the steps of the path without being one of them."""
+"""The steps that go into those of the path without being one of them."""
 
 LABELS = Words(
     dict.fromkeys(PARAMETERS, "")
@@ -105,7 +105,7 @@ LABELS = Words(
         "final_normed": "normed",
     }
 )
-"""What a step is called in a word; a parameter has its symbol alone."""
+"""The name of each step in a word; a parameter has its symbol alone."""
 
 FORMER = "what layer {layer} passes on"
 

@@ -45,7 +45,7 @@ REFUSED = Words(
         "m": "times",
     }
 )
-"""What an array may hold that is no number, in words."""
+"""The types of entries that are no numbers, in words."""
 
 FAULTS = Words(
     {

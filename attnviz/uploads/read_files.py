@@ -19,7 +19,7 @@ LOOKED_AT = 4096  # bytes in which a file that is no table of numbers shows it
 BUDGET = npy.Budget(n_bytes=16_000_000, n_arrays=512)
 
 FORMATS = {"npz": ("npz",), "npy": ("npy",), "json": ("json",), "csv": ("csv", "tsv", "txt")}
-"""What can be read, and the endings that a name of such a file has."""
+"""The kinds of files that can be read, and the endings of their names."""
 
 CALLED = Words(
     {

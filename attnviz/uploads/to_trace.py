@@ -25,7 +25,7 @@ OTHER_NAMES = {
     "k": ("k", "key", "keys"),
     "v": ("v", "value", "values"),
 }
-"""What an array may be called in a file, in small or capital letters."""
+"""The names of an array in a file, in small or capital letters."""
 
 FAULTS = Words(
     {

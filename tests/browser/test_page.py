@@ -216,7 +216,7 @@ SHOWN = {
     "layers": ".st-key-cosines",
     "twin": ".st-key-twin-heads",
 }
-"""What each panel shows."""
+"""A text that each panel shows."""
 PRESSED = {"redeal": "Deal again", "what_if": "Change", "mask": "Mask", "cell": "Explore"}
 """The button that leads there from the panel before, where it is not named for the panel in the row below the maps."""
 NAMED = "name => (new URLSearchParams(location.search).get('panel') ?? 'cell') === name"

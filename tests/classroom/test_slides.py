@@ -1,4 +1,4 @@
-"""What a slide shows: the run's numbers in its text, and its pictures."""
+"""The content of a slide: the run's numbers in its text, and its pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a user sees of the package: its names, what importing it loads, and what is said where a library is missing."""
+"""The package as a user sees it: its names, what importing it loads, and the sentences where a library is missing."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ PARTS = {
     "edits": ("scores.x~1", "Changed numbers holds what could not be read"),
     "v": ("7", "The link's version '7' is not known here"),
 }
-"""What can be wrong in a link, and what is said of it."""
+"""Broken links, and the sentence on each."""
 
 PLACES = {
     "head": ({"head": "99"}, "Head was 99; there are"),

@@ -87,7 +87,7 @@ def said(at: AppTest) -> str:
 
 
 def bring(config: Config) -> Callable[[], object]:
-    """Return what brings the weights of a run to the page for data."""
+    """Return a function that uploads the weights of a run to the page for data."""
     file = io.BytesIO()
     np.savez(file, weights=run(config)["weights"].array)
     name, data = "weights.npz", file.getvalue()
@@ -102,7 +102,7 @@ def bring(config: Config) -> Callable[[], object]:
 
 
 def mark(config: Config) -> Callable[[], object]:
-    """Return what marks a code that was handed in, with a question about another run."""
+    """Return a function that marks a code that was handed in, with a question about another run."""
     questions = (
         question_codec.item("weight", {"head": 2, "query": 5, "key": 3}),
         question_codec.item("rows_changed", {"whole": "weights", "change": "no_mask"}),
@@ -124,7 +124,7 @@ def mark(config: Config) -> Callable[[], object]:
 
 
 def make(what: str, config: Config) -> Callable[[], object]:
-    """Return what makes a page or a file."""
+    """Return the function that makes a page or a file."""
     kind, _, name = what.partition("/")
     if what == "file/handout":
         return lambda: handout.html(config, solutions=True)

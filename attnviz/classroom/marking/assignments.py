@@ -38,7 +38,7 @@ N_SEEDS = 1_000_000
 
 NOTHING = "nothing"
 SHOWN_WORDS = ("task_title", "task_text")
-"""What may be corrected without making it another assignment."""
+"""The fields that may be corrected without making it another assignment."""
 
 PROBLEMS = Words(
     {
@@ -73,7 +73,7 @@ def _controls() -> dict[str, Entry]:
 
 
 CONTROLS = _controls()
-"""What a setting has controls for."""
+"""The fields that have controls."""
 
 PICTURES = table(
     Entry("scores", "Picture of the scores"),
@@ -89,7 +89,7 @@ PANELS = table(
     Entry("table", "Table"),
 )
 PARTS = table(Entry(NOTHING, "Everything is shown"), *PICTURES.values(), *PANELS.values())
-"""What a student sees of a run, unless it is hidden; every panel holds numbers of every step."""
+"""The views of a run that a student has, unless they are hidden; every panel holds numbers of every step."""
 
 
 @dataclass(frozen=True)

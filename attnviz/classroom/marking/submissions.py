@@ -66,10 +66,10 @@ CODE = (
         "texteingabe online",
     ),
 )
-"""What columns may be called, in small letters; a number after it is left out, as in Response 1."""
+"""The headings of columns that are known, in small letters; a number after one is left out, as in Response 1."""
 
 NO_STUDENT = ("points possible", "mögliche punkte", "erreichbare punkte")
-"""What stands for a name in a row that is no student's."""
+"""The text in place of a name in a row that is no student's."""
 
 FAULTS = Words(
     {
@@ -174,7 +174,7 @@ def _headed(text: str, declared: str) -> Table | None:
 
 
 def _kinds(head: Sequence[str]) -> dict[str, list[int]]:
-    """Return which columns hold what, by their headings."""
+    """Return the columns of each kind, by their headings."""
     called = {"first": FIRST, "last": LAST, "full": FULL, "number": NUMBER, "code": CODE}
     found: dict[str, list[int]] = {}
     for at, cell in enumerate(head):

@@ -38,7 +38,7 @@ NEEDED: dict[str, tuple[tuple[str, ...], ...]] = {
     "heads": (("weights",), ("values",)),
     "output": (("concat",), ("w_o",)),
 }
-"""What has to be printed for a step to be worked out: of each group one."""
+"""The steps that have to be printed for a step to be worked out: of each group one."""
 
 
 def can_be_worked_out(name: str, printed: Iterable[str]) -> bool:

@@ -37,7 +37,7 @@ FORMULAS = {
     "w_v": r"X^\top \frac{\partial L}{\partial V_h}",
     "w_o": r"C^\top \frac{\partial L}{\partial Y}",
 }
-"""What the slopes of a step are made of, where one line says it in every setting."""
+"""The formula of a step's slopes, where one line holds in every setting."""
 
 
 @dataclass(frozen=True)

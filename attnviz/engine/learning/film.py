@@ -33,7 +33,7 @@ from attnviz.settings.language import Plural, Words
 Run = Callable[[Config], Trace]
 
 MOST_BYTES = 64 * 10**6
-"""What the films that are kept in memory may take; those that were wanted last are kept."""
+"""The most bytes of the films that are kept in memory; the least recently used are dropped."""
 
 BY_WORD = ("normal", "uniform", "binary", "spelling", "meaning")
 """Embeddings that give a word one vector in every sentence."""
@@ -52,7 +52,7 @@ OBSTACLES = Words(
         "feed_forward": "it knows no feed-forward block",
     }
 )
-"""What stands in the way of learning, as the end of a sentence."""
+"""The reasons why a setting cannot be learned, as the end of a sentence."""
 
 CANNOT = "Nothing is learned in this setting, because {why}. The projections keep their initial values."
 STRANGE = Plural(

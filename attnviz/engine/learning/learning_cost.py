@@ -26,7 +26,7 @@ class LearningCost:
 
 
 def of(config: Config) -> LearningCost:
-    """Return what it takes to learn the film of a setting and to measure its frames; nothing where nothing is learned.
+    """Return the cost of learning the film of a setting and of measuring its frames; zero where nothing is learned.
 
     A film that comes with the package takes its memory alone: all of its frames are read.
 

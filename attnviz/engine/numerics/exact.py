@@ -17,7 +17,7 @@ from attnviz.arrays import Array
 
 BITS = 20
 MOST_TERMS = 2**13
-"""How many products may be added up: 2**13 products of 2 * BITS bits make 53 bits."""
+"""The most products in one sum: 2**13 products of 2 * BITS bits make 53 bits."""
 
 LEAST_EXPONENT = -400
 """Arrays of numbers below 2**-400 count as zeros: products of smaller ones would leave the range of normal numbers."""

@@ -18,7 +18,7 @@ import numpy as np
 from attnviz.arrays import Array
 
 NEGLIGIBLE = 1e-12
-"""What is left of a row, relative to the longest, that is nothing but rounding."""
+"""The remainder of a row, relative to the longest, below which it is nothing but rounding."""
 
 SWEEPS = 30
 """Rounds of rotations after which singular vectors are taken as they are; about six are enough."""

@@ -20,7 +20,7 @@ FAULTS = Words(
     }
 )
 FILLED = {"weights": 0.0, "scores": -np.inf}
-"""What stands for a masked entry of a NumPy masked array."""
+"""The value of a masked entry of a NumPy masked array."""
 
 UNKNOWN_TO_NUMPY = ("bfloat16", "float8", "float4")
 

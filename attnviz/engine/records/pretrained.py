@@ -28,7 +28,7 @@ FREE = (
     "temperature",
     "edits",
 )
-"""What of a setting applies to a trained model; all else is the model's own."""
+"""The fields that apply to a trained model; all else is the model's own."""
 
 
 @dataclass(frozen=True)

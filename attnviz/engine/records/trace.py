@@ -31,7 +31,7 @@ AXES = Words(
         "d_ff": "the width of the feed-forward block",
     }
 )
-"""What each axis of a step means."""
+"""The meaning of each axis of a step."""
 
 
 STEPS = {

@@ -106,7 +106,7 @@ def linear(n_heads: int, n_query: int, n_key: int, *, bias_slope: float) -> Arra
 
 
 FORMULA = "-log(1 + abs(i - j))"
-"""What stands in the field before anything is typed."""
+"""The formula in the field before anything is typed."""
 
 
 def formula(n_heads: int, n_query: int, n_key: int, *, bias_formula: str = FORMULA) -> Array:

@@ -25,7 +25,7 @@ Tokens = tuple[str, ...]
 Numbers = tuple[int, ...]
 
 NOBODY = -1
-"""What a key answers to that no query asks for."""
+"""The number of a key that no query asks for."""
 
 SMALLEST = 1e-10
 """Directions of X that are weaker than this, relative to the strongest, are left alone: numbers beyond reason."""

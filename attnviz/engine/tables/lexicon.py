@@ -12,13 +12,13 @@ import numpy as np
 from attnviz.arrays import Array
 
 COLUMNS = 64
-"""How many numbers a word of the list has."""
+"""The length of a word's vector."""
 
 LARGEST = 7
 """The numbers are whole, from minus this to this, before they are halved."""
 
 CLITICS = ("n't", "'s", "'d", "'m", "'ll", "'re", "'ve")
-"""What may follow a word with an apostrophe."""
+"""Endings that may follow a word after an apostrophe."""
 
 ENDINGS = (
     *((ending, "") for ending in CLITICS),
@@ -36,7 +36,7 @@ ENDINGS = (
     ("est", ""),
     ("est", "e"),
 )
-"""What a word may end in, and what stands there instead in the word that it was made from."""
+"""Suffixes of words, and what replaces each in the word that it was derived from."""
 
 SHORTEST = 3
 """Letters that must be left of a word without its ending, where no apostrophe says that it is one."""

@@ -88,7 +88,7 @@ def custom(i: Index, j: Index, pad: Array, *, custom_cells: str) -> Array:
 
 
 FORMULA = "j <= i and (i - j) % 3 == 0"
-"""What stands in the field before anything is typed."""
+"""The formula in the field before anything is typed."""
 
 Tokens = tuple[tuple[str, ...], tuple[str, ...]]
 

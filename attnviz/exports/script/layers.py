@@ -169,7 +169,7 @@ class LayerScript:
         return words.transposed.format(code) if transposed else code
 
     def _size_of_terms(self) -> str:
-        """Return how large the numbers are whose sums the scores of a head are, as code."""
+        """Write the code for the size of the numbers whose sums are the scores of a head."""
         words = self.words
         squares = [f"({X}**2).sum({words.axis}=(1, 2), {words.keep}=True)" for X in ("Q", self.K)]
         size = f"{words.np}.sqrt({squares[0]} * {squares[1]})"

@@ -14,7 +14,7 @@ from attnviz.exports.script.rows import VARIABLES
 from attnviz.readings.words import NUMPY, Words
 
 PARAMETERS = ("w_", "b_", "score_")
-"""What the names of the steps that are parameters begin with."""
+"""The prefixes of the names of parameters."""
 
 WIDTH = 118
 """Columns that a line may have."""

@@ -75,7 +75,7 @@ AFTER = {
     (False, True): "Layer norm: each row gets mean 0 and deviation 1.",
     (True, True): "The residual connection adds what was read; layer norm gives each row mean 0 and deviation 1.",
 }
-"""What is said of what follows a block, by whether there is a residual connection and a norm after it."""
+"""The comment on what follows a block, by whether there is a residual connection and a norm after it."""
 
 
 def parts(trace: Trace, *, looped: bool, write: type[LayerScript] = LayerScript) -> tuple[list[Part], str]:

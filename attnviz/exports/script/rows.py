@@ -76,7 +76,7 @@ VARIABLES = {
     "ff_added": "G_added",
     "ff_added_normed": "G_normed",
 }
-"""What each step is called in a script."""
+"""The variable of each step in a script."""
 
 EMBEDDINGS = {
     "normal": '{np}.stack([normal(f"token/{{token}}", (d_model,)) for token in {tokens}])',
@@ -94,7 +94,7 @@ POSITIONS = {
     "random": 'normal("position", (len({tokens}), d_model))',
     "rope": "",
 }
-"""What is added to E; nothing where the row adds nothing."""
+"""The term that is added to E; empty where the row adds nothing."""
 
 WRITTEN_MASKS = {"padding": "(~pad & (i >= 0))", "custom": "listed", "formula": ""}
 """The masks that look at words or at a list; every other is its line."""
@@ -166,7 +166,7 @@ FEED_FORWARDS = {
     "swiglu": "silu",
     "geglu": "gelu",
 }
-"""What bends the hidden units, among the words of a library; where they are gated, the gates."""
+"""The activation of the hidden units, among the words of a library; where they are gated, that of the gates."""
 
 NORMS = {"pre": "layer_norm", "post": "layer_norm", "rms": "rms_norm"}
 """The norms, among the words of a library."""
@@ -182,7 +182,7 @@ INITIALISERS = {
     "by_hand": "glorot({address}, {shape}{at})",
     "learned": "glorot({address}, {shape}{at})",
 }
-"""How a matrix is filled, or a stack of them."""
+"""The code that fills a matrix, or a stack of them."""
 
 VECTORS = {
     "glorot": "math.sqrt(6 / ({width} + 1)) * (2 * uniform({address}, {shape}) - 1)",
@@ -195,7 +195,7 @@ VECTORS = {
     "by_hand": "math.sqrt(6 / ({width} + 1)) * (2 * uniform({address}, {shape}) - 1)",
     "learned": "math.sqrt(6 / ({width} + 1)) * (2 * uniform({address}, {shape}) - 1)",
 }
-"""How the vector v of the additive score is filled, one a head."""
+"""The code that fills the vector v of the additive score, one a head."""
 
 STARTS = {
     "glorot": "{np}.zeros({shape})",
@@ -208,4 +208,4 @@ STARTS = {
     "by_hand": "{np}.zeros({shape})",
     "learned": "{np}.zeros({shape})",
 }
-"""How a bias is filled."""
+"""The code that fills a bias."""

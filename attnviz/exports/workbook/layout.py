@@ -17,7 +17,7 @@ Formula = Callable[[int, int], str]
 """Row and column of a cell inside its block, counted from 0, to its formula without the equals sign."""
 
 FORBIDDEN, NOTHING = "−∞", "–"
-"""What stands in a cell that is forbidden, and in one for which there is nothing to say."""
+"""The text of a forbidden cell, and of one without a number."""
 
 MOST_CELLS, MOST_SHEETS, MOST_COLUMNS = 300_000, 255, 16_384
 GAP = 2

@@ -136,4 +136,4 @@ FEED_FORWARDS: dict[str, Callable[[str], str]] = {
     "swiglu": lambda x: f"0.5*{x}*(1+TANH({x}/2))",
     "geglu": lambda x: f"{x}*NORMSDIST({x})",
 }
-"""What happens to a hidden unit of the feed-forward block; NORMSDIST is the normal distribution function itself."""
+"""The activation of the feed-forward block as a formula; NORMSDIST is the normal distribution function itself."""

@@ -49,7 +49,7 @@ RANGES = (
     (0xFB01, 0xFB02),
     (0xFFFD, 0xFFFD),
 )
-"""What the font has, unless Unicode has no character there."""
+"""The ranges of the font, but for what Unicode leaves empty."""
 _LACKING = re.compile("[^\n" + "".join(f"{chr(low)}-{chr(high)}" for low, high in RANGES) + "]")
 
 

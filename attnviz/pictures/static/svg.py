@@ -149,7 +149,7 @@ def _heading_lines(stage: Stage, room: float) -> list[tuple[str, int, str, list[
 
 
 def _tall(stages: Sequence[Stage], rooms: Sequence[float]) -> float:
-    """Return how high the headings of stages are that stand side by side."""
+    """Return the height of the headings of stages that stand side by side."""
     return max(
         sum(size * LINE * len(lines) for _, size, _, lines in _heading_lines(stage, room)) + PLAIN * LINE + 10
         for stage, room in zip(stages, rooms)

@@ -36,7 +36,7 @@ WIDE = " · {n} wide"
 
 
 def arranged(stages: Sequence[Stage], room: int) -> Layout:
-    """Return where all heads of all stages go, in `room` pixels.
+    """Lay out all heads of all stages in `room` pixels.
 
     Side by side they take all of it: no screen has to hold them.
 

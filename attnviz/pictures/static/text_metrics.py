@@ -62,7 +62,7 @@ def word(token: str) -> str:
 
 
 def width(text: str, size: float, *, bold: bool = False) -> float:
-    """Return how wide a text is at most, in the unit of its size.
+    """Return an upper bound of the width of a text, in the unit of its size.
 
     >>> width("il", 10) < width("mw", 10) < width("\u732b\u732b", 10)
     True

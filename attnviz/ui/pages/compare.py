@@ -56,7 +56,7 @@ STARTERS: dict[str, tuple[str, Callable[[Config], dict[str, Any]]]] = {
     "kv": ("One key/value head", lambda config: {"n_kv_heads": 1}),
     "seed": ("Another seed", lambda config: {"seed": (config.seed + 1) % 1_000_000}),
 }
-"""What a first comparison can be, by one press: the label, and what is otherwise in B."""
+"""First comparisons by one press: the label, and the changes in B."""
 
 LAYER_2017 = {"residual": True, "norm": "post", "feed_forward": "relu", "position": "sinusoidal", "n_kv_heads": None}
 LAYER_TODAY = {"residual": True, "norm": "rms", "feed_forward": "swiglu", "position": "rope"}

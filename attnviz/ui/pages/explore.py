@@ -173,7 +173,7 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
 
 
 def _chosen(trace: Trace, selection: Selection) -> tuple[Picked, list[Stage]] | None:
-    """What was chosen in the maps since the last run, and these as they were drawn then."""
+    """Return the choice made in the maps since the last run, and the maps as they were drawn then."""
     if not picking.has_picked(KEY):
         return None
     shown, seen = _stages(trace, selection), window.seen(trace, selection)
@@ -193,7 +193,7 @@ def _described(trace: Trace, selection: Selection, seen: Seen) -> tuple[int, int
 
 
 def _stages(trace: Trace, selection: Selection) -> list[Stage]:
-    """What the columns show, of all heads or of the one in focus."""
+    """Return the stages in the columns, of all heads or of the one in focus."""
     layer = selection.layer - 1
     found = columns.columns(trace, layer, selection.shown, apart=selection.colours == "apart")
     if selection.focus is not None:

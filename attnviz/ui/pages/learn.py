@@ -82,7 +82,7 @@ CHIPS = Words(
         "location": "Location-based score",
     }
 )
-"""What can be taken away by one press."""
+"""The ablations offered as buttons."""
 
 WITHOUT: dict[str, dict[str, Any]] = {
     "position": {"position": "none"},
@@ -92,10 +92,10 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "hardmax": {"normaliser": "hardmax"},
     "location": {"score": "location"},
 }
-"""What is otherwise then."""
+"""The changes that each of them makes."""
 
 EXAMPLES = 20
-"""How many other sentences a task has to show."""
+"""The number of other sentences that a task has to show."""
 
 MAPS = 654
 """Pixels for the maps until the browser has told."""

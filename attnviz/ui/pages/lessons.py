@@ -166,7 +166,7 @@ def _is_open(slide: Slide, at: str) -> bool:
 
 
 def _row(at: str) -> int:
-    """Return which row of pictures of a slide a room sees: there is room for one."""
+    """Return the index of the row of pictures that a room sees: there is room for one."""
     shown, row = st.session_state.get(_ROW, ("", 0))
     return int(row) if shown == at else 0
 

@@ -79,7 +79,7 @@ LIMITS = {
     for item in settings(Selection)
     if item.name in ("layer", "head", "query", "key")
 }
-"""How many layers, heads and tokens a place on the page can name."""
+"""The most layers, heads and tokens that a position on the page can name."""
 
 LONGEST = 900_000
 """Characters: a message with more than a million bytes would break the connection."""

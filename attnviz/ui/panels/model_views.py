@@ -1,4 +1,4 @@
-"""What the Explore page shows of a run with many layers: one or all of them, with special tokens or without."""
+"""The views of a run with many layers on the Explore page: one or all of them, with special tokens or without."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ def _general(formula: Formula) -> Relation | None:
 
 
 def _likeness(formula: Formula, trace: Trace) -> str:
-    """Return which row the formula is in general, or else on this sentence alone."""
+    """Name the row that the formula equals in general, or else on this sentence alone."""
     found = _general(formula)
     if found:
         return WORDS["general"].format(relation=found.in_words(SCORES[found.row].label))

@@ -54,7 +54,7 @@ class Seen:
         return replace(selection, query=query, key=key)
 
     def outside(self, before: Selection, picked: Selection) -> Selection:
-        """Return what was picked among the tokens that are shown as places of all tokens."""
+        """Return the selection with positions among the shown tokens turned into positions among all."""
         changed: dict[str, Any] = {}
         for name, places in (("query", self.queries), ("key", self.keys)):
             place = getattr(picked, name)
@@ -91,7 +91,7 @@ class Seen:
 
 
 def seen(trace: Trace, selection: Selection) -> Seen:
-    """Return which tokens are shown.
+    """Return the tokens that are shown.
 
     >>> from attnviz import Config, run
     >>> found = seen(run(Config(sentence="a " * 70, max_tokens=80)), Selection(from_key=60))

@@ -47,7 +47,7 @@ PANELS: Mapping[str, tuple[str, ...]] = {
     "statistics": ("statistics", "twin", "redeal"),
     "table": ("table",),
 }
-"""What can be looked at below the maps of the Explore page; some are two in one, with a choice inside."""
+"""The panels below the maps of the Explore page; some are two in one, with a choice inside."""
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ COVERED = ("the cat sat", "größer Ġthe ▁cat ½", "Ελλάδα Москва
 
 
 def without_fonts() -> list[str]:
-    """Return what to put before a command so that it sees no font of this machine; skip where that cannot be had."""
+    """Return a command prefix that hides the fonts of this machine; skip where that cannot be had."""
     for command in (["unshare", "-m"], ["unshare", "-rm"]):
         if shutil.which("unshare") and subprocess.run([*command, "true"], capture_output=True).returncode == 0:
             return [*command, "sh", "-ec", HIDDEN, "sh"]

@@ -1,4 +1,4 @@
-"""What the word view sends to the browser, and what it takes from it."""
+"""The word view's messages to the browser, and its reading of the answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the strip sends to the browser, and what it believes of what comes back."""
+"""The strip's messages to the browser, and its reading of the answers."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ LISTED = (
 """The files of the normalisers, in the order in which they are offered."""
 
 FORMULA = "e = exp(x - max(x)); e / sum(e)"
-"""What stands in the field before anything is typed."""
+"""The formula in the field before anything is typed."""
 
 NORMALISERS = table(
     *(of_line(file.ROW) for file in LISTED),

@@ -42,7 +42,7 @@ class Normaliser(Choice):
 
     @property
     def letter(self) -> str:
-        """What the LaTeX calls the scores over the temperature."""
+        """The LaTeX name of the scores over the temperature."""
         return "z" if "z_{" in self.formula else "x"
 
     @property

@@ -1,4 +1,4 @@
-"""What the normalisers written by hand share."""
+"""The functions that the normalisers written by hand share."""
 
 from __future__ import annotations
 

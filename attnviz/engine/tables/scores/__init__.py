@@ -49,7 +49,7 @@ LISTED = (
 """The files of the scores, in the order in which they are offered."""
 
 FORMULA = "sum(tanh(q * k)) / sqrt(d_k)"
-"""What stands in the field before anything is typed."""
+"""The formula in the field before anything is typed."""
 
 SCORES = table(
     *(of_line(file.ROW) for file in LISTED),

@@ -1,4 +1,4 @@
-"""What the score functions written by hand share."""
+"""The slopes that the score functions written by hand share."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def chosen(key: str, trace: Trace) -> tuple[int, int] | None:
 
 
 def packed(trace: Trace, kept: Sequence[int] | None) -> bytes:
-    """Return what the browser needs: for each head its words and its picture, 0 for what is masked."""
+    """Pack for the browser the words and the picture of each head, 0 for what is masked."""
     weights = all_weights(trace)
     left = special_tokens.words(trace.query_tokens)
     named = left if special_tokens.has_both(trace.query_tokens) else range(weights.shape[-2])
@@ -92,7 +92,7 @@ def all_weights(trace: Trace) -> Array:
 
 
 def _kinds(trace: Trace, weights: Array, words: Sequence[int]) -> list[HeadKind]:
-    """What each head does where words attend: special tokens have rows that mean nothing."""
+    """Return the kind of each head by the rows of words: those of special tokens mean nothing."""
     if trace.config.is_cross_attention:
         return head_kinds(np.nan_to_num(weights), is_self=False)
     found = np.nan_to_num(weights)

@@ -1,4 +1,4 @@
-"""What can be tried on a slide: its moves, the mask to paint, and what is measured of the result."""
+"""The controls of a slide as widgets: its moves, the mask to paint, and the measures of the result."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def _next(lesson: Lesson, at: int) -> str:
 
 
 def title(slide: Slide, trace: Trace) -> str:
-    """Return what stands for a slide: the first sentence of it, cut where it is long."""
+    """Return the first sentence of a slide, cut where it is long, to stand for it."""
     text = slides.fill_numbers(slide.text.split("\n")[0], trace)
     first = text.split(". ")[0].split("? ")[0]
     if "$" in first or len(first) <= TITLE:
