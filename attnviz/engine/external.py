@@ -14,16 +14,18 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.attention import joined, pipeline
-from attnviz.engine.external_arrays import finite, labels_of, stack, tokens_of, where
+from attnviz.engine.external_arrays import finite, labels_of, stack, tokens_of
+from attnviz.engine.external_notes import closed_cells, oddities, slack
 from attnviz.engine.records.config import Config, divisors
 from attnviz.engine.records.trace import Step, Steps, Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
-from attnviz.engine.run import formulas_of, mask_of, note_empty_rows
+from attnviz.engine.run import formulas_of, mask_of
+from attnviz.engine.run_notes import note_empty_rows
 from attnviz.engine.tables.masks import MASKS, Tokens
 from attnviz.engine.tables.scores import SCORES, Score, of_formula
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import number, settings, switch, widths
-from attnviz.settings.language import Words, translate
+from attnviz.settings.language import translate
 
 MOST_HEADS, MOST_LAYERS, MOST_WIDTH = 128, 128, 1024
 FIRST = ("queries", "scores", "weights")
@@ -40,17 +42,6 @@ SETTING = (
     "normalise_over",
 )
 """The fields that apply to external numbers, with the masks and what they use."""
-
-NOTES = Words(
-    {
-        "negative": "{where} is negative, {value:.6g}{more}; left as given.",
-        "sum": "{where} adds to {value:.6g}, not to 1{more}; left as given.",
-        "more": ", and {n} more {what} so",
-        "transposed": "Every column adds to 1: if the rows are keys here, give the transpose.",
-        "closed": "{n} scores are {least:.6g} or less, as models write them where a query may not attend; they are "
-        "taken as masked.",
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -104,30 +95,7 @@ def are_shares(trace: Trace, layer: int) -> bool:
     if "masked" in steps:
         return normaliser_of(trace.config).sums_to_one and trace.config.normalise_over == "keys"
     A = steps["weights"].array
-    return bool((A >= 0).all() and (abs(A.sum(axis=-1) - 1) <= _slack(A)).all())
-
-
-ONE = 1e-5
-"""The tolerance of a row's sum around 1: weights that were computed in 32 bits are no nearer."""
-
-HALF = (11, 8)
-"""The number of binary digits in float16 and in bfloat16."""
-
-CLOSED, OPEN = -9000.0, -1000.0
-"""Scores at the first or below mean that a query may not attend, if any score is above the second.
-
-Models write -10,000, or the least number of their type, and their own scores are far from it: such a weight is 0.
-"""
-
-
-def _slack(A: Array) -> float:
-    """Return the tolerance for the sum of a row of weights: larger where they were rounded to 16 bits.
-
-    That shows in the numbers themselves, whatever type they came in: none has more binary digits than the type.
-    """
-    mantissas = np.frexp(A)[0]
-    digits = [n for n in HALF if np.array_equal(np.ldexp(mantissas, n), np.rint(np.ldexp(mantissas, n)))]
-    return ONE + 0.5 ** min(digits) if digits else ONE
+    return bool((A >= 0).all() and (abs(A.sum(axis=-1) - 1) <= slack(A)).all())
 
 
 def of_weights(
@@ -161,7 +129,7 @@ def of_weights(
     def record(layer: Steps, at: int, notes: list[str]) -> None:
         layer.record("weights", A[at], formula="A")
 
-    return _trace(config, tokens, record, _odd(A))
+    return _trace(config, tokens, record, oddities(A))
 
 
 def of_scores(
@@ -185,7 +153,7 @@ def of_scores(
             [1. , 0. ]]])
     """
     S = finite("scores", stack("scores", scores, batch), minus_infinity=True)
-    closed, all_notes = _closed(S)
+    closed, all_notes = closed_cells(S)
     tokens = _tokens(scores, S, query_tokens, key_tokens)
     setting = _setting(config, tokens, n_layers=len(S), n_heads=S.shape[1], score="dot")
 
@@ -204,15 +172,6 @@ def _tokens(
     if queries is None and keys is None:
         queries, keys = labels_of(given)
     return tokens_of(array.shape[-2:], queries, keys)
-
-
-def _closed(S: Array) -> tuple[Array, list[str]]:
-    """Find the cells that the given scores forbid, and a note where that is not written as -inf."""
-    closed = np.isneginf(S)
-    far = ~closed & (CLOSED >= S)
-    if not far.any() or S.max() <= OPEN:
-        return closed, []
-    return closed | far, [NOTES["closed"].format(n=int(far.sum()), least=S[far].max())]
 
 
 def of_vectors(
@@ -343,22 +302,3 @@ def _trace(
     return Trace(
         config, *tokens, Steps(translate("the steps around the layers"), sizes), tuple(layers), result, tuple(all_notes)
     )
-
-
-def _odd(A: Array) -> list[str]:
-    """Describe unusual weights: those below zero, and rows that do not add to one."""
-    sums = A.sum(axis=-1)
-    below, off = np.argwhere(A < 0), np.argwhere(~(abs(sums - 1) <= _slack(A)))
-    notes = []
-    for kind, places, values, what in (
-        ("negative", below, A, translate("weights are")),
-        ("sum", off, sums, translate("rows do")),
-    ):
-        if len(places):
-            first = tuple(places[0])
-            more = NOTES["more"].format(n=len(places) - 1, what=what) if len(places) > 1 else ""
-            at = where(first, A.shape[: len(first)] if kind == "negative" else (*A.shape[:3], 1)[:4])
-            notes.append(NOTES[kind].format(where=f"{at[0].upper()}{at[1:]}", value=values[first], more=more))
-    if len(off) and (abs(A.sum(axis=-2) - 1) <= _slack(A)).all():
-        notes.append(NOTES["transposed"])
-    return notes

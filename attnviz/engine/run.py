@@ -18,8 +18,9 @@ from attnviz.engine.parameters import Parameters
 from attnviz.engine.records import edits as edits_of
 from attnviz.engine.records import hosted, typed_rows
 from attnviz.engine.records.config import Config
-from attnviz.engine.records.edits import OUTER, Edit
+from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.trace import Step, Steps, Trace
+from attnviz.engine.run_notes import note_beyond, note_empty_rows, note_left_out
 from attnviz.engine.solved_heads import SolvedHeads, vectors_of
 from attnviz.engine.tables import masks
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
@@ -27,27 +28,12 @@ from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.tokenisers import PAD
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import Plural, Words, translate
+from attnviz.settings.language import translate
 
 Projections = Mapping[str, Any]
 
-NOTES = Words(
-    {
-        "left_out": "Changed numbers that have no place in this setting are left out: {listed}.",
-        "more_left_out": "Changed numbers that have no place in this setting are left out: {listed} and {n:,} more.",
-        "beyond": "The list of allowed cells names {n} beyond the {queries} queries and {keys} keys; left out.",
-        "zero": "{where}no score is positive, so the weights are all zeros: {listed}.",
-        "more_zero": "{where}no score is positive, so the weights are all zeros: {listed} and {n} more.",
-        "row": "head {head} row {row}",
-    }
-)
 MATRICES = ("w_q", "w_k", "w_v", "w_o")
 """The parameters that every setting has; where all of them are given, nothing is learned."""
-
-EMPTY = Plural(
-    "{where}row {rows} has nothing to attend to: weights and output are zeros there.",
-    "{where}rows {rows} have nothing to attend to: weights and output are zeros there.",
-)
 
 
 @np.errstate(all="ignore")
@@ -83,14 +69,14 @@ def run(
 
 
 def _run(config: Config, projections: Projections | Sequence[Projections] | None, edits: Sequence[Edit]) -> Trace:
-    here, own = _by_place(edits, config.n_layers), _by_place(config.edits)
+    here, own = edits_of.by_layer(edits, config.n_layers), edits_of.by_layer(config.edits)
     given = _one_each(projections, config.n_layers)
     kept = _kept(config, given) if here or own else [None] * config.n_layers
     query_tokens, key_tokens, notes = inputs.tokens(config)
     notes += [hosted.unavailable(config.model)] if config.model else []
     notes += film.notes(config, query_tokens + key_tokens)
     found = _with_learned(config, given, len(key_tokens), notes)
-    _note_beyond(config, len(query_tokens), len(key_tokens), notes)
+    note_beyond(config, len(query_tokens), len(key_tokens), notes)
     sizes: dict[str, int] = {}
     around = Steps(translate("the steps around the layers"), sizes, here.get(None, ()), own.get(None, ()))
     X, X_kv = inputs.embedded(around, config, query_tokens, key_tokens, notes)
@@ -111,7 +97,7 @@ def _run(config: Config, projections: Projections | Sequence[Projections] | None
         layer.check_edits()
         layers.append(layer)
     around.check_edits()
-    applied = _note_left_out([around, *layers], config, notes)
+    applied = note_left_out([around, *layers], config, notes)
     result = layers[-1][next(reversed(list(layers[-1])))]
     supplied = tuple(frozenset(name for name in each if each[name] is not None) for each in given)
     everywhere, given_in = frozenset.intersection(*supplied), supplied if any(supplied) else ()
@@ -146,16 +132,6 @@ def _kept(config: Config, given: list[Projections]) -> Sequence[Mapping[str, Ste
     if not INITIALISERS[config.initialiser].solved:
         return [None] * config.n_layers
     return run(replace(config, edits=()), given).layers
-
-
-def _note_left_out(places: Sequence[Steps], config: Config, notes: list[str]) -> tuple[Edit, ...]:
-    """Return the edits that were made; adds to the notes those of the setting that fit nothing in it."""
-    beyond = [edit for edit in config.edits if edit[0] is not None and edit[0] >= config.n_layers]
-    left_out = [*(edit for place in places for edit in place.left_out), *beyond]
-    if left_out:
-        listed, more = ", ".join(edits_of.position(edit) for edit in left_out[:3]), len(left_out) - 3
-        notes.append(NOTES["more_left_out" if more > 0 else "left_out"].format(listed=listed, n=more))
-    return tuple(edit for place in places for edit in place.edits)
 
 
 def _layer(layer: Steps, parameters: Parameters, config: Config, X: Array, X_kv: Array, words: masks.Tokens) -> Array:
@@ -320,31 +296,6 @@ def _output(layer: Steps, parameters: Parameters, config: Config, Z: Array, widt
     return layer.record("output", _plus(product(C, W_O), b_O), formula=None if b_O is not None else "Y = C W_O")
 
 
-def _note_beyond(config: Config, n_query: int, n_key: int, notes: list[str]) -> None:
-    """Add to the notes that the list of allowed cells names some that are not there."""
-    beyond = (
-        sum(i >= n_query or j >= n_key for i, j in masks.parse(config.custom_cells)) if "custom" in config.mask else 0
-    )
-    if beyond:
-        notes.append(NOTES["beyond"].format(n=beyond, queries=n_query, keys=n_key))
-
-
-def note_empty_rows(layer: Steps, config: Config, where: str, notes: list[str]) -> None:
-    """Add to the notes the rows that take nothing, and why."""
-    nothing = np.isneginf(layer["masked"].array).all(axis=-1).all(axis=0)
-    if nothing.any():
-        rows = ", ".join(str(i + 1) for i in np.flatnonzero(nothing))
-        note = EMPTY.format(n=int(nothing.sum()), where=where, rows=rows)
-        notes.append(note[0].upper() + note[1:])
-    zero = (layer["weights"].array.sum(axis=-1) == 0) & ~np.isneginf(layer["masked"].array).all(axis=-1)
-    zero &= (layer["masked"].array <= 0).all(axis=-1)
-    if zero.any():
-        listed = ", ".join(NOTES["row"].format(head=h + 1, row=i + 1) for h, i in np.argwhere(zero)[:6])
-        more = int(zero.sum()) - 6
-        note = NOTES["more_zero" if more > 0 else "zero"].format(where=where, listed=listed, n=more)
-        notes.append(note[0].upper() + note[1:])
-
-
 def _one_each(projections: Projections | Sequence[Projections] | None, n_layers: int) -> list[Projections]:
     if projections is None or isinstance(projections, Mapping):
         return [projections or {}] * n_layers
@@ -357,19 +308,3 @@ def _one_each(projections: Projections | Sequence[Projections] | None, n_layers:
             )
         )
     return list(projections)
-
-
-def _by_place(edits: Sequence[Edit], n_layers: int | None = None) -> dict[int | None, list[Edit]]:
-    """Return the edits of each layer, and under None those of the steps around the layers.
-
-    Raises ConfigError for what is no edit, or for a layer that there is not among `n_layers`.
-    """
-    found: dict[int | None, list[Edit]] = {}
-    for edit in map(edits_of.checked, edits):
-        layer, step = edit[:2]
-        if step not in OUTER and n_layers is not None and (layer is None or not 0 <= layer < n_layers):
-            raise ConfigError(
-                translate("an edit names layer {layer}; choose 0 to {last}", layer=layer, last=n_layers - 1)
-            )
-        found.setdefault(layer, []).append(edit)
-    return found

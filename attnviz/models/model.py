@@ -19,7 +19,7 @@ from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.model_cost import ModelSizes
 from attnviz.engine.records.pretrained import FREE, PretrainedConfig
 from attnviz.engine.records.trace import Step, Steps, Trace, result_of
-from attnviz.engine.run import note_empty_rows
+from attnviz.engine.run_notes import note_empty_rows
 from attnviz.models import forward, next_words, tokeniser
 from attnviz.models.arrays import Arrays
 from attnviz.models.families import family_of

@@ -14,7 +14,7 @@ from attnviz.arithmetic.cell import Cell
 from attnviz.arithmetic.four_lines import Change, FourLines, Mixture, Terms, four_lines, mixture
 from attnviz.arithmetic.line import ArithmeticLine
 from attnviz.arrays import Array
-from attnviz.engine.external import ONE
+from attnviz.engine.external_notes import ONE
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.pictures import explanation_parts as parts

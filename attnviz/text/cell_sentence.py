@@ -6,7 +6,8 @@ import numpy as np
 
 from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.arrays import Array
-from attnviz.engine.external import ONE, forbidden, is_external
+from attnviz.engine.external import forbidden, is_external
+from attnviz.engine.external_notes import ONE
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of

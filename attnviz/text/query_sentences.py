@@ -10,7 +10,8 @@ from itertools import takewhile
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.external import ONE, forbidden, is_external
+from attnviz.engine.external import forbidden, is_external
+from attnviz.engine.external_notes import ONE
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.settings.language import Words

@@ -176,3 +176,19 @@ def _placed(first: tuple[int, ...], block: str) -> Iterator[tuple[tuple[int, ...
         if (row and len(first) < 2) or (column and not first):
             raise ValueError(shorten(block))
         yield (*first[:-2], *(at + by for at, by in zip(first[-2:], (row, column)[-len(first[-2:]) :]))), value
+
+
+def by_layer(edits: Sequence[Edit], n_layers: int | None = None) -> dict[int | None, list[Edit]]:
+    """Return the edits of each layer, and under None those of the steps around the layers.
+
+    Raises ConfigError for what is no edit, or for a layer that there is not among `n_layers`.
+    """
+    found: dict[int | None, list[Edit]] = {}
+    for edit in map(checked, edits):
+        layer, step = edit[:2]
+        if step not in OUTER and n_layers is not None and (layer is None or not 0 <= layer < n_layers):
+            raise ConfigError(
+                translate("an edit names layer {layer}; choose 0 to {last}", layer=layer, last=n_layers - 1)
+            )
+        found.setdefault(layer, []).append(edit)
+    return found

@@ -1,0 +1,71 @@
+"""The notes on external numbers: weights that are no shares, and masked scores that are not written as -inf."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.arrays import Array
+from attnviz.engine.external_arrays import where
+from attnviz.settings.language import Words, translate
+
+NOTES = Words(
+    {
+        "negative": "{where} is negative, {value:.6g}{more}; left as given.",
+        "sum": "{where} adds to {value:.6g}, not to 1{more}; left as given.",
+        "more": ", and {n} more {what} so",
+        "transposed": "Every column adds to 1: if the rows are keys here, give the transpose.",
+        "closed": "{n} scores are {least:.6g} or less, as models write them where a query may not attend; they are "
+        "taken as masked.",
+    }
+)
+
+
+ONE = 1e-5
+"""The tolerance of a row's sum around 1: weights that were computed in 32 bits are no nearer."""
+
+HALF = (11, 8)
+"""The number of binary digits in float16 and in bfloat16."""
+
+CLOSED, OPEN = -9000.0, -1000.0
+"""Scores at the first or below mean that a query may not attend, if any score is above the second.
+
+Models write -10,000, or the least number of their type, and their own scores are far from it: such a weight is 0.
+"""
+
+
+def slack(A: Array) -> float:
+    """Return the tolerance for the sum of a row of weights: larger where they were rounded to 16 bits.
+
+    That shows in the numbers themselves, whatever type they came in: none has more binary digits than the type.
+    """
+    mantissas = np.frexp(A)[0]
+    digits = [n for n in HALF if np.array_equal(np.ldexp(mantissas, n), np.rint(np.ldexp(mantissas, n)))]
+    return ONE + 0.5 ** min(digits) if digits else ONE
+
+
+def closed_cells(S: Array) -> tuple[Array, list[str]]:
+    """Find the cells that the given scores forbid, and a note where that is not written as -inf."""
+    closed = np.isneginf(S)
+    far = ~closed & (CLOSED >= S)
+    if not far.any() or S.max() <= OPEN:
+        return closed, []
+    return closed | far, [NOTES["closed"].format(n=int(far.sum()), least=S[far].max())]
+
+
+def oddities(A: Array) -> list[str]:
+    """Describe unusual weights: those below zero, and rows that do not add to one."""
+    sums = A.sum(axis=-1)
+    below, off = np.argwhere(A < 0), np.argwhere(~(abs(sums - 1) <= slack(A)))
+    notes = []
+    for kind, places, values, what in (
+        ("negative", below, A, translate("weights are")),
+        ("sum", off, sums, translate("rows do")),
+    ):
+        if len(places):
+            first = tuple(places[0])
+            more = NOTES["more"].format(n=len(places) - 1, what=what) if len(places) > 1 else ""
+            at = where(first, A.shape[: len(first)] if kind == "negative" else (*A.shape[:3], 1)[:4])
+            notes.append(NOTES[kind].format(where=f"{at[0].upper()}{at[1:]}", value=values[first], more=more))
+    if len(off) and (abs(A.sum(axis=-2) - 1) <= slack(A)).all():
+        notes.append(NOTES["transposed"])
+    return notes
