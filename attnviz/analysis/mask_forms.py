@@ -1,4 +1,4 @@
-"""One mask in the forms that programs take it in, and what may stand in for a forbidden score.
+"""One mask in the forms that programs take it in, and the replacement values for masked scores.
 
 Here a mask is `allowed`, True = MAY attend. Libraries disagree on what True means; each form says what it means there.
 """

@@ -115,7 +115,7 @@ class NumberFormat:
         return f"({text})" if text.startswith("-") or "times" in text else text
 
     def product(self, *factors: Value) -> str:
-        r"""Return numbers and the dots between them.
+        r"""Return numbers joined by a multiplication dot.
 
         >>> NumberFormat(3).product(-2.0, -0.5)
         '-2 \\cdot (-0.5)'

@@ -151,7 +151,7 @@ def to_question(given: Item, *, layers: int = 1) -> Question:
 
 
 def validated(items: Iterable[Any]) -> tuple[Item, ...]:
-    """Return the items in their proper types; raises ConfigError for one that is none."""
+    """Return the items in their proper types; raises ConfigError if one is not a question."""
     return tuple(map(_checked, items))
 
 
@@ -193,7 +193,7 @@ def _places(at: Sequence[tuple[str, Value]]) -> list[str]:
 
 
 def decode(text: str) -> tuple[tuple[Item, ...], list[str]]:
-    """Return the items that a line means, and the parts of it that mean none.
+    """Parse a line into items; return these and the unparsable parts.
 
     >>> decode("highest_key~head.1~query.3~~nonsense")
     ((('highest_key', (('head', 1), ('query', 3), ('layer', 1))),), ['nonsense'])

@@ -22,7 +22,7 @@ FUNCTIONS = {"sqrt": math.sqrt, "√": math.sqrt, "exp": math.exp}
 
 
 def read_number(text: str) -> float | None:
-    """Return the number that was typed, None if it is none or is out of bounds.
+    """Return the number that was typed, None if it is not a number or is out of bounds.
 
     >>> [read_number(text) for text in ("0,25", " −0.1 ", "1/4", "50 %", "1e-3", "a half", "1/0")]
     [0.25, -0.1, 0.25, 0.5, 0.001, None, None]

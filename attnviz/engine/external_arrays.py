@@ -56,7 +56,7 @@ def stack(name: str, given: Any, batch: int | None = None) -> Array:
     batch  which element of the batch axis, where there is more than one; of a single array with four axes that is the
            first axis, which otherwise is the layers'
 
-    Raises ConfigError for anything else, for what is no real number, and for an array without numbers.
+    Raises ConfigError for anything else, for entries that are not real numbers, and for an array without numbers.
     """
     if name in ("weights", "scores") and not hasattr(given, "shape"):
         given = _attentions(name, given)

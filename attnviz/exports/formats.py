@@ -1,6 +1,6 @@
 """The kinds of files that a run can leave as.
 
-What writes them is loaded when a file is asked for, so that nobody needs the libraries of a kind that he does not use.
+Their writers are imported lazily, so that a kind that is not used needs no libraries of its own.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def save(trace: Trace, path: str | os.PathLike[str], place: ExportTarget = Expor
 
 
 def kind_of(path: str) -> str:
-    """Return the row of FORMATS that the end of a name means. Raises ConfigError if it is none.
+    """Return the row of FORMATS that the end of a name means. Raises ConfigError for any other end.
 
     >>> kind_of("a.svg"), kind_of("out/A.Step.SVG")
     ('svg', 'step.svg')

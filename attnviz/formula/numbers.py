@@ -101,7 +101,7 @@ REDUCED: dict[str, Callable[..., Array]] = {"sum": np.sum, "max": np.max, "min":
 
 
 class Numbers:
-    """The values of the nodes of a formula; each is computed when it is asked for, and kept."""
+    """The values of the nodes of a formula; each is computed lazily, and kept."""
 
     def __init__(self, arrays: Arrays, block: int = BLOCK) -> None:
         self.arrays, self._block = arrays, block

@@ -53,7 +53,7 @@ Knob = float | tuple[float, ...] | str
 
 
 def parse(text: str, kind: str = "score", knobs: Mapping[str, Knob] | None = None) -> Formula:
-    """Return the formula that a line means; raises FormulaError with the place of what is wrong.
+    """Parse a line into a formula; raises FormulaError with the position of the fault.
 
     knobs  names that stand for numbers, such as the reach of a window, or for a number for each head; the last repeats.
            A name that stands for a name stays one, as in a script

@@ -68,8 +68,8 @@ def read_lesson(
     admit     raises ConfigError for a setting that is too large here; it is called before anything is computed
     is_tried  whether each slide is tried out; the tests have done that with the lessons of the library
 
-    Raises ConfigError, with the place, for what is no TOML, a key that is unknown, missing or of another type, and a
-    setting that cannot be used.
+    Raises ConfigError, with the place, for text that is no TOML, a key that is unknown, missing or of another type, and
+    a setting that cannot be used.
     """
     if len(text) > LONGEST:
         raise ConfigError(f"the lesson {name} has {len(text):,} characters; at most {LONGEST:,} fit")

@@ -119,9 +119,9 @@ class Listed:
 class SerialisedTuple:
     """A tuple of things that no widget of its own stands for, such as numbers changed by hand.
 
-    canonical     the things in their proper types and order; raises ConfigError for one that is none
-    written  the things as one line
-    parsed   the things that a line means, and the parts of it that mean none
+    canonical  the things in their proper types and order; raises ConfigError for an improper one
+    written    the things as one line
+    parsed     the things in a line, and the unparsable parts of it
     """
 
     most: int

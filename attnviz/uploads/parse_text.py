@@ -76,7 +76,7 @@ def tokens(text: str) -> tuple[str, ...] | None:
 
 
 def clean_tokens(given: Any) -> tuple[str, ...]:
-    """Return a list of tokens as it can be shown; raises ConfigError if it is none."""
+    """Return a list of tokens as it can be shown; raises ConfigError if it is not a list."""
     if not isinstance(given, list) or not all(isinstance(token, str) for token in given):
         raise tables.fault("tokens", example=EXAMPLES["tokens"])
     if len(given) > MOST_TOKENS:

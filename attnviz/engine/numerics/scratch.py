@@ -25,7 +25,7 @@ def empty(shape: tuple[int, ...]) -> Array:
     """Return a float64 array whose entries are not set yet.
 
     Its memory is used again when neither the array nor a view of it is left, and not before: every view holds the
-    array that `frombuffer` makes, and `finalize` speaks up when that one is gone.
+    array that `frombuffer` makes, and `finalize` fires when that one is gone.
     """
     size = math.prod(shape)
     if size * np.dtype(float).itemsize < SMALL:

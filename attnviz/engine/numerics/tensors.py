@@ -39,7 +39,7 @@ def is_real(dtype: np.dtype[Any]) -> bool:
 def real(name: str, given: Any) -> Array:
     """Return one array or tensor as float64, off its device and out of its graph.
 
-    Raises ConfigError for what is no array of real numbers.
+    Raises ConfigError if it is not an array of real numbers.
     """
     if np.ma.is_masked(given) and name not in FILLED:
         raise ConfigError(FAULTS["masked"].format(name=name))

@@ -83,7 +83,7 @@ def _digits(number: int, n_digits: int) -> str:
 def read(block: str) -> Iterator[tuple[tuple[int, int], float]]:
     """Yield the numbers of a block, each with its row and column, counted from 0.
 
-    Raises ValueError for what is no block.
+    Raises ValueError if it is not a block.
 
     >>> dict(read(".5_-2~_4"))
     {(0, 0): 0.5, (0, 1): -2.0, (1, 1): 4.0}

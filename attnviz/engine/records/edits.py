@@ -62,7 +62,7 @@ def canonicalise(edits: Iterable[Any]) -> tuple[Edit, ...]:
 
     Equal edits are equal settings.
 
-    Raises ConfigError for one that is none.
+    Raises ConfigError if an item is not an edit.
     """
     last = {edit[:3]: edit for edit in map(checked, edits)}
     return tuple(sorted(last.values(), key=lambda edit: (-1 if edit[0] is None else edit[0], *edit[1:3])))
@@ -140,7 +140,7 @@ def position(edit: Edit) -> str:
 
 
 def decode(text: str) -> tuple[tuple[Edit, ...], list[str]]:
-    """Return the edits that a line means, and the parts of it that mean none.
+    """Parse a line into edits; return these and the unparsable parts.
 
     >>> decode("scores.1.2.3.4~0.5~~scores.one~2")
     (((0, 'scores', (1, 2, 3), 0.5),), ['scores.one~2'])
@@ -181,7 +181,7 @@ def _placed(first: tuple[int, ...], block: str) -> Iterator[tuple[tuple[int, ...
 def by_layer(edits: Sequence[Edit], n_layers: int | None = None) -> dict[int | None, list[Edit]]:
     """Return the edits of each layer, and under None those of the steps around the layers.
 
-    Raises ConfigError for what is no edit, or for a layer that there is not among `n_layers`.
+    Raises ConfigError if an item is not an edit, or names a layer beyond `n_layers`.
     """
     found: dict[int | None, list[Edit]] = {}
     for edit in map(checked, edits):

@@ -43,7 +43,7 @@ def drawn(svg: str, *, dpi: int = 300) -> bytes:
 
     A very large picture gets as many pixels an inch as 64 million in all allow; the file says how many.
 
-    Raises RuntimeError, with a sentence that says what to do, where something is missing; ValueError for a dpi that
+    Raises RuntimeError, with install instructions, if a dependency is missing; ValueError for a dpi that
     is not 24 to 1200 and for a text that is no such SVG.
     """
     if not LOWEST <= dpi <= HIGHEST:

@@ -1,4 +1,4 @@
-"""Words in a picture that nobody lays out later: what can be drawn of them, how wide they are, and where they are cut.
+"""Text metrics for SVG, which no layout engine follows: drawable characters, widths, and cuts.
 
 Widths are at least those of the font that comes with the package, which is a wide one: a word that fits by them fits
 also where an SVG is opened without that font.

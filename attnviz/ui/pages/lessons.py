@@ -172,7 +172,7 @@ def _row(at: str) -> int:
 
 
 def _went_on(slide: Slide, at: str) -> bool:
-    """Return whether going on stays on the slide.
+    """Return True if Next reveals more of the slide.
 
     An open answer is shown first, then every row of pictures in its turn.
     """

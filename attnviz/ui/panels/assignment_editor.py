@@ -77,7 +77,7 @@ _SHOWN, _ADOPTED = "assigned", "\0"
 
 
 def desk(trace: Trace, selection: Selection, task: Assignment) -> Selection:
-    """Draw the desk; the selection with the assignment as the widgets now say it."""
+    """Draw the desk; return the selection with the assignment that its widgets hold."""
     task = _edited(task)
     paragraph([WORDS["about"]])
     words, questions = st.columns([2, 3], gap="large")
@@ -99,7 +99,7 @@ def desk(trace: Trace, selection: Selection, task: Assignment) -> Selection:
 
 
 def _edited(task: Assignment) -> Assignment:
-    """Return the assignment with a question put in or taken out, and the widgets told where they are behind it."""
+    """Return the assignment with a question added or removed, and re-key the widgets after it."""
     kind, place = st.session_state.get(_EDIT, ("", 0))
     is_other = st.session_state.get(_SHOWN, _ADOPTED) != _ADOPTED
     items = list(task.task_questions)
@@ -127,7 +127,7 @@ def _add(n: int) -> None:
 
 
 def _item(trace: Trace, n: int, item: Item) -> Item:
-    """Return one question as its lists now say it."""
+    """Return one question with the values of its lists."""
     with st.container(key=f"task-item-{n}", gap="xsmall"):
         first, last = st.columns([4, 1], vertical_alignment="bottom")
         with first:

@@ -38,7 +38,7 @@ def _tell_widgets() -> None:
 
 
 def in_session_language(callback: Callable[Given, None]) -> Callable[Given, None]:
-    """Return a callback that says something: it runs before the page does, and in a thread that may be new."""
+    """Run a callback in the session's language: it runs before the page does, and in a thread that may be new."""
 
     @wraps(callback)
     def translated_callback(*args: Given.args, **kwargs: Given.kwargs) -> None:

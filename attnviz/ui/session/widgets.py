@@ -1,4 +1,4 @@
-"""A record's fields as widgets, and the record that they then say.
+"""Widgets for the fields of a settings record.
 
 Knows the kinds of fields and no field by name. The record is the truth and widgets are views of it: one that is not
 drawn leaves its field as it was, and one that is drawn for the first time starts from the record.
@@ -27,11 +27,11 @@ Record = TypeVar("Record")
 
 
 def draw(record: Record, *names: str, group: str | None = None, skip: tuple[str, ...] = (), prefix: str = "") -> Record:
-    """Draw the named fields, or those of a group, or all, here; the record as the widgets now say it.
+    """Draw the named fields, or those of a group, or all, here; return the updated record.
 
     Only fields that matter under the present choices are drawn. The fields may be spread over several calls, so the
     result is a draft whose fields have not been held against each other: give the last one to `checked`. `prefix`
-    tells the widgets of a second record from those of the first.
+    stands before the keys of the widgets of a second record.
     """
     items = {item.name: item for item in settings(record)}
     in_group = [name for name, item in items.items() if group in (None, item.metadata["group"])]
@@ -45,7 +45,7 @@ def draw(record: Record, *names: str, group: str | None = None, skip: tuple[str,
 
 
 def fold(record: Record, group: str, *, skip: tuple[str, ...] = ()) -> Record:
-    """Draw the fields of a group behind its heading, while that is open; the record as they now say it.
+    """Draw the fields of a group behind its heading, while that is open; return the updated record.
 
     What is folded away costs nothing. When it is closed it is drawn once more, as a value may have come with the
     closing; when it is opened, its widgets start from the record.
@@ -133,7 +133,7 @@ def groups(record: object, skip: tuple[str, ...] = ()) -> tuple[str, ...]:
 
 
 def choose(record: Record, name: str, skip: Collection[str] = ()) -> Record:
-    """Draw a field that names one row of a table as a line of buttons; the record as they now say it.
+    """Draw a field that names one row of a table as a line of buttons; return the updated record.
 
     `skip` are rows that are not offered here; the record must not hold one.
     """
@@ -164,7 +164,7 @@ def choose_available(
     buttons: bool = False,
     **place: Any,
 ) -> Record:
-    """Draw a field of which this run has only some values, as a list or a line of buttons; the record as it then says.
+    """Draw a field of which this run has only some values, as a list or a line of buttons; return the updated record.
 
     The record may change by other ways than this widget, by a click in a picture or by Back, and then the widget
     follows. `otherwise` is shown, and nothing changed, while the record holds what is not among the options. `none` is
@@ -199,7 +199,7 @@ def choose_available(
 def edit_overrides(record: object, holder: Record, name: str) -> Record:
     """Draw what is otherwise in a second record like `record`: a list of what differs, and a widget for each.
 
-    `holder` keeps it in its field `name`; the holder as the widgets now say it.
+    `holder` keeps it in its field `name`; returns the updated holder.
     """
     item = next(item for item in settings(holder) if item.name == name)
     kind, held = item.metadata["kind"], dict(getattr(holder, name))

@@ -143,7 +143,7 @@ def is_narrow(key: str) -> bool:
 
 
 def within(pixels: Any, limits: tuple[int, int], default: Default) -> int | Default:
-    """Return a reported number of pixels, no less and no more than the limits; the default for what is no number."""
+    """Return a reported number of pixels, no less and no more than the limits; the default if it is not a number."""
     if isinstance(pixels, bool) or not isinstance(pixels, int):
         return default
     return min(max(pixels, limits[0]), limits[1])

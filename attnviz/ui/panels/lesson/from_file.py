@@ -91,7 +91,7 @@ def _open() -> None:
 def read(content: bytes) -> Lesson:
     """Return the lesson of the bytes of a file.
 
-    Raises ConfigError for what is no lesson, or none that this server can show.
+    Raises ConfigError if it is not a lesson, or not one that this server can show.
     """
     if len(content) > catalogue.LONGEST:
         raise ConfigError(WORDS["bytes"].format(n=len(content), most=catalogue.LONGEST).rstrip("."))

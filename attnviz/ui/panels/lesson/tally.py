@@ -32,7 +32,7 @@ _HELD = "_hands"
 
 
 def read_hands(text: str, n: int) -> tuple[int, ...] | None:
-    """Return the hands for each of n options; None for what is no list of them.
+    """Return the hands for each of n options; None if it is not a list of them.
 
     >>> read_hands("12 3, 7", 4), read_hands("a lot", 2), read_hands("1 2 3", 2)
     ((12, 3, 7, 0), None, None)
