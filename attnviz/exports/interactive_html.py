@@ -88,9 +88,6 @@ KEPT = ("queries", "keys", "values", "scores", "bias", "masked", "weights", "hea
 EDITABLE = ("scaled", "capped")
 """Steps that follow from others, so that they are only held where a number in them was changed."""
 
-MODULES = ("formats", "run", "typed", "scores", "normalisers", "cell", "canvas", "picture", "page")
-"""The modules of the script in `interactive`, each after those that it imports from."""
-
 MOST_IN_TABLES = 4_000
 POLICY = "default-src 'none'; script-src '{script}'; style-src '{style}'; base-uri 'none'; form-action 'none'"
 PAGE = """<!DOCTYPE html>
@@ -130,7 +127,7 @@ PAGE = """<!DOCTYPE html>
 </html>
 """
 
-_HERE = Path(__file__).parent
+SCRIPT = Path(__file__).parent / "interactive" / "page.js"
 
 
 def html(trace: Trace) -> str:
@@ -283,12 +280,12 @@ def _table(trace: Trace, caption: str, numbers: Array) -> str:
 @cache
 def _script() -> str:
     """Return the modules as one script, whose names are its own."""
-    return f'"use strict";\n(() => {{\n{joined(_HERE / "interactive", MODULES)}}})();\n'
+    return f'"use strict";\n(() => {{\n{joined(SCRIPT)}}})();\n'
 
 
 @cache
 def _style() -> str:
-    return (_HERE / "interactive_html.css").read_text("utf-8")
+    return Path(__file__).with_suffix(".css").read_text("utf-8")
 
 
 def _hash(text: str) -> str:

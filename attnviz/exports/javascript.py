@@ -7,24 +7,40 @@ page and an exported file hold one script each, in which the imports have nothin
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 _TYPES = re.compile(r"^/\*\* @import .*\*/\n", re.MULTILINE)
-_IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{[^}]*\} from "(\.{1,2}/[\w/.]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?!default\b)", re.MULTILINE)
+_DESCRIPTION = re.compile(r"^[ \t]*/\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)
 
 
-def joined(folder: Path, names: Sequence[str]) -> str:
-    """Join modules of a folder, in this order, into one text in which all their names are known.
+def joined(main: Path) -> str:
+    """Join a module and all that it imports into one text: each module once, before those that import it.
 
-    Raises ValueError where a module imports from one that does not stand before it.
+    All top-level names are known in the whole text, so no two modules may declare the same one. Raises ValueError where
+    modules import each other in a circle.
     """
-    texts = []
-    for place, name in enumerate(names):
-        text = (folder / f"{name}.js").read_text("utf-8")
-        missing = [other for other in _IMPORT.findall(text) if other not in names[:place]]
-        if missing:
-            raise ValueError(f"{name}.js imports from {', '.join(missing)}, which is not before it")
-        texts.append(_EXPORT.sub("", _IMPORT.sub("", _TYPES.sub("", text))))
-    return "\n".join(texts)
+    texts: dict[Path, str] = {}
+
+    def add(path: Path, importers: tuple[Path, ...]) -> None:
+        if path in importers:
+            raise ValueError(" imports ".join(each.name for each in (*importers, path)) + ": a circle")
+        if path in texts:
+            return
+        text = path.read_text("utf-8")
+        for other in _IMPORT.findall(text):
+            add((path.parent / other).resolve(), (*importers, path))
+        texts[path] = _EXPORT.sub("", _IMPORT.sub("", _TYPES.sub("", text)))
+
+    add(main.resolve(), ())
+    return "\n".join(texts.values())
+
+
+def without_descriptions(script: str) -> str:
+    """Return a script without the comments that describe what follows them and name its types.
+
+    >>> without_descriptions("/** @param {number} x */\\nconst twice = (x) => 2 * x; // exact\\n")
+    'const twice = (x) => 2 * x; // exact\\n'
+    """
+    return _DESCRIPTION.sub("", script)

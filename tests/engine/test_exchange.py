@@ -42,7 +42,7 @@ def in_node(job: exchange.Job, config: Config) -> dict[str, Any]:
     node = shutil.which("node")
     if node is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("no node")
-    script = "const self = {};\n" + joined(browser.FOLDER, browser.IN_WORKER) + MAIN
+    script = "const self = {};\n" + joined(browser.WORKER) + MAIN
     shown = config.sentence.split(), (config.second_sentence or config.sentence).split()
     done = subprocess.run([node, "-e", script], input=job.packed(shown), capture_output=True, check=False)
     assert not done.returncode, done.stderr.decode()
@@ -98,7 +98,7 @@ def test_the_browser_knows_every_row(file: str, table: dict[str, Any]) -> None:
 
 
 def test_the_browser_calls_nothing_whose_last_bit_is_left_open() -> None:
-    text = joined(browser.FOLDER, browser.IN_WORKER)
+    text = joined(browser.WORKER)
     assert {*re.findall(r"Math\.(\w+)", text)} <= {"abs", "floor", "max", "min", "sqrt"}
     powers = re.findall(r"\S+ \*\* \S+", text)
     assert all(re.fullmatch(r"2 \*\* -?(\d+|BITS)[;)]*", power) for power in powers), powers

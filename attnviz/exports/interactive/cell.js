@@ -2,9 +2,9 @@
 
 /** @import { Cell, Line, Stage } from "./types" */
 import { exact, products, range, sum, total } from "./formats.js";
+import { passageLines, scoreLines } from "./scores.js";
 import { weightLines } from "./normalisers.js";
 import { at, data, held, setting, step, words } from "./run.js";
-import { passageLines, scoreLines } from "./scores.js";
 
 /** @param {Cell} cell @returns {Line[]} */
 function outputLines([h, i, d]) {

@@ -1,8 +1,8 @@
 // The page: its stages, the cell that is pointed at, and the one that is chosen.
 
 /** @import { Cell, Marked } from "./types" */
-import { make } from "./canvas.js";
 import { lines } from "./cell.js";
+import { make } from "./canvas.js";
 import { exact } from "./formats.js";
 import { arrange, Picture } from "./picture.js";
 import { data, element, view, words } from "./run.js";

@@ -1,4 +1,4 @@
-// The run that Python writes into the file (`described` in standalone.py), and what the script makes of it.
+// The run that Python writes into the file (`described` in interactive_html.py), and what the script makes of it.
 
 /** A step of a layer: little-endian float64 in base64, decoded when they are first asked for. */
 export interface Step {

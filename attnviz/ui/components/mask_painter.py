@@ -6,14 +6,12 @@ A component that draws itself and sends the whole grid when a stroke ends; the m
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from attnviz.arrays import Array
-from attnviz.exports.javascript import joined
 from attnviz.pictures.colours import MASKED, SHARE
 from attnviz.settings.language import Words
 from attnviz.ui.session import transport
@@ -31,9 +29,7 @@ WORDS = Words(
     }
 )
 
-MODULES = ("mask_painter_cells", "mask_painter")
-
-_component = component(__file__, js=joined(Path(__file__).parent, MODULES))
+_component = component(__file__)
 
 
 def show(

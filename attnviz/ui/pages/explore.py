@@ -18,10 +18,11 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.step_path import way as steps_of
 from attnviz.text import opening_sentence as tales
 from attnviz.text.headline import headline
+from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.pickers import film_strip, head_cards, overview, step_path
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.sentence.opening_sentence import Opening
-from attnviz.ui.components.stage import drawer, heatmap, picking
+from attnviz.ui.components.stage import heatmap, picking
 from attnviz.ui.components.stage.heatmap import Heads
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.components.stage.room import SCROLLED, View, in_front, is_narrow

@@ -17,6 +17,8 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from attnviz.exports.javascript import joined, without_descriptions
+
 KEY = "scripts"
 _SHELF = "(window.attnvizScripts ??= { parts: {}, waiting: [] })"
 _STUB = """\
@@ -60,18 +62,19 @@ export default () => {};
 _parts: dict[str, tuple[str, str]] = {}
 
 
-def component(file: str, *, name: str = "", js: str = "", is_isolated: bool = True) -> Callable[..., Any]:
+def component(file: str, *, name: str = "", is_isolated: bool = True) -> Callable[..., Any]:
     """Register the component whose script, and style if it has one, stand beside a Python file under its name.
 
+    The script is that of the file and of all that it imports; the comments that describe it stay here.
+
     name         another name than that of the file, for a second one beside it
-    js           the script, where it is made of several files
     is_isolated  whether it draws into a tree of its own, so that no style of the page reaches it and none of its own
                  gets out
     """
     stem = name or Path(file).stem
     style, script = (Path(file).with_name(stem).with_suffix(suffix) for suffix in (".css", ".js"))
     whole = f"attnviz_{stem}"
-    _parts[whole] = js or script.read_text("utf-8"), style.read_text("utf-8") if style.exists() else ""
+    _parts[whole] = without_descriptions(joined(script)), style.read_text("utf-8") if style.exists() else ""
     _together.cache_clear()
     stub = _STUB % {"shelf": _SHELF, "name": json.dumps(whole)}
     mount = st.components.v2.component(whole, js=stub, isolate_styles=is_isolated)

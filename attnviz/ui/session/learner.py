@@ -45,7 +45,7 @@ MOST_FILMS = 7
 """Films of a browser that are kept for its visitor: the setting's, and one for each thing that can be taken away."""
 
 FOLDER = Path(__file__).parent / "learning"
-IN_WORKER = ("exact", "learned_normalisers", "learned_scores", "network", "trainer", "worker")
+WORKER = FOLDER / "worker.js"
 KEY = "learner"
 
 is_offered = True
@@ -56,8 +56,8 @@ _FILMS, _PENDING, _FAILED, _ASKED, _DRAWN = (f"_learner_{x}" for x in ("films", 
 
 def script() -> str:
     """Return what runs in the browser: the component, and as a text in it the script of its worker."""
-    worker = json.dumps(joined(FOLDER, IN_WORKER), ensure_ascii=False)
-    return f"const WORKER = {worker};\n" + joined(FOLDER, ("live_view", "learner"))
+    worker = json.dumps(joined(WORKER), ensure_ascii=False)
+    return f"const WORKER = {worker};\n" + joined(FOLDER / "learner.js")
 
 
 _component = st.components.v2.component(

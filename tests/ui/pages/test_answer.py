@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from attnviz import Config, run
-from attnviz.ui.components.stage import drawer
+from attnviz.ui.components.answer import drawer
 from tests.page_figures import figures
 from tests.ui.pages.test_explore import opened, sent
 

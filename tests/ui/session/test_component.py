@@ -27,18 +27,19 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, tuple[str, str]
 
 
 def test_script_and_style_are_found_by_name(tmp_path: Path, alone: dict[str, tuple[str, str]]) -> None:
-    for name in ("plain.js", "styled.js", "styled.css", "second.js"):
-        (tmp_path / name).write_text(f"text of {name}", encoding="utf-8")
+    (tmp_path / "plain.js").write_text("/** @type {number} */\nexport const one = 1;\n", encoding="utf-8")
+    for name in ("styled", "second"):
+        script = f'import {{ one }} from "./plain.js";\nlet {name} = one;\n'
+        (tmp_path / f"{name}.js").write_text(script, encoding="utf-8")
+    (tmp_path / "styled.css").write_text("text of styled.css", encoding="utf-8")
     component(str(tmp_path / "plain.py"))
     component(str(tmp_path / "styled.py"), is_isolated=False)
     component(str(tmp_path / "styled.py"), name="second")
     assert alone == {
-        "attnviz_plain": ("text of plain.js", ""),
-        "attnviz_styled": ("text of styled.js", "text of styled.css"),
-        "attnviz_second": ("text of second.js", ""),
+        "attnviz_plain": ("const one = 1;\n", ""),
+        "attnviz_styled": ("const one = 1;\n\nlet styled = one;\n", "text of styled.css"),
+        "attnviz_second": ("const one = 1;\n\nlet second = one;\n", ""),
     }
-    component(str(tmp_path / "styled.py"), js="of several files")
-    assert alone["attnviz_styled"] == ("of several files", "text of styled.css")
 
 
 def test_a_script_that_is_not_there_is_said(tmp_path: Path) -> None:
@@ -60,8 +61,9 @@ def test_what_a_script_exports_is_what_its_part_returns() -> None:
 
 
 def test_components_are_registered_in_one_way() -> None:
+    apart = {"session/component.py", "session/learner.py"}  # the second carries the script of its worker as a text
     files = {path.relative_to(UI).as_posix(): path.read_text("utf-8") for path in UI.rglob("*.py")}
-    assert {name for name, text in files.items() if "v2.component(" in text} == {"session/component.py"}
+    assert {name for name, text in files.items() if "v2.component(" in text} == apart
 
 
 def test_the_components_of_all_pages_are_there_from_the_first_run() -> None:

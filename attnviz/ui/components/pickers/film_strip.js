@@ -1,64 +1,43 @@
 // Small pictures of all heads, one of which is chosen: by a press, or with the arrow keys.
 
+/** @import { Component } from "../../types" */
+/** @import { FilmData } from "./types" */
+import { isDark, paint, shareColours, unpacked } from "../colours.js";
+
 const ALL = -1;
+/** @type {Partial<Record<string, number>>} */
+const STEPS = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 };
 
-function colour(hex) {
-  return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
-}
-
-/** The colours of all bytes: 0 is masked, 1 to 255 are shares from 0 to 1. */
-function table(stops) {
-  const known = stops.map(colour);
-  return Array.from({ length: 256 }, (_, byte) => {
-    if (!byte) return [128, 128, 128, 97];
-    const at = ((byte - 1) / 254) * (known.length - 1);
-    const [low, high] = [known[Math.floor(at)], known[Math.ceil(at)]];
-    return [...low.map((part, i) => part + (high[i] - part) * (at % 1)), 255];
-  });
-}
-
-function paint(canvas, pixels, [rows, columns], colours) {
-  Object.assign(canvas, { width: columns, height: rows });
-  const image = new ImageData(columns, rows);
-  pixels.forEach((byte, at) => image.data.set(colours[byte], 4 * at));
-  canvas.getContext("2d").putImageData(image, 0, 0);
-}
-
-function isDark(root) {
-  const pen = document.createElement("canvas").getContext("2d");
-  pen.fillStyle = getComputedStyle(root).getPropertyValue("--st-background-color").trim() || "#fff";
-  const [r, g, b] = colour(pen.fillStyle);
-  return r + g + b < 384;
-}
-
+/** @param {Component<Uint8Array, { head: number }>} component */
 export default function ({ parentElement, data, setTriggerValue }) {
-  const told = JSON.parse(new TextDecoder().decode(data));
-  const { head, height, words, size, scales } = told;
-  const bytes = Uint8Array.from(atob(told.pixels), (c) => c.charCodeAt(0));
+  /** @type {FilmData} */
+  const { head, height, words, size, scales, pixels } = JSON.parse(new TextDecoder().decode(data));
+  const bytes = unpacked(pixels);
   const [rows, columns] = size;
   const n = bytes.length / (rows * columns);
-  const held = parentElement.querySelector(".film")?.contains(parentElement.activeElement ?? document.activeElement);
+  const held = parentElement.querySelector(".film")?.contains(parentElement.activeElement);
   parentElement.querySelector(".film")?.remove();
   const film = parentElement.appendChild(document.createElement("div"));
   film.className = "film";
-  const level = parentElement.host ? parentElement.host.clientWidth > 200 : film.clientWidth > 200;
+  const level = parentElement.host.clientWidth > 200;
   film.classList.toggle("level", level);
   film.setAttribute("role", "radiogroup");
   film.setAttribute("aria-label", words.heads);
   const side = level ? Math.max(22, Math.min(34, Math.floor((film.clientWidth - 40) / n) - 6)) : Math.min(32, Math.floor((height - 30) / n) - 5);
   film.style.height = level ? "" : `${height}px`;
-  const colours = table(scales[isDark(film) ? 1 : 0]);
+  const colours = shareColours(scales[isDark(film) ? 1 : 0]);
+  /** @param {number} at */
   const choose = (at) => setTriggerValue("head", at);
   const buttons = Array.from({ length: n }, (_, at) => {
     const button = film.appendChild(document.createElement("button"));
     button.type = "button";
     button.setAttribute("role", "radio");
-    button.setAttribute("aria-checked", at === head);
-    button.setAttribute("aria-label", words.head.replace("{n}", at + 1));
+    button.setAttribute("aria-checked", String(at === head));
+    button.setAttribute("aria-label", words.head.replace("{n}", String(at + 1)));
     button.tabIndex = at === head ? 0 : -1;
-    button.appendChild(document.createElement("span")).textContent = at + 1;
+    button.appendChild(document.createElement("span")).textContent = String(at + 1);
     const canvas = button.appendChild(document.createElement("canvas"));
-    paint(canvas, bytes.subarray(at * rows * columns, (at + 1) * rows * columns), size, colours);
+    paint(canvas, bytes.subarray(at * rows * columns, (at + 1) * rows * columns), [columns, rows], colours);
     const unit = side / Math.max(rows, columns);
     Object.assign(canvas.style, { width: `${Math.max(2, unit * columns)}px`, height: `${Math.max(2, unit * rows)}px` });
     button.addEventListener("click", () => choose(at));
@@ -69,8 +48,8 @@ export default function ({ parentElement, data, setTriggerValue }) {
   all.className = "all";
   all.appendChild(document.createElement("span")).textContent = words.all;
   all.addEventListener("click", () => choose(ALL));
-  film.addEventListener("keydown", (event) => {
-    const step = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 }[event.key];
+  film.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const step = STEPS[event.key];
     if (event.key === "Escape") choose(ALL);
     else if (step) choose((head + step + n) % n);
     else return;

@@ -1,65 +1,73 @@
 // A row of small pictures from raw bytes; a click or a key chooses one. All text enters through textContent.
 
+/** @import { Component } from "../../types" */
+/** @import { StripData, StripStep } from "./types" */
+import { paint } from "../colours.js";
+import { lowered, stepColours, unpackedPictures } from "./small_pictures.js";
+
+/** @typedef {(name: "chosen", value: string) => void} Tell */
+/**
+ * The elements of a step.
+ *
+ * @typedef {object} Item
+ * @property {HTMLElement} item
+ * @property {HTMLButtonElement} button
+ * @property {HTMLCanvasElement} canvas
+ * @property {HTMLElement} symbol
+ * @property {HTMLElement} label
+ * @property {HTMLElement} shape
+ */
+
 const BOX = [58, 38]; // pixels that a picture may take
 const LARGEST_CELL = 8;
-const [MASKED, ODD, LOWEST, HIGHEST] = [1, 2, 3, 255]; // what a byte of a picture may be, as pictures/thumbnails.py says
-const AMBER = [245, 197, 24, 255]; // not a number: on neither colour scale
+/** @type {Partial<Record<string, number>>} */
+const LINES = { ArrowUp: -1, ArrowDown: 1 };
 
-function unpack(bytes) {
-  const end = bytes.indexOf(0);
-  const data = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)));
-  let at = end + 1;
-  for (const step of data.steps) step.pixels = bytes.subarray(at, (at += step.size[0] * step.size[1]));
-  return data;
-}
-
-function hex(colour) {
-  return [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
-}
-
-/** The colour of every byte: between LOWEST and HIGHEST along the scale. */
-function table(colours, masked) {
-  const stops = colours.map(hex);
-  const rgba = new Uint8ClampedArray(4 * 256);
-  for (let byte = LOWEST; byte <= HIGHEST; byte++) {
-    const at = ((byte - LOWEST) / (HIGHEST - LOWEST)) * (stops.length - 1);
-    const [low, high] = [stops[Math.floor(at)], stops[Math.ceil(at)]];
-    rgba.set([...low.map((part, i) => part + (high[i] - part) * (at % 1)), 255], 4 * byte);
-  }
-  const [r, g, b, share] = masked.match(/[\d.]+/g).map(Number);
-  rgba.set([r, g, b, 255 * share], 4 * MASKED);
-  rgba.set(AMBER, 4 * ODD);
-  return rgba;
-}
-
-function paint(canvas, { pixels, size: [width, height] }, colours) {
+/**
+ * As large as its cells fit into the box, in whole pixels of the screen.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @param {StripStep["size"]} size
+ */
+function fit(canvas, [width, height]) {
   const dots = window.devicePixelRatio || 1;
   const cell = Math.max(1, Math.floor(Math.min(BOX[0] / width, BOX[1] / height, LARGEST_CELL) * dots)) / dots;
-  [canvas.width, canvas.height] = [width, height];
   [canvas.style.width, canvas.style.height] = [width * cell + "px", height * cell + "px"];
-  const pen = canvas.getContext("2d");
-  const image = pen.createImageData(width, height);
-  pixels.forEach((byte, i) => image.data.set(colours.subarray(4 * byte, 4 * byte + 4), 4 * i));
-  pen.putImageData(image, 0, 0);
 }
 
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {string} name
+ * @param {Node} parent
+ */
 function make(tag, name, parent) {
   const node = document.createElement(tag);
   node.className = name;
   return parent.appendChild(node);
 }
 
-/** Text in which an underscore lowers the letters after it. */
-function lowered(node, text) {
-  node.replaceChildren();
-  text.split(/_(\p{L}+)/u).forEach((part, i) => (i % 2 ? make("sub", "", node) : node).append(part));
-}
+class StepStrip {
+  /** @type {Map<string, Item>} */
+  items = new Map();
+  /** @type {Uint8Array[]} */
+  pixels = [];
+  /** @type {string[]} */
+  sent = []; // choices that have not come back
+  /** @type {string | null | undefined} */
+  given; // the page's choice, as it was told last
+  /** @type {string | null} */
+  chosen = null;
+  /** @type {string | null} */
+  told = null; // the step that is pointed at
+  open = false;
 
-class Strip {
-  constructor(root) {
+  /** @param {ShadowRoot} root @param {StripData} data */
+  constructor(root, data) {
     this.root = root;
-    this.nodes = new Map();
-    this.sent = [];
+    this.data = data;
+    /** @type {(name: string) => void} */
+    this.choose = () => {};
     this.strip = make("div", "strip", root);
     this.steps = make("div", "steps", this.strip);
     this.steps.setAttribute("role", "toolbar");
@@ -73,17 +81,23 @@ class Strip {
     this.steps.addEventListener("focusout", () => this.tell(null));
   }
 
-  update(bytes, setTriggerValue) {
-    this.data = unpack(bytes);
-    this.choose = (name) => setTriggerValue("chosen", name);
-    this.adopt(this.data.chosen);
-    this.steps.setAttribute("aria-label", this.data.words.strip);
+  /** @param {StripData} data @param {Uint8Array[]} pixels @param {Tell} tell */
+  update(data, pixels, tell) {
+    this.data = data;
+    this.pixels = pixels;
+    this.choose = (name) => tell("chosen", name);
+    this.adopt(data.chosen);
+    this.steps.setAttribute("aria-label", data.words.strip);
     this.draw();
   }
 
-  /** Take the page's choice, unless it is the echo of one that was made here and may be outdated. */
+  /**
+   * Take the page's choice, unless it is the echo of one that was made here and may be outdated.
+   *
+   * @param {string | null} chosen
+   */
   adopt(chosen) {
-    const echo = this.sent.indexOf(chosen);
+    const echo = this.sent.findIndex((each) => each === chosen);
     if (echo >= 0) this.sent.splice(0, echo + 1);
     else if (chosen !== this.given) [this.chosen, this.sent] = [chosen, []];
     this.given = chosen;
@@ -91,23 +105,26 @@ class Strip {
 
   draw() {
     const { steps, scales, masked, words } = this.data;
-    const tables = scales.map((colours) => table(colours, masked));
+    const tables = scales.map((scale) => stepColours(scale, masked));
     const shown = steps.filter((step) => this.open || !step.folded || step.name === this.chosen);
-    const items = shown.map((step) => this.item(step, tables[step.scale]));
+    const items = shown.map((step) => this.item(step, this.pixels[steps.indexOf(step)], tables[step.scale]));
     shown.forEach((step, i) => items[i].classList.toggle("next", i > 0 && step.stage !== shown[i - 1].stage));
-    const focused = this.buttons().indexOf(this.root.activeElement) >= 0 && this.root.activeElement;
+    const focused = this.buttons().find((button) => button === this.root.activeElement);
     if (items.length !== this.steps.children.length || items.some((item, i) => item !== this.steps.children[i]))
       this.steps.replaceChildren(...items);
     if (focused?.isConnected) focused.focus();
     this.more.hidden = shown.length === steps.length && !this.open;
     this.more.textContent = this.open ? words.fewer : words.all;
-    this.more.setAttribute("aria-expanded", String(!!this.open));
+    this.more.setAttribute("aria-expanded", String(this.open));
     this.mark();
   }
 
-  item(step, colours) {
-    const node = this.nodes.get(step.name) ?? this.build(step.name);
-    paint(node.canvas, step, colours);
+  /** @param {StripStep} step @param {Uint8Array} pixels @param {number[][]} colours */
+  item(step, pixels, colours) {
+    const node = this.items.get(step.name) ?? this.build(step.name);
+    paint(node.canvas, pixels, step.size, colours);
+    fit(node.canvas, step.size);
+    node.symbol.replaceChildren();
     lowered(node.symbol, step.symbol);
     node.label.textContent = step.label;
     node.shape.textContent = step.shape;
@@ -117,6 +134,7 @@ class Strip {
     return node.item;
   }
 
+  /** @param {string} name */
   build(name) {
     const item = document.createElement("div");
     item.className = "step";
@@ -129,7 +147,7 @@ class Strip {
     button.addEventListener("pointerenter", () => this.tell(name));
     button.addEventListener("focus", () => this.tell(name));
     const node = { item, button, canvas, symbol, label, shape };
-    this.nodes.set(name, node);
+    this.items.set(name, node);
     return node;
   }
 
@@ -137,6 +155,7 @@ class Strip {
     return [...this.steps.querySelectorAll("button")];
   }
 
+  /** @param {string} name */
   pick(name) {
     this.chosen = name;
     this.sent.push(name);
@@ -144,6 +163,7 @@ class Strip {
     this.choose(name);
   }
 
+  /** @param {boolean} open */
   unfold(open) {
     this.open = open;
     this.draw();
@@ -156,13 +176,14 @@ class Strip {
     for (const button of buttons) {
       const chosen = button.dataset.step === this.chosen;
       button.classList.toggle("chosen", chosen);
-      chosen ? button.setAttribute("aria-current", "step") : button.removeAttribute("aria-current");
+      if (chosen) button.setAttribute("aria-current", "step");
+      else button.removeAttribute("aria-current");
       button.tabIndex = button === stop ? 0 : -1;
     }
     this.tell(this.told);
   }
 
-  /** One line below: what the step under the pointer is, or else the chosen one. */
+  /** One line below: what the step under the pointer is, or else the chosen one. @param {string | null} name */
   tell(name) {
     this.told = name;
     const step = this.data.steps.find((each) => each.name === (name ?? this.chosen));
@@ -174,20 +195,29 @@ class Strip {
     if (!step.changes) make("span", "words", this.caption).textContent = this.data.words.same;
   }
 
+  /** @param {KeyboardEvent} event */
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const buttons = this.buttons();
-    const at = buttons.indexOf(this.root.activeElement);
-    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: buttons.length - 1 }[event.key] ?? this.across(buttons, at, event.key);
+    const at = buttons.findIndex((button) => button === this.root.activeElement);
+    /** @type {Partial<Record<string, number>>} */
+    const places = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: buttons.length - 1 };
+    const to = places[event.key] ?? this.across(buttons, at, event.key);
     if (to === undefined) return;
     event.preventDefault();
     buttons[to]?.focus();
     this.mark();
   }
 
-  /** The step above or below, where the strip is wrapped. */
+  /**
+   * The step above or below, where the strip is wrapped.
+   *
+   * @param {HTMLElement[]} buttons
+   * @param {number} at
+   * @param {string} key
+   */
   across(buttons, at, key) {
-    const way = { ArrowUp: -1, ArrowDown: 1 }[key];
+    const way = LINES[key];
     if (!way) return undefined;
     const boxes = buttons.map((button) => button.getBoundingClientRect());
     const { left, top } = boxes[at];
@@ -198,9 +228,11 @@ class Strip {
   }
 }
 
-export default function ({ parentElement, data, setTriggerValue }) {
-  const strip = (parentElement.attnStrip ??= new Strip(parentElement));
-  strip.update(data, setTriggerValue);
+/** @param {Component<Uint8Array, { chosen: string }, { attnStrip?: StepStrip }>} component */
+export default function ({ parentElement, data: bytes, setTriggerValue }) {
+  const { data, pixels } = unpackedPictures(bytes, (/** @type {StripData} */ { steps }) => steps);
+  const strip = (parentElement.attnStrip ??= new StepStrip(parentElement, data));
+  strip.update(data, pixels, setTriggerValue);
   return () => {
     strip.strip.remove();
     delete parentElement.attnStrip;

@@ -1,79 +1,55 @@
 // The sentence as queries, below it the words that are looked at, and lines from the word under the pointer to those
 // that it reads from. Every sentence comes ready made from Python; words of a visitor are only ever set as text.
 
-const ROW = "attnviz:row"; // detail {row, head}: a query has been pointed at in some view, or none (row null)
-const DARK = "#000000"; // pure, so that one of the two always reads at 4.5 to 1 or more
-const THICKEST = 9; // pixels, for a weight of 1
+/** @import { Component, Row } from "../../types" */
+/** @import { LinesData } from "./types" */
+import { unpacked } from "../colours.js";
+import { HeadChoice } from "./head_choice.js";
+import { bent, lineTo, stem, tint } from "./lines.js";
+import { beside, isFocusSeen, make, rove, within } from "./words.js";
 
-function bytes(base64) {
-  return Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
-}
+/** @typedef {(name: "asked", value: { query: number | null, head: number | null }) => void} Tell */
+/** @typedef {{ label: HTMLElement, words: HTMLElement }} Line */
 
-function rgb(hex) {
-  return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
-}
+const ROW = "attnviz:row"; // detail: a `Row`
 
-/** The colour at a place of a scale of equal steps from 0 to 1, and the ink that reads best on it. */
-function shade(share, scale) {
-  const at = share * (scale.length - 1);
-  const [low, high] = [rgb(scale[Math.floor(at)]), rgb(scale[Math.ceil(at)])];
-  const mixed = low.map((part, i) => Math.round(part + (high[i] - part) * (at % 1)));
-  const [r, g, b] = mixed.map((part) => (part / 255) ** 2.2);
-  return { ground: `rgb(${mixed})`, ink: 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? DARK : "#fff" };
-}
+class AttentionLines {
+  /** @type {(number | null)[]} */
+  sent = []; // choices that have not come back
+  /** @type {number | null | undefined} */
+  given; // the page's choice, as it was told last
+  /** @type {number | null} */
+  chosen = null;
+  /** @type {number | null} */
+  pointed = null;
+  /** @type {HTMLElement[]} */
+  queries = [];
+  /** @type {HTMLElement[]} */
+  keys = [];
+  weights = new Float32Array();
+  bits = new Uint8Array();
+  shown = "";
+  stop = new AbortController();
 
-/** How a weight tints a word; on a dark page the page itself stands for the near-white half of the scale. */
-function tint(weight, scale) {
-  const share = Math.min(Math.max(weight, 0), 1);
-  const light = shade(share, scale);
-  if (share >= 0.5) return light;
-  const veil = `color-mix(in srgb, ${shade(0.5, scale).ground} ${Math.round(200 * share)}%, var(--st-background-color))`;
-  const ink = share < 0.34 ? "var(--st-text-color)" : DARK;
-  return { ground: `light-dark(${light.ground}, ${veil})`, ink: `light-dark(${light.ink}, ${ink})` };
-}
-
-function make(parent, tag, name, text) {
-  const element = parent.appendChild(document.createElement(tag));
-  if (name) element.className = name;
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
-
-/** Bends only between the two texts; inside the second it runs straight down behind the words, to the one it means. */
-function bent(x, top, toX, bottom, toY) {
-  const bend = (bottom - top) / 2;
-  return `M${x},${top}C${x},${top + bend} ${toX},${bottom - bend} ${toX},${bottom}V${toY}`;
-}
-
-function draw(d, width, opacity) {
-  const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  line.setAttribute("d", d);
-  line.setAttribute("stroke-width", width.toFixed(2));
-  line.setAttribute("stroke-opacity", opacity.toFixed(2));
-  return line;
-}
-
-/** One of several elements can be reached with Tab; arrow keys move between them. */
-function rove(elements, at) {
-  elements.forEach((element, i) => (element.tabIndex = i === at ? 0 : -1));
-}
-
-class Reading {
-  constructor(root) {
-    this.sent = [];
+  /** @param {HTMLElement} root @param {LinesData} data @param {Tell} tell */
+  constructor(root, data, tell) {
+    this.data = data;
+    this.tell = tell;
     this.box = make(root, "div", "attn-reading");
-    this.heads = make(this.box, "div", "aw-heads");
-    this.heads.setAttribute("role", "radiogroup");
+    this.heads = new HeadChoice(this.box, (choice) => this.take(choice));
     this.field = make(this.box, "div", "aw-field");
     this.lines = this.field.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "svg"));
     this.lines.setAttribute("aria-hidden", "true");
-    [this.asks, this.read] = ["queries", "keys"].map((name) => this.row(name));
+    this.asks = this.row("queries");
+    this.read = this.row("keys");
     this.said = make(this.box, "p", "aw-said");
     this.live = make(this.box, "div", "aw-live");
     this.live.setAttribute("aria-live", "polite");
+    this.resizer = new ResizeObserver(() => this.draw());
     this.listen();
   }
 
+  /** @param {"queries" | "keys"} name @returns {Line} */
   row(name) {
     const row = make(this.field, "div", "aw-row aw-" + name);
     const label = make(row, "span", "aw-label");
@@ -83,20 +59,16 @@ class Reading {
   }
 
   listen() {
-    this.stop = new AbortController();
     const { signal } = this.stop;
     const asks = this.asks.words;
-    const at = (event) => this.queries.indexOf(event.target.closest("button"));
+    const at = (/** @type {Event} */ event) => within(this.queries, event);
     asks.addEventListener("pointerover", (event) => at(event) >= 0 && this.point(at(event)));
     asks.addEventListener("pointerleave", () => this.point(null));
     asks.addEventListener("click", (event) => at(event) >= 0 && this.choose(at(event)));
-    asks.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && this.visit(at(event)));
+    asks.addEventListener("focusin", (event) => isFocusSeen(event) && this.visit(at(event)));
     asks.addEventListener("focusout", () => this.point(null));
     asks.addEventListener("keydown", (event) => this.key(event, at(event)));
-    this.heads.addEventListener("click", (event) => this.take(this.choices.indexOf(event.target.closest("button"))));
-    this.heads.addEventListener("keydown", (event) => this.keyHead(event));
-    window.addEventListener(ROW, ({ detail }) => this.hear(detail), { signal });
-    this.resizer = new ResizeObserver(() => this.draw());
+    window.addEventListener(ROW, (event) => event instanceof CustomEvent && this.hear(event.detail), { signal });
     this.resizer.observe(this.field);
     document.fonts.ready.then(() => this.draw());
   }
@@ -107,51 +79,37 @@ class Reading {
     this.box.remove();
   }
 
-  update(data, setTriggerValue) {
-    const first = !this.data;
-    Object.assign(this, { data, setTriggerValue });
-    this.weights = new Float32Array(bytes(data.weights).buffer);
-    this.bits = bytes(data.masked);
-    this.adopt(data.chosen, first);
-    this.fillHeads();
+  /** @param {LinesData} data @param {Tell} tell */
+  update(data, tell) {
+    this.data = data;
+    this.tell = tell;
+    this.weights = new Float32Array(unpacked(data.weights).buffer);
+    this.bits = unpacked(data.masked);
+    this.adopt(data.chosen);
+    this.heads.update(data);
     this.fillWords();
     this.draw();
   }
 
-  /** Take the page's choice, unless it is an echo of one that has been made here and may be outdated. */
-  adopt(chosen, first) {
+  /**
+   * Take the page's choice, unless it is an echo of one that has been made here and may be outdated.
+   *
+   * @param {number | null} chosen
+   */
+  adopt(chosen) {
     const echo = this.sent.indexOf(chosen);
     if (echo >= 0) this.sent.splice(0, echo + 1);
-    else if (first || chosen !== this.given) [this.chosen, this.sent] = [chosen, []];
+    else if (chosen !== this.given) [this.chosen, this.sent] = [chosen, []];
     this.given = chosen;
     const n = this.data.queries.length;
-    if (this.chosen >= n) this.chosen = null;
-    if (this.pointed >= n) this.pointed = null;
+    if (this.chosen !== null && this.chosen >= n) this.chosen = null;
+    if (this.pointed !== null && this.pointed >= n) this.pointed = null;
   }
 
+  /** @param {number} query @param {number} key */
   masked(query, key) {
     const bit = query * this.data.keys.length + key;
     return Boolean((this.bits[bit >> 3] >> (7 - (bit & 7))) & 1);
-  }
-
-  /** The choice of a head, if there is one; its last button is the mean. */
-  fillHeads() {
-    const { n_heads, head, words } = this.data;
-    this.heads.style.display = n_heads < 2 ? "none" : "";
-    if (this.choices?.length !== n_heads + 1) {
-      this.heads.replaceChildren();
-      make(this.heads, "span", "", words.head);
-      const names = [...Array(n_heads).keys()].map((h) => String(h + 1)).concat(words.mean);
-      this.choices = names.map((name) => make(this.heads, "button", "", name));
-      this.choices.forEach((choice, h) => {
-        choice.setAttribute("role", "radio");
-        if (h < n_heads) choice.setAttribute("aria-label", `${words.head} ${h + 1}`);
-      });
-      this.choices[n_heads].dataset.mean = "";
-      this.heads.setAttribute("aria-label", words.head);
-    }
-    this.choices.forEach((choice, h) => choice.setAttribute("aria-checked", h === (head ?? n_heads)));
-    rove(this.choices, head ?? n_heads);
   }
 
   fillWords() {
@@ -161,36 +119,42 @@ class Reading {
     this.shown = shown;
     const most = Math.max(queries.length, keys.length);
     this.box.dataset.size = most <= 10 ? "large" : most <= 24 ? "middle" : "small";
-    this.fillRow(this.asks, queries, "button", words.asks);
-    this.fillRow(this.read, keys, "span", words.read);
-    this.queries = [...this.asks.words.children];
-    this.keys = [...this.read.words.children];
+    this.queries = this.fillRow(this.asks, queries, "button", words.asks);
+    this.keys = this.fillRow(this.read, keys, "span", words.read);
     this.keys.forEach((key) => key.setAttribute("role", "listitem"));
     rove(this.queries, this.chosen ?? 0);
   }
 
+  /**
+   * @param {Line} line
+   * @param {string[]} tokens
+   * @param {"button" | "span"} tag
+   * @param {string} name
+   * @returns {HTMLElement[]}
+   */
   fillRow({ label, words }, tokens, tag, name) {
     label.textContent = name;
     words.setAttribute("aria-label", name);
     words.replaceChildren();
-    tokens.forEach((token, i) => {
+    return tokens.map((token, i) => {
       const word = make(words, tag, "aw-word");
       make(word, "bdi", "", token);
       if (tokens.indexOf(token) !== tokens.lastIndexOf(token)) make(word, "small", "", String(i + 1));
       word.title = token.length > 12 ? token : "";
+      return word;
     });
   }
 
   /** The query whose lines are drawn: the one under the pointer, else the chosen one. */
   get lit() {
-    return this.pointed ?? this.chosen ?? null;
+    return this.pointed ?? this.chosen;
   }
 
   draw() {
-    if (!this.queries) return;
+    if (!this.queries.length) return;
     const { lit } = this;
     this.queries.forEach((word, i) => {
-      word.setAttribute("aria-pressed", i === this.chosen);
+      word.setAttribute("aria-pressed", String(i === this.chosen));
       word.toggleAttribute("data-lit", i === lit);
     });
     this.keys.forEach((word, j) => this.drawKey(word, lit, j));
@@ -198,17 +162,23 @@ class Reading {
     this.say(lit);
   }
 
+  /** @param {HTMLElement} word @param {number | null} query @param {number} key */
   drawKey(word, query, key) {
     const weight = query === null ? NaN : this.weights[query * this.keys.length + key];
     const masked = query !== null && this.masked(query, key);
     const colour = masked || !Number.isFinite(weight) ? null : tint(weight, this.data.scale);
     word.toggleAttribute("data-masked", masked);
-    masked ? word.setAttribute("aria-description", this.data.words.masked) : word.removeAttribute("aria-description");
+    if (masked) word.setAttribute("aria-description", this.data.words.masked);
+    else word.removeAttribute("aria-description");
     word.style.backgroundColor = colour?.ground ?? "";
     word.style.color = colour?.ink ?? "";
   }
 
-  /** Lines from a query to its keys, the faintest first so that it never lies over a stronger one. */
+  /**
+   * Lines from a query to its keys, the faintest first so that it never lies over a stronger one.
+   *
+   * @param {number} query
+   */
   paths(query) {
     const outer = this.field.getBoundingClientRect();
     const [asks, read] = [this.asks, this.read].map(({ words }) => words.getBoundingClientRect());
@@ -219,24 +189,13 @@ class Reading {
     const keys = [...row.keys()].filter((key) => row[key] > 0 && Number.isFinite(row[key]));
     const lines = keys.sort((a, b) => row[a] - row[b]).map((key) => {
       const to = this.keys[key].getBoundingClientRect();
-      return this.path(bent(x, top, to.left + to.width / 2 - outer.left, bottom, to.top - outer.top), Math.min(row[key], 1), key);
+      return lineTo(bent(x, top, to.left + to.width / 2 - outer.left, bottom, to.top - outer.top), Math.min(row[key], 1), key);
     });
-    if (lines.length && top - from.bottom + outer.top > 2) lines.push(this.stem(x, from.bottom - outer.top, top));
+    if (lines.length && top - from.bottom + outer.top > 2) lines.push(stem(x, from.bottom - outer.top, top));
     return lines;
   }
 
-  path(d, weight, key) {
-    const line = draw(d, 0.5 + (THICKEST - 0.5) * weight, 0.2 + 0.7 * weight ** 0.6);
-    line.dataset.key = key;
-    return line;
-  }
-
-  /** From a word in an upper line straight down to where the lines part. */
-  stem(x, top, bottom) {
-    return draw(`M${x},${top}V${bottom}`, 1.5, 0.85);
-  }
-
-  /** The sentence of a query; with none, what can be done here. */
+  /** The sentence of a query; with none, what can be done here. @param {number | null} query */
   say(query) {
     this.said.toggleAttribute("data-hint", query === null);
     const parts = query === null ? [this.data.words.hint] : this.data.sentences[query];
@@ -250,29 +209,31 @@ class Reading {
     );
   }
 
-  /** A query is pointed at here, or none any more; other views hear of it. */
+  /** A query is pointed at here, or none any more; other views hear of it. @param {number | null} query */
   point(query) {
-    if (query === (this.pointed ?? null)) return;
+    if (query === this.pointed) return;
     this.pointed = query;
     this.draw();
     window.dispatchEvent(new CustomEvent(ROW, { detail: { row: query, head: this.data.head } }));
   }
 
-  /** A query is pointed at in another view; what was told from here is known already. */
-  hear(detail) {
-    const row = detail?.row ?? null;
-    const known = row === null || (Number.isInteger(row) && this.queries?.[row]);
-    if (!known || row === (this.pointed ?? null)) return;
+  /** A query is pointed at in another view; what was told from here is known already. @param {Row | null} told */
+  hear(told) {
+    const row = told?.row ?? null;
+    const known = row === null || (Number.isInteger(row) && this.queries[row]);
+    if (!known || row === this.pointed) return;
     this.pointed = row;
     this.draw();
   }
 
+  /** @param {number} query */
   visit(query) {
     rove(this.queries, query);
     this.point(query);
     this.live.textContent = this.said.textContent;
   }
 
+  /** @param {number} query */
   choose(query) {
     this.chosen = query === this.chosen ? null : query;
     this.sent.push(this.chosen);
@@ -281,60 +242,46 @@ class Reading {
     this.ask(this.data.head);
   }
 
+  /** @param {number} choice */
   take(choice) {
     if (choice < 0) return;
     const head = choice < this.data.n_heads ? choice : null;
     if (head !== this.data.head) this.ask(head);
   }
 
+  /** @param {number | null} head */
   ask(head) {
-    this.setTriggerValue("asked", { query: this.chosen ?? null, head });
+    this.tell("asked", { query: this.chosen, head });
   }
 
+  /** @param {KeyboardEvent} event @param {number} query */
   key(event, query) {
     const last = this.queries.length - 1;
+    /** @type {Partial<Record<string, () => number>>} */
     const moves = {
       ArrowLeft: () => Math.max(query - 1, 0),
       ArrowRight: () => Math.min(query + 1, last),
-      ArrowUp: () => this.beside(query, -1),
-      ArrowDown: () => this.beside(query, 1),
+      ArrowUp: () => beside(this.queries, query, -1),
+      ArrowDown: () => beside(this.queries, query, 1),
       Home: () => 0,
       End: () => last,
     };
     if (event.key === "Escape") return this.point(null);
-    if (!moves[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
+    const to = moves[event.key]?.();
+    if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    this.queries[moves[event.key]()].focus();
-  }
-
-  /** The nearest word on the line above (-1) or below (1); the word itself if there is no such line. */
-  beside(query, way) {
-    const place = (word) => [word.offsetLeft + word.offsetWidth / 2, word.offsetTop];
-    const [x, y] = place(this.queries[query]);
-    const tops = this.queries.map((word) => place(word)[1]).filter((top) => (top - y) * way > 8);
-    const line = way > 0 ? Math.min(...tops) : Math.max(...tops);
-    const far = (word) => (Math.abs(place(word)[1] - line) < 8 ? Math.abs(place(word)[0] - x) : Infinity);
-    const distances = this.queries.map(far);
-    return tops.length ? distances.indexOf(Math.min(...distances)) : query;
-  }
-
-  keyHead(event) {
-    const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
-    if (!step || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    const at = this.choices.indexOf(event.target.closest("button"));
-    const to = (at + step + this.choices.length) % this.choices.length;
-    rove(this.choices, to);
-    this.choices[to].focus();
-    this.take(to);
+    this.queries[to].focus();
   }
 }
 
+/**
+ * @param {Component<LinesData, { asked: { query: number | null, head: number | null } }, { attnReading?: AttentionLines }, HTMLElement>} component
+ */
 export default function ({ parentElement, data, setTriggerValue }) {
-  const view = (parentElement.attnReading ??= new Reading(parentElement));
-  view.update(data, setTriggerValue);
+  const lines = (parentElement.attnReading ??= new AttentionLines(parentElement, data, setTriggerValue));
+  lines.update(data, setTriggerValue);
   return () => {
-    view.close();
+    lines.close();
     delete parentElement.attnReading;
   };
 }

@@ -1,33 +1,55 @@
 // The sentence, and arcs from the word that is pointed at, or else the most telling one, to those that it takes from.
 // Words of a visitor are only ever set as text.
 
-const ROW = "attnviz:row"; // detail {row, head, shares}: a query is pointed at in some view, or none (row null)
+/** @import { Component, Row } from "../../types" */
+/** @import { OpeningData } from "./types" */
+import { isFocusSeen, make, rove, within } from "./words.js";
+
+/** @typedef {{ query: number, head: number | null | undefined, row: (number | null)[] }} Lit  a word, a head, and its weights there */
+
+const ROW = "attnviz:row"; // detail: a `Row`
 const MANY = 14; // words from which they stand closer
 const THICKEST = 8; // pixels, for a weight of 1
 const LEAST = 0.03; // a weaker weight has no arc
 const NAMED = 0.05; // and one weaker than this no number
 const MOST_NAMED = 4;
 
-function make(parent, tag, name, text) {
-  const element = parent.appendChild(document.createElement(tag));
-  if (name) element.className = name;
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
-
-function parts(colour) {
-  return [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
-}
-
-/** A share in whole percent; what is not nothing never reads 0 %, what is not all never 100 %. */
+/** A share in whole percent; what is not nothing never reads 0 %, what is not all never 100 %. @param {number} share */
 function percent(share) {
   const whole = Math.round(100 * share);
   if (whole === 0 && share > 0) return "< 1 %";
   return whole === 100 && share < 0.99999 ? "> 99 %" : `${whole} %`;
 }
 
-class Telling {
-  constructor(root) {
+/**
+ * Weights from the largest on, without those that are no number.
+ *
+ * @param {(number | null)[]} row
+ * @returns {[weight: number, key: number][]}
+ */
+function ranked(row) {
+  const known = row.flatMap((weight, key) => (weight !== null && !Number.isNaN(weight) ? [{ weight, key }] : []));
+  return known.sort((a, b) => b.weight - a.weight).map(({ weight, key }) => [weight, key]);
+}
+
+class OpeningSentence {
+  /** @type {HTMLElement[]} */
+  keys = [];
+  /** @type {HTMLButtonElement[]} */
+  queries = [];
+  weights = new Float32Array();
+  /** @type {(query: number) => void} */
+  tell = () => {};
+  /** @type {number | null} */
+  pointed = null;
+  /** @type {Row | null} */
+  heard = null; // what is pointed at in another view
+  shown = "";
+  telling = false;
+
+  /** @param {HTMLElement} root @param {OpeningData} data */
+  constructor(root, data) {
+    this.data = data;
     this.box = make(root, "div", "attn-telling");
     this.line = make(this.box, "div", "at-line");
     this.words = make(this.line, "div", "at-words");
@@ -40,31 +62,31 @@ class Telling {
     this.said.setAttribute("aria-live", "polite");
     this.from = make(said, "small");
     this.stop = new AbortController();
+    this.resizer = new ResizeObserver(() => {
+      this.fit();
+      this.draw();
+    });
     this.listen();
   }
 
   listen() {
     const { signal } = this.stop;
-    const at = (event) => this.queries?.indexOf(event.target.closest("button")) ?? -1;
+    const at = (/** @type {Event} */ event) => within(this.queries, event);
     this.words.addEventListener("pointerover", (event) => at(event) >= 0 && this.point(at(event)));
     this.words.addEventListener("pointerleave", () => this.point(null));
-    this.words.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && this.point(at(event)));
+    this.words.addEventListener("focusin", (event) => isFocusSeen(event) && this.point(at(event)));
     this.words.addEventListener("focusout", () => this.point(null));
     this.words.addEventListener("click", (event) => at(event) >= 0 && this.choose(at(event)));
     this.words.addEventListener("keydown", (event) => this.key(event, at(event)));
-    window.addEventListener(ROW, ({ detail }) => this.hear(detail), { signal });
-    this.resizer = new ResizeObserver(() => {
-      this.fit();
-      this.draw();
-    });
+    window.addEventListener(ROW, (event) => event instanceof CustomEvent && this.hear(event.detail), { signal });
     this.resizer.observe(this.line);
     document.fonts.ready.then(() => this.draw());
   }
 
-  update(bytes, tell) {
-    const end = bytes.indexOf(0);
-    this.data = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)));
-    this.weights = new Float32Array(bytes.slice(end + 1).buffer);
+  /** @param {OpeningData} data @param {Float32Array<ArrayBuffer>} weights @param {(query: number) => void} tell */
+  update(data, weights, tell) {
+    this.data = data;
+    this.weights = weights;
     this.tell = tell;
     this.pointed = null;
     this.heard = null;
@@ -89,44 +111,47 @@ class Telling {
       this.shown = shown;
       this.words.replaceChildren(this.arcs);
       this.words.classList.toggle("at-many", queries.length > MANY);
-      const word = (text, tag) => {
-        const element = make(this.words, tag);
+      const word = (/** @type {string} */ text) => {
+        const element = make(this.words, "button");
         make(element, "bdi", "", text);
         element.title = text.length > 14 ? text : "";
         return element;
       };
-      this.queries = queries.map((text) => word(text, "button"));
+      this.queries = queries.map(word);
       this.queries.forEach((button) => (button.type = "button"));
       if (keys) make(this.words, "span", "at-gap", "←");
-      this.keys = keys ? keys.map((text) => word(text, "button")) : this.queries;
-      if (keys) this.keys.forEach((button) => ((button.disabled = true), (button.tabIndex = -1)));
+      const others = keys?.map(word);
+      others?.forEach((button) => Object.assign(button, { disabled: true, tabIndex: -1 }));
+      this.keys = others ?? this.queries;
     }
-    this.queries.forEach((button, at) => (button.tabIndex = at === query ? 0 : -1));
+    rove(this.queries, query);
   }
 
-  /** The word whose arcs are drawn, the head that they are of, and what it takes there. */
+  /** The word whose arcs are drawn, the head that they are of, and what it takes there. @returns {Lit} */
   get lit() {
     const { query, head } = this.data;
-    const known = this.heard && this.heard.shares?.length === this.keys.length;
-    if (known) return { query: this.index(this.heard.row), head: this.heard.head, row: this.heard.shares };
-    const at = this.pointed ?? this.index(this.heard?.row) ?? query;
+    const { row = null, head: heardHead, shares } = this.heard ?? {};
+    const heard = this.index(row);
+    if (heard !== null && shares?.length === this.keys.length) return { query: heard, head: heardHead, row: shares };
+    const at = this.pointed ?? heard ?? query;
     return { query: at, head, row: [...this.weights.subarray(at * this.keys.length, (at + 1) * this.keys.length)] };
   }
 
   draw() {
-    if (!this.queries) return;
+    if (!this.queries.length) return;
     const lit = this.lit;
     this.queries.forEach((button, at) => {
       button.toggleAttribute("data-lit", at === lit.query);
-      button.setAttribute("aria-pressed", this.data.chosen && at === this.data.query);
+      button.setAttribute("aria-pressed", String(this.data.chosen && at === this.data.query));
     });
-    const strong = lit.row.map((weight, key) => [weight, key]).filter(([weight]) => weight >= NAMED);
-    const named = new Set(strong.sort(([a], [b]) => b - a).slice(0, MOST_NAMED).map(([, key]) => key));
-    this.keys.forEach((word, key) => this.tint(word, lit.row[key], named.has(key)));
+    const strong = ranked(lit.row).filter(([weight]) => weight >= NAMED);
+    const named = new Set(strong.slice(0, MOST_NAMED).map(([, key]) => key));
+    this.keys.forEach((word, key) => this.tint(word, lit.row[key] ?? NaN, named.has(key)));
     this.drawArcs(lit);
     this.say(lit);
   }
 
+  /** @param {HTMLElement} word @param {number} weight @param {boolean} named */
   tint(word, weight, named) {
     const shows = named && this.data.shares;
     if (shows) word.dataset.share = percent(weight);
@@ -135,19 +160,19 @@ class Telling {
     word.style.background = share >= LEAST ? `color-mix(in srgb, var(--accent) ${Math.round(4 + 32 * share)}%, transparent)` : "";
   }
 
-  /** Arcs over the words, the faintest first. */
+  /** Arcs over the words, the faintest first. @param {Lit} lit */
   drawArcs({ query, row }) {
     const box = this.words.getBoundingClientRect();
-    const middle = (word) => {
+    const middle = (/** @type {HTMLElement} */ word) => {
       const { left, width } = word.getBoundingClientRect();
       return left + width / 2 - box.left;
     };
-    this.arcs.setAttribute("width", box.width);
+    this.arcs.setAttribute("width", String(box.width));
     const from = this.queries[query];
     if (!from || !box.width) return;
     const top = from.offsetTop - 1;
-    const strong = row.map((weight, key) => [weight, key]).filter(([weight, key]) => weight >= LEAST && this.keys[key] !== from);
-    const paths = strong.sort(([a], [b]) => a - b).map(([weight, key]) => {
+    const strong = ranked(row).filter(([weight, key]) => weight >= LEAST && this.keys[key] !== from);
+    const paths = strong.reverse().map(([weight, key]) => {
       const [x, to] = [middle(from), middle(this.keys[key])];
       const thick = 0.8 + (THICKEST - 0.8) * Math.min(weight, 1);
       const high = Math.min(top - thick / 2, 9 + Math.abs(to - x) / 9);
@@ -160,19 +185,19 @@ class Telling {
     this.arcs.replaceChildren(...paths);
   }
 
-  /** What the word takes most from, in one line. */
+  /** What the word takes most from, in one line. @param {Lit} lit */
   say({ query, head, row }) {
     const { words, shares, heads, made, queries } = this.data;
-    const known = row.map((weight, key) => [weight, key]).filter(([weight]) => weight > 0 && Number.isFinite(weight));
-    const [weight, key] = known.sort(([a], [b]) => b - a)[0] ?? [];
+    const [weight, key] = ranked(row).find(([weight]) => weight > 0 && weight < Infinity) ?? [0, null];
     const { places, same } = this.data;
-    const own = same && (places ? places[0][query] === places[1][key] : query === key);
+    const own = key !== null && same && (places ? places[0][query] === places[1][key] : query === key);
+    /** @type {Partial<Record<string, [tag: "em" | "strong" | "", text: string]>>} */
     const slots = {
       "{query}": ["em", queries[query]],
-      "{key}": ["strong", own ? words.itself : (this.data.keys ?? queries)[key]],
-      "{amount}": ["", shares ? percent(weight) : String(Number((weight ?? 0).toPrecision(3)))],
+      "{key}": ["strong", own ? words.itself : key === null ? "" : (this.data.keys ?? queries)[key]],
+      "{amount}": ["", shares ? percent(weight) : String(Number(weight.toPrecision(3)))],
     };
-    const pieces = (key === undefined ? words.nothing : shares ? words.takes : words.weighs).split(/(\{\w+\})/);
+    const pieces = (key === null ? words.nothing : shares ? words.takes : words.weighs).split(/(\{\w+\})/);
     this.said.replaceChildren(
       ...pieces.map((piece) => {
         const [tag, text] = slots[piece] ?? ["", piece];
@@ -191,6 +216,7 @@ class Telling {
     if (word) this.line.scrollLeft = word.offsetLeft - this.line.clientWidth / 2 + word.offsetWidth / 2;
   }
 
+  /** @param {number | null} query */
   point(query) {
     if (query === this.pointed) return;
     this.pointed = query;
@@ -201,35 +227,42 @@ class Telling {
     this.telling = false;
   }
 
-  hear(detail) {
+  /** @param {Row | null} told */
+  hear(told) {
     if (this.telling) return;
-    this.heard = this.queries?.[this.index(detail?.row)] ? detail : null;
+    const at = this.index(told?.row ?? null);
+    this.heard = at !== null && this.queries[at] ? told : null;
     this.pointed = null;
     this.draw();
   }
 
+  /** @param {number} query */
   choose(query) {
-    this.tell(this.place(query));
+    this.tell(this.place(query) ?? query);
   }
 
-  /** The place of a query among all, of which only some may be shown; and the other way round. */
+  /** The place of a query among all, of which only some may be shown. @param {number | null} query */
   place(query) {
     return query === null ? null : (this.data.places?.[0][query] ?? query);
   }
 
+  /** Which of the queries that are shown stands at a place among all; null if none. @param {number | null} row */
   index(row) {
-    if (!Number.isInteger(row)) return null;
+    if (row === null || !Number.isInteger(row)) return null;
     const at = this.data.places ? this.data.places[0].indexOf(row) : row;
     return at < 0 ? null : at;
   }
 
+  /** @param {KeyboardEvent} event @param {number} at */
   key(event, at) {
-    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: this.queries.length - 1 }[event.key];
+    /** @type {Partial<Record<string, number>>} */
+    const places = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: this.queries.length - 1 };
+    const to = places[event.key];
     if (at < 0 || to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation();
     const next = Math.min(Math.max(to, 0), this.queries.length - 1);
-    this.queries.forEach((button, i) => (button.tabIndex = i === next ? 0 : -1));
+    rove(this.queries, next);
     this.queries[next].focus();
   }
 
@@ -240,11 +273,16 @@ class Telling {
   }
 }
 
+/** @param {Component<Uint8Array, { query: number }, { attnTelling?: OpeningSentence }, HTMLElement>} component */
 export default function ({ parentElement, data, setTriggerValue }) {
-  const view = (parentElement.attnTelling ??= new Telling(parentElement));
-  view.update(data, (query) => setTriggerValue("query", query));
+  const end = data.indexOf(0);
+  /** @type {OpeningData} */
+  const told = JSON.parse(new TextDecoder().decode(data.subarray(0, end)));
+  const weights = new Float32Array(data.slice(end + 1).buffer);
+  const sentence = (parentElement.attnTelling ??= new OpeningSentence(parentElement, told));
+  sentence.update(told, weights, (query) => setTriggerValue("query", query));
   return () => {
-    view.close();
+    sentence.close();
     delete parentElement.attnTelling;
   };
 }

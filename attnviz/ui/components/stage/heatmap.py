@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -55,18 +54,7 @@ WORDS = Words(
     }
 )
 
-_HERE = Path(__file__).parent
-_SCRIPTS = (
-    "ink.js",
-    "chart.js",
-    "lettering.js",
-    "picture.js",
-    "lens.js",
-    "heatmap.js",
-)  # each builds on those before it
-_component = component(
-    __file__, name="heatmap", js="\n".join((_HERE / part).read_text("utf-8") for part in _SCRIPTS), is_isolated=False
-)
+_component = component(__file__, is_isolated=False)
 _pictures = component(__file__, name="pictures", is_isolated=False)
 REPORTED = ("width", "room", "wide", "picked", "focus", "scale", "shown")
 """The values that the component reports."""

@@ -1,25 +1,12 @@
-// @ts-check
 // A few cells at the pointer, large and with their words and numbers, wherever cells are too small to be read. All text
 // is set as text.
 
-/** @typedef {{ head: number, row: number, column: number }} LensCell  counted from 0, in drawn cells */
-/**
- * The heat map under the lens, as chart.js and lettering.js have it.
- *
- * @typedef {object} LensMap
- * @property {number} w  pixels of a cell
- * @property {number} h
- * @property {number} rows
- * @property {boolean} isShare
- * @property {string} family
- * @property {{ widths: number[], heads: string[], ends: number[] | null }} meta
- * @property {{ zmin: number, zmax: number, colorscale: [number, string][] }} trace
- * @property {(cell: LensCell) => number | null} value
- * @property {(row: number) => string} rowWord
- * @property {(column: number) => string} columnWord
- */
+/** @import { Cell } from "./types" */
+/** @import { Picture } from "./picture.js" */
+import { inkOn } from "../colours.js";
+import { ODD, cut, decimals, minus, pen, share, short, svg } from "./ink.js";
 
-class Lens {
+export class Lens {
   static BELOW = 11; // pixels of a cell
   static CELLS = 7; // each way
   static HIGH = 22; // pixels of a cell of the lens
@@ -42,8 +29,8 @@ class Lens {
   /**
    * Show what is around a cell as soon as the pointer rests, at once if the lens is there already.
    *
-   * @param {LensMap} map
-   * @param {{ head?: number, row?: number, column?: number }} cell
+   * @param {Picture} map
+   * @param {Partial<Cell>} cell
    * @param {{ x: number, y: number, low: number }} place  where the pointer is, and how far down the tip reaches
    */
   ask(map, { head, row, column }, place) {
@@ -72,8 +59,8 @@ class Lens {
   }
 
   /**
-   * @param {LensMap} map
-   * @param {LensCell} cell
+   * @param {Picture} map
+   * @param {Cell} cell
    * @param {{ x: number, y: number, low: number }} place
    */
   show(map, cell, { x, y, low }) {
@@ -101,8 +88,8 @@ class Lens {
   }
 
   /**
-   * @param {LensMap} map
-   * @param {LensCell} cell
+   * @param {Picture} map
+   * @param {Cell} cell
    * @param {number[]} rows
    * @param {number[]} columns
    * @param {number} width
@@ -128,14 +115,14 @@ class Lens {
 
   /**
    * @param {Element} picture
-   * @param {LensMap} map
-   * @param {LensCell} chosen
+   * @param {Picture} map
+   * @param {Cell} chosen
    * @param {number[]} rows
    * @param {number[]} columns
    */
   drawCells(picture, map, { head, row, column }, rows, columns) {
     const found = rows.map((row) => columns.map((column) => map.value({ head, row, column })));
-    const finite = /** @type {number[]} */ (found.flat().filter(Number.isFinite));
+    const finite = found.flat().flatMap((number) => (number !== null && Number.isFinite(number) ? [number] : []));
     const places = map.isShare ? 0 : Math.max(0, decimals(finite, Lens.WIDE - 3));
     found.forEach((numbers, i) =>
       numbers.forEach((number, j) => {
@@ -152,7 +139,7 @@ class Lens {
   }
 
   /**
-   * @param {LensMap} map
+   * @param {Picture} map
    * @param {number} head
    * @param {number | null} number
    * @returns {[ground: string, ink: string]}
@@ -160,15 +147,12 @@ class Lens {
   static colours(map, head, number) {
     if (number === null) return ["rgba(128,128,128,.3)", "currentColor"];
     if (!Number.isFinite(number)) return [ODD.ground, ODD.ink];
-    const { zmin, zmax, colorscale } = map.trace;
-    const scale = colorscale.map(([, colour]) => colour);
-    const shown = map.meta.ends ? number / (map.meta.ends[head] || 1) : number;
-    const place = (shown - zmin) / (zmax - zmin);
-    return [mixed(scale, place), contrast(scale, place)];
+    const colour = map.colour(head, number);
+    return [`rgb(${colour.join()})`, inkOn(colour)];
   }
 
   /**
-   * @param {LensMap} map
+   * @param {Picture} map
    * @param {number | null} number
    * @param {number} places
    */

@@ -1,15 +1,58 @@
-/** A heat map on which rows, columns and cells light up: those pointed at, chosen, or told of by the page. */
-class Picture extends Lettered {
+// A heat map that is pointed at: rows, columns and cells light up, those chosen or told of by the page as well.
+
+/** @import { Bridge } from "./heatmap.js" */
+/** @import { Cell, Lit, Plot } from "./types" */
+import { svg } from "./ink.js";
+import { Lettered } from "./lettering.js";
+
+/**
+ * A mark in the cells of one picture; `places` are those of the arrays, which a cell may hold several of.
+ *
+ * @typedef {object} Own
+ * @property {number | null} head
+ * @property {number | null} row
+ * @property {number | null} column
+ * @property {(number | null)[]} places
+ */
+
+export class Picture extends Lettered {
+  /** @type {Cell | undefined} */
+  cursor; // where the keyboard is
+
+  /** @param {Bridge} bridge @param {string} name @param {Plot} chart */
+  constructor(bridge, name, chart) {
+    super(bridge, name, chart);
+    const { focus } = this;
+    chart.addEventListener("pointermove", (event) => bridge.hover(this, event));
+    chart.addEventListener("pointerdown", (event) => event.pointerType === "touch" && bridge.hover(this, event));
+    chart.addEventListener("pointerleave", () => bridge.leave());
+    chart.addEventListener("click", (event) => event instanceof PointerEvent && bridge.picking.click(this, event));
+    focus.addEventListener("keydown", (event) => bridge.picking.key(this, event));
+    focus.addEventListener("focus", () => {
+      bridge.held = name;
+      bridge.picking.enter(this);
+    });
+    focus.addEventListener("blur", () => bridge.leave());
+  }
+
+  draw() {
+    super.draw();
+    this.drawLight();
+  }
+
   /** The lit rows, columns and cells: under the pointer thin, chosen ones thick and their words in the accent colour. */
   drawLight() {
-    const { lit, picked } = this.bridge;
+    const { lit } = this.bridge.lights;
+    const picked = this.bridge.picking.lit;
     if (!this.w || !this.trace?.meta) return; // Plotly may have taken the chart away
     this.light.replaceChildren();
     if (lit) this.drawMark(this.own(lit), lit.exact ? 1.5 : 1, !lit.exact);
     if (!lit && !picked) this.drawOpening();
-    const now = (lit ? this.own(lit) : picked ? this.own(picked) : {}).head ?? (lit || picked ? null : this.bridge.data.opening?.[0]);
-    this.words.querySelectorAll("[data-head]").forEach((name) => name.classList.toggle("attn-now", Number(name.dataset.head) === now));
-    if (picked) this.drawMark(this.own(picked), 2, picked.column === null || picked.row === null);
+    const mark = lit ?? picked;
+    const now = mark ? this.own(mark).head : this.bridge.data.opening?.[0];
+    this.words.querySelectorAll("[data-head]").forEach((name) => name.classList.toggle("attn-now", Number(name.getAttribute("data-head")) === now));
+    const { chosen } = this.bridge.picking;
+    if (picked && chosen) this.drawMark(this.own(picked), 2, chosen.column === null || chosen.row === null);
   }
 
   /** The row that the page opens on, in its head alone, while nothing is pointed at or chosen. */
@@ -21,21 +64,29 @@ class Picture extends Lettered {
     this.drawMark(mark, 1.5, false);
   }
 
-  /** A mark in this picture's own cells; axes of other names do not concern it. */
+  /** A mark in this picture's own cells; axes of other names do not concern it. @param {Lit} mark @returns {Own} */
   own(mark) {
-    const places = this.meta.axes.map((axis, i) => this.index(i, mark[axis] ?? null));
+    const { axes } = this.meta;
+    const places = [this.index(0, mark.at[axes[0]] ?? null), this.index(1, mark.at[axes[1]] ?? null)];
     const [row, column] = places.map((place, i) => (place === null ? null : Math.floor(place / this.meta.block[i])));
     const n = this.meta.heads.length;
     const shared = mark.exact && mark.head !== null ? Math.floor((mark.head * n) / mark.heads) : null;
     const head = mark.heads === n ? mark.head : shared; // key/value heads have other numbers
+    /** @param {number | null} at @param {number} length */
     const inside = (at, length) => (at !== null && at < length ? at : null);
     return { head, row: inside(row, this.rows), column: inside(column, this.columns), places };
   }
 
+  /**
+   * @param {Own} mark
+   * @param {number} line  pixels
+   * @param {boolean} everywhere  in every head, whole rows and columns
+   */
   drawMark({ head, row, column, places }, line, everywhere) {
     const words = svg(this.light, "g", line > 1 ? { class: "attn-chosen" } : {});
     if (row !== null) this.drawRowWords(words, row, everywhere ? null : head, places[0]);
     if (column !== null) this.drawColumnWords(words, column, places[1]);
+    /** @type {[number, number, number, number][]} */
     const rings = [];
     this.meta.widths.forEach((width, at) => {
       const inside = column !== null && column < width;
@@ -47,7 +98,13 @@ class Picture extends Lettered {
     if (rings.length) this.drawRings(rings, line, "attn-ring");
   }
 
-  /** Boxes that stand out on any cell: thick ones by an edge in the colour of the page, thin ones by inversion. */
+  /**
+   * Boxes that stand out on any cell: thick ones by an edge in the colour of the page, thin ones by inversion.
+   *
+   * @param {[number, number, number, number][]} boxes
+   * @param {number} line
+   * @param {string} [name]
+   */
   drawRings(boxes, line, name = "") {
     const d = boxes.map(([x, y, w, h]) => `M${x - 0.5},${y - 0.5}h${w + 1}v${h + 1}h${-w - 1}Z`).join("");
     if (line > 1) svg(this.light, "path", { d, stroke: this.bridge.ground, "stroke-width": line + 2, fill: "none" });

@@ -11,8 +11,8 @@ import streamlit as st
 from attnviz.pictures import figures, headings
 from attnviz.pictures.placement import NARROWEST_PAGE, Placement
 from attnviz.pictures.stage_record import Stage
+from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.pickers import film_strip, overview
-from attnviz.ui.components.stage import drawer
 
 Default = TypeVar("Default")
 

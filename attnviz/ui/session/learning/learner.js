@@ -3,7 +3,8 @@
 /** @import { Component, LearnedFilm, LearningJob, LearningTold } from "../../types" */
 import { LiveView } from "./live_view.js";
 
-/** @typedef {(name: "film" | "failed", value: any) => void} Send */
+/** @typedef {{ film: LearnedFilm, failed: string }} Values */
+/** @typedef {<Name extends keyof Values>(name: Name, value: Values[Name]) => void} Send */
 
 class Learner {
   /** @type {Worker | undefined} */
@@ -60,7 +61,7 @@ class Learner {
   }
 }
 
-/** @param {Component<Uint8Array, { film: LearnedFilm, failed: string }, { learner?: Learner }>} component */
+/** @param {Component<Uint8Array, Values, { learner?: Learner }>} component */
 export default function ({ parentElement, data, setTriggerValue }) {
   const learner = (parentElement.learner ??= new Learner());
   learner.update(parentElement, data, setTriggerValue);

@@ -1,6 +1,6 @@
 // The parts of a scene of the player: what pieces and words are, their colours, and matrices as small pictures.
 
-/** @import { MotionMap, MotionNumbers } from "../../types" */
+/** @import { MotionMap, MotionNumbers } from "./types" */
 
 /**
  * A rectangle. What was not in the scene before comes `from` another piece of it, or grows from the line `base`.

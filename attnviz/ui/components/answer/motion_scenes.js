@@ -1,9 +1,10 @@
 // The stops on the way of a cell as scenes: rectangles and words by name, between which the player moves.
 // A scene is made from the numbers of the answer alone; nothing is computed here but where things stand.
 
-/** @import { Motion, MotionFrame, MotionNumbers, MotionPair } from "../../types" */
+/** @import { Motion, MotionFrame, MotionNumbers, MotionPair } from "./types" */
 /** @import { Piece, Room, Scene } from "./motion_parts.js" */
-import { between, ink, reach } from "./drawer_pictures.js";
+import { between, inkOn, parts } from "../colours.js";
+import { reach } from "./drawer_pictures.js";
 import { DARK, EDGE, LIGHT, ROW, bytes, clamp, mapNumbers, painted } from "./motion_parts.js";
 
 export class Scenes {
@@ -93,7 +94,7 @@ export class Scenes {
       const gap = wide > 8 ? 2 : 0;
       scene.pieces.set(`${name}.${d}`, { x: x + d * wide, y, w: wide - gap, h, fill, alpha, late: d / values.length });
       if (!texts[d] || wide < 29 || h < 16) return;
-      const dimmed = alpha < 1 ? this.palette.soft : ink(fill) === "#000" ? [0, 0, 0] : [255, 255, 255];
+      const dimmed = alpha < 1 ? this.palette.soft : parts(inkOn(fill));
       scene.notes.set(`${name}.${d}`, { x: x + d * wide + (wide - gap) / 2, y: y + h / 2, text: texts[d], size: 12, fill: dimmed });
     });
   }
@@ -186,7 +187,7 @@ export class Scenes {
     const fill = this.colour(frame.value, end);
     const box = { x: w / 2 - 52, y: h * 0.52, w: 104, h: 46 };
     scene.pieces.set("cell", { ...box, fill });
-    const text = ink(fill) === "#000" ? [0, 0, 0] : [255, 255, 255];
+    const text = parts(inkOn(fill));
     scene.notes.set(`sum.${at}`, { x: w / 2, y: box.y + 23, text: frame.text, size: 20, bold: true, fill: text });
     if (frame.was) {
       scene.notes.set(`was.${at}`, { x: box.x - 8, y: box.y + 23, text: `${frame.was} →`, size: 13, align: "right", fill: this.palette.soft });
@@ -267,7 +268,7 @@ export class Scenes {
         const place = { x: EDGE + d * wide, y, w: wide - (wide > 8 ? 2 : 0), h: high - gap };
         scene.pieces.set(`v.${row}.${d}`, { ...place, fill, from: `r.${row}`, part: [d, map.columns], late: row / values.length });
         if (row !== map.at || wide < 29 || high < 17 || !own.texts[d]) continue;
-        const text = ink(fill) === "#000" ? [0, 0, 0] : [255, 255, 255];
+        const text = parts(inkOn(fill));
         scene.notes.set(`v.${d}`, { x: place.x + place.w / 2, y: y + (high - gap) / 2, text: own.texts[d], size: 12, fill: text });
       }
       if (high >= 15) this.owner(scene, row, { y: y + high / 2, high }, names[row], texts[row]);

@@ -1,6 +1,9 @@
 // The bars, shares and cells of an answer. All text enters through textContent.
 
-/** @import { AnswerCells, AnswerRow, AnswerTerms, Mark } from "../../types" */
+/** @import { Mark } from "../../types" */
+/** @import { AnswerCells, AnswerLine, AnswerRow, AnswerTerms } from "./types" */
+import { between, inkOn } from "../colours.js";
+import { stand } from "./marks.js";
 
 /**
  * What the lines of an answer belong to, and how they are drawn.
@@ -22,34 +25,6 @@ export function put(parent, tag, name, text) {
   if (name) element.className = name;
   if (text !== undefined) element.textContent = text;
   return parent.appendChild(element);
-}
-
-/** @param {string} colour @returns {number[]} */
-const parts = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
-
-/** @param {string[]} scale @param {number} place  from 0 to 1 */
-export function between(scale, place) {
-  const at = Math.min(Math.max(place, 0), 1) * (scale.length - 1);
-  const [low, high] = [parts(scale[Math.floor(at)]), parts(scale[Math.ceil(at)])];
-  return low.map((part, i) => Math.round(part + (high[i] - part) * (at % 1)));
-}
-
-/** Black or white, whichever reads better on a colour. @param {number[]} colour */
-export function ink(colour) {
-  const [r, g, b] = colour.map((part) => (part / 255) ** 2.2);
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000" : "#fff";
-}
-
-/**
- * Let an element stand for cells of the maps.
- *
- * @param {HTMLElement} element
- * @param {Mark} mark
- * @param {boolean} [goes]  whether a press on it chooses its key
- */
-function stand(element, mark, goes = false) {
-  element.dataset.mark = JSON.stringify(mark);
-  if (goes) element.dataset.goes = "";
 }
 
 /** @param {number} number */
@@ -85,7 +60,7 @@ export function reach(values) {
  * @param {AnswerTerms} terms
  * @param {Setting} setting
  */
-export function drawTerms(parent, terms, setting) {
+function drawTerms(parent, terms, setting) {
   const box = put(parent, "div", "ad-terms");
   const { shown, more, value, rest } = terms.folds[setting.sheet ? 1 : 0];
   const ends = reach([...terms.rows.map((row) => row[3]), ...(terms.whole ?? []), more ? value : 0]);
@@ -132,7 +107,7 @@ function markOf(axis, at, { query, key }) {
  * @param {AnswerRow} row
  * @param {Setting} setting
  */
-export function drawColumns(parent, row, setting) {
+function drawColumns(parent, row, setting) {
   const box = put(parent, "div", "ad-columns");
   const [low, high] = reach(row.values);
   const all = high - low || 1;
@@ -158,7 +133,7 @@ export function drawColumns(parent, row, setting) {
  * @param {AnswerRow} row
  * @param {Setting} setting
  */
-export function drawShares(parent, row, setting) {
+function drawShares(parent, row, setting) {
   const box = put(parent, "div", "ad-shares");
   const all = row.values.reduce((/** @type {number} */ sum, value) => sum + Math.max(value ?? 0, 0), 0);
   if (!all) put(box, "span", "ad-none");
@@ -180,7 +155,7 @@ export function drawShares(parent, row, setting) {
  * @param {AnswerCells} cells
  * @param {Setting} setting
  */
-export function drawCells(parent, cells, setting) {
+function drawCells(parent, cells, setting) {
   const label = put(parent, "div", "ad-label");
   put(label, "span", "", cells.label);
   const box = put(parent, "div", "ad-cells");
@@ -191,7 +166,7 @@ export function drawCells(parent, cells, setting) {
     cell.title = cells.texts[at];
     const colour = between(scale, 0.5 + (value ?? 0) / (2 * (cells.end || 1)));
     cell.style.background = `rgb(${colour.join()})`;
-    cell.style.color = ink(colour);
+    cell.style.color = inkOn(colour);
     stand(cell, { own: "d_v", query: setting.query, key: null, d_v: at });
   });
 }
@@ -202,10 +177,32 @@ export function drawCells(parent, cells, setting) {
  * @param {HTMLElement} parent
  * @param {string} note
  */
-export function drawNote(parent, note) {
+function drawNote(parent, note) {
   const line = put(parent, "p", "ad-note");
   note.split(/\^\{([^}]*)\}/).forEach((part, at) => {
     if (at % 2) put(line, "sup", "", part);
     else line.append(part);
   });
+}
+
+/**
+ * A line of the answer with its pictures.
+ *
+ * @param {HTMLElement} parent
+ * @param {AnswerLine} line
+ * @param {number} number
+ * @param {Setting} setting
+ */
+export function drawLine(parent, line, number, setting) {
+  const section = put(parent, "section", `ad-${line.name}`);
+  const head = put(section, "h3", "");
+  put(head, "i", "", String(number)).setAttribute("aria-hidden", "true");
+  const title = put(head, "span", "", line.title);
+  title.title = line.title;
+  put(head, "b", "", line.value);
+  if (line.columns) drawColumns(section, line.columns, setting);
+  if (line.shares) drawShares(section, line.shares, setting);
+  if (line.terms) drawTerms(section, line.terms, setting);
+  if (line.note) drawNote(section, line.note);
+  if (line.cells) drawCells(section, line.cells, setting);
 }

@@ -1,10 +1,13 @@
 // The answer beside the maps: how the cell, row or output that was chosen came to be, in a few lines with bars.
 // All text enters through textContent.
 
-/** @import { Answer, AnswerData, AnswerLine, Component, Mark } from "../../types" */
+/** @import { Component, Mark } from "../../types" */
+/** @import { Answer, AnswerData } from "./types" */
 /** @import { Setting } from "./drawer_pictures.js" */
+import { isDark } from "../colours.js";
 import { Player } from "./motion_player.js";
-import { drawCells, drawColumns, drawNote, drawShares, drawTerms, put } from "./drawer_pictures.js";
+import { meets, standsFor } from "./marks.js";
+import { drawLine, put } from "./drawer_pictures.js";
 
 /** @typedef {{ close: boolean, all: boolean, key: number }} Told  what the page is told */
 /** @typedef {<Name extends keyof Told>(name: Name, value: Told[Name]) => void} Tell */
@@ -26,7 +29,7 @@ class Drawer {
   started = false; // whether what the link asks to be played has been
   stop = new AbortController();
 
-  /** @param {HTMLElement | ShadowRoot} root */
+  /** @param {HTMLElement} root */
   constructor(root) {
     this.live = put(root, "div", "ad-live");
     this.live.setAttribute("aria-live", "polite");
@@ -76,7 +79,7 @@ class Drawer {
     const setting = this.setting(answer);
     this.box.dataset.open = "";
     this.body = put(this.box, "div", "ad-body");
-    answer.lines.forEach((line, at) => this.drawLine(line, at + 1, setting));
+    answer.lines.forEach((line, at) => drawLine(this.body, line, at + 1, setting));
     this.drawFoot();
     if (goes) this.play(goes.at, goes.playing);
     else if (this.data.play && answer.motion && !this.started) this.play(0, true);
@@ -124,11 +127,7 @@ class Drawer {
 
   /** @param {Answer} answer @returns {Setting} */
   setting({ query, key }) {
-    const pen = document.createElement("canvas").getContext("2d");
-    if (pen) pen.fillStyle = getComputedStyle(this.box).getPropertyValue("--st-background-color").trim() || "#fff";
-    const colour = pen ? String(pen.fillStyle) : "#ffffff";
-    const dark = [1, 3, 5].reduce((sum, at) => sum + parseInt(colour.slice(at, at + 2), 16), 0) < 384;
-    return { query, key, dark, sheet: SHEET.matches, scales: this.data?.scales ?? [] };
+    return { query, key, dark: isDark(this.box), sheet: SHEET.matches, scales: this.data?.scales ?? [] };
   }
 
   /** @param {Answer} answer */
@@ -157,21 +156,6 @@ class Drawer {
     button.setAttribute("type", "button");
     button.addEventListener("click", pressed);
     return button;
-  }
-
-  /** @param {AnswerLine} line @param {number} number @param {Setting} setting */
-  drawLine(line, number, setting) {
-    const section = put(this.body, "section", `ad-${line.name}`);
-    const head = put(section, "h3", "");
-    put(head, "i", "", String(number)).setAttribute("aria-hidden", "true");
-    const title = put(head, "span", "", line.title);
-    title.title = line.title;
-    put(head, "b", "", line.value);
-    if (line.columns) drawColumns(section, line.columns, setting);
-    if (line.shares) drawShares(section, line.shares, setting);
-    if (line.terms) drawTerms(section, line.terms, setting);
-    if (line.note) drawNote(section, line.note);
-    if (line.cells) drawCells(section, line.cells, setting);
   }
 
   drawFoot() {
@@ -262,16 +246,9 @@ class Drawer {
     else this.close();
   }
 
-  /** @param {EventTarget | null} target @returns {(Mark & { goes: boolean }) | null} */
-  markOf(target) {
-    const element = target instanceof Element ? target.closest("[data-mark]") : null;
-    if (!(element instanceof HTMLElement) || !element.dataset.mark) return null;
-    return { ...JSON.parse(element.dataset.mark), goes: element.dataset.goes !== undefined };
-  }
-
   /** @param {EventTarget | null} target */
   point(target) {
-    if (!this.player) this.light(this.markOf(target));
+    if (!this.player) this.light(standsFor(target));
   }
 
   /** Light the cells of the maps that something here stands for; null puts the light out. @param {Mark | null} mark */
@@ -289,14 +266,14 @@ class Drawer {
     if (!answer) return;
     const elsewhere = mark && mark.head !== null && mark.head !== undefined && mark.head !== answer.head;
     this.box.querySelectorAll("[data-mark]").forEach((element) => {
-      const own = this.markOf(element);
+      const own = standsFor(element);
       element.classList.toggle("ad-lit", Boolean(mark && own && !elsewhere && meets(own, mark)));
     });
   }
 
   /** A press on what stands for another key chooses it. @param {EventTarget | null} target */
   press(target) {
-    const mark = this.markOf(target);
+    const mark = standsFor(target);
     if (mark?.goes && mark.key !== null && mark.key !== undefined) this.tell("key", mark.key);
     else if (this.box.dataset.down !== undefined && !(target instanceof HTMLButtonElement)) delete this.box.dataset.down;
   }
@@ -310,18 +287,7 @@ class Drawer {
   }
 }
 
-/** Whether what is lit is what an element stands for. @param {Mark} own @param {Mark} mark */
-function meets(own, mark) {
-  const place = own[own.own];
-  const here = mark[own.own];
-  if (here === null || here === undefined || here !== place) return false;
-  return ["query", "key"].every((axis) => {
-    const [one, other] = axis === "query" ? [own.query, mark.query] : [own.key, mark.key];
-    return one === null || one === undefined || other === null || other === undefined || one === other;
-  });
-}
-
-/** @param {Component<Uint8Array, Told, { attnAnswer?: Drawer }>} component */
+/** @param {Component<Uint8Array, Told, { attnAnswer?: Drawer }, HTMLElement>} component */
 export default function ({ parentElement, data, setTriggerValue }) {
   const drawer = (parentElement.attnAnswer ??= new Drawer(parentElement));
   drawer.update(JSON.parse(new TextDecoder().decode(data)), setTriggerValue);

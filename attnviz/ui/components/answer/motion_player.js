@@ -1,6 +1,6 @@
 // The player of a cell: it moves between its stops, pauses at each, and goes step by step where motion is not wanted.
 
-/** @import { Motion } from "../../types" */
+/** @import { Motion } from "./types" */
 /** @import { Note, Piece, Scene } from "./motion_parts.js" */
 import { put } from "./drawer_pictures.js";
 import { Scenes } from "./motion_scenes.js";

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from attnviz.exports.javascript import joined
 from attnviz.pictures.colours import DARK, SIGNED
 from attnviz.settings.language import Words
 from attnviz.ui.session import transport
@@ -28,10 +26,9 @@ WORDS = Words(
         "way": "Step of the way (← →)",
     }
 )
-MODULES = ("drawer_pictures", "motion_parts", "motion_scenes", "motion_player", "drawer")
 
 # Its styles are those of the page, which makes room for it.
-_component = component(__file__, js=joined(Path(__file__).parent, MODULES), is_isolated=False)
+_component = component(__file__, is_isolated=False)
 
 
 def show(answer: Mapping[str, Any] | None, *, key: str, play: bool = False) -> None:

@@ -1,0 +1,46 @@
+// Small pictures of steps: their bytes, and the colours of those.
+
+import { between } from "../colours.js";
+
+const [MASKED, ODD, LOWEST, HIGHEST] = [1, 2, 3, 255]; // bytes of a picture, as pictures/thumbnails.py says; 0 is nothing
+const AMBER = [245, 197, 24, 255]; // not a number: on neither colour scale
+
+/**
+ * The colour of every byte: between LOWEST and HIGHEST along the scale.
+ *
+ * @param {readonly string[]} scale
+ * @param {string} masked  as CSS has it
+ */
+export function stepColours(scale, masked) {
+  const [r, g, b, share] = (masked.match(/[\d.]+/g) ?? []).map(Number);
+  return Array.from({ length: 256 }, (_, byte) => {
+    if (byte === MASKED) return [r, g, b, 255 * share];
+    if (byte === ODD) return AMBER;
+    return byte < LOWEST ? [0, 0, 0, 0] : [...between(scale, (byte - LOWEST) / (HIGHEST - LOWEST)), 255];
+  });
+}
+
+/**
+ * What Python sent: JSON, a zero byte, and the bytes of all pictures in the order of their sizes.
+ *
+ * @template Data
+ * @param {Uint8Array} bytes
+ * @param {(data: Data) => { size: [width: number, height: number] }[]} pictures
+ * @returns {{ data: Data, pixels: Uint8Array[] }}
+ */
+export function unpackedPictures(bytes, pictures) {
+  const end = bytes.indexOf(0);
+  /** @type {Data} */
+  const data = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)));
+  let at = end + 1;
+  const pixels = pictures(data).map(({ size }) => bytes.subarray(at, (at += size[0] * size[1])));
+  return { data, pixels };
+}
+
+/** Text in which an underscore lowers the letters after it. @param {Node} parent @param {string} text */
+export function lowered(parent, text) {
+  text.split(/_(\p{L}+)/u).forEach((part, at) => {
+    const node = at % 2 ? parent.appendChild(document.createElement("sub")) : parent;
+    node.appendChild(document.createTextNode(part));
+  });
+}

@@ -1,0 +1,107 @@
+// What Python sends to the small pictures of which a reader picks one. Pictures come as bytes, a row after the other.
+
+/** All heads as small pictures, as `film_strip.py` sends them. */
+export interface FilmData {
+  /** The one in focus. */
+  head: number;
+  /** Pixels. */
+  height: number;
+  words: Record<"heads" | "head" | "all", string>;
+  size: [rows: number, columns: number];
+  /** Base64 of the bytes of all heads. */
+  pixels: string;
+  /** The colours of shares, on a light page and on a dark one. */
+  scales: string[][];
+  masked: string;
+}
+
+/** What a head does, in words. */
+export interface Card {
+  head: number;
+  name: string;
+  title: string;
+  lines: string[];
+  pixels: string;
+}
+
+/** A card for each head, as `head_cards.py` sends them. */
+export interface CardsData {
+  cards: Card[];
+  size: [rows: number, columns: number];
+  focus: number | null;
+  label: string;
+  scales: string[][];
+}
+
+/** A head of the mosaic. */
+export interface Tile {
+  name: string;
+  about: string;
+  title: string;
+  kind: string;
+}
+
+/** All heads of all layers, as `head_mosaic.py` sends them. */
+export interface MosaicData {
+  tiles: Tile[];
+  /** The tiles' places by what their heads do. */
+  sorted: number[];
+  /** In a layer. */
+  heads: number;
+  size: [rows: number, columns: number];
+  pixels: string;
+  words: Record<"label" | "name" | "layers" | "kinds" | "row" | "scale", string>;
+  /** The names of the layers. */
+  rows: string[];
+  scales: string[][];
+}
+
+/** A step on the way from the words to the output. */
+export interface PathNode {
+  name: string;
+  symbol: string;
+  shape: string;
+  meaning: string;
+  /** What happens before it, and the step that a press on that shows, if any. */
+  before: [word: string, step: string];
+  /** Which of the scales. */
+  scale: number;
+  size: [width: number, height: number];
+  shown: boolean;
+}
+
+/** The way over the maps, as `step_path.py` sends it; the bytes of all pictures follow. */
+export interface PathData {
+  strip: string;
+  words: string;
+  count: string;
+  masked: string;
+  /** Each on a light page and on a dark one. */
+  scales: [light: string[], dark: string[]][];
+  nodes: PathNode[];
+}
+
+/** A step of the strip. */
+export interface StripStep {
+  name: string;
+  label: string;
+  symbol: string;
+  shape: string;
+  words: string;
+  formula: string;
+  meaning: string;
+  stage: number;
+  folded: boolean;
+  changes: boolean;
+  scale: number;
+  size: [width: number, height: number];
+}
+
+/** The strip of all steps, as `step_strip.py` sends it; the bytes of all pictures follow. */
+export interface StripData {
+  chosen: string | null;
+  words: Record<"strip" | "all" | "fewer" | "same", string>;
+  masked: string;
+  scales: string[][];
+  steps: StripStep[];
+}

@@ -1,0 +1,158 @@
+// What stands in the cells of a heat map and beside its heads: gaps, frames, bars and numbers.
+
+/** @import { Cell } from "./types" */
+import { inkOn } from "../colours.js";
+import { Chart } from "./chart.js";
+import { ODD, cut, decimals, minus, pen, share, short, svg } from "./ink.js";
+
+const GAP_FROM = 9; // pixels of a cell
+const NUMBERS_FROM = [26, 14]; // pixels of a cell that its number fits into,
+const SHARES_FROM = [18, 14]; // and of one that holds a share, which is shorter
+
+export class Numbered extends Chart {
+  family = "";
+
+  /** Whether cells are large enough for their numbers, or for their signs where these are asked for. */
+  get written() {
+    const [w, h] = this.isShare ? SHARES_FROM : NUMBERS_FROM;
+    return {
+      numbers: this.w >= w && this.h >= h,
+      signs: this.bridge.signs && this.filled.zmin < 0 && Math.min(this.w, this.h) >= 5,
+    };
+  }
+
+  /** Whether the numbers are shares of one. */
+  get isShare() {
+    return this.meta.share && this.filled.zmin === 0 && this.filled.zmax <= 1;
+  }
+
+  /**
+   * A group in which words of one size are written.
+   *
+   * @param {Element} parent
+   * @param {number} size
+   * @param {number} weight
+   * @param {"start" | "middle" | "end"} anchor
+   */
+  group(parent, size, weight, anchor) {
+    pen.font = `${weight} ${size}px ${this.family}`;
+    return svg(parent, "g", { "font-size": size, "font-weight": weight, "text-anchor": anchor });
+  }
+
+  /** Thin gaps around every cell that is not masked, while cells are large; masked ones stay one shape. */
+  drawGaps() {
+    if (Math.min(this.w, this.h) < GAP_FROM) return;
+    /** @type {string[]} */
+    const lines = [];
+    this.meta.widths.forEach((width, head) => {
+      const x = (/** @type {number} */ column) => this.edgeX(head, column);
+      const y = (/** @type {number} */ row) => this.edgeY(head, row);
+      /** @param {number} row @param {number} column */
+      const shown = (row, column) => !this.meta.masked || this.value({ head, row, column }) !== null;
+      for (let row = 1; row < this.rows; row++)
+        this.runs(width, (at) => shown(row, at) || shown(row - 1, at), (from, to) => lines.push(`M${x(from)},${y(row)}H${x(to)}`));
+      for (let column = 1; column < width; column++)
+        this.runs(this.rows, (at) => shown(at, column) || shown(at, column - 1), (from, to) => lines.push(`M${x(column)},${y(from)}V${y(to)}`));
+    });
+    svg(this.words, "path", { d: lines.join(""), stroke: this.bridge.ground, "stroke-width": 1, fill: "none" });
+  }
+
+  /**
+   * Call `found` for every run of places below `length` that pass.
+   *
+   * @param {number} length
+   * @param {(at: number) => boolean} passes
+   * @param {(from: number, to: number) => void} found
+   */
+  runs(length, passes, found) {
+    for (let from = 0, at = 0; at <= length; at++)
+      if (at === length || !passes(at)) {
+        if (at > from) found(from, at);
+        from = at + 1;
+      }
+  }
+
+  drawFrames() {
+    const boxes = this.meta.widths.map((width, head) => {
+      const [x, y, w, h] = this.box(head, 0, 0, this.rows, width).map(Math.round);
+      return `M${x - 0.5},${y - 0.5}h${w + 1}v${h + 1}h${-w - 1}Z`;
+    });
+    svg(this.words, "path", { d: boxes.join(""), stroke: "rgba(128,128,128,.35)", fill: "none" });
+  }
+
+  /** What each column adds to, under its head, and over how much of all keys each row spreads, beside it. */
+  drawBars() {
+    const { sums, widths, room } = this.meta;
+    if (!sums) return;
+    /** @type {string[]} */
+    const bars = [];
+    /** @param {number} length */
+    const inset = (length) => (length >= GAP_FROM ? [length * 0.15, length * 0.7] : [0, length]);
+    widths.forEach((width, head) => {
+      const [right, bottom] = [this.edgeX(head, width) + 3, this.edgeY(head, this.rows) + 2];
+      sums.rows[head].forEach((part, row) => {
+        const [, y, , h] = this.box(head, row, 0);
+        const [off, high] = inset(h);
+        bars.push(`M${right},${y + off}h${Math.max(1, (room[1] - 5) * part)}v${high}h${-Math.max(1, (room[1] - 5) * part)}Z`);
+      });
+      const most = Math.max(...sums.columns[head], 1e-9);
+      sums.columns[head].forEach((total, column) => {
+        const [x, , w] = this.box(head, 0, column);
+        const [off, wide] = inset(w);
+        bars.push(`M${x + off},${bottom}h${wide}v${Math.max(1, (8 * total) / most)}h${-wide}Z`);
+      });
+    });
+    svg(this.words, "path", { d: bars.join(""), class: "attn-bars" });
+  }
+
+  /** Numbers where they fit, the sign where it is asked for, and whatever is not a finite number. */
+  drawCells() {
+    const { numbers, signs } = this.written;
+    if (!numbers && !signs && !this.meta.odd) return this.drawEmpty();
+    const size = this.meta.large && this.w >= 50 ? (this.w >= 80 ? 26 : 18) : this.w >= 34 ? 13 : 11.5;
+    const group = this.group(this.words, size, 400, "middle");
+    const cells = this.meta.widths.flatMap((width, head) =>
+      Array.from({ length: this.rows * width }, (_, at) => ({ head, row: Math.floor(at / width), column: at % width })),
+    );
+    const found = cells.map((cell) => this.value(cell));
+    const finite = found.flatMap((number) => (number !== null && Number.isFinite(number) ? [number] : []));
+    const places = this.isShare ? 0 : decimals(finite, this.w - 5);
+    const text = (/** @type {number} */ number) => (!numbers || places < 0 ? "" : this.isShare ? share(number, this.w) : short(number, places));
+    cells.forEach((cell, at) => {
+      const number = found[at];
+      if (number !== null) this.drawCell(group, cell, number, text(number), signs);
+    });
+  }
+
+  /** In a head all of whose numbers are zero nothing can be seen, so it is said. */
+  drawEmpty() {
+    const { ends, widths } = this.meta;
+    if (!ends || this.columns * this.w < 60) return;
+    const group = this.group(this.words, 11, 400, "middle");
+    group.setAttribute("class", "attn-soft");
+    widths.forEach((width, head) => {
+      if (ends[head] > 0) return;
+      const [x, y, w, h] = this.box(head, 0, 0, this.rows, width);
+      svg(group, "text", { x: x + w / 2, y: y + h / 2, "dominant-baseline": "central" }, cut(this.bridge.data.words.zero, w - 4));
+    });
+  }
+
+  /** @param {Element} group @param {Cell} cell @param {number} number @param {string} word @param {boolean} signs */
+  drawCell(group, { head, row, column }, number, word, signs) {
+    const [x, y, w, h] = this.box(head, row, column);
+    /** @param {string} word @param {string} fill */
+    const write = (word, fill) =>
+      svg(group, "text", { x: x + w / 2, y: y + h / 2, style: `fill:${fill}`, "dominant-baseline": "central" }, word);
+    if (!Number.isFinite(number)) {
+      svg(group, "rect", { x, y, width: w, height: h, fill: ODD.ground });
+      const name = Number.isNaN(number) ? this.bridge.data.words.mark : minus(String(number).replace("Infinity", "∞"));
+      if (pen.measureText(name).width <= w && h >= 9) write(name, ODD.ink);
+      return;
+    }
+    const fits = word && pen.measureText(word).width <= w - 2;
+    if (!fits && !(signs && number < 0)) return;
+    const fill = inkOn(this.colour(head, number));
+    if (fits) write(word, fill);
+    else svg(group, "rect", { x: x + w * 0.28, y: y + h / 2 - 0.5, width: w * 0.44, height: Math.max(1, h * 0.07), fill });
+  }
+}

@@ -1,0 +1,206 @@
+// What a visitor picks in the maps, by a press, a swipe or a key: a cell, a head, another step, another scale.
+
+/** @import { Bridge } from "./heatmap.js" */
+/** @import { Picture } from "./picture.js" */
+/** @import { Cell, Lit, Pick, Spot } from "./types" */
+
+const BRING_BELOW = 12; // pixels of a cell: a click on a smaller one brings its head forward
+const SWIPE = 48; // pixels that a finger has to move sideways
+
+export class Picking {
+  /** @type {Pick | null} */
+  chosen = null;
+  /** @type {string[]} */
+  sent = []; // picks that have not come back
+  /** @type {string | undefined} */
+  given; // the page's pick, as it was told last
+  /** @type {PointerEvent | null} */
+  from = null; // where a finger came down
+
+  /** @param {Bridge} bridge */
+  constructor(bridge) {
+    this.bridge = bridge;
+  }
+
+  /** @param {AbortSignal} signal */
+  listen(signal) {
+    window.addEventListener("keydown", (event) => this.shortcut(event), { signal });
+  }
+
+  /** @param {HTMLElement} host @param {AbortSignal} signal */
+  follow(host, signal) {
+    host.addEventListener("click", ({ target }) => this.press(target), { signal });
+    host.addEventListener("pointerdown", (event) => (this.from = event.pointerType === "touch" ? event : null), { signal });
+    host.addEventListener("pointerup", (event) => this.swipe(event), { signal });
+  }
+
+  /**
+   * Take the page's pick, unless it is an echo of one that has been made here and may be outdated.
+   *
+   * @param {Pick | null} picked
+   */
+  adopt(picked) {
+    const told = JSON.stringify(picked);
+    const echo = this.sent.indexOf(told);
+    if (echo >= 0) this.sent.splice(0, echo + 1);
+    else if (told !== this.given) [this.chosen, this.sent] = [picked, []];
+    this.given = told;
+  }
+
+  /** The cells that are chosen, as they light up in all stages. @returns {Lit | null} */
+  get lit() {
+    const cell = this.chosen;
+    const picture = cell && this.bridge.pictures.get(cell.stage);
+    if (!cell || !picture?.w || !picture.trace?.meta) return null;
+    const { axes, heads } = picture.meta;
+    const row = cell.row === null ? null : picture.place(0, cell.row);
+    const column = cell.column === null ? null : picture.place(1, cell.column);
+    return { stage: cell.stage, head: cell.head, heads: heads.length, at: { [axes[0]]: row, [axes[1]]: column } };
+  }
+
+  /** A press on a button of a heading. @param {EventTarget | null} target */
+  press(target) {
+    if (!(target instanceof Element)) return;
+    if (target.closest(".attn-scale")) this.bridge.page.setTriggerValue("scale", true);
+    const turn = target.closest(".attn-turn");
+    if (turn instanceof HTMLElement && turn.dataset.step) this.bridge.page.setTriggerValue("shown", turn.dataset.step);
+  }
+
+  /**
+   * A swipe over the maps goes on to the next head in focus, and else to the next stage where they come one by one.
+   *
+   * @param {PointerEvent} event
+   */
+  swipe(event) {
+    const { from } = this;
+    this.from = null;
+    if (!from || event.pointerType !== "touch") return;
+    const [dx, dy] = [event.clientX - from.clientX, event.clientY - from.clientY];
+    if (Math.abs(dx) < SWIPE || Math.abs(dx) < 2 * Math.abs(dy)) return;
+    this.bridge.leave();
+    const { focus, heads, turns, stages } = this.bridge.data;
+    const by = dx < 0 ? 1 : -1;
+    if (focus !== null) return this.bring((focus + by + heads) % heads);
+    const next = turns[turns.indexOf(stages[0]) + by];
+    if (next) this.bridge.page.setTriggerValue("shown", next);
+  }
+
+  /** @param {Picture} picture @param {PointerEvent} event */
+  click(picture, event) {
+    const spot = picture.locate(event);
+    if (!spot) return;
+    if (spot.name !== undefined) return this.bring(spot.name);
+    this.pick(picture, spot);
+    if (event.pointerType === "touch") this.bridge.show(picture, spot, event.clientX, event.clientY);
+  }
+
+  /**
+   * Choose a cell; where cells are too small to be hit with intent, its head comes forward.
+   *
+   * @param {Picture} picture
+   * @param {Spot} spot
+   */
+  pick(picture, { head, row, column }) {
+    const { data, lights, page } = this.bridge;
+    const { block } = picture.meta;
+    const down = row === undefined ? null : row * block[0];
+    const across = column === undefined ? null : column * block[1];
+    this.chosen = { stage: picture.name, head: head ?? null, row: down, column: across };
+    this.sent.push(JSON.stringify(this.chosen));
+    lights.light(lights.lit);
+    const small = head !== undefined && data.heads > 1 && data.focus === null && Math.min(picture.w, picture.h) < BRING_BELOW;
+    page.setTriggerValue("picked", small ? { ...this.chosen, bring: true } : this.chosen);
+  }
+
+  /** Show one head by itself, or with null all of them again. @param {number | null} head */
+  bring(head) {
+    const { data, page } = this.bridge;
+    if (data.heads < 2 || head === data.focus) return;
+    page.setTriggerValue("focus", head === null ? -1 : head);
+  }
+
+  /**
+   * Whether keys are for the pictures: they are in focus, or nothing that takes keys itself is.
+   *
+   * @param {EventTarget | null} target
+   */
+  hears(target) {
+    if (!(target instanceof Element) || this.bridge.data.heads < 2) return false;
+    const nothing = target === document.body || target.matches("[data-testid=stMain]");
+    return nothing || Boolean(this.bridge.host?.contains(target));
+  }
+
+  /**
+   * F brings the head forward that is pointed at or chosen, Escape all of them; arrows go on from head to head.
+   *
+   * @param {KeyboardEvent} event
+   */
+  shortcut(event) {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !this.hears(event.target)) return;
+    const { focus, heads } = this.bridge.data;
+    if (focus === null) {
+      if (event.key.toLowerCase() !== "f") return;
+      this.bring(this.bridge.lights.lit?.head ?? this.chosen?.head ?? 0);
+    } else if (event.key === "Escape") this.bring(null);
+    else if (event.key === "ArrowLeft") this.bring((focus + heads - 1) % heads);
+    else if (event.key === "ArrowRight") this.bring((focus + 1) % heads);
+    else return;
+    event.preventDefault();
+  }
+
+  /** The keyboard has come to a picture: start at the chosen cell, or at the first. @param {Picture} picture */
+  enter(picture) {
+    if (!picture.w) return;
+    const lit = this.chosen?.stage === picture.name ? this.lit : null;
+    const { head = null, row = null, column = null } = lit ? picture.own(lit) : {};
+    if (head !== null && row !== null && column !== null) picture.cursor = { head, row, column };
+    picture.cursor ??= { head: 0, row: 0, column: 0 };
+    if (picture.focus.matches(":focus-visible")) this.bridge.visit(picture, picture.cursor);
+  }
+
+  /** @param {Picture} picture @param {KeyboardEvent} event */
+  key(picture, event) {
+    if (!picture.w) return;
+    const { data, lights } = this.bridge;
+    const cursor = (picture.cursor ??= { head: 0, row: 0, column: 0 });
+    const moved = neighbour(picture, cursor, event.key);
+    if (event.key === "Enter" || event.key === " ") this.pick(picture, cursor);
+    else if (event.key === "Escape" && lights.lit) this.bridge.leave();
+    else if (event.key.toLowerCase() === "f") this.bring(data.focus ?? cursor.head);
+    else if (event.key === "PageUp" && data.focus) this.bring(data.focus - 1);
+    else if (event.key === "PageDown" && data.focus !== null && data.focus < data.heads - 1) this.bring(data.focus + 1);
+    else if (!moved || event.ctrlKey || event.metaKey || event.altKey) return;
+    else picture.cursor = moved;
+    event.preventDefault();
+    if (event.key !== "Escape") this.bridge.visit(picture, picture.cursor);
+  }
+}
+
+/**
+ * The cell to which a key leads from another, which is that one itself at an edge; none for other keys.
+ *
+ * @param {Picture} picture
+ * @param {Cell} cell
+ * @param {string} key
+ * @returns {Cell | undefined}
+ */
+function neighbour(picture, { head, row, column }, key) {
+  const { across, widths } = picture.meta;
+  const [right, bottom] = [widths[head] - 1, picture.rows - 1];
+  /** @param {number} h @param {number} r @param {number} c @returns {Cell} */
+  const to = (h, r, c) => (h >= 0 && h < widths.length ? { head: h, row: r, column: Math.min(c, widths[h] - 1) } : { head, row, column });
+  /** @param {number} step */
+  const besides = (step) => (Math.floor((head + step) / across) === Math.floor(head / across) ? head + step : -1);
+  /** @type {Partial<Record<string, () => Cell>>} */
+  const moves = {
+    ArrowLeft: () => (column > 0 ? to(head, row, column - 1) : to(besides(-1), row, Infinity)),
+    ArrowRight: () => (column < right ? to(head, row, column + 1) : to(besides(1), row, 0)),
+    ArrowUp: () => (row > 0 ? to(head, row - 1, column) : to(head - across, bottom, column)),
+    ArrowDown: () => (row < bottom ? to(head, row + 1, column) : to(head + across, 0, column)),
+    Home: () => to(head, row, 0),
+    End: () => to(head, row, right),
+    PageUp: () => to(head - 1, row, column),
+    PageDown: () => to(head + 1, row, column),
+  };
+  return moves[key]?.();
+}

@@ -1,0 +1,52 @@
+// What is pointed at in a map, said beside the pointer. Words of a visitor are only ever set as text.
+
+/** @import { Bridge } from "./heatmap.js" */
+/** @import { Picture } from "./picture.js" */
+/** @import { Spot } from "./types" */
+import { graphemes } from "./ink.js";
+
+export class Tip {
+  /** @param {Element} root */
+  constructor(root) {
+    this.box = root.appendChild(document.createElement("div"));
+    this.box.className = "attn-tip";
+  }
+
+  /** @param {Bridge} bridge @param {Picture} picture @param {Spot} spot */
+  fill(bridge, picture, { head, row, column }) {
+    const { axes, heads, columns } = picture.meta;
+    const lines = [];
+    if (head !== undefined && heads[head]) lines.push(line("", heads[head]));
+    if (row !== undefined) lines.push(line(bridge.axis(axes[0]), picture.rowWord(row), picture.places(row, 0)));
+    if (column !== undefined) lines.push(line(bridge.axis(axes[1]), picture.columnWord(column), columns ? picture.places(column, 1) : ""));
+    if (head !== undefined && row !== undefined && column !== undefined) lines.push(line("value", picture.say({ head, row, column })));
+    this.box.replaceChildren(...lines);
+    this.box.style.display = "block";
+  }
+
+  /** Stand beside a point of the screen; how far down that reaches. @param {number} x @param {number} y */
+  place(x, y) {
+    const { width, height } = this.box.getBoundingClientRect();
+    const left = x + 14 + width > window.innerWidth ? x - width - 10 : x + 14;
+    const top = Math.max(4, y + 16 + height > window.innerHeight ? y - height - 10 : y + 16);
+    Object.assign(this.box.style, { left: `${Math.max(4, left)}px`, top: `${top}px` });
+    return top + height;
+  }
+
+  hide() {
+    this.box.style.display = "none";
+  }
+}
+
+/** @param {string} label @param {string} text @param {string} [place] */
+function line(label, text, place) {
+  const line = document.createElement("div");
+  const bold = document.createElement("bdi");
+  const letters = graphemes(text);
+  bold.textContent = letters.length > 48 ? letters.slice(0, 47).join("") + "…" : text;
+  if (label === "value") line.className = "attn-value";
+  else if (label) line.append(label + " ");
+  line.append(bold);
+  if (place) line.appendChild(document.createElement("small")).textContent = place;
+  return line;
+}
