@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-QUICK_CASES = 3
+QUICK_CASES = 2
 """Cases of a test in the quick run."""
 
-CI_CASES = 8
+CI_CASES = 4
 """Cases of a test in CI, those of the quick run among them."""
 
 BROWSER_CASES = 2

@@ -28,10 +28,10 @@ BROWSER = "import pytest\n@pytest.fixture\ndef chromium(): ...\n" + "".join(
 )
 VISITS = "from streamlit.testing.v1 import AppTest\n" + "".join(f"def test_{n}(): ...\n" for n in range(5))
 COUNTS = {  # of what is run under a mark, by file
-    "not slow and not nightly and not browser": (3 + 40 + 1, 1, 0),
-    "slow and not nightly": (5, 4, 0),
+    "not slow and not nightly and not browser": (2 + 40 + 1, 1, 0),
+    "slow and not nightly": (2, 4, 0),
     "browser and not nightly": (2, 0, 3),
-    "nightly": (32 + 7, 0, 2),
+    "nightly": (36 + 7, 0, 2),
 }
 
 
