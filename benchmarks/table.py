@@ -87,22 +87,29 @@ def share(found: Mapping[str, float]) -> str:
 
 
 def short(kept: Kept) -> str:
-    """The same in a few sentences; raises KeyError for a part that was not measured."""
-    found, wrong = figures(kept), len(kept["held"]["wrong"])
+    """The same in a few sentences, without what was not measured; raises KeyError if a move or the bursts were not."""
+    found = figures(kept)
     where = kept["move"]["machine"].partition(" (")[0]
     seconds = [math.ceil(found[f"burst_{n}_p95"] / 100) / 10 for n in BURSTS]
     more = "".join(f"; of {n}, within {s:g} s" for n, s in list(zip(BURSTS, seconds))[1:])
-    back = [f"{found[f'{part}_back']:g} of {found[f'{part}_trials']:g} {what}" for part, what in LOST.items()]
-    return " ".join(
-        (
-            f"One process on {where}: a move costs {found['move_ms']:.0f} ms of processor",
-            f"and {found['move_kb']:.0f} KB.",
-            f"When {BURSTS[0]} move in the same moment, 95 % have their answer within {seconds[0]:g} s{more}.",
-            f"{found['held']:g} visitors moved for {found['held_minutes']:g} minutes with {wrong or 'no'} errors or",
-            f"wrong pages. After {found['soak']:,g} sessions the page held {found['soak_mb']:.0f} MB.",
-            f"Every value came back after {' and '.join(back)}.",
-        )
-    )
+    sentences = [
+        f"One process on {where}: a move costs {found['move_ms']:.0f} ms of processor and {found['move_kb']:.0f} KB.",
+        f"When {BURSTS[0]} move in the same moment, 95 % have their answer within {seconds[0]:g} s{more}.",
+    ]
+    if "held" in found:
+        wrong = len(kept["held"]["wrong"]) or "no"
+        many = f"{found['held']:g} visitors moved for {found['held_minutes']:g} minutes"
+        sentences.append(f"{many} with {wrong} errors or wrong pages.")
+    if "soak" in found:
+        sentences.append(f"After {found['soak']:,g} sessions the page held {found['soak_mb']:.0f} MB.")
+    back = [
+        f"{found[f'{part}_back']:g} of {found[f'{part}_trials']:g} {what}"
+        for part, what in LOST.items()
+        if f"{part}_back" in found
+    ]
+    if back:
+        sentences.append(f"Every value came back after {' and '.join(back)}.")
+    return " ".join(sentences)
 
 
 FORMS: dict[str, Callable[[Kept], str]] = {"measured": whole, "in short": short}

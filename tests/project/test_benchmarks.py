@@ -261,6 +261,13 @@ def test_in_short_it_says_what_was_measured() -> None:
     )
     failed = all_kept()["held"] | {"wrong": ["lost"]}
     assert "with 1 errors" in table.short(all_kept() | {"held": failed})
+    less = all_kept()["held"]["figures"]
+    for name in ("held", "soak", "kill_back", "loss_back"):
+        del less[name]
+    assert table.short({"move": all_kept()["move"], "bursts": all_kept()["held"] | {"figures": less}}) == (
+        "One process on 2 processors: a move costs 20 ms of processor and 24 KB. When 30 move in the same moment, 95 % "
+        "have their answer within 0.4 s; of 100, within 1.4 s; of 300, within 4.7 s."
+    )
     with pytest.raises(KeyError):
         table.short(kept())
 
