@@ -136,6 +136,9 @@ class Gradient:
 
     def larger(self, node: Node, g: Node) -> None:
         """The larger of two takes the gradient; where both are equal there is a kink, and neither does."""
+        if node.args[0] is node.args[1]:  # max(q, q) is q, without a kink
+            self._add(node.args[0], g, node)
+            return
         sign = ">" if node.op == "high" else "<"
         for one, other in (node.args, node.args[::-1]):
             wins = self._make("truth_as_number", self._make(sign, one, other, truth=True))

@@ -24,6 +24,7 @@ LINES = [
     *(row.line for row in SCORES.values() if row.line),
     "sum(tanh(q*k)) / sqrt(d_k) - 0.1*abs(i-j)",
     "max(q*k) * min(q + k)",
+    "sum(max(q, q) * k)",
     "norm(q - k)**3",
     "sum(exp(-abs(q - k)) * v) * g",
     "sum((q@W)@U * k)",

@@ -182,8 +182,8 @@ def test_a_saved_run_is_opened_as_it_was(form: str) -> None:
 
 
 def test_what_the_page_has_no_room_for_is_said() -> None:
-    at = upload(opened(), "w.npy", _npy(np.full((1, 200), 0.005)))
-    assert "There are 200 keys; up to 128 can be shown on the page" in said(at)
+    at = upload(opened(), "w.npy", _npy(np.full((1, 1200), 1 / 1200)))
+    assert "There are 1200 keys; up to 1024 can be shown on the page" in said(at)
     assert np.array_equal(drawn(at)[0], falling(parse_text.matrix(your_data.EXAMPLES["weights"][1]["weights"])))
 
 
