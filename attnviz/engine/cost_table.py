@@ -67,7 +67,7 @@ PAGES = {
         held=2, made=1, each_key=1, busy=SHORT, most=3 * SHORT
     ),  # many rows, or one at least
     "take": Need(held=1, made=1),
-    "assign/compose": Need(held=1, made=1),
+    "assign/compose": Need(held=2, made=2),
     "assign/student": Need(held=1, made=1),
     "assign/mark": Need(held=1, made=1),
     "class": Need(),
