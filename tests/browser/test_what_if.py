@@ -94,8 +94,9 @@ def test_an_emptied_cell_goes_back_to_what_it_was(browser_page: Any, app: Any) -
     )
     page.wait_for_function(whole)
     choose(page, 0, 1)
+    page.evaluate("document.querySelector('[data-testid=stDataFrame] canvas').dataset.old = 'yes'")
     page.keyboard.press("Delete")
-    page.wait_for_timeout(1000)
+    page.locator("[data-testid=stDataFrame] canvas:not([data-old])").first.wait_for()  # the table is drawn anew
     page.locator("[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]").wait_for()
     assert asked(page)["edits"] == "scores.1.1.2.2~-3.0"
     page.wait_for_function(whole)
