@@ -22,8 +22,8 @@ from attnviz.engine import cost
 
 WIDE = replace(
     USUAL,
-    sentence=" ".join(f"word{number}" for number in range(128)),
-    max_tokens=128,
+    sentence=" ".join(f"word{number}" for number in range(64)),  # of more the page shows a part
+    max_tokens=64,
     d_model=512,
     n_heads=16,
     d_k=64,

@@ -35,7 +35,7 @@ from attnviz.settings import url_codec
 SEEDS = 997  # as many different answers are asked for
 PATIENCE = 120.0  # seconds after which an answer counts as none
 USUAL = Config()
-MANY = 2**17  # weights that no picture shows one by one
+MANY = 2**14  # weights that no picture shows one by one
 
 Numbers = npt.NDArray[np.floating[Any]]
 
