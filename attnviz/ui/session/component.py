@@ -87,9 +87,14 @@ def component(file: str, *, name: str = "", is_isolated: bool = True) -> Callabl
 
 
 def bring() -> None:
-    """Send the scripts of all components to the browser, once in a run: before the first of them, wherever that is."""
+    """Send the scripts of all components to the browser, once in a run: before the first of them, wherever that is.
+
+    Where a part of the page runs alone, they are there already; one more element would move all of that part.
+    """
     run = get_script_run_ctx()
-    if run is not None and KEY not in run.shared.widget_user_keys_this_run:  # private: the tests hold versions to it
+    if run is None or run.fragment_ids_this_run:
+        return
+    if KEY not in run.shared.widget_user_keys_this_run:  # private: the tests hold versions to it
         _together()(key=KEY, height="content")
 
 

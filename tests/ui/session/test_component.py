@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import streamlit as st
@@ -92,3 +93,15 @@ def test_the_scripts_are_sent_once_in_a_run_before_the_first_component_and_not_w
     assert names == ["attnviz_scripts", "attnviz_browser_history", "attnviz_paste_guard"]
     assert "clipboardData" in protos[0].js_content
     assert all(len(proto.js_content) < 500 and not proto.css_content for proto in protos[1:])
+
+
+@pytest.mark.parametrize(("fragments", "sent"), [(None, 1), ([], 1), (["film"], 0)])
+def test_a_part_of_the_page_that_runs_alone_gets_no_element_more(
+    fragments: list[str] | None, sent: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = SimpleNamespace(fragment_ids_this_run=fragments, shared=SimpleNamespace(widget_user_keys_this_run=set()))
+    monkeypatch.setattr(registered, "get_script_run_ctx", lambda: run)
+    calls: list[object] = []
+    monkeypatch.setattr(registered, "_together", lambda: lambda **given: calls.append(given))
+    registered.bring()
+    assert len(calls) == sent
