@@ -67,14 +67,21 @@ def chosen(trace: Trace, layer: int, step: Step, seed: int) -> Array:
 
 
 def questioned(trace: Trace, layer: int, step: Step, questions: Iterable[Question]) -> Array:
-    """True where a cell of a step is what a question asks for: the weight, the number, or the row of the largest."""
+    """True where a cell of a step is what a question asks for: the number, or the row of weights that says it.
+
+    The weights of a row add to 1 and so say each other. What is to be read off the picture stays.
+    """
     cells = np.zeros(step.shape, dtype=bool)
     for question in questions:
+        if question.at.get("read"):
+            continue
         of = {"weight": "weights", "highest_key": "weights"}.get(question.kind, question.at.get("step"))
         same = of == step.name or (of in CHAIN and step.name in CHAIN)
         is_cell = question.kind in ("weight", "highest_key", "number")
         if is_cell and same and question.at.get("layer", 1) - 1 == layer:
             cells[_place(trace, step, question)] = True
+    if step.name == "weights":
+        cells &= ~np.broadcast_to(forbidden(trace.layers[layer]), step.shape)
     return cells
 
 
@@ -83,6 +90,8 @@ def _place(trace: Trace, step: Step, question: Question) -> tuple[int | slice, .
     at, found = question.at, []
     for axis in step.axes:
         number = at.get(axis, at.get("column") if axis not in ("query", "key") else None)
+        if step.name == "weights" and axis == "key":
+            number = None
         if axis.endswith("head"):
             shared = trace.config.group_size if axis == "kv_head" else 1
             number = (at.get("head", 1) - 1) // shared + 1

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import html as markup
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from attnviz.classroom import open_questions, question_codec, slides
-from attnviz.classroom.printed import blanks
-from attnviz.classroom.printed.printed_tables import LARGEST, STEPS, Paper, arithmetic, changes, matrix, worked
+from attnviz.classroom.printed import blanks, given_away, printed_question
+from attnviz.classroom.printed.printed_tables import LARGEST, STEPS, Paper, changes, matrix, worked
 from attnviz.classroom.question_codec import Item
 from attnviz.classroom.question_kinds import resolve
-from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.run import run
@@ -53,8 +53,6 @@ WORDS = Words(
         "slide": "{n}",
         "key": "Answer key",
         "elsewhere": "A grey cell is left out because a question elsewhere asks for it.",
-        "answer": "Answer:",
-        "unanswerable": "This setting has no answer to it: {why}.",
         "setting": "The same numbers on a screen: put this after the question mark of the page's address: {link}",
     }
 )
@@ -76,7 +74,6 @@ SMALL = LARGEST
 """Rows, and columns, of a matrix that stands as numbers beside the text of a lesson."""
 
 WIDTH = 900
-BLANK = "____"
 READ = ("queries", "keys", "values")
 
 
@@ -101,18 +98,45 @@ def html(
     """
     if not 2 <= digits <= 17:
         raise ValueError(f"digits is {digits}; choose 2 to 17")
-    paper = Paper(solutions, seed, digits)
+    paper = replace(_empty(source, questions, seed, digits), solutions=solutions)
+    body = list(_body(paper, source, questions))
     if isinstance(source, Lesson):
-        title, body = source.title, list(_lesson(paper, source))
-        head = f"<p>{inline(source.about)}</p>"
+        title, head = source.title, f"<p>{inline(source.about)}</p>"
     else:
         head = f'<p class="given">{markup.escape(text)}</p>' if text else ""
-        body = list(_setting(paper, source, questions))
     title = drawable(title) or WORDS["title"]
     words = f"{title}, {WORDS['solutions']}" if solutions else title
     heading = f"<h1>{markup.escape(words)}</h1>{'' if solutions else _who()}{head}"
     whole = "\n".join([heading, *body])
     return PAGE.format(language=current_language(), title=markup.escape(words), style=_style(), body=whole)
+
+
+def _empty(source: Config | Lesson, items: Sequence[Item], seed: int, digits: int) -> Paper:
+    """Return the sheet with blanks: what its questions ask for, and what is printed on it.
+
+    A cell that is printed after all may be the blank of another place, so it is gone through until nothing is new.
+    """
+    paper = Paper(False, seed, digits)
+    for question, trace, own in _asked(source, items):
+        paper.printed.ask(question, trace, own, paper.number)
+    before = None
+    while before != paper.printed.seen:
+        before = dict(paper.printed.seen)
+        list(_body(paper, source, items))
+    return paper
+
+
+def _asked(source: Config | Lesson, items: Sequence[Item]) -> Iterator[tuple[Question, Trace, Trace | None]]:
+    if isinstance(source, Lesson):
+        own = run(source.config)
+        yield from ((slide.question, run(source.on(slide)), own) for slide in source.slides if slide.question)
+        return
+    trace = run(source)
+    yield from ((question_codec.to_question(item, layers=len(trace.layers)), trace, None) for item in items)
+
+
+def _body(paper: Paper, source: Config | Lesson, items: Sequence[Item]) -> Iterator[str]:
+    return _lesson(paper, source) if isinstance(source, Lesson) else _setting(paper, source, items)
 
 
 def key(lesson: Lesson) -> str:
@@ -148,12 +172,12 @@ def _setting(paper: Paper, config: Config, items: Sequence[Item]) -> Iterator[st
             yield f'<p class="given">{markup.escape(WORDS[name].format(sentence=drawable(sentence)))}</p>'
     yield f'<p class="small">{markup.escape(" ".join(headline(trace)))}</p>'
     shown = side_by_side(trace, 0) if paper.solutions else slides.pictures(trace, 0, READ)
-    yield _picture(shown)
+    yield _picture(paper, shown)
     yield from _numbers(paper, trace, questions)
     if questions:
         yield f"<h2>{WORDS['questions']}</h2>"
     for n, question in enumerate(questions, 1):
-        yield _question(paper, str(n), question, trace, None)
+        yield printed_question.html(paper, str(n), question, trace, None)
     yield f'<p class="small">{markup.escape(WORDS["setting"].format(link=link(config)))}</p>'
 
 
@@ -198,26 +222,34 @@ def _tables(
 def _lesson(paper: Paper, lesson: Lesson) -> Iterator[str]:
     own = run(lesson.config)
     yield f'<p class="small">{markup.escape(" ".join(headline(own)))} {_about_blanks(paper)}</p>'
+    asked = [(lesson.on(slide), slide.question) for slide in lesson.slides if slide.question]
     before: dict[Config, set[tuple[str, int, int]]] = {}
     for n, slide in enumerate(lesson.slides, 1):
         trace = run(lesson.on(slide))
-        alike = [each for each in lesson.slides if (each.change, each.fault) == (slide.change, slide.fault)]
-        same = [each.question for each in alike if each.question]
-        yield f"<section><h2>{WORDS['slide'].format(n=n)}</h2>{prose(_slide_text(paper, slide, trace, same))}"
-        yield from _slide(paper, slide, own, trace, same, before)
+        drawn = trace
+        if slide.question is not None and not paper.solutions:
+            drawn = open_questions.run_of(slide.question, own, trace)
+        text = slides.fill_numbers(_slide_text(paper, slide.text, trace, _of(trace, asked)), trace)
+        words = text if paper.solutions else paper.printed.see_words(text)
+        yield f"<section><h2>{WORDS['slide'].format(n=n)}</h2>{prose(words)}"
+        yield from _slide(paper, slide, own, trace, drawn, _of(drawn, asked), before)
         if slide.question is not None:
-            yield _question(paper, str(n), slide.question, trace, own)
+            yield printed_question.html(paper, str(n), slide.question, trace, own)
         yield "</section>"
 
 
-def _slide_text(paper: Paper, slide: Slide, trace: Trace, questions: Sequence[Question]) -> str:
-    """Return the text with its numbers; without those that a question of the lesson asks for."""
+def _of(trace: Trace, asked: Sequence[tuple[Config, Question]]) -> list[Question]:
+    """Return the questions that are asked of a run, on any slide."""
+    return [question for config, question in asked if config == trace.config]
+
+
+def _slide_text(paper: Paper, text: str, trace: Trace, questions: Sequence[Question]) -> str:
+    """Return the text without those numbers of the run that a question asks for."""
     if paper.solutions:
-        return slides.fill_numbers(slide.text, trace)
-    text = slides.NUMBER.sub(
-        lambda found: BLANK if _is_questioned(trace, found[1], found[2], questions) else found[0], slide.text
+        return text
+    return slides.NUMBER.sub(
+        lambda found: given_away.BLANK if _is_questioned(trace, found[1], found[2], questions) else found[0], text
     )
-    return slides.fill_numbers(text, trace)
 
 
 def _is_questioned(trace: Trace, name: str, place: str, questions: Sequence[Question]) -> bool:
@@ -233,6 +265,7 @@ def _slide(
     slide: Slide,
     own: Trace,
     trace: Trace,
+    drawn: Trace,
     same: Sequence[Question],
     before: dict[Config, set[tuple[str, int, int]]],
 ) -> Iterator[str]:
@@ -245,17 +278,12 @@ def _slide(
     layer, question = slide.layer - 1, slide.question
     open_question = question is not None and not paper.solutions
     names = slide.steps
-    if open_question and question:
-        trace = open_questions.run_of(question, own, trace)
-        names = (
-            names
-            if open_questions.is_whole(question)
-            else open_questions.open_steps(slide, resolve(question, trace, own))
-        )
+    if open_question and question and not open_questions.is_whole(question):
+        names = open_questions.open_steps(slide, resolve(question, trace, own))
     if slide.beside and not open_question:
-        yield from (_picture(slides.beside(own, trace, layer, name)) for name in names)
+        yield from (_picture(paper, slides.beside(own, trace, layer, name), name) for name in names)
         return
-    found = step_names.steps(trace, layer)
+    trace, found = drawn, step_names.steps(drawn, layer)
     head = question.at.get("head", 1) - 1 if question else 0
     steps = [found[name] for name in names if name in found]
     small = [step for step in steps if max(step.shape[-2:]) <= SMALL and step.array.ndim > 1]
@@ -266,45 +294,21 @@ def _slide(
         yield _tables(paper, trace, layer, small, head, same, there)
     large = [step.name for step in steps if step not in small and not _gives_away(paper, trace, layer, step, same)]
     if large:
-        yield _picture(slides.pictures(trace, layer, large))
+        yield _picture(paper, slides.pictures(trace, layer, large))
 
 
 def _gives_away(paper: Paper, trace: Trace, layer: int, step: Step, questions: Sequence[Question]) -> bool:
     return not paper.solutions and bool(blanks.questioned(trace, layer, step, questions).any())
 
 
-def _picture(shown: Sequence[Stage]) -> str:
+def _picture(paper: Paper, shown: Sequence[Stage], name: str = "") -> str:
+    """Return stages as a picture; without what is asked for on the sheet with blanks.
+
+    name  of the step, where the stages are its two runs and their difference
+    """
     if not shown:
         return ""
+    if not paper.solutions:
+        shown = list(given_away.open_stages(paper.printed, shown, name, paper.number))
+        shown = [slides.without_caption(each) for each in shown]
     return f'<div class="part">{picture(shown, width=WIDTH).partition("?>")[2].strip()}</div>'
-
-
-def _question(paper: Paper, n: str, question: Question, trace: Trace, own: Trace | None) -> str:
-    try:
-        found = resolve(question, trace, own)
-    except ValueError as error:
-        why = WORDS["unanswerable"].format(why=markup.escape(str(error)))
-        return f'<div class="question"><b class="n">{n}</b>{why}</div>'
-    options = "".join(
-        f"<li{_right(paper, found, place)}>{markup.escape(drawable(plain(option)))}</li>"
-        for place, option in enumerate(found.options)
-    )
-    listed = f'<ul class="options">{options}</ul>' if options else ""
-    words = markup.escape(drawable(plain(found.words)))
-    rest = _solved(found, trace) if paper.solutions else _room(found)
-    return f'<div class="question"><b class="n">{n}</b>{words}{listed}{rest}</div>'
-
-
-def _right(paper: Paper, found: ResolvedQuestion, place: int) -> str:
-    return ' class="right"' if paper.solutions and place in found.right else ""
-
-
-def _room(found: ResolvedQuestion) -> str:
-    answer = f'<p>{WORDS["answer"]} <span class="answer"></span></p>' if found.form == "number" else ""
-    return f'{answer}<div class="room"></div>'
-
-
-def _solved(found: ResolvedQuestion, trace: Trace) -> str:
-    words = "".join(f"<p>{markup.escape(drawable(plain(sentence)))}</p>" for sentence in found.solution if sentence)
-    why = prose(slides.fill_numbers(found.why, trace)) if found.why else ""
-    return words + why + arithmetic(found.lines)

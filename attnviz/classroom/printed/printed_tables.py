@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import html as markup
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.line import ArithmeticLine
 from attnviz.arrays import Array
-from attnviz.classroom.printed import blanks
+from attnviz.classroom.printed import blanks, given_away
+from attnviz.classroom.printed.given_away import Printed
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.lessons.lesson import Question
 from attnviz.pictures.static.text_metrics import word
@@ -30,11 +31,12 @@ WORDS = Words({"worked": "One cell, all the way down", "cell": "Head {head}, que
 
 @dataclass(frozen=True)
 class Paper:
-    """A sheet: with solutions or without, the seed of its blanks, and the digits of its numbers."""
+    """A sheet: with solutions or without, the seed of its blanks, the digits of its numbers, and what is printed."""
 
     solutions: bool
     seed: int
     digits: int
+    printed: Printed = field(default_factory=Printed)
 
     def number(self, x: float) -> str:
         """Return a number as it is printed; minus infinity is a stroke, as nothing may be attended to there."""
@@ -53,7 +55,14 @@ def changes(trace: Trace, layer: int, name: str) -> bool:
 
 
 def _blank(paper: Paper, trace: Trace, layer: int, step: Step, questions: Sequence[Question]) -> Array:
-    return blanks.chosen(trace, layer, step, paper.seed) | blanks.questioned(trace, layer, step, questions)
+    chosen = blanks.chosen(trace, layer, step, paper.seed)
+    kept = given_away.kept_blank(paper.printed, trace, layer, step, chosen, paper.number)
+    return kept | _asked(paper, trace, layer, step, questions)
+
+
+def _asked(paper: Paper, trace: Trace, layer: int, step: Step, questions: Sequence[Question]) -> Array:
+    by_place = blanks.questioned(trace, layer, step, questions)
+    return by_place | given_away.asked_cells(paper.printed, step, paper.number)
 
 
 def matrix(
@@ -64,7 +73,7 @@ def matrix(
     It has blanks if what it follows from is among the steps that are `printed`. What a question asks for is left out
     in any case: where it cannot be worked out, as a grey cell that is not to be filled in.
     """
-    blank = blanks.questioned(trace, layer, step, questions)
+    blank = _asked(paper, trace, layer, step, questions)
     is_solvable = blanks.can_be_worked_out(step.name, printed)
     if is_solvable:
         blank = _blank(paper, trace, layer, step, questions)
@@ -75,6 +84,7 @@ def matrix(
         blank = blank[at][tuple(slice(n) for n in array.shape)]
     array, blank = np.atleast_2d(array)[:, :LARGEST], np.atleast_2d(blank)[:, :LARGEST]
     tokens = {"query": trace.query_tokens, "key": trace.key_tokens}
+    given_away.note(paper.printed, step.name, map(paper.number, array[~blank].tolist()))
     rows = [word(token) for token in tokens.get(step.axes[-2], ())] or [""] * len(array)
     columns = [word(token) for token in tokens.get(step.axes[-1], ())] or [str(n + 1) for n in range(array.shape[1])]
     caption = f"{inline(f'${step.symbol}$')} {markup.escape(within_sentence(NAMES[step.name]))}"
@@ -101,7 +111,8 @@ def worked(paper: Paper, trace: Trace, layer: int, head: int, questions: Sequenc
     steps = trace.layers[layer]
     if not {"scores", "weights"} <= set(steps):
         return
-    query, key = np.argwhere(_blank(paper, trace, layer, steps["weights"], questions)[head])[0].tolist()
+    places = np.argwhere(_blank(paper, trace, layer, steps["weights"], questions)[head])
+    query, key = places[0].tolist() if len(places) else (0, 0)
     tokens = {"query": trace.query_tokens[query], "key": trace.key_tokens[key]}
     heading = WORDS["cell"].format(
         head=head + 1, **{name: translate(QUOTED, token=word(token)) for name, token in tokens.items()}

@@ -1,0 +1,51 @@
+"""A question on paper: its words, its options, and room for an answer, or the answer with its arithmetic."""
+
+from __future__ import annotations
+
+import html as markup
+
+from attnviz.classroom import slides
+from attnviz.classroom.printed.printed_tables import Paper, arithmetic
+from attnviz.classroom.question_kinds import resolve
+from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.engine.records.trace import Trace
+from attnviz.lessons.lesson import Question
+from attnviz.pictures.static.text_metrics import drawable
+from attnviz.settings.language import Words
+from attnviz.text.html_math import prose
+from attnviz.text.sentences import plain
+
+WORDS = Words({"answer": "Answer:", "unanswerable": "This setting has no answer to it: {why}."})
+
+
+def html(paper: Paper, n: str, question: Question, trace: Trace, own: Trace | None) -> str:
+    """Return a question on paper: with room to write, or answered; `own` is the run of the lesson's own setting."""
+    try:
+        found = resolve(question, trace, own)
+    except ValueError as error:
+        why = WORDS["unanswerable"].format(why=markup.escape(str(error)))
+        return f'<div class="question"><b class="n">{n}</b>{why}</div>'
+    options = "".join(
+        f"<li{_right(paper, found, place)}>{markup.escape(drawable(plain(option)))}</li>"
+        for place, option in enumerate(found.options)
+    )
+    listed = f'<ul class="options">{options}</ul>' if options else ""
+    asked = drawable(plain(found.words))
+    words = markup.escape(asked if paper.solutions else paper.printed.see_words(asked))
+    rest = _solved(found, trace) if paper.solutions else _room(found)
+    return f'<div class="question"><b class="n">{n}</b>{words}{listed}{rest}</div>'
+
+
+def _right(paper: Paper, found: ResolvedQuestion, place: int) -> str:
+    return ' class="right"' if paper.solutions and place in found.right else ""
+
+
+def _room(found: ResolvedQuestion) -> str:
+    answer = f'<p>{WORDS["answer"]} <span class="answer"></span></p>' if found.form == "number" else ""
+    return f'{answer}<div class="room"></div>'
+
+
+def _solved(found: ResolvedQuestion, trace: Trace) -> str:
+    words = "".join(f"<p>{markup.escape(drawable(plain(sentence)))}</p>" for sentence in found.solution if sentence)
+    why = prose(slides.fill_numbers(found.why, trace)) if found.why else ""
+    return words + why + arithmetic(found.lines)
