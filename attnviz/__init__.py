@@ -9,10 +9,8 @@
 
     from attnviz import heatmaps, show
 
-    show(weights, tokens)         # attention that you have, as a Plotly figure
-    heatmaps(trace)
-
-These two need Plotly: pip install "attnviz[plot]".
+    show(weights, tokens)         # attention that you have, drawn in a notebook
+    heatmaps(trace)               # a Plotly figure, which needs pip install "attnviz[plot]"
 """
 
 from typing import TYPE_CHECKING
@@ -37,10 +35,11 @@ if TYPE_CHECKING:
     from attnviz.engine.tables.positions import POSITIONS, rope, sinusoidal
     from attnviz.engine.tables.scores import SCORES
     from attnviz.engine.tables.tokenisers import TOKENISERS
+    from attnviz.exports.notebook import show
     from attnviz.formula.faults import FormulaError
     from attnviz.models.in_memory import of_model
     from attnviz.models.model import Model, load
-    from attnviz.pictures.heatmaps import heatmaps, show
+    from attnviz.pictures.heatmaps import heatmaps
     from attnviz.settings.faults import ConfigError
     from attnviz.settings.rows import CellLine, Knob, LineRow
 
@@ -115,7 +114,8 @@ _HOMES = {
     "formula.faults": "FormulaError",
     "models.in_memory": "of_model",
     "models.model": "Model load",
-    "pictures.heatmaps": "heatmaps show",
+    "pictures.heatmaps": "heatmaps",
+    "exports.notebook": "show",
     "settings.rows": "CellLine Knob LineRow",
 }
 """The modules that define these names: each is loaded when one of its names is first asked for."""

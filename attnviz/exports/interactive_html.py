@@ -31,6 +31,7 @@ from attnviz.pictures.static.text_metrics import drawable, word
 from attnviz.readings.javascript import PRELUDE, javascript
 from attnviz.settings.language import Words, current_language
 from attnviz.settings.url_codec import link
+from attnviz.text.head_sentences import what_heads_do
 from attnviz.text.headline import headline
 from attnviz.text.sentences import rounded_number
 
@@ -61,6 +62,11 @@ WORDS = Words(
         "values": "Weights times values",
         "output": "Output",
         "quoted": "“{token}”",
+        "cells": "Cells",
+        "lines": "Lines",
+        "all": "Layers × heads",
+        "average": "average over heads",
+        "each": "The weights of every head, from {low} to {high}. A press opens one.",
     }
 )
 """The texts that the script writes."""
@@ -74,6 +80,9 @@ TEXTS = Words(
         "query": "Query",
         "hint": "Point at a cell for its number; click it, or Tab and the arrow keys, for its arithmetic. Terms are "
         "written with six digits and added with all; results have all their digits.",
+        "views": "View",
+        "lines_hint": "Queries at the left, keys at the right; the thicker a line, the larger the weight. Point at a "
+        "query for its own; click it and then a key for the arithmetic.",
         "link": "The setting, to be put after the question mark of a link:",
         "no_script": "Without a script there are tables only.",
         "table": "Layer {layer}, {head}: weights, a row for each query",
@@ -105,8 +114,18 @@ PAGE = """<!DOCTYPE html>
 <p class="quiet">{overview}</p>
 <noscript><p>{no_script}</p>{tables}</noscript>
 <main id="page" hidden>
-<p id="layers" class="layers" hidden><label>{layer} <select id="layer"></select></label></p>
-<div id="stages" class="stages"></div>
+<div class="bar">
+<span id="views" class="views" role="group" aria-label="{views}" hidden></span>
+<label id="layers" hidden>{layer} <select id="layer"></select></label>
+</div>
+<div id="as-cells"><div id="stages" class="stages"></div></div>
+<div id="as-lines" hidden>
+<label>{head} <select id="of-head"></select></label>
+<p class="quiet">{lines_hint}</p>
+<div id="between" class="between"><div class="queries"></div><svg preserveAspectRatio="none" aria-hidden="true"></svg>
+<div class="keys"></div></div>
+</div>
+<div id="as-all" hidden></div>
 <section class="panel">
 <h2>{cell}</h2>
 <p class="quiet">{hint}</p>
@@ -209,7 +228,7 @@ def described(trace: Trace) -> dict[str, Any]:
             "typed": _typed(trace),
             **widths,
         },
-        "layers": [_layer(trace, layer) for layer in range(len(trace.layers))],
+        "layers": [_layer(trace, layer) | {"does": does} for layer, does in enumerate(what_heads_do(trace))],
     }
 
 

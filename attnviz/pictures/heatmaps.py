@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.external import of_weights
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.tokenisers import graphemes
 from attnviz.pictures import stages
@@ -43,28 +42,6 @@ FAULTS = Words(
         "layer": "layer is {layer}; choose 0 to {last}, counted from 0",
     }
 )
-
-
-def show(
-    weights: Any,
-    tokens: Sequence[str] | None = None,
-    key_tokens: Sequence[str] | None = None,
-    *,
-    batch: int | None = None,
-) -> go.Figure:
-    """Attention weights that you have as a figure.
-
-    weights  arrays, nested lists or tensors (queries, keys), (heads, queries, keys), (layers, heads, queries, keys); or
-             the `attentions` of a model's output, a tuple with (batch, heads, queries, keys) a layer
-    tokens   a token a query, and a key unless `key_tokens` are given;  `batch` chooses, where there are several
-
-    Raises ConfigError, a ValueError, for shapes that do not fit, and for NaN and infinity; ModuleNotFoundError
-    without Plotly.
-
-    >>> show([[1.0, 0.0], [0.5, 0.5]], ["a", "b"]).data[0].z.tolist()
-    [[1.0, 0.0], [0.5, 0.5]]
-    """
-    return heatmaps(of_weights(weights, tokens, key_tokens, batch=batch))
 
 
 def heatmaps(trace: Trace, layer: int | None = None) -> go.Figure:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from attnviz.analysis.all_heads import all_kinds, all_weights
 from attnviz.analysis.head_kinds import HeadKind
+from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
+from attnviz.text.query_sentences import visible_token
 
 WORDS = Words(
     {
@@ -20,9 +23,33 @@ WORDS = Words(
         "share_same": "{amount} of the weight of words that stand twice",
         "share_article": "{amount} of the weight of articles",
         "most": "most of all from {word}: {amount}",
+        "place": "layer {layer}, head {head}",
         "keys": "a row spreads over {n:.1f} of {all} words",
     }
 )
+
+SHORT = Words(
+    {"previous": "previous", "self": "itself", "next": "next", "same": "same word", "article": "article → noun"}
+)
+
+
+def short(found: HeadKind, word: str) -> str:
+    """Return the title of a head in a word or two, to stand below a small picture.
+
+    >>> short(HeadKind(0, "article", 0.9, 2, 1.6), "sat"), short(HeadKind(0, "word", 0.5, 2, 1.6), "sat")
+    ('article → noun', 'sat')
+    """
+    return SHORT.get(found.kind, word)
+
+
+def about(found: HeadKind, word: str, at: tuple[int, int], keys: int) -> str:
+    """Describe a head in one line with its place, `at`: its layer and its number in it, from 0.
+
+    >>> about(HeadKind(0, "previous", 0.93, 2, 1.24), "sat", (0, 2), 7)
+    'layer 1, head 3: previous token, 93 % of its weight on average'
+    """
+    place = WORDS["place"].format(layer=at[0] + 1, head=at[1] + 1)
+    return f"{place}: {title(found, word)}, {lines(found, word, keys)[0]}"
 
 
 def title(found: HeadKind, word: str) -> str:
@@ -44,3 +71,14 @@ def lines(found: HeadKind, word: str, keys: int) -> tuple[str, str]:
     which = {"spread": "most", "same": "share_same", "article": "share_article"}.get(found.kind, "share")
     first = WORDS[which].replace("{amount}", amount).replace("{word}", word)
     return first, WORDS["keys"].format(n=found.keys, all=keys)
+
+
+def what_heads_do(trace: Trace) -> list[list[tuple[str, str]]]:
+    """Return for each head of each layer what it does on this sentence, in a word, if one says it, and in a line."""
+    found, n, all_keys = all_kinds(trace, all_weights(trace)), trace.config.n_heads, len(trace.key_tokens)
+    said = []
+    for at, each in enumerate(found):
+        word = visible_token(trace.key_tokens[each.key])
+        named = "" if each.kind == "spread" else short(each, word)
+        said.append((named, about(each, word, divmod(at, n), all_keys)))
+    return [said[first : first + n] for first in range(0, len(said), n)]

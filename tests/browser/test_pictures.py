@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz import NORMALISERS, SCORES, Config, Trace, run
+from attnviz import NORMALISERS, SCORES, Config, Trace, run, show
 from attnviz.engine.external import of_scores, of_weights
 from attnviz.exports import interactive_html
 from attnviz.pictures.static import svg
@@ -205,6 +205,54 @@ def test_attention_that_was_given_can_be_pointed_at(opened: Callable[..., File],
     assert number(file.caption) == 0.7
     assert "as given" in " ".join(file.lines.values())
     assert file.faults == []
+
+
+def framed(page: Any, shown: Any, path: Path) -> tuple[Any, list[str]]:
+    """A notebook's output as a notebook shows it, in a page of its own; the frame in it, and what goes wrong."""
+    faults: list[str] = []
+    page.on("console", lambda message: faults.append(message.text))
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    path.write_text(f"<!DOCTYPE html><meta charset=utf-8><h1>A notebook</h1><div>{shown._repr_html_()}</div>", encoding="utf-8")
+    page.goto(path.as_uri())
+    return page.frame_locator("iframe"), faults
+
+
+def test_what_show_returns_is_drawn_inline_as_cells_lines_and_heads(browser_page: Any, tmp_path: Path) -> None:
+    A = np.random.default_rng(5).dirichlet(np.ones(4), size=(2, 3, 4))
+    A[:, :, 2, 1], tokens = 0.0, ["one", "<b>two</b>", "three", "four"]
+    frame, faults = framed(browser_page, show(A, tokens), tmp_path / "notebook.html")
+    assert frame.locator(".picture").count() == 1
+    frame.get_by_role("button", name="Lines").click()
+    assert frame.locator("#as-cells").is_hidden()
+    assert frame.locator("#between svg path").count() == (A[0, 0] >= 0.01 * A[0, 0].max()).sum()
+    frame.locator("#between .queries button").nth(2).click()
+    read = frame.locator("#between .keys button")
+    assert [text.split("\n")[0] for text in read.all_inner_texts()] == [
+        f"{token}{x:.6g}" if x else f"{token}0" for token, x in zip(tokens, A[0, 0, 2])
+    ]
+    read.nth(3).click()
+    assert number(frame.locator("#said").inner_text()) == A[0, 0, 2, 3]
+    frame.locator("#of-head").select_option(label="average over heads")
+    assert read.nth(3).inner_text().endswith(f"{A[0, :, 2, 3].mean():.6g}")
+    frame.get_by_role("button", name="Layers × heads").click()
+    tiles = frame.locator("#as-all button")
+    assert tiles.count() == 6
+    tiles.nth(4).click()
+    assert frame.locator("#as-all").is_hidden()
+    assert frame.locator("#layer").input_value() == "2"
+    assert frame.locator("#head").input_value() == "2"
+    assert number(frame.locator("#said").inner_text()) == A[1, 1, 2, 3]
+    assert faults == []
+
+
+def test_masked_keys_have_no_line_and_say_so(browser_page: Any, tmp_path: Path) -> None:
+    trace = run(Config(sentence="a b c", n_heads=2, mask="causal"))
+    frame, faults = framed(browser_page, trace, tmp_path / "notebook.html")
+    frame.get_by_role("button", name="Lines").click()
+    assert frame.locator("#between svg path").count() == 6
+    frame.locator("#between .queries button").nth(1).hover()
+    assert frame.locator("#between .keys button").nth(2).inner_text() == "cmasked"
+    assert faults == []
 
 
 def test_without_scripts_there_are_tables(opened: Callable[..., File]) -> None:

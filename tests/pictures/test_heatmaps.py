@@ -104,7 +104,8 @@ def test_what_does_not_fit_is_refused_as_a_value_error() -> None:
 
 
 def test_plotly_is_loaded_only_when_a_figure_is_asked_for() -> None:
-    code = "import attnviz, sys; print('plotly' in sys.modules); attnviz.show([[1.0]]); print('plotly' in sys.modules)"
+    code = "import attnviz, sys; shown = attnviz.show([[1.0]]); print('plotly' in sys.modules); shown.figure; "
+    code += "print('plotly' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "True"]
     with pytest.raises(AttributeError, match="has no attribute 'showw'"):

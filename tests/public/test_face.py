@@ -80,15 +80,36 @@ def test_computing_loads_numpy_and_neither_the_views_nor_plotly() -> None:
         )
     ]
     assert not found & {"plotly", "pandas", "streamlit"}
-    assert "plotly" in loaded("import attnviz; attnviz.show([[1.0]])")  # the check can fail
+    assert "plotly" in loaded("import attnviz; attnviz.show([[1.0]]).figure")  # the check can fail
 
 
 def test_all_names_can_be_imported_without_plotly_and_a_figure_says_what_it_needs() -> None:
     code = "import sys; sys.modules['plotly'] = None; from attnviz import *; print(run(Config()).result.name)"
-    command = [sys.executable, "-c", code + "\nshow([[1.0]])"]
+    command = [sys.executable, "-c", code + "\nshow([[1.0]]).figure"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.stdout == "output\n"
     assert done.stderr.endswith('ModuleNotFoundError: A figure needs Plotly: pip install "attnviz[plot]".\n')
+
+
+def test_show_draws_with_numpy_alone() -> None:
+    code = """
+import sys
+for library in ("plotly", "pandas", "streamlit", "IPython"):
+    sys.modules[library] = None
+import attnviz
+shown = attnviz.show([[[1.0, 0.0], [0.25, 0.75]]] * 2, ["one", "two"])
+assert shown._repr_html_().startswith("<iframe ")
+assert all(word in shown._repr_html_() for word in ("one", "two", "as-lines", "as-all"))
+assert not any(hasattr(shown, name) for name in ("_ipython_display_", "_repr_mimebundle_", "_repr_png_"))
+assert attnviz.show(attnviz.run(attnviz.Config(n_layers=2)))._repr_html_().startswith("<iframe ")
+try:
+    shown.data
+except AttributeError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr == ""
+    assert done.stdout == 'data: A figure needs Plotly: pip install "attnviz[plot]".\n'
 
 
 def test_a_misspelt_name_is_an_error() -> None:

@@ -1,9 +1,11 @@
 // The page: its stages, the cell that is pointed at, and the one that is chosen.
 
-/** @import { Cell, Marked } from "./types" */
+/** @import { Cell, Marked, View } from "./types" */
 import { lines } from "./cell.js";
 import { make } from "./canvas.js";
-import { exact } from "./formats.js";
+import { exact, range } from "./formats.js";
+import { drawHeads } from "./heads.js";
+import { drawLines } from "./lines.js";
 import { arrange, Picture } from "./picture.js";
 import { data, element, view, words } from "./run.js";
 
@@ -55,6 +57,57 @@ function choose(stage, cell) {
   pictures.forEach((each) => each.light());
 }
 
+const VIEWS = /** @type {const} */ (["cells", "lines", "all"]);
+const TITLES = { cells: words.cells, lines: words.lines, all: words.all };
+const weightsOf = () => data.layers[view.layer].stages.find((each) => each.name === "weights");
+
+/** Draw the lines of the head that is chosen above them. */
+function connect() {
+  const stage = weightsOf();
+  if (!stage) return;
+  const head = Number(element("of-head", HTMLSelectElement).value);
+  drawLines(element("between", HTMLElement), head, stage.widths.length, (cell) => choose(stage, cell));
+}
+
+/** @param {View} wanted */
+function look(wanted) {
+  for (const name of VIEWS) element(`as-${name}`, HTMLElement).hidden = name !== wanted;
+  document.querySelectorAll("#views button").forEach((button, at) => button.setAttribute("aria-pressed", String(VIEWS[at] === wanted)));
+  element("layers", HTMLElement).hidden = wanted === "all" || data.layers.length < 2;
+  if (wanted === "cells") redraw();
+  if (wanted === "lines") connect();
+}
+
+/** @param {number} layer @param {number} head */
+function open(layer, head) {
+  view.layer = layer;
+  element("layer", HTMLSelectElement).value = String(layer + 1);
+  const cell = view.chosen?.stage.worded ? view.chosen.cell : [0, 0, 0];
+  look("cells");
+  show();
+  const stage = weightsOf();
+  if (stage) choose(stage, pictureOf(stage).within([head, cell[1], cell[2]]));
+}
+
+function offer() {
+  const stage = weightsOf();
+  if (!stage) return;
+  const [views, select] = [element("views", HTMLElement), element("of-head", HTMLSelectElement)];
+  make("option", select, words.average).value = "-1";
+  range(stage.widths.length).forEach((h) => (make("option", select, String(h + 1)).value = String(h)));
+  select.value = "0";
+  select.addEventListener("change", connect);
+  views.hidden = false;
+  VIEWS.forEach((name) => {
+    if (name === "all" && data.layers.length * stage.widths.length === 1) return;
+    const button = make("button", views, TITLES[name]);
+    button.type = "button";
+    button.addEventListener("click", () => look(name));
+    if (name === "all") button.addEventListener("click", () => drawHeads(element("as-all", HTMLElement), open), { once: true });
+  });
+  look("cells");
+}
+
 function show() {
   const kept = view.chosen;
   [view.lit, view.chosen] = [null, null];
@@ -65,9 +118,11 @@ function show() {
   const name = kept ? kept.stage.name : data.first;
   const picture = pictures.find((each) => each.stage.name === name) ?? pictures[0];
   choose(picture.stage, picture.within(kept ? kept.cell : [0, 0, 0]));
+  if (!element("as-lines", HTMLElement).hidden) connect();
 }
 
 function redraw() {
+  if (element("as-cells", HTMLElement).hidden) return; // what is hidden has no width
   const isLong = pictures.some((each) => each.rows > LONG || each.columns > LONG);
   element("stages", HTMLElement).classList.toggle("long", isLong);
   pictures.forEach((each) => each.measure());
@@ -96,6 +151,7 @@ element("choose", HTMLElement).addEventListener("change", () => {
 });
 element("page", HTMLElement).hidden = false;
 show();
+offer();
 let width = innerWidth;
 addEventListener("resize", () => {
   if (innerWidth === width) return;

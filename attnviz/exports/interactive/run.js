@@ -1,6 +1,6 @@
 // The run that is shown, and where its reader is in it.
 
-/** @import { Marked, Run, Step } from "./types" */
+/** @import { Cell, Marked, Run, Step } from "./types" */
 import { exact, range } from "./formats.js";
 
 /**
@@ -23,8 +23,12 @@ export const { words, setting } = data;
 /** @type {{ layer: number, lit: Marked | null, chosen: Marked | null }} */
 export const view = { layer: 0, lit: null, chosen: null };
 
-/** @param {string} name @returns {Step | undefined} the step of this layer, if it was sent */
-export const step = (name) => data.layers[view.layer].steps[name];
+/** @param {string} name @param {number} [layer] @returns {Step | undefined} the step of a layer, if it was sent */
+export const step = (name, layer = view.layer) => data.layers[layer].steps[name];
+
+/** @param {Step} found @returns {Float64Array} its numbers */
+const numbersOf = (found) =>
+  (found.numbers ??= new Float64Array(Uint8Array.from(atob(found.base64), (c) => c.charCodeAt(0)).buffer));
 
 /**
  * Look up one number of a step, as it was sent, bit for bit.
@@ -35,8 +39,21 @@ export const step = (name) => data.layers[view.layer].steps[name];
 export function at(name, ...place) {
   const found = step(name);
   if (!found) throw new Error(`the layer has no ${name}`);
-  found.numbers ??= new Float64Array(Uint8Array.from(atob(found.base64), (c) => c.charCodeAt(0)).buffer);
-  return found.numbers[place.reduce((sum, index, axis) => sum * found.shape[axis] + index, 0)];
+  return numbersOf(found)[place.reduce((sum, index, axis) => sum * found.shape[axis] + index, 0)];
+}
+
+/**
+ * Look up a weight, of any layer.
+ *
+ * @param {Cell} cell
+ * @param {number} [layer]
+ * @returns {number | null} null where it is masked
+ */
+export function weight([h, i, j], layer = view.layer) {
+  const [masked, weights] = [step("masked", layer), step("weights", layer)];
+  if (!weights) return null;
+  const place = (h * data.queries.length + i) * data.keys.length + j;
+  return masked && numbersOf(masked)[place] === -Infinity ? null : numbersOf(weights)[place];
 }
 
 /** @param {string} name @param {number} head @param {number} row @param {number} width */

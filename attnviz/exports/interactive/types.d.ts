@@ -33,6 +33,8 @@ export interface Stage {
 
 export interface Layer {
   stages: Stage[];
+  /** What each head does on this sentence: in a word, and in a line. */
+  does: [short: string, about: string][];
   steps: Partial<Record<string, Step>>;
 }
 
@@ -83,7 +85,7 @@ export type Word =
   | Passage
   | "keys" | "masked" | "forbidden" | "given" | "edited" | "query" | "key" | "entry" | "Query" | "Key" | "Entry"
   | "score" | "bias" | "mask" | "row" | "column" | "largest" | "below" | "threshold" | "weight" | "values" | "output"
-  | "quoted";
+  | "quoted" | "cells" | "lines" | "all" | "average" | "each";
 
 export interface Run {
   sentence: string;
@@ -104,6 +106,9 @@ export interface Marked {
   stage: Stage;
   cell: Cell;
 }
+
+/** The ways to look at a run: its cells, lines between words, or all heads of all layers. */
+export type View = "cells" | "lines" | "all";
 
 /** One line of the arithmetic: its title, and its text. */
 export type Line = [title: string, text: string];

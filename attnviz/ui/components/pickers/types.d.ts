@@ -50,7 +50,7 @@ export interface MosaicData {
   heads: number;
   size: [rows: number, columns: number];
   pixels: string;
-  words: Record<"label" | "name" | "layers" | "kinds" | "row" | "scale", string>;
+  words: Record<"label" | "layers" | "kinds" | "row" | "scale", string>;
   /** The names of the layers. */
   rows: string[];
   scales: string[][];

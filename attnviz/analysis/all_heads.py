@@ -1,0 +1,35 @@
+"""The weights of all heads of all layers, and what each head does on this sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.analysis import special_tokens
+from attnviz.analysis.head_kinds import HeadKind, head_kinds
+from attnviz.arrays import Array
+from attnviz.engine.external import forbidden
+from attnviz.engine.records.trace import Trace
+
+
+def all_weights(trace: Trace) -> Array:
+    """Return the weights of all heads of all layers, (layers times heads, queries, keys), NaN where masked."""
+    return np.concatenate(
+        [
+            np.where(np.broadcast_to(forbidden(steps), steps["weights"].shape), np.nan, steps["weights"].array)
+            for steps in trace.layers
+        ]
+    )
+
+
+def all_kinds(trace: Trace, weights: Array) -> list[HeadKind]:
+    """Return the kind of each head by the rows of words: those of special tokens mean nothing.
+
+    weights  those of the run, as `all_weights` returns them
+    """
+    if trace.config.is_cross_attention:
+        return head_kinds(np.nan_to_num(weights), is_self=False)
+    tokens = trace.query_tokens
+    words = special_tokens.words(tokens) if special_tokens.has_both(tokens) else range(len(tokens))
+    found = np.nan_to_num(weights)
+    found[:, np.setdiff1d(np.arange(len(tokens)), list(words))] = 0.0
+    return head_kinds(found, tokens=tokens)
