@@ -212,7 +212,8 @@ def framed(page: Any, shown: Any, path: Path) -> tuple[Any, list[str]]:
     faults: list[str] = []
     page.on("console", lambda message: faults.append(message.text))
     page.on("pageerror", lambda error: faults.append(str(error)))
-    path.write_text(f"<!DOCTYPE html><meta charset=utf-8><h1>A notebook</h1><div>{shown._repr_html_()}</div>", encoding="utf-8")
+    whole = f"<!DOCTYPE html><meta charset=utf-8><h1>A notebook</h1><div>{shown._repr_html_()}</div>"
+    path.write_text(whole, encoding="utf-8")
     page.goto(path.as_uri())
     return page.frame_locator("iframe"), faults
 
