@@ -17,6 +17,9 @@ KINDS = ("previous", "self", "next", "same", "article", "first", "word", "spread
 MOSTLY = 0.4
 """The part of all weight, as a mean over the rows, that must go one way for a head to be of that kind."""
 
+USUAL = 2
+"""The factor by which a word that goes to another must read it more than the other rows do."""
+
 WORD_FROM, FEWEST_KEYS = 0.28, 4  # the same for one word; over three keys or fewer, each has nearly as much by chance
 
 
@@ -74,14 +77,21 @@ def _ways(P: Array) -> dict[str, Array]:
 def _of_some_rows(P: Array, tokens: Sequence[str]) -> dict[str, Array]:
     """Return the mean share that each head gives to the same word elsewhere, and from articles to their nouns.
 
-    Only the rows count that have such a word.
+    Only the rows count that have such a word; 0 for a head whose other rows read these words half as much, as where
+    every row reads one noun.
     """
     found = {}
+    P = statistics.shares(P)
     for name, meets in (("same", same_word(tokens)), ("article", article_to_noun(tokens))):
         rows = meets.any(axis=-1)
         if rows.any():
-            shares = np.where(meets, statistics.shares(P), 0.0).sum(axis=-1)
-            found[name] = np.nan_to_num(statistics.mean_over_rows(np.where(rows, shares, np.nan)))
+            given = np.where(meets, P, 0.0).sum(axis=-1)
+            others = np.nan_to_num(statistics.mean_over_rows(np.where(rows[:, None], np.nan, P).swapaxes(-1, -2)))
+            usual = (others[:, None, :] * meets).sum(axis=-1)
+            shares, usual = (
+                np.nan_to_num(statistics.mean_over_rows(np.where(rows, each, np.nan))) for each in (given, usual)
+            )
+            found[name] = np.where(shares > USUAL * usual, shares, 0.0)
     return found
 
 

@@ -49,3 +49,14 @@ def test_heads_are_sorted_by_kind_the_clearest_first() -> None:
     found = in_order(head_kinds(np.stack([*HEADS.values(), 0.7 * PREVIOUS + 0.3 * SPREAD])))
     assert [each.kind for each in found] == ["previous", *(kind for kind in KINDS if kind in HEADS)]
     assert [each.head for each in found][:2] == [5, 6]
+
+
+def test_a_head_whose_rows_all_read_one_noun_goes_to_that_word_and_from_no_article() -> None:
+    tokens = ["the", "big", "cat", "sat", "on", "a", "big", "mat"]
+    A = np.full((2, 8, 8), 0.01)
+    A[0, :, 2] = 0.9  # every row, those of articles among them
+    A[0, 5, 7] = 0.5
+    A[1, :, 4] = 0.9
+    A[1, [0, 5]] = 0.01
+    A[1, [0, 5], [2, 7]] = 0.9  # articles alone
+    assert [found.kind for found in head_kinds(A, tokens=tokens)] == ["word", "article"]
