@@ -25,7 +25,7 @@ from attnviz.formula.graph import Formula
 from attnviz.formula.names import STEPS
 from attnviz.pictures.colours import SIGNED
 from attnviz.pictures.headings import end_of_scale, sum_up
-from attnviz.pictures.stage_record import Stage, scale
+from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static.text_metrics import drawable, word
 from attnviz.readings.javascript import PRELUDE, javascript
@@ -253,7 +253,7 @@ def _step(step: Step) -> dict[str, Any]:
 
 
 def _stage(stage: Stage) -> dict[str, Any]:
-    shades = scale(stage)
+    shades = stage.scale
     signed = shades.colours is SIGNED
     return {
         "name": stage.name,

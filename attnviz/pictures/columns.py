@@ -179,24 +179,29 @@ def roles(trace: Trace, layer: int) -> tuple[str, ...]:
         return tuple(within_sentence(name.split(" · ", 1)[1]) for name in made)
     hidden = np.broadcast_to(forbidden(trace.layers[layer]), step.shape)
     weights = np.where(hidden | ~np.isfinite(step.array), 0.0, step.array)
-    found = tuple(_role(trace, head) for head in weights)
+    found = _from_weights(trace, weights)
     if not is_pretrained(trace):
         return found
     kinds = head_kinds(weights, tokens=trace.query_tokens)  # a learned head may well attend to its neighbours
     return tuple(title(kind, "") if kind.kind in LEARNED else role for kind, role in zip(kinds, found))
 
 
-def _role(trace: Trace, weights: Array) -> str:
-    n, m = weights.shape
-    own = float(np.trace(weights)) / n if not trace.config.is_cross_attention else 0.0
-    totals = weights.sum(axis=0) / n
-    if own > SELF_FROM:
-        return ROLES["self"]
-    if totals.max() > WORD_FROM and m > 3:
-        return ROLES["word"].format(word=visible_token(trace.key_tokens[int(totals.argmax())]))
+def _from_weights(trace: Trace, weights: Array) -> tuple[str, ...]:
+    """Say of each head where most of its weight goes."""
+    n, m = weights.shape[1:]
+    own = np.zeros(len(weights)) if trace.config.is_cross_attention else np.trace(weights, axis1=1, axis2=2) / n
+    shares = weights.sum(axis=1) / n
     with np.errstate(all="ignore"):
-        spread = np.nan_to_num(effective_keys(weights))
-    return ROLES["spread"].format(n=float(spread.mean()))
+        spread = np.nan_to_num(effective_keys(weights)).mean(axis=1)
+    found = []
+    for of_itself, share, keys in zip(own, shares, spread):
+        if of_itself > SELF_FROM:
+            found.append(ROLES["self"])
+        elif share.max() > WORD_FROM and m > 3:
+            found.append(ROLES["word"].format(word=visible_token(trace.key_tokens[int(share.argmax())])))
+        else:
+            found.append(ROLES["spread"].format(n=float(keys)))
+    return tuple(found)
 
 
 def focused(stage: Stage, head: int, heads: int) -> Stage:

@@ -24,7 +24,7 @@ from attnviz.pictures.placement import NARROWEST_PAGE, Placement, Tiling
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
-from attnviz.pictures.stage_record import Stage, drawn_cells, scale
+from attnviz.pictures.stage_record import Stage
 
 BARE = 6  # pixels left of a stage without words there
 FRAME, WANTED_FRAME = {"color": EDITED, "width": 2}, {"color": WANTED, "width": 1.5}
@@ -47,7 +47,7 @@ def placed(stages: Sequence[Stage], width: int, height: int, *, focused: bool = 
 
 def mosaic(stage: Stage, tiling: Tiling, height: int | None = None) -> dict[str, Any]:
     """The Plotly figure of a stage, its heads laid out as `tiling` says, in so many pixels or as many as they take."""
-    shades, cells = scale(stage), blocks(stage, tiling)
+    shades, cells = stage.scale, blocks(stage, tiling)
     picture = _laid_out(cells, tiling, np.float64 if stage.array.size <= EXACT_UP_TO else np.float32)
     meta = json.dumps(_meta(stage, tiling, cells)).replace("#", r"\u0023")  # for Streamlit, #000001 is a colour
     steps = np.linspace(0, 1, len(shades.colours)).tolist()
@@ -134,18 +134,18 @@ def blocks(stage: Stage, tiling: Tiling) -> Array:
 
     NaN wherever nothing is drawn.
     """
-    shown = np.where(drawn_cells(stage), stage.array, np.nan)
+    shown = np.where(stage.drawn_cells, stage.array, np.nan)
     if tiling.block == tiling.fold == 1:
         return shown
     apart = _apart(shown, tiling)
-    at = _largest(_apart(drawn_cells(stage), tiling), apart)
+    at = _largest(_apart(stage.drawn_cells, tiling), apart)
     return np.take_along_axis(apart, at[..., None], -1)[..., 0]
 
 
 def behind(stage: Stage, tiling: Tiling, head: int, row: int, column: int) -> tuple[int, int]:
     """Return the row and column of the number that the drawn cell around a cell of the array shows."""
     line, place = row // tiling.block, column // tiling.fold
-    drawn = drawn_cells(stage)[head : head + 1]
+    drawn = stage.drawn_cells[head : head + 1]
     apart = _apart(stage.array[head : head + 1], tiling)[:, line : line + 1, place : place + 1]
     at = int(_largest(_apart(drawn, tiling)[:, line : line + 1, place : place + 1], apart)[0, 0, 0])
     return line * tiling.block + at // tiling.fold, place * tiling.fold + at % tiling.fold
@@ -197,12 +197,12 @@ def _meta(stage: Stage, tiling: Tiling, cells: Array) -> dict[str, Any]:
         "room": [tiling.left, tiling.right, tiling.top],
         "large": stage.large,
         "leads": stage.leads,
-        "dark": list(DARK.get(scale(stage).colours, ())),
+        "dark": list(DARK.get(stage.scale.colours, ())),
         "ends": _ends(cells) if stage.apart else None,
         "sums": _sums(stage, tiling) if stage.sums else None,
         "share": stage.kind == "share",
         "masked": stage.hidden is not None and bool(stage.hidden.any()),
-        "odd": bool((drawn_cells(stage) & ~np.isfinite(stage.array)).any()),
+        "odd": bool((stage.drawn_cells & ~np.isfinite(stage.array)).any()),
         "nan": _nan(stage, tiling),
     }
 
@@ -219,7 +219,7 @@ def bars(stage: Stage) -> tuple[Array, Array]:
     """
     if stage.bars is not None:
         return stage.bars
-    weights = np.where(drawn_cells(stage) & np.isfinite(stage.array), stage.array, 0.0)
+    weights = np.where(stage.drawn_cells & np.isfinite(stage.array), stage.array, 0.0)
     with np.errstate(all="ignore"):
         return column_sums(weights), effective_keys(weights) / weights.shape[2]
 
@@ -235,7 +235,7 @@ def _sums(stage: Stage, tiling: Tiling) -> dict[str, list[list[float]]]:
 
 def _nan(stage: Stage, tiling: Tiling) -> str | None:
     """Return the drawn cells that hold NaN as a number of their own, as bits in base64; None as a rule."""
-    odd = drawn_cells(stage) & np.isnan(stage.array)
+    odd = stage.drawn_cells & np.isnan(stage.array)
     if not odd.any():
         return None
     cells = np.any(_apart(odd, tiling), axis=-1)[:, :, : tiling.columns]

@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 
 from attnviz.pictures.colours import DARK, MASKED, SHARE, SIGNED
-from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage, scale
+from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage
 from attnviz.settings.language import Words, translate
 
 HEIGHT = 40  # pixels that the two lines take
@@ -126,7 +126,7 @@ def _legend(stage: Stage) -> str:
     if stage.kind == "allowed":
         swatches = _swatch(SHARE[2], translate(ALLOWED)) + _swatch(MASKED, translate(FORBIDDEN))
         return f'<span class="attn-legend">{swatches}</span>'
-    shades = scale(stage)
+    shades = stage.scale
     signed = shades.colours is SIGNED
     low, high = ("−", "+") if stage.apart else (end_of_scale(end, signed) for end in (shades.low, shades.high))
     pairs = zip(shades.colours, DARK[shades.colours], strict=True)

@@ -20,7 +20,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.tokenisers import graphemes
 from attnviz.pictures import stages
 from attnviz.pictures.colours import MASKED
-from attnviz.pictures.stage_record import Stage, scale
+from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words
 from attnviz.text.query_sentences import visible_token
 
@@ -179,7 +179,7 @@ def _colours(shown: Sequence[Sequence[Stage]]) -> dict[str, Any]:
     """Return one scale of colour for a stage in all heads and layers."""
     found = {}
     for at, layers in enumerate(zip(*shown)):
-        scales = [scale(stage) for stage in layers]
+        scales = [stage.scale for stage in layers]
         widest = max(scales, key=lambda each: each.high - each.low)
         steps = np.linspace(0, 1, len(widest.colours)).tolist()
         found[f"coloraxis{at + 1}"] = {

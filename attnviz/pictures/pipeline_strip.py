@@ -12,7 +12,7 @@ from attnviz.engine.external import first_steps, forbidden
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import STEPS, Step, Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
-from attnviz.pictures.stage_record import Stage, scale
+from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.thumbnails import thumbnail
 from attnviz.text.html_math import worded
 from attnviz.text.step_names import INGREDIENTS, LABELS, PARAMETERS, STAGES, plain, shape_in_words, short_shape, steps
@@ -63,7 +63,7 @@ def entries(trace: Trace, layer: int) -> tuple[Entry, ...]:
 def _entry(config: Config, found: dict[str, Step], step: Step) -> Entry:
     formula = _formula(found, step)
     masked = hidden(found, step)
-    shades = scale(_as_stage(step, masked))
+    shades = _as_stage(step, masked).scale
     return Entry(
         name=step.name,
         label=LABELS[step.name],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -93,6 +94,27 @@ class Stage:
         """True where nothing is drawn; in a stage that tells what is allowed, that is wherever it is not."""
         return self.array == 0 if self.kind == "allowed" else self.masked
 
+    @cached_property
+    def drawn_cells(self) -> Array:
+        """True where a head has a number to show: inside its true width and not masked."""
+        heads, _, columns = self.array.shape
+        inside = np.arange(columns) < np.array(self.true_widths).reshape(heads, 1, 1)
+        return np.broadcast_to(inside if self.hidden is None else inside & ~self.hidden, self.array.shape)
+
+    @cached_property
+    def scale(self) -> Scale:
+        """The colour scale: symmetric about 0 for signed numbers, 0 to 1 for shares."""
+        if self.kind == "allowed":
+            return Scale(0.0, 1.0, (SHARE[2], SHARE[2]))
+        drawn = self.array[self.drawn_cells & np.isfinite(self.array)]
+        low, high = (float(drawn.min()), float(drawn.max())) if drawn.size else (0.0, 0.0)
+        if self.reach is not None:
+            low, high = (-self.reach if low < 0 else 0.0), self.reach
+        if self.kind == "signed" or low < 0:
+            end = max(-low, high) or 1.0
+            return Scale(-end, end, SIGNED)
+        return Scale(0.0, high if self.tight and high else max(1.0, high), SHARE)
+
     @property
     def shape(self) -> Shape:
         """The size of this stage for the arrangement of exported pictures."""
@@ -120,24 +142,3 @@ class Scale:
     low: float
     high: float
     colours: tuple[str, ...]
-
-
-def scale(stage: Stage) -> Scale:
-    """Return the colour scale of a stage: symmetric about 0 for signed numbers, 0 to 1 for shares."""
-    if stage.kind == "allowed":
-        return Scale(0.0, 1.0, (SHARE[2], SHARE[2]))
-    drawn = stage.array[drawn_cells(stage) & np.isfinite(stage.array)]
-    low, high = (float(drawn.min()), float(drawn.max())) if drawn.size else (0.0, 0.0)
-    if stage.reach is not None:
-        low, high = (-stage.reach if low < 0 else 0.0), stage.reach
-    if stage.kind == "signed" or low < 0:
-        end = max(-low, high) or 1.0
-        return Scale(-end, end, SIGNED)
-    return Scale(0.0, high if stage.tight and high else max(1.0, high), SHARE)
-
-
-def drawn_cells(stage: Stage) -> Array:
-    """True where a head has a number to show: inside its true width and not masked."""
-    heads, _, columns = stage.array.shape
-    inside = np.arange(columns) < np.array(stage.true_widths).reshape(heads, 1, 1)
-    return np.broadcast_to(inside if stage.hidden is None else inside & ~stage.hidden, stage.array.shape)

@@ -8,7 +8,7 @@ from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.pictures import pipeline_strip
-from attnviz.pictures.stage_record import Stage, scale
+from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.thumbnails import thumbnail
 from attnviz.settings.language import Words
 from attnviz.text import step_names
@@ -69,7 +69,7 @@ def _node(trace: Trace, steps: dict[str, Step], name: str, head: int, before: st
     if hidden is not None and hidden.ndim == 3:
         hidden = hidden[head]
     array = step.array[None] if step.array.ndim == 2 else step.array[None, None]
-    shades = scale(Stage(name, "", array, step.kind, rows=(), masked=None if hidden is None else hidden[None]))
+    shades = Stage(name, "", array, step.kind, rows=(), masked=None if hidden is None else hidden[None]).scale
     picture = thumbnail(step, shades.low, shades.high, hidden)
     shape = " × ".join(map(str, step.array.shape))
     return Node(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import replace
+from functools import lru_cache
 
 from attnviz.engine.records.trace import STEPS, Step, Trace, result_of
 from attnviz.formula import names
@@ -154,6 +155,7 @@ LETTERS = (
 """LaTeX on the left, what stands for it in plain text on the right."""
 
 
+@lru_cache(maxsize=1024)
 def plain(latex: str) -> str:
     r"""Return a symbol or a short formula without LaTeX; letters below the line keep their underscore.
 

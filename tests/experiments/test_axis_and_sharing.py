@@ -32,7 +32,7 @@ def test_rows_add_to_one_on_one_side_and_columns_on_the_other() -> None:
     for side, trace in each.items():
         drawn = axis_and_sharing.with_sums(stages.stage(trace, trace["weights"], "x"), 1)
         assert (list(drawn.rows), list(drawn.columns)) == ([*"abcde", "Σ"], [*"xyz", "Σ"])
-        assert stage_record.scale(drawn).high == 1.0
+        assert drawn.scale.high == 1.0
         shown[side] = drawn.array[0]
         np.testing.assert_array_equal(shown[side][:5, :3], A[side])
         np.testing.assert_allclose(shown[side][:5, 3], [sum(A[side][i, j] for j in range(3)) for i in range(5)])

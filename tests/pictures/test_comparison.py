@@ -10,7 +10,6 @@ from attnviz.pictures import comparison
 from attnviz.pictures.comparison import Move, change_summary, describe_move, first_difference, moves, pair, pictures
 from attnviz.pictures.figures import placed
 from attnviz.pictures.headings import heading
-from attnviz.pictures.stage_record import scale
 from attnviz.text.sentences import plain
 
 SETTING = {"sentence": "the cat sat on mats", "n_heads": 3, "d_model": 8, "d_k": 3, "d_v": 2}
@@ -51,9 +50,9 @@ def test_the_difference_is_b_minus_a(name):
 def test_both_share_one_colour_scale_and_the_difference_has_its_own():
     a, b = two(scale=3.0)
     one, other, apart = pictures(a, b, 0, "scaled")
-    assert scale(one) == scale(other)
-    assert scale(one).high == max(np.abs(a["scaled"].array).max(), np.abs(b["scaled"].array).max())
-    assert scale(apart).high == np.abs(b["scaled"].array - a["scaled"].array).max()
+    assert one.scale == other.scale
+    assert one.scale.high == max(np.abs(a["scaled"].array).max(), np.abs(b["scaled"].array).max())
+    assert apart.scale.high == np.abs(b["scaled"].array - a["scaled"].array).max()
 
 
 def test_a_cell_masked_in_one_is_drawn_and_one_masked_in_both_is_not():

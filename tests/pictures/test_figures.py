@@ -144,13 +144,13 @@ def test_what_is_allowed_is_drawn_and_what_is_not_is_ground() -> None:
     ],
 )
 def test_scales(array: Any, kind: str, scale: Scale) -> None:
-    assert stage_record.scale(stage(array, kind)) == scale
+    assert stage(array, kind).scale == scale
 
 
 def test_what_is_not_drawn_does_not_stretch_the_scale() -> None:
     array = np.array([[[1.0, 50.0, 2.0]], [[-3.0, 4.0, 90.0]]])
     shown = stage(array, masked=np.array([[[False, True, False]]] * 2), widths=(3, 2))
-    assert stage_record.scale(shown) == Scale(-3.0, 3.0, SIGNED)
+    assert shown.scale == Scale(-3.0, 3.0, SIGNED)
 
 
 def test_the_whole_figure_is_plotlys_and_holds_no_text() -> None:

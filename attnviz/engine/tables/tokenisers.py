@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 
 from attnviz.settings.rows import Choice, table
 
@@ -116,6 +117,7 @@ def _special(text: str) -> Iterator[tuple[str, bool]]:
         text = text[start + len(token) :]
 
 
+@lru_cache(maxsize=16)  # a run reads its sentence several times
 def words(text: str) -> tuple[str, ...]:
     """Words, and every other sign by itself; an apostrophe inside a word belongs to it.
 

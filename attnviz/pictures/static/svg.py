@@ -14,7 +14,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import SHARE, SIGNED
 from attnviz.pictures.headings import end_of_scale, sum_up
 from attnviz.pictures.mosaic import GAP, Grid
-from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage, scale
+from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static import fonts
 from attnviz.pictures.static.svg_stage import GREY, GREY_OPACITY, Element, arranged, group, height, shown, text, tiles
@@ -167,7 +167,7 @@ def _heading(stage: Stage, room: float) -> list[Element]:
 
 def _legend(stage: Stage, y: float) -> Element:
     """Return the colour scale between the numbers at its ends, and what grey means; letters stand on y."""
-    shades, x = scale(stage), 0.0
+    shades, x = stage.scale, 0.0
     found: list[Element] = []
     swatches = [(GREY, GREY_OPACITY, translate(MASKED_WORD))] if stage.masked is not None and stage.masked.any() else []
     if stage.kind == "allowed":

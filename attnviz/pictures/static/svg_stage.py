@@ -15,7 +15,7 @@ import numpy as np
 
 from attnviz.pictures.colours import EDITED
 from attnviz.pictures.mosaic import GAP, LARGEST_CELL, TOP, Grid, Layout, Shape, arrange
-from attnviz.pictures.stage_record import Scale, Stage, drawn_cells, scale
+from attnviz.pictures.stage_record import Scale, Stage
 from attnviz.pictures.static.colour_scale import INK, colour, contrast
 from attnviz.pictures.static.text_metrics import fitted, width, word
 from attnviz.settings.language import translate
@@ -76,7 +76,7 @@ def number_in(number: float, room: float, size: float) -> str:
 
 def tiles(stage: Stage, grid: Grid) -> list[Element]:
     """Everything of a stage but its heading, from the upper left corner of the grid's own room."""
-    shades = scale(stage)
+    shades = stage.scale
     found = [_masked(stage, grid), _cells(stage, grid, shades), _outlines(grid), *_frames(stage, grid)]
     found += [_names(stage, grid), _row_words(stage, grid), _column_words(stage, grid), _numbers(stage, grid, shades)]
     return [element for element in found if len(element) or element.get("d")]
@@ -135,7 +135,7 @@ def _box(x: float, y: float, w: float, h: float) -> str:
 
 def _shown(stage: Stage, head: int) -> Iterator[tuple[int, int, float]]:
     """Row, column and number of every cell of a head that has one to show."""
-    for row, column in np.argwhere(drawn_cells(stage)[head]).tolist():
+    for row, column in np.argwhere(stage.drawn_cells[head]).tolist():
         yield row, column, float(stage.array[head, row, column])
 
 

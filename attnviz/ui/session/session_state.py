@@ -21,6 +21,7 @@ from attnviz.settings.language import Words
 from attnviz.ui.session import browser_history, locale, widget_values
 
 _SAVED = "_address"
+_RECORDS = "_records"
 _PROBLEMS = "_problems"
 _UPLOAD = "_upload"
 _UNHEARD = "_unheard"
@@ -48,7 +49,7 @@ def read(
         browser_history.arrived()  # or it has gone on: an address that was on its way came after Back
     if not first and not navigated:
         _reconcile_widgets()
-        return url_codec.decode(st.session_state[_SAVED], *classes)[0], st.session_state[_PROBLEMS]
+        return _saved_records(*classes), st.session_state[_PROBLEMS]
     query: dict[str, Any] = {**_shown_query()}
     ours = {*url_codec.labels(*classes), *url_codec.RESERVED} - {*beside}
     if opening and not any(name in query for name in ours):
@@ -140,7 +141,7 @@ def write(*records: object) -> tuple[str, ...]:
     if whole != st.session_state.get(_SAVED) or st.session_state.get(_FOUND):
         is_same = whole == st.session_state.get(_SAVED)
         before = st.session_state.get(_PROBLEMS, []) if is_same or has_read() else []
-        _save(records, dict.fromkeys([*before, *st.session_state.get(_FOUND, [])]))
+        _save(records, dict.fromkeys([*before, *st.session_state.get(_FOUND, [])]), whole)
     short, left_out = url_codec.shorten_to_fit(whole)
     labels = url_codec.labels(*map(type, records))
     query = _shown_query()
@@ -180,10 +181,23 @@ def _same(query: dict[str, str], ours: dict[str, str], *classes: type[Any]) -> b
     return url_codec.encode(*url_codec.decode(query, *classes)[0]) == ours
 
 
-def _save(records: tuple[object, ...], problems: Iterable[str]) -> None:
-    """Keep the records as an address: it outlives a reload of the code that defines them."""
-    st.session_state[_SAVED] = url_codec.encode(*records)
+def _save(records: tuple[object, ...], problems: Iterable[str], address: dict[str, str] | None = None) -> None:
+    """Keep the records as an address, `address` if it is known already: it outlives a reload of their code.
+
+    Beside it stand the records themselves, so that the next run need not read it.
+    """
+    address = url_codec.encode(*records) if address is None else address
+    st.session_state[_SAVED] = address
+    st.session_state[_RECORDS] = address, tuple(url_codec.chosen(record) for record in records)
     st.session_state[_PROBLEMS] = list(problems)
+
+
+def _saved_records(*classes: type[Any]) -> tuple[Any, ...]:
+    """Return the records of the saved address: those that were saved with it, unless they or their classes are others."""
+    address, records = st.session_state.get(_RECORDS, (None, ()))
+    if address == st.session_state[_SAVED] and tuple(map(type, records)) == classes:
+        return tuple(records)
+    return url_codec.decode(st.session_state[_SAVED], *classes)[0]
 
 
 def _shown_query() -> dict[str, list[str]]:

@@ -88,7 +88,10 @@ def _wanted(draft: object, prefix: str = "") -> tuple[str, ...]:
     """The fields that matter under the choices that the widgets hold, also those that are drawn further down."""
     foreseen = copy.copy(draft)
     for item in settings(draft):
-        kind, held = item.metadata["kind"], st.session_state.get(prefix + item.name)
+        kind = item.metadata["kind"]
+        if not isinstance(kind, (Options, Option)):
+            continue
+        held = st.session_state.get(prefix + item.name)
         if isinstance(kind, Options) and held is not None:
             object.__setattr__(foreseen, item.name, kind.check([name for name in held if name in kind.table]))
         elif isinstance(kind, Option) and held in kind.table:
