@@ -18,7 +18,7 @@ from attnviz.classroom.printed import blanks
 from attnviz.classroom.question_kinds import resolve
 from attnviz.engine.records.trace import STEPS, Step, Trace
 from attnviz.lessons.lesson import Question
-from attnviz.pictures.stage_record import Stage, drawn_cells
+from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words
 from attnviz.text.number_format import short
 
@@ -144,9 +144,9 @@ def open_stages(printed: Printed, shown: Sequence[Stage], name: str, number: Cal
             cells = np.logical_or.reduce(sides) if sides else np.zeros(stage.array.shape, dtype=bool)
         else:
             holds = partial(printed.is_asked, name=step)
-            cells = _where(stage.array, drawn_cells(stage), holds, number)
+            cells = _where(stage.array, stage.drawn_cells, holds, number)
             hidden.append(cells)
-            note(printed, step, map(number, stage.array[drawn_cells(stage) & ~cells].tolist()))
+            note(printed, step, map(number, stage.array[stage.drawn_cells & ~cells].tolist()))
         yield _left_out(stage, cells)
 
 
