@@ -285,8 +285,8 @@ def _weight(derivation: Derivation, place: CellPosition, symbol: str) -> None:
         written_lines.other(derivation, line)
     elif its.lines:
         row_lines.weight(derivation, place, its, line)
-    elif its.name in written_lines.WRITTEN:
-        written_lines.WRITTEN[its.name](derivation, line)
+    elif its.written:
+        its.written.cell(written_lines.WrittenLines(derivation, line, its))
     else:
         typed_lines.weight(derivation, place, _definition(its), line)
 

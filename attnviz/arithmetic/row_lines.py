@@ -219,6 +219,8 @@ class _Writer:
         members: list[Member] = [self._symbols.text(node, entry)] if says else []
         if node.op == "max" and self._line:
             return members, self._row_above(node.args[0])
+        if node.op == "level":
+            return [], self._row_above(node.args[0])
         if node.op == "high" and self._line and node.args[0].op == "max":
             return members, self._row_above(node.args[0].args[0])
         if node.op == "sum":
@@ -236,7 +238,8 @@ class _Writer:
         if self._line is None:
             return []
         seen = self._to.seen(self._values(x), self._sizes[id(x)])
-        return chain(self._line.name, [self._to.fmt.vector(seen, self._line.at)])
+        name = self._line.name if x.value == "s" else self._symbols.text(x, "l")
+        return chain(name, [self._to.fmt.vector(seen, self._line.at)])
 
     def _total(self, node: Node, keep: int | None) -> list[str]:
         x = node.args[0]
@@ -268,7 +271,7 @@ class _Writer:
 
     def _know(self, node: Node, place: int | None) -> None:
         for arg in node.args:
-            if id(arg) in self._names or arg.op == "variable" or arg.op in REDUCTIONS:
+            if id(arg) in self._names or arg.op in ("variable", "size", *REDUCTIONS):
                 values = self._values(arg)
                 at = 0 if values.size == 1 else place if place is not None else self._line.at if self._line else 0
                 seen = self._to.seen(values[at], self._sizes[id(arg)])

@@ -55,32 +55,11 @@ SENTENCES = Words(
     {
         "stands_in": "Nothing is forbidden in the present setting, so the causal mask stands in here.",
         "emptied": "In this experiment the first query, {query}, may attend to nothing.",
+        "any": "What leaks depends on the formula: a key stays out only where the formula gives it 0.",
         "columns": "Weights are normalised over the queries here, the wrong way: a hidden cell leaves its share to "
         "the rest of its column.",
     }
 )
-NORMALISER_NOTES = Words(
-    {
-        "softmax": "exp(0) = 1: a score of 0 is a score like any other. Over the sum, zeros afterwards come to the "
-        "same as −∞, as softmax keeps the ratios of what is left.",
-        "quiet_softmax": "exp(0) = 1: a score of 0 counts as much as the 1 in the denominator. Over the sum, the row "
-        "adds to 1 and can no longer stay silent.",
-        "sigmoid": "Every key is judged alone: a score of 0 is a weight of 0.5; zeros afterwards are the same as −∞. "
-        "Over the sum, the row adds to 1, which a sigmoid's does not.",
-        "sparsemax": "A score of 0 stays out only if it lies far below the best. Over the sum is not the same as −∞ "
-        "here: a forbidden key in the support has moved the threshold of all.",
-        "entmax15": "A score of 0 stays out only if it lies far below the best. Over the sum is not the same as −∞ "
-        "here: a forbidden key in the support has moved the threshold of all.",
-        "hardmax": "A score of 0 takes everything where all allowed scores are below it. −1e9 stretches the row so far "
-        "that scores less than about 1 apart count as equal. Zeros afterwards lose everything where a forbidden key "
-        "was the best.",
-        "formula": "What leaks depends on the formula: a key stays out only where the formula gives it 0.",
-        "linear": "max(s, 0) is 0 for a score of 0 and for any negative number: neither leaks. Over the sum, zeros "
-        "afterwards come to the same as −∞, where anything is left.",
-    }
-)
-"""A note on each normaliser."""
-
 RUN, READ = "run, PyTorch 2.13 on a CPU", "read, keras-team/keras pull request 21149"
 LIBRARIES = (
     ("torch.softmax over a row of −∞", "NaN", RUN),
@@ -164,7 +143,7 @@ def masking_trial(
     if empty_a_row and allowed.any(axis=-1).all():
         allowed[0] = False
         notes.append(SENTENCES["emptied"].format(query=translate(QUOTED, token=trace.query_tokens[0])))
-    over_rows = NORMALISER_NOTES[config.normaliser if config.normaliser in NORMALISER_NOTES else "formula"]
+    over_rows = normaliser_of(config).masked_as_0 or SENTENCES["any"]
     notes.append(SENTENCES["columns"] if config.normalise_over == "queries" else over_rows)
     return MaskingTrial(trace, head, unmasked(steps)[head], allowed, large, tuple(notes))
 

@@ -151,7 +151,7 @@ SCRIPT = Path(__file__).parent / "interactive" / "page.js"
 
 def html(trace: Trace) -> str:
     """Return the run as one interactive HTML file: the stages of every layer, and the arithmetic of any cell."""
-    script, style = _script().replace(NO_FORMULAS, _formulas(trace)), _style()
+    script, style = _script().replace(NO_FORMULAS, _formulas(trace)).replace(NOT_WRITTEN, _written(trace)), _style()
     texts = {name: markup.escape(text) for name, text in TEXTS.items()}
     return PAGE.format_map(
         texts
@@ -179,14 +179,20 @@ def _formulas(trace: Trace) -> str:
     return f"{PRELUDE}const TYPED = {{\n{listed}\n}};" if functions else NO_FORMULAS
 
 
-WRITTEN = ("sparsemax", "entmax15", "hardmax")
-"""The normalisers that the script itself knows: they sort, or tell rounding from what is apart, as no line does."""
+NOT_WRITTEN = "const written = (x, place, head) => null;"
+"""The line of the script in whose place stands what a row says of the weights that no line says."""
+
+
+def _written(trace: Trace) -> str:
+    """Return that line, as the row of the run's normaliser has it."""
+    row = normaliser_of(trace.config).written
+    return NOT_WRITTEN.replace("null", row.browser) if row else NOT_WRITTEN
 
 
 def _definitions(trace: Trace) -> tuple[Formula | None, Formula | None]:
     """Return the lines of the score and of the normaliser, as far as they have one."""
     row = normaliser_of(trace.config)
-    return score_of(trace.config).definition, None if row.name in WRITTEN else row.definition
+    return score_of(trace.config).definition, None if row.written else row.definition
 
 
 def _typed(trace: Trace) -> dict[str, Any]:
@@ -220,7 +226,6 @@ def described(trace: Trace) -> dict[str, Any]:
         "setting": {
             "scale": [own_scale(d) if config.scale is None else config.scale for d in widths["d_k"]],
             "softcap": config.softcap,
-            "normaliser": config.normaliser,
             "temperature": config.temperature,
             "over": config.normalise_over,
             "group": group,

@@ -62,6 +62,29 @@ class CellLine:
 
 
 @dataclass(frozen=True)
+class Written:
+    """What each reading says of a row where no line says it all: one that sorts, or tells rounding from what is apart.
+
+    cell      writes the arithmetic of one cell, given `arithmetic.written_lines.WrittenLines`
+    words     of its lines, by their names; their formulas are empty
+    sheet     returns the formula of the weights in a workbook, given `exports.workbook.normaliser_formulas.Lines`
+    browser   the same in JavaScript, as an expression of x, place and head: see exports/interactive/normalisers.js
+    weights   the weights in a script, as code of the masked scores {x} and the words of a library; `before` the lines
+              before them, `function` the definition of what they call
+    turn      whether that code works along the last axis alone, so that columns have to be turned first
+    """
+
+    cell: Callable[[Any], None]
+    words: tuple[CellLine, ...]
+    sheet: Callable[[Any], Any]
+    browser: str
+    weights: str
+    before: tuple[str, ...] = ()
+    function: str = ""
+    turn: bool = False
+
+
+@dataclass(frozen=True)
 class LineRow:
     """A row that is its line: every reading follows from it.
 
@@ -77,6 +100,8 @@ class LineRow:
                  matrix product
     sums_to_one  of a normaliser, where trying the line would not tell
     comments     of a normaliser, what a script says behind lines of the formula, by their names
+    written      of a normaliser, what its readings say where no line says it all
+    masked_as_0  of a normaliser, what becomes of forbidden keys whose score is 0 instead of -inf
 
     The other fields are those of `Choice`.
     """
@@ -99,6 +124,8 @@ class LineRow:
     pairwise: float = 0.0
     sums_to_one: bool | None = None
     comments: Mapping[str, str] = field(default_factory=dict, hash=False)
+    written: Written | None = None
+    masked_as_0: str = ""
 
 
 @translated_fields("label", "note", "plain")
@@ -118,6 +145,8 @@ class Choice:
     knobs    the numbers in the line that a person may set
     fast     the function that is quicker than the line's own, for a row that is nothing but its line
     back     how slopes go back through `fn`, in the tables where a run computes with it
+    script   of a mask or a bias, what a script says where it is not the line itself: the lines before, and last the
+             code; {np} is the library
     """
 
     name: str
@@ -132,6 +161,7 @@ class Choice:
     back: Callable[..., Any] | None = None
     knobs: tuple[Knob, ...] = ()
     fast: Callable[..., Any] | None = None
+    script: tuple[str, ...] = ()
 
     def changed(self: Row, **fields: Any) -> Row:
         """Return a copy with other values in some fields; its texts stay English, to be read in any language."""

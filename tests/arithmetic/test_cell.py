@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from attnviz.arithmetic import written_lines
 from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.latex_numbers import LONGEST, NumberFormat, shown_entries
 from attnviz.arithmetic.line_words import LINES
@@ -59,8 +58,8 @@ def way(settings, score, normaliser):
     return trace, [derive(trace, layer, *at, 17) for layer in range(len(trace.layers)) for at in some]
 
 
-OWN_SCORES = [name for name, row in SCORES.items() if row.lines]
-OWN_NORMALISERS = [name for name, row in NORMALISERS.items() if row.lines or name in written_lines.WRITTEN]
+OWN_SCORES = [name for name, row in SCORES.items() if row.lines and not row.typed]
+OWN_NORMALISERS = [name for name, row in NORMALISERS.items() if (row.lines or row.written) and not row.typed]
 """The rows that say their arithmetic line by line; that of every other follows from its formula."""
 
 WAYS = [
@@ -800,12 +799,10 @@ def test_the_sum_is_complete_where_terms_are_left_out():
 def test_every_score_and_normaliser_has_arithmetic_of_its_own():
     for own, rows in ((OWN_SCORES, SCORES), (OWN_NORMALISERS, NORMALISERS)):
         assert set(own) == {name for name, row in rows.items() if not row.typed} - {"formula"}
-    without_line = {name for name, row in NORMALISERS.items() if row.definition is None} - {"formula"}
-    assert set(written_lines.WRITTEN) == without_line | {"hardmax"}
     assert {name for name, row in POSITIONS.items() if row.rotate} == {"rope"}
 
 
-@pytest.mark.parametrize("name", OWN_SCORES)
+@pytest.mark.parametrize("name", [name for name in SCORES if name != "formula"])
 def test_the_lines_of_a_score_say_its_definition(name):
     row, draws = SCORES[name], np.random.default_rng(3)
     lines, line = (parse(text) for text in ("; ".join(each.formula for each in row.lines), row.unscaled or row.line))
@@ -818,11 +815,37 @@ def test_the_lines_of_a_score_say_its_definition(name):
     np.testing.assert_allclose(np.broadcast_to(made, wanted.shape), wanted, rtol=1e-12, atol=1e-12)
 
 
+OF_LINES = [("score", name) for name in ("scaled_cosine", "qk_norm", "multiplicative_tanh")]
+OF_LINES += [("normaliser", name) for name, row in NORMALISERS.items() if row.typed and row.lines]
+
+
+@pytest.mark.parametrize(("field", "name"), OF_LINES)
+@pytest.mark.parametrize("T", [1.0, 0.6])
+def test_a_row_that_is_its_line_says_it_in_words_of_its_own(field, name, T):
+    trace = run(Config(sentence="the cat sat on the mat", mask="causal", temperature=T, **{field: name}))
+    row = (SCORES if field == "score" else NORMALISERS)[name]
+    for cell in (derive(trace, 0, h, i, j) for h, i, j in ((0, 5, 2), (1, 3, 3), (2, 0, 0))):
+        said = {line.name: line for line in (cell.score if field == "score" else cell.weight)}
+        assert not cell.edited
+        for each in row.lines:
+            assert said[each.name].title == each.title.format(line="row")
+        assert "nan" not in " ".join(line.latex for line in cell.lines)
+        step = "scores" if field == "score" else "weights"
+        last = said["score" if field == "score" else "weight"].computed
+        np.testing.assert_allclose(last, trace[step].array[cell.head, cell.query, cell.key], rtol=1e-12, atol=1e-15)
+
+
+def test_every_row_has_words_of_its_own():
+    rows = [*SCORES.values(), *NORMALISERS.values()]
+    assert [row.name for row in rows if not row.lines and not getattr(row, "written", None)] == ["formula", "formula"]
+
+
 @pytest.mark.parametrize("T", [1.0, 0.6])
 @pytest.mark.parametrize("name", [name for name, row in NORMALISERS.items() if row.lines])
 def test_the_lines_of_a_normaliser_say_its_definition(name, T):
     row, s = NORMALISERS[name], np.random.default_rng(4).normal(size=(1, 6, 5))
-    lines = parse("; ".join(each.formula for each in row.lines), "normaliser_lines")
+    knobs = {knob.name: knob.default for knob in row.knobs}
+    lines = parse("; ".join(each.formula for each in row.lines), "normaliser_lines", knobs)
     arrays = of_normaliser(s / T)
     values = {**arrays.values, "s": s[..., None], "T": np.full((1, 1, 1, 1), T)}
     made = Numbers(dataclasses.replace(arrays, values=values))(lines.root)[..., 0]

@@ -149,8 +149,7 @@ SAME_AS_INFINITY = {  # what is said of each normaliser: which ways give the wei
 @pytest.mark.parametrize("normaliser", NORMALISERS)
 def test_what_is_said_of_each_normaliser_is_so(normaliser: str) -> None:
     found = [trial(normaliser=normaliser, head=head) for head in range(3)]
-    words = masking_methods.NORMALISER_NOTES
-    assert found[0].notes == (words.get(normaliser, words["formula"]),)
+    assert found[0].notes == (NORMALISERS[normaliser].masked_as_0 or masking_methods.SENTENCES["any"],)
     agreeing = {way for way in (LARGE, ZERO, AFTER, RENORMALISED) if same(found, way, INFINITY)}
     assert agreeing == SAME_AS_INFINITY[normaliser]
     hidden = np.concatenate([each.weights[ZERO][~each.allowed] for each in found])

@@ -130,6 +130,7 @@ BIASES = table(
         r"B_{hij} = -m_h\, |i - j|",
         "Every step of distance costs a little; each head has its own price. With a causal mask it is the paper's.",
         "Press et al. 2021, arXiv:2108.12409, section 3",
+        script=("-slopes[:, None, None] * abs(i - j)",),
     ),
     Choice(
         "t5",
@@ -139,6 +140,11 @@ BIASES = table(
         "A learned number for each range of distances; here the numbers are random, as before training.",
         "Raffel et al. 2019, arXiv:1910.10683, section 2.1",
         uses=("seed", "t5_n_buckets", "t5_max_distance", "t5_bidirectional"),
+        script=(
+            "wide = exact + sum(steps >= start for start in starts)  # and ever wider ranges",
+            "bucket = {np}.where(steps < exact, steps, wide)",
+            'normal("t5_bias", (n_heads, t5_n_buckets))[:, bucket]',
+        ),
     ),
     Choice(
         "linear",
@@ -149,6 +155,7 @@ BIASES = table(
         "Press et al. 2021, arXiv:2108.12409, section 3 (one slope for all heads)",
         uses=("bias_slope",),
         line="-bias_slope * abs(i - j)",
+        script=("-bias_slope * abs(i - j) * {np}.ones((n_heads, 1, 1))",),
     ),
     Choice(
         "formula",

@@ -189,6 +189,7 @@ MASKS = table(
         "Hides the <pad> keys, which only fill a sentence up to a length.",
         "PyTorch documentation, torch.nn.MultiheadAttention, key_padding_mask",
         line='token[j] != "<pad>"',
+        script=("(~pad & (i >= 0))",),
     ),
     Choice(
         "window",
@@ -257,6 +258,7 @@ MASKS = table(
         "Only the cells that you list are open.",
         "-",
         uses=("custom_cells",),
+        script=("listed",),
     ),
     Choice(
         "formula",
@@ -266,5 +268,6 @@ MASKS = table(
         "A mask that you type yourself: who may attend to what, from the places i and j and from the words.",
         "-",
         uses=("mask_formula",),
+        script=("",),
     ),
 )

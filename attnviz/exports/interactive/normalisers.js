@@ -43,28 +43,41 @@ function sizeOfTerms(head) {
 }
 
 /**
- * The normalisers that sort, or tell rounding from what is apart; every other is a function that Python writes.
+ * Share among the largest, which tells rounding from what is apart.
  *
- * @type {Partial<Record<string, (x: number[], place: number, head: number) => Normalised>>}
+ * @param {number[]} x
+ * @param {number} place
+ * @param {number} head
+ * @returns {Normalised}
  */
-const WRITTEN = {
-  hardmax(x, place, head) {
-    const m = Math.max(...x);
-    const low = Math.min(...x.filter((v) => v !== -Infinity));
-    const size = Math.max(Math.abs(m), Math.abs(low), sizeOfTerms(head));
-    const least = m - Math.max(1e-9 * (m - low), 2 ** -44 * size); // equal but for rounding is equal
-    const n = x.filter((v) => v >= least).length;
-    return [[[words.largest, exact(m)]], x[place] >= least ? `1 / ${n}` : "0", x[place] >= least ? 1 / n : 0];
-  },
-  sparsemax(x, place) {
-    const { z, tau, lines } = threshold(x, 1);
-    return [lines, `max(${short(z[place])} − ${factor(tau)}, 0)`, Math.max(z[place] - tau, 0), 1];
-  },
-  entmax15(x, place) {
-    const { z, tau, lines } = threshold(x, 2);
-    return [lines, `max(${short(z[place])} − ${factor(tau)}, 0)²`, Math.max(z[place] - tau, 0) ** 2, 1];
-  },
-};
+export function winners(x, place, head) {
+  const m = Math.max(...x);
+  const low = Math.min(...x.filter((v) => v !== -Infinity));
+  const size = Math.max(Math.abs(m), Math.abs(low), sizeOfTerms(head));
+  const least = m - Math.max(1e-9 * (m - low), 2 ** -44 * size); // equal but for rounding is equal
+  const n = x.filter((v) => v >= least).length;
+  return [[[words.largest, exact(m)]], x[place] >= least ? `1 / ${n}` : "0", x[place] >= least ? 1 / n : 0];
+}
+
+/**
+ * Give each what lies above a threshold, to a power: the order half-way between 1 and 2 takes the square of halves.
+ *
+ * @param {number[]} x
+ * @param {number} place
+ * @param {1 | 2} power
+ * @returns {Normalised}
+ */
+export function above(x, place, power) {
+  const { z, tau, lines } = threshold(x, power);
+  return [lines, `max(${short(z[place])} − ${factor(tau)}, 0)${power === 2 ? "²" : ""}`, Math.max(z[place] - tau, 0) ** power, 1];
+}
+
+/**
+ * What the row of a normaliser says in the place of a line; Python writes it here where the run has such a row.
+ *
+ * @type {(x: number[], place: number, head: number) => Normalised | null}
+ */
+const written = (x, place, head) => null;
 
 /** @param {Cell} cell @returns {Line[]} */
 export function weightLines([h, i, j]) {
@@ -77,8 +90,8 @@ export function weightLines([h, i, j]) {
   const rows = [[over ? words.row : words.column, list(x)]];
   if (x.every((v) => v === -Infinity)) return [...rows, [words.weight, held(0, recorded)]];
   if (hasTyped.normaliser) return [...rows, ...typedWeight(x, place, [h, i, j], recorded)];
-  const normaliser = WRITTEN[setting.normaliser];
-  if (x.some((v) => Number.isNaN(v) || v === Infinity) || !normaliser) return [...rows, [words.weight, exact(recorded)]];
-  const [lines, text, made, size] = normaliser(x, place, h);
+  const said = x.some((v) => Number.isNaN(v) || v === Infinity) ? null : written(x, place, h);
+  if (!said) return [...rows, [words.weight, exact(recorded)]];
+  const [lines, text, made, size] = said;
   return [...rows, ...lines, [words.weight, `${text} = ${held(made, recorded, size)}`]];
 }

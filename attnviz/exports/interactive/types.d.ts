@@ -42,7 +42,6 @@ export interface Setting {
   /** The factor of the scores, for each head. */
   scale: number[];
   softcap: number;
-  normaliser: string;
   temperature: number;
   over: string;
   /** How many heads share one head of keys and values. */

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from string import Template
 
+from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.readings.words import HELPERS, TORCH, Words, calls
 
 DRAWS = {
@@ -120,30 +121,6 @@ def rope(x):
     "unit": HELPERS["unit"],
     "ratio": HELPERS["ratio"],
     "sigmoid": HELPERS["sigmoid"],
-    "sparsemax": '''
-def sparsemax(x):
-    """max(z - tau, 0) along the last axis, tau such that the sum is 1."""
-    z = $z
-    falling = $falling
-    rank = $np.arange(1, z.shape[-1] + 1)
-    sums = $np.cumsum(falling, $axis=-1)
-    k = (1 + rank * falling > sums).sum($over)  # so many get something
-    tau = ($along(sums, k - 1, $axis=-1) - 1) / k
-    return (z - tau).clip(min=0)
-''',
-    "entmax15": '''
-def entmax15(x):
-    """max(z / 2 - tau, 0)^2 along the last axis, tau such that the sum is 1."""
-    z = $half
-    falling = $falling
-    rank = $np.arange(1, z.shape[-1] + 1)
-    kept = falling.clip(min=-1)  # what lies 1 below the largest never gets anything
-    mean = $np.cumsum(kept, $axis=-1) / rank
-    spread = $np.cumsum(kept**2, $axis=-1) - rank * mean**2
-    tau = mean - $np.sqrt(((1 - spread) / rank).clip(min=0))  # if the first 1, 2, 3 ... get something
-    k = (tau <= falling).sum($over)  # so many do
-    return (z - $along(tau, k - 1, $axis=-1)).clip(min=0) ** 2
-''',
     "level": HELPERS["level"],
     "layer_norm": '''
 def layer_norm(x):
@@ -175,6 +152,12 @@ def silu(x):
 """Each by its name; a function may call those above it."""
 
 
+def functions_of_rows() -> dict[str, str]:
+    """Return FUNCTIONS, and those that the rows of normalisers bring with them."""
+    brought = [row.written.function for row in NORMALISERS.values() if row.written and row.written.function]
+    return {**FUNCTIONS, **{text.partition("def ")[2].partition("(")[0]: text for text in brought}}
+
+
 def needed_functions(code: str) -> list[str]:
     """Return the names of the functions that a script calls, also from within each other, in the order to define them.
 
@@ -182,7 +165,7 @@ def needed_functions(code: str) -> list[str]:
     ['bits', 'uniform', 'glorot']
     """
     names: list[str] = []
-    for name, text in reversed({**DRAWS, **FUNCTIONS}.items()):
+    for name, text in reversed({**DRAWS, **functions_of_rows()}.items()):
         if calls(name, code):
             names.insert(0, name)
             code += text
@@ -200,7 +183,8 @@ def definition(names: list[str], code: str, words: Words, *, is_tempered: bool) 
     terms = words.terms | {f"swapped_{x}": words.swapped.format(x) for x in "GQ"}
     terms["signs"] = f"{words.np}.diagonal(R, {words.axis}1=-2, {words.axis}2=-1)"
     terms |= {"half": f"({z}) / 2{T}", "z": f"({z}){T}" if T else z}
-    functions = "\n\n\n".join(Template(FUNCTIONS[n]).substitute(terms).strip() for n in names if n in FUNCTIONS)
+    own = functions_of_rows()
+    functions = "\n\n\n".join(Template(own[n]).substitute(terms).strip() for n in names if n in own)
     return (draws, functions) if "at=" in code else (_without_places(draws), _without_places(functions))
 
 

@@ -190,7 +190,7 @@ def _listed_cells(trace: Trace, words: Words) -> list[str]:
 def _bias(lines: Lines, trace: Trace) -> None:
     """B, which is added to the scores by distance."""
     config = trace.config
-    *before, code = (line.format(np=lines.words.np) for line in rows.BIASES[config.bias])
+    *before, code = (line.format(np=lines.words.np) for line in BIASES[config.bias].script or ("",))
     formula = bias_formula(config)
     if formula:
         made = typed.bias(trace, formula, lines.words)

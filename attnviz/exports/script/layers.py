@@ -16,6 +16,7 @@ from attnviz.formula import names
 from attnviz.formula.graph import Formula
 from attnviz.readings.forbidden import is_zero_of_nothing
 from attnviz.readings.words import NUMPY
+from attnviz.settings.rows import Written
 
 
 class LayerScript:
@@ -136,7 +137,8 @@ class LayerScript:
         """Write A, along the keys or the wrong way; a row with nothing allowed gets zeros."""
         lines, words, config = self.lines, self.words, self.config
         axis = -1 if config.normalise_over == "keys" else -2
-        typed = None if config.normaliser in rows.WRITTEN else normaliser_of(config).definition
+        its = normaliser_of(config)
+        typed = None if its.written else its.lined
         shares = typed is None or not is_zero_of_nothing(typed)
         self.has_empty = shares and any(np.isneginf(S).all(axis=axis).any() for S in lines.arrays("masked"))
         if self.has_empty:
@@ -144,7 +146,7 @@ class LayerScript:
             lines.write(f"nothing = {whole}  # a row with nothing allowed ...")
             lines.write(f"S_open = {words.np}.where(nothing, 0.0, {x})")
             x = "S_open"
-        code = self._written(x, axis) if typed is None else self._normalised(typed, x, axis)
+        code = self._written(its.written, x, axis) if its.written else self._normalised(its.lined, x, axis)
         code = f"{words.np}.where(nothing, 0.0, {code})" if self.has_empty else code
         code = f"{words.np}.where(M, {code}, 0.0)" if self.leaks("weights") else code
         lines.write(*(["# ... has weights that are all zeros, not 0 / 0"] if self.has_empty else []))
@@ -158,9 +160,9 @@ class LayerScript:
         self.lines.write(*made.before)
         return made.code
 
-    def _written(self, x: str, axis: int) -> str:
+    def _written(self, row: Written, x: str, axis: int) -> str:
         """Write the lines before A of a row that no line says, and return what A is."""
-        row, words = rows.WRITTEN[self.config.normaliser], self.words
+        words = self.words
         transposed = row.turn and axis == -2
         terms = words.terms | {"over": words.along_axis(axis), "size": self._size_of_terms()}
         terms["x"] = words.transposed.format(x) if transposed else x

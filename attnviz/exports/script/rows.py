@@ -6,7 +6,6 @@ against its table here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from attnviz.engine.tables.masks import MASKS
@@ -96,9 +95,6 @@ POSITIONS = {
 }
 """The term that is added to E; empty where the row adds nothing."""
 
-WRITTEN_MASKS = {"padding": "(~pad & (i >= 0))", "custom": "listed", "formula": ""}
-"""The masks that look at words or at a list; every other is its line."""
-
 
 @cache
 def mask(name: str) -> str:
@@ -107,56 +103,13 @@ def mask(name: str) -> str:
     >>> mask("prefix")
     '((j <= i) | (j < prefix_length))'
     """
-    if name in WRITTEN_MASKS:
-        return WRITTEN_MASKS[name]
     row = MASKS[name]
+    if row.script:
+        return row.script[-1]
     formula = parse(row.line, "mask", {setting: setting for setting in row.uses})
     code = Script(formula).lines("M")[-1].removeprefix("M = ")
     return code if formula.root.op == "and" else f"({code})"
 
-
-BIASES: dict[str, tuple[str, ...]] = {
-    "none": (),
-    "alibi": ("-slopes[:, None, None] * abs(i - j)",),
-    "t5": (
-        "wide = exact + sum(steps >= start for start in starts)  # and ever wider ranges",
-        "bucket = {np}.where(steps < exact, steps, wide)",
-        'normal("t5_bias", (n_heads, t5_n_buckets))[:, bucket]',
-    ),
-    "linear": ("-bias_slope * abs(i - j) * {np}.ones((n_heads, 1, 1))",),
-    "formula": ("",),
-}
-"""The lines before B and, last, what B is."""
-
-
-@dataclass(frozen=True)
-class Normalise:
-    """The lines before A, and what A is.
-
-    turn  whether it always works along the last axis, so that the scores have to be turned for the other
-    """
-
-    before: tuple[str, ...]
-    weights: str
-    turn: bool = False
-
-
-WRITTEN = {
-    "sparsemax": Normalise((), "sparsemax({x})", turn=True),
-    "entmax15": Normalise((), "entmax15({x})", turn=True),
-    "hardmax": Normalise(
-        (
-            "top = {x}.{largest}({over})",
-            "low = {np}.where({np}.isneginf({x}), {np}.inf, {x}).{smallest}({over})",
-            "size = {size}  # no score is larger",
-            "size = {np}.maximum(size, {np}.maximum(abs(top), abs(low)))",
-            "tie = {np}.maximum(1e-9 * (top - low), 2**-44 * size)  # what is equal but for rounding is equal",
-            "wins = {x} >= top - tie",
-        ),
-        "wins / wins.sum({over})",
-    ),
-}
-"""The normalisers that sort, or tell rounding from what is apart: no line says how."""
 
 FEED_FORWARDS = {
     "none": "",

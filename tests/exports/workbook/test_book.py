@@ -18,7 +18,7 @@ import pytest
 from attnviz import Config, ConfigError, Trace, run
 from attnviz.engine import external
 from attnviz.engine.records.trace import STEPS
-from attnviz.exports.workbook import layout, normaliser_formulas, score_formulas
+from attnviz.exports.workbook import layout, score_formulas
 from attnviz.exports.workbook.book import text, workbook
 from tests import scripts, spreadsheets
 from tests.spreadsheets import Spreadsheet
@@ -176,8 +176,6 @@ def test_the_settings_hold_every_row_of_every_table():
     for field, rows in TABLES.items():
         chosen = {getattr(config, field) for config in settings}
         assert {name for value in chosen for name in ((value,) if isinstance(value, str) else value)} == set(rows)
-    without_line = {name for name, row in scripts.TABLES["normaliser"].items() if not row.line} - {"formula"}
-    assert set(normaliser_formulas.WRITTEN) == without_line | {"hardmax"}, "every other row follows from its line"
     assert set(score_formulas.NORMS) == set(scripts.TABLES["norm"]) - {"none"}
     assert set(score_formulas.FEED_FORWARDS) == set(scripts.TABLES["feed_forward"]) - {"none"}
 

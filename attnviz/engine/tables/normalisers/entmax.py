@@ -3,7 +3,7 @@
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.settings.rows import Knob, LineRow
+from attnviz.settings.rows import CellLine, Knob, LineRow
 
 STEPS, ROUNDING = 100, 1e-16
 
@@ -42,4 +42,33 @@ ROW = LineRow(
     plain="entmax",
     knobs=(Knob("alpha", "Order α", 1.25, 1.05, 2.0),),
     fast=entmax,
+    lines=(
+        CellLine(
+            "largest",
+            "m = max(s)",
+            "The largest of the {line}",
+            "It will be subtracted: no weight changes, and the numbers stay small.",
+            symbol="m",
+        ),
+        CellLine(
+            "below",
+            "below = (alpha - 1) * (s - m) / T",
+            "Below the largest",
+            "Each score of the {line} minus the largest, times α − 1, over the temperature.",
+            symbol="u_{@}",
+        ),
+        CellLine(
+            "threshold",
+            "low = level(below, 1 / (alpha - 1))",
+            "The threshold",
+            "Set so that the weights add to 1.",
+            symbol=r"\tau",
+        ),
+        CellLine(
+            "weight",
+            "relu(below - low)**(1 / (alpha - 1))",
+            "The weight",
+            "What lies above the threshold, to the power 1 / (α − 1); nothing below it.",
+        ),
+    ),
 )

@@ -1,12 +1,17 @@
-"""Half-way between softmax and sparsemax."""
+"""Half-way between softmax and sparsemax.
+
+Found by sorting, which no line says: so what a cell, a workbook, a browser and a script say of it is written here.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.tables.normalisers.shared import at_last, below_max, centred_slopes
-from attnviz.settings.rows import LineRow
+from attnviz.settings.rows import CellLine, LineRow, Written
 
 
 def entmax15(X: Array, T: float = 1.0) -> Array:
@@ -28,6 +33,71 @@ def back(G: Array, X: Array, A: Array, T: float = 1.0) -> Array:
     return centred_slopes(np.sqrt(A), G, T)
 
 
+def cell(write: Any) -> None:
+    """Mean and spread of the support give the threshold; what lies above it is squared."""
+    fmt = write.fmt
+    u, falling, allowed = write.below(2.0)
+    k, total = write.support(falling, _support(falling, allowed))
+    fraction = rf"\frac{{{fmt.number(total)}}}{{{fmt.number(k)}}}"
+    mean = write.add("mean", r"\bar u", [fraction], total / k, {"sum": total, "k": k})
+    inside = falling[: int(k)]
+    *lines, last = fmt.sum([f"{fmt.base(x)}^2" for x in inside], inside**2)
+    squares = [*lines, rf"{last} - {fmt.number(k)} \cdot {fmt.base(mean)}^2"]
+    made = np.cumsum(inside**2)[-1] - k * mean**2
+    spread = write.add("spread", r"\sigma", [squares], made, {"terms": inside, "k": k, "mean": mean}, size=1.0)
+    root = rf"\sqrt{{\frac{{\max(1 - {fmt.factor(spread)},\, 0)}}{{{fmt.number(k)}}}}}"
+    made = mean - np.sqrt(np.maximum((1.0 - spread) / k, 0.0))
+    operands = {"mean": mean, "spread": spread, "k": k}
+    tau = write.add("threshold", r"\tau", [f"{fmt.number(mean)} - {root}"], made, operands)
+    member = rf"\max({fmt.difference(u[write.at], tau)},\, 0)^2"
+    write.weight([member], np.maximum(u[write.at] - tau, 0.0) ** 2, {"u": u[write.at], "threshold": tau})
+
+
+def _support(falling: Array, allowed: Array) -> Array:
+    rank = np.arange(1.0, len(falling) + 1)
+    kept = np.where(allowed, np.maximum(falling, -1.0), 0.0)
+    mean = np.cumsum(kept) / rank
+    spread = np.cumsum(kept**2) - rank * mean**2
+    return allowed & (mean - np.sqrt(np.maximum((1.0 - spread) / rank, 0.0)) <= falling)
+
+
+def sheet(lines: Any) -> Any:
+    """The threshold of one, two, three ... keys: the true one is the largest that is not above the last of them."""
+    z = lines.below("half_below", 2.0)
+    falling = lines.sorted(z)
+    u, rank = falling.array, lines.ranks()
+    mean = np.cumsum(u, axis=lines.axis) / rank
+    spread = np.cumsum(u**2, axis=lines.axis) - rank * mean**2
+    t = mean - np.sqrt(np.maximum((1.0 - spread) / rank, 0.0))
+
+    def root(i: int, j: int) -> str:
+        line = lines.upto(falling, i, j)
+        t = f"AVERAGE({line})-SQRT(MAX((1-DEVSQ({line}))/{lines.rank(i, j)},0))"
+        return f'IF(ISNUMBER({falling.at(i, j)}),{t},"{lines.nothing}")'
+
+    roots = lines.block("roots", t, root)
+
+    def held(i: int, j: int) -> str:
+        t = roots.at(i, j)
+        return f'IF({t}<={falling.at(i, j)},{t},"{lines.nothing}")'
+
+    return lines.above(z, lines.block("holding", np.where(t <= u, t, np.nan), held), "^2")
+
+
+FUNCTION = '''
+def entmax15(x):
+    """max(z / 2 - tau, 0)^2 along the last axis, tau such that the sum is 1."""
+    z = $half
+    falling = $falling
+    rank = $np.arange(1, z.shape[-1] + 1)
+    kept = falling.clip(min=-1)  # what lies 1 below the largest never gets anything
+    mean = $np.cumsum(kept, $axis=-1) / rank
+    spread = $np.cumsum(kept**2, $axis=-1) - rank * mean**2
+    tau = mean - $np.sqrt(((1 - spread) / rank).clip(min=0))  # if the first 1, 2, 3 ... get something
+    k = (tau <= falling).sum($over)  # so many do
+    return (z - $along(tau, k - 1, $axis=-1)).clip(min=0) ** 2
+'''
+
 ROW = LineRow(
     kind="normaliser",
     name="entmax15",
@@ -39,5 +109,42 @@ ROW = LineRow(
     fast=entmax15,
     back=back,
     sums_to_one=True,
+    written=Written(
+        cell=cell,
+        words=(
+            CellLine(
+                "largest",
+                "",
+                "The largest of the {line}",
+                "It will be subtracted: no weight changes, and the numbers stay small.",
+            ),
+            CellLine(
+                "exponents",
+                "",
+                "Below the largest",
+                "Half of each score minus half of the largest, over the temperature.",
+            ),
+            CellLine(
+                "support", "", "The support", "How many of the {line} get more than 0: those above the threshold."
+            ),
+            CellLine("sum_of_support", "", "The sum of the support", "What the support holds, added up."),
+            CellLine("mean", "", "The mean of the support", "The sum over how many they are."),
+            CellLine(
+                "spread",
+                "",
+                "The spread of the support",
+                "The sum of their squares minus what the mean alone would make.",
+            ),
+            CellLine("threshold", "", "The threshold", "Set so that the weights add to 1."),
+            CellLine("weight", "", "The weight", "What lies above the threshold, squared; nothing below it."),
+        ),
+        sheet=sheet,
+        browser="above(x, place, 2)",
+        weights="entmax15({x})",
+        function=FUNCTION,
+        turn=True,
+    ),
+    masked_as_0="A score of 0 stays out only if it lies far below the best. Over the sum is not the same as −∞ here: a "
+    "forbidden key in the support has moved the threshold of all.",
     latex=r"a_{ij} = \max(z_{ij}/2 - \tau_i,\, 0)^2",
 )

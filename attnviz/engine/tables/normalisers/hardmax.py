@@ -1,12 +1,17 @@
-"""All to the largest score, where what is equal but for rounding is equal."""
+"""All to the largest score, where what is equal but for rounding is equal.
+
+The line does not say what rounding is: so what a cell, a workbook, a browser and a script say of it is written here.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.tables.normalisers.shared import over_sum
-from attnviz.settings.rows import LineRow
+from attnviz.settings.rows import CellLine, LineRow, Written
 
 TIE = 1e-9
 """Scores that are this much of their row's spread below the largest are equal to it but for rounding."""
@@ -62,6 +67,45 @@ def back(G: Array, X: Array, A: Array, T: float = 1.0) -> Array:
     return np.zeros(G.shape)
 
 
+def cell(write: Any) -> None:
+    """Add one over the number of winners, or nothing."""
+    m = write.largest()
+    least = least_winner(write.x, write.size)[0]  # equal but for rounding is equal
+    winners = write.add("winners", "w", [], np.sum(write.x >= least), {"x": write.x, "m": m})
+    x = write.x[write.at]
+    operands = {"x": x, "m": m, "winners": winners}
+    if x >= least:
+        write.weight([rf"\frac{{1}}{{{write.fmt.number(winners)}}}"], 1.0 / winners, operands)
+    else:
+        write.weight([], 0.0 / winners, operands, "loser")
+
+
+def sheet(lines: Any) -> Any:
+    """Whatever is not less than what wins from the largest, over how many those are."""
+    largest, X = lines.largest(), lines.masked.array
+    least = np.moveaxis(least_winner(np.moveaxis(X, lines.axis, -1), lines.size[1]), -1, lines.axis)
+
+    def won_from(i: int, j: int) -> str:
+        top, low = largest.at(i, j), f"MIN({lines.line(lines.masked, i, j)})"
+        size = f"MAX(ABS({top}),ABS({low}),{lines.size[0]})"
+        return f"{top}-MAX({TIE:.0E}*({top}-{low}),{ROUNDING!r}*{size})"
+
+    winner = lines.own("winner", np.where(np.isneginf(least), 0.0, least), won_from)
+
+    def counted(i: int, j: int) -> str:
+        line = lines.line(lines.masked, i, j)
+        return f"SUMPRODUCT(ISNUMBER({line})*({line}>={winner.at(i, j)}))"
+
+    wins = (least <= X) & ~np.isneginf(X)
+    ties = lines.own("ties", wins.sum(axis=lines.axis, keepdims=True).astype(float), counted)
+
+    def formula(i: int, j: int) -> str:
+        s = lines.masked.at(i, j)
+        return f"IF(ISNUMBER({s}),IF({s}>={lines.each(winner, i, j)},1/{lines.each(ties, i, j)},0),0)"
+
+    return formula
+
+
 ROW = LineRow(
     kind="normaliser",
     name="hardmax",
@@ -73,5 +117,28 @@ ROW = LineRow(
     plain="hardmax",
     fast=hardmax,
     back=back,
+    written=Written(
+        cell=cell,
+        words=(
+            CellLine("largest", "", "The largest of the {line}", "It takes everything."),
+            CellLine("winners", "", "The winners", "How many of the {line} share the largest score."),
+            CellLine("weight", "", "The weight", "This score is the largest: 1 over the number of winners."),
+            CellLine("loser", "", "The weight", "This score is not the largest, so it gets nothing."),
+        ),
+        sheet=sheet,
+        browser="winners(x, place, head)",
+        before=(
+            "top = {x}.{largest}({over})",
+            "low = {np}.where({np}.isneginf({x}), {np}.inf, {x}).{smallest}({over})",
+            "size = {size}  # no score is larger",
+            "size = {np}.maximum(size, {np}.maximum(abs(top), abs(low)))",
+            "tie = {np}.maximum(1e-9 * (top - low), 2**-44 * size)  # what is equal but for rounding is equal",
+            "wins = {x} >= top - tie",
+        ),
+        weights="wins / wins.sum({over})",
+    ),
+    masked_as_0="A score of 0 takes everything where all allowed scores are below it. −1e9 stretches the row so far "
+    "that scores less than about 1 apart count as equal. Zeros afterwards lose everything where a forbidden key "
+    "was the best.",
     latex=r"a_{ij} = \frac{[\, z_{ij} = \max_l z_{il} \,]}{\#\{ l : z_{il} = \max \}}",
 )

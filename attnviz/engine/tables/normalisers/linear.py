@@ -50,4 +50,6 @@ ROW = LineRow(
     fast=linear,
     back=back,
     sums_to_one=True,
+    masked_as_0="max(s, 0) is 0 for a score of 0 and for any negative number: neither leaks. Over the sum, zeros "
+    "afterwards come to the same as −∞, where anything is left.",
 )

@@ -18,9 +18,11 @@ from attnviz.formula.graph import Formula
 from attnviz.formula.patterns import is_cell_by_cell, is_softmax
 from attnviz.formula.reader import parse
 from attnviz.readings.latex import latex
-from attnviz.settings.rows import CellLine, Choice, KnobValue, LineRow
+from attnviz.settings.language import translated_fields
+from attnviz.settings.rows import CellLine, Choice, KnobValue, LineRow, Written
 
 
+@translated_fields("masked_as_0")
 @dataclass(frozen=True)
 class Normaliser(Choice):
     """`fn(X, T)` along the last axis; `sums_to_one` says whether the rows that have something allowed add to one.
@@ -28,17 +30,27 @@ class Normaliser(Choice):
     typed     the formula that was typed, where it is one
     lines     the arithmetic of a cell as it is said to a reader
     comments  what a script says behind lines of the formula, by their names
+    written   what the readings say where no line says it all
+
+    masked_as_0  what becomes of forbidden keys whose score is 0 instead of -inf
     """
 
     sums_to_one: bool = True
     typed: Formula | None = None
     lines: tuple[CellLine, ...] = ()
     comments: Mapping[str, str] = field(default_factory=dict)
+    written: Written | None = None
+    masked_as_0: str = ""
 
     @property
     def definition(self) -> Formula | None:
         """The line from which every reading follows; None where no line can say what the row does."""
         return self.typed or (parse(self.line, "normaliser") if self.line else None)
+
+    @property
+    def lined(self) -> Formula:
+        """The line of a row that is nothing else; raises ValueError where the row is written by hand."""
+        return _there(self.definition)
 
     @property
     def letter(self) -> str:
@@ -101,6 +113,8 @@ def of_line(line: LineRow) -> Normaliser:
         back=line.back,
         sums_to_one=sums_to_one(_there(formula)) if found is None else found,
         comments=line.comments,
+        written=line.written,
+        masked_as_0=line.masked_as_0,
     )
     return of_formula(row, _there(formula), values) if line.back is None else row
 

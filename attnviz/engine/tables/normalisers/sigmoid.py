@@ -44,4 +44,6 @@ ROW = LineRow(
     back=back,
     sums_to_one=False,
     latex=r"a_{ij} = \frac{1}{1 + e^{-z_{ij}}}",
+    masked_as_0="Every key is judged alone: a score of 0 is a weight of 0.5; zeros afterwards are the same as −∞. "
+    "Over the sum, the row adds to 1, which a sigmoid's does not.",
 )

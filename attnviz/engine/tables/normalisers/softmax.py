@@ -79,4 +79,6 @@ ROW = LineRow(
     fast=softmax,
     back=back,
     latex=r"a_{ij} = \frac{e^{z_{ij}}}{\sum_l e^{z_{il}}}",
+    masked_as_0="exp(0) = 1: a score of 0 is a score like any other. Over the sum, zeros afterwards come to the same "
+    "as −∞, as softmax keeps the ratios of what is left.",
 )

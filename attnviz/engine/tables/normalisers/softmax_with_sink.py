@@ -1,6 +1,7 @@
 """Softmax with a sink: one more key in the denominator, whose value is nothing."""
 
-from attnviz.settings.rows import Knob, LineRow
+from attnviz.engine.tables.normalisers import softmax
+from attnviz.settings.rows import CellLine, Knob, LineRow
 
 ROW = LineRow(
     kind="normaliser",
@@ -13,4 +14,26 @@ ROW = LineRow(
     "Xiao et al. 2023, arXiv:2309.17453 (sinks that arise without it)",
     plain="softmax with sink",
     knobs=(Knob("sink", "Sink, once or for each head", 0.0, -20.0, 20.0, heads=True),),
+    lines=(
+        CellLine(
+            "largest",
+            "m = max(max(x), sink)",
+            "The largest of the {line} and of the sink",
+            "It will be subtracted from all: no weight changes, and the numbers stay small.",
+            symbol="m",
+        ),
+        CellLine("below", "below = x - m", "Below the largest", "Each score of the {line} minus it.", symbol="u_{@}"),
+        softmax.ROW.lines[2],
+        CellLine(
+            "one", "one = exp(sink - m)", "The sink", "Its exponential, after the same subtraction.", symbol="e^{u_0}"
+        ),
+        CellLine("sum", "total = sum(e) + one", "Their sum", "The exponentials of the whole {line} and of the sink."),
+        CellLine(
+            "weight",
+            "e / total",
+            "The weight",
+            "This exponential over the sum.",
+            brief="{e} of {total} in the {line}, with the sink",
+        ),
+    ),
 )

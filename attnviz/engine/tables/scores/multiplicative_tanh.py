@@ -1,6 +1,7 @@
 """The bilinear score, squeezed by tanh."""
 
-from attnviz.settings.rows import LineRow
+from attnviz.engine.tables.scores import general
+from attnviz.settings.rows import CellLine, LineRow
 
 ROW = LineRow(
     kind="score",
@@ -10,4 +11,9 @@ ROW = LineRow(
     note="The bilinear score squeezed to lie between -1 and 1, so that no key can be far ahead of the others.",
     source="Ma et al. 2017, Interactive Attention Networks, arXiv:1709.00893 (there with a bias)",
     plain="tanh(q W kᵀ)",
+    lines=(
+        *general.ROW.lines[:2],
+        CellLine("sum", "total = sum(products)", "Added up", "The products added up."),
+        CellLine("score", "tanh(total)", "The score", "Squeezed between −1 and 1.", brief="tanh({total}) = {made}"),
+    ),
 )

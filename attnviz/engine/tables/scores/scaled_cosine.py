@@ -1,6 +1,7 @@
 """Scaled cosine: each head learns how sharp its cosines are."""
 
-from attnviz.settings.rows import LineRow
+from attnviz.engine.tables.scores import cosine
+from attnviz.settings.rows import CellLine, LineRow
 
 ROW = LineRow(
     kind="score",
@@ -10,4 +11,18 @@ ROW = LineRow(
     note="Only the directions count, over a temperature τ that each head learns; it is never below 0.01.",
     source="Liu et al. 2021, Swin Transformer V2, arXiv:2111.09883 (scaled cosine attention)",
     plain="q · k / (|q| |k| τ)",
+    lines=(
+        *cosine.ROW.lines[:4],
+        CellLine(
+            "least", "least = max(tau, 0.01)", "The temperature of the head", "The learned τ, but never below 0.01."
+        ),
+        CellLine(
+            "score",
+            "ratio(total, left * right * least)",
+            "The score",
+            "The dot product over both lengths and over τ: the cosine of the angle between query and key, sharpened.",
+            brief="÷ ({left} × {right} × {least}), both lengths and τ = {made}",
+            zero="A vector of zeros has no direction; its cosine with anything counts as 0.",
+        ),
+    ),
 )
