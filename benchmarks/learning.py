@@ -60,8 +60,15 @@ def learned(seeds: int) -> Iterator[str]:
     shares = [previous_word(TASKS["induction"].config(seed=seed, learn_steps=170)) for seed in range(seeds)]
     enough = sum(share >= 0.95 for share in shares) >= math.floor(0.9 * seeds)
     yield told(enough, f"induction, rows of layer 1 that read the previous word most: {np.round(shares, 2).tolist()}")
-    film = learn(TASKS["coreference"].config())
-    yield told(film.right[-1] >= 0.99, f"coreference: right {film.right[-1]:.3f}, crisp only {film.crisp[-1]:.2f}")
+    yield unreadable([learn(TASKS["coreference"].config(seed=seed)) for seed in range(seeds)])
+
+
+def unreadable(films: list[Film]) -> str:
+    """Print the counter-example, which is right in nearly every seed and crisp in few."""
+    right, crisp = ([round(getattr(film, name)[-1], 2) for film in films] for name in ("right", "crisp"))
+    enough = sum(share >= 0.99 for share in right) >= math.floor(0.9 * len(films))
+    fine = enough and sum(share >= 0.9 for share in crisp) <= math.floor(0.5 * len(films))
+    return told(fine, f"coreference, the counter-example: right {right}, but weight in place only {crisp}")
 
 
 def failing() -> Iterator[str]:
