@@ -31,7 +31,7 @@ def test_backwards_is_learned_in_the_worker_with_our_bits(server: Callable[..., 
     browser_page.add_init_script(f"({SENT})()")
     address = {"page": "learn", **url_codec.encode(config)}
     browser_page.goto(f"{server('app.py').url}/?{urlencode(address)}")
-    browser_page.get_by_text("On 200 sentences that it did not learn from, 100% is right").wait_for()
+    browser_page.get_by_text("On 200 other sentences 100% is right").wait_for()
     (answer,) = browser_page.evaluate("window.films")
     job = exchange.job(config, 80, 80)
     assert job is not None
@@ -43,6 +43,34 @@ def test_backwards_is_learned_in_the_worker_with_our_bits(server: Callable[..., 
         theirs, ours = (hashed(each) for each in (frames.layers(step), film.at(step)))
         assert theirs == ours, step
     assert run(config)["w_q"].array.tobytes() == frames.layers(80)[0]["w_q"].tobytes()
+
+
+TAGGED = "() => [...document.querySelectorAll('.js-plotly-plot')].map((chart) => chart.tag ?? '')"
+
+
+def test_no_chart_is_built_anew_while_the_film_is_played(server: Callable[..., Any], browser_page: Any) -> None:
+    config = TASKS["translation"].config()
+    address = {"page": "learn", **url_codec.encode(config)}
+    browser_page.goto(f"{server('app.py').url}/?{urlencode(address)}")
+    browser_page.locator(".st-key-learn-layer0 .heatmaplayer image").wait_for(state="attached")
+    browser_page.locator(".st-key-learn-loss .js-plotly-plot .trace").first.wait_for(state="attached")
+    browser_page.evaluate(
+        "document.querySelectorAll('.js-plotly-plot').forEach((chart, n) => (chart.tag = `kept${n}`))"
+    )
+    browser_page.get_by_role("button", name="Play", exact=True).click()
+    browser_page.locator(".attn-mark[data-step='0']").wait_for(state="attached")
+    browser_page.locator(f".attn-mark[data-step='{learn(config).best}']").wait_for(state="attached")
+    assert browser_page.evaluate(TAGGED) == ["kept0", "kept1", "kept2"]
+    mark, axis = browser_page.evaluate(
+        """(step) => {
+          const chart = document.querySelector(".st-key-learn-loss .js-plotly-plot");
+          const axis = chart._fullLayout.xaxis;
+          const left = chart.getBoundingClientRect().left + axis._offset + axis.d2p(step);
+          return [document.querySelectorAll(".attn-mark i")[1].getBoundingClientRect().left, left];
+        }""",
+        learn(config).best,
+    )
+    assert abs(mark - axis) < 2
 
 
 def hashed(layers: list[dict[str, Any]]) -> str:

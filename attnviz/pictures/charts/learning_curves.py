@@ -5,23 +5,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attnviz.pictures.charts.variance_charts import FAINT, GREY
+from attnviz.pictures.charts.variance_charts import FAINT
 from attnviz.settings.language import Words
 
 HEIGHT, NAME = 124, 16  # pixels of a chart, and of the name of its axis
+ROOM = 0.06
+"""Of the axis, beside the first and the last step."""
 COLOURS = {"loss": "#b23a2e", "right": "#1f5fa8", "crisp": "#0f8a5f"}
 NAMES = Words({"loss": "Loss", "right": "Right", "crisp": "Weight in place", "step": "Steps of learning"})
 
 
-def loss_chart(steps: Sequence[int], loss: Sequence[float], at: int) -> dict[str, Any]:
-    """Draw the loss over the steps on a logarithmic axis, with a mark at one of them."""
-    return {"data": [_line(steps, "loss", loss)], "layout": _layout(at, {"type": "log", "dtick": 1})}
+def loss_chart(steps: Sequence[int], loss: Sequence[float]) -> dict[str, Any]:
+    """Draw the loss over the steps on a logarithmic axis."""
+    return {"data": [_line(steps, "loss", loss)], "layout": _layout(steps, {"type": "log", "dtick": 1})}
 
 
-def share_chart(steps: Sequence[int], right: Sequence[float], crisp: Sequence[float], at: int) -> dict[str, Any]:
-    """Draw what share is right and what weight lies where it should, with a mark at one step."""
+def share_chart(steps: Sequence[int], right: Sequence[float], crisp: Sequence[float]) -> dict[str, Any]:
+    """Draw what share is right and what weight lies where it should."""
     lines = [_line(steps, "right", right), _line(steps, "crisp", crisp)]
-    return {"data": lines, "layout": _layout(at, {"range": [0, 1.03], "dtick": 0.5}, named=False)}
+    return {"data": lines, "layout": _layout(steps, {"range": [0, 1.03], "dtick": 0.5}, named=False)}
+
+
+def fraction(steps: Sequence[int], at: int) -> float:
+    """Return where a step lies on the axis of the steps: 0 at its left end, 1 at its right end.
+
+    >>> fraction((0, 50, 100), 50)
+    0.5
+    """
+    first, last = _ends(steps)
+    return (at - first) / (last - first)
+
+
+def _ends(steps: Sequence[int]) -> tuple[float, float]:
+    """Return the ends of the axis, with room for half a marker."""
+    room = max(steps[-1], 1) * ROOM
+    return -room, max(steps[-1], 1) + room
 
 
 def _line(steps: Sequence[int], name: str, values: Sequence[float]) -> dict[str, Any]:
@@ -37,10 +55,9 @@ def _line(steps: Sequence[int], name: str, values: Sequence[float]) -> dict[str,
     }
 
 
-def _layout(at: int, y: dict[str, Any], *, named: bool = True) -> dict[str, Any]:
+def _layout(steps: Sequence[int], y: dict[str, Any], *, named: bool = True) -> dict[str, Any]:
     """The axes; `named` where the one of the steps has its name below it, and not only below the chart that follows."""
     axis = {"fixedrange": True, "zeroline": False, "gridcolor": FAINT}
-    mark = {"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
     return {
         "template": "none",
         "height": HEIGHT + NAME * named,
@@ -49,7 +66,6 @@ def _layout(at: int, y: dict[str, Any], *, named: bool = True) -> dict[str, Any]
         "plot_bgcolor": "rgba(0,0,0,0)",
         "showlegend": True,
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        "xaxis": axis | ({"title": {"text": NAMES["step"], "standoff": 6}} if named else {}),
+        "xaxis": axis | {"range": _ends(steps)} | ({"title": {"text": NAMES["step"], "standoff": 6}} if named else {}),
         "yaxis": axis | y,
-        "shapes": [mark | {"line": {"color": GREY, "width": 1, "dash": "dot"}}],
     }

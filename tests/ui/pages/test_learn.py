@@ -16,7 +16,7 @@ from attnviz.engine.learning import film as films
 from attnviz.engine.learning.trainer import Trainer
 from attnviz.engine.tasks.tasks import GAMES
 from attnviz.settings import url_codec
-from attnviz.ui.pages import learn as page
+from attnviz.ui.panels.learning import frame, opening
 from attnviz.ui.session import learner
 from tests.page_figures import figures, numbers
 from tests.ui.test_app import clean, drawn, expected, opened, said
@@ -33,11 +33,21 @@ def maps(at: AppTest) -> list[np.ndarray]:
     return [drawn(numbers(figure)) for figure in figures(at) if figure["data"][0]["type"] == "heatmap"]
 
 
-def test_the_page_opens_without_learning_anything_and_a_task_is_one_press_away() -> None:
-    at = opened(page="learn")
+def test_the_page_opens_with_a_film_without_learning_anything_and_a_task_is_one_press_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    films._LEARNERS.clear()
+    with monkeypatch.context() as here:
+        here.setattr(Trainer, "advance", lambda self: pytest.fail("something is learned"))
+        at = opened(page="learn")
     assert clean(at)
     assert "see a head learn it" in said(at)
     assert "frame" not in {each.key for each in at.select_slider}
+    best = opening.setting()
+    for shown, step in zip(maps(at), (0, 20, best.learn_steps), strict=True):
+        config = TASKS["translation"].config(learn_steps=step)
+        np.testing.assert_allclose(shown, expected(run(config)["weights"].array), atol=1e-7)
+    assert at.query_params == {"v": "1", "page": "learn"}, "the visitor's own setting stays"
     at.button(key="task-backwards").click().run()
     assert clean(at)
     config = TASKS["backwards"].config()
@@ -45,6 +55,25 @@ def test_the_page_opens_without_learning_anything_and_a_task_is_one_press_away()
     np.testing.assert_allclose(maps(at)[0], expected(run(config)["weights"].array), atol=1e-7)
     assert "they mean nothing outside that task" in said(at)
     assert "After 80 steps it says: g e f a c d a b." in said(at)
+
+
+def test_the_film_of_the_opening_can_be_played() -> None:
+    at = opened(page="learn", sentence="a dog")
+    at.button(key="play").click().run()
+    assert clean(at)
+    assert at.query_params["initialiser"] == "learned"
+    assert at.query_params["learn_steps"] == str(opening.setting().learn_steps)
+    assert "After 0 steps it says" in said(at)
+
+
+def test_no_frame_changes_the_charts_that_the_browser_is_told() -> None:
+    told = []
+    for step in (0, 40, 80):
+        at = learning(learn_steps=step)
+        charts = [element.proto for element in at.get("plotly_chart")]
+        told.append([(chart.id, chart.spec) for chart in charts])
+        assert f'data-step="{step}"' in " ".join(element.proto.body for element in at.get("html"))
+    assert told[0] == told[1] == told[2]
 
 
 def test_the_slider_shows_another_frame_and_the_link_keeps_it() -> None:
@@ -72,10 +101,10 @@ def test_another_example_is_a_sentence_of_the_task() -> None:
 
 def test_outlines_stand_where_the_last_layer_should_look() -> None:
     config = TASKS["recall"].config(learn_steps=1)
-    one, two = page._maps(run(config), ["a", "b"])
+    one, two = frame.maps(run(config), ["a", "b"])
     assert one.wanted == ()
     assert two.wanted == ((0, 8, 3),)
-    assert page._maps(run(TASKS["recall"].config(sentence="tom zebra", learn_steps=1)), ["a", "b"])[-1].wanted == ()
+    assert frame.maps(run(TASKS["recall"].config(sentence="tom zebra", learn_steps=1)), ["a", "b"])[-1].wanted == ()
 
 
 def test_what_is_taken_away_is_learned_beside_and_listed() -> None:
@@ -127,7 +156,7 @@ def test_what_comes_with_the_package_is_shown_without_learning(monkeypatch: pyte
     monkeypatch.setattr(Trainer, "advance", lambda self: pytest.fail("something is learned"))
     at = learning("induction")
     assert clean(at)
-    assert "100% is right" in said(at)
+    assert "On 200 other sentences 100% is right" in said(at)
     with pytest.raises(pytest.fail.Exception):
         learn(TASKS["induction"].config(seed=1))
     films._LEARNERS.clear()
@@ -214,7 +243,7 @@ def test_a_link_makes_the_server_learn_no_longer_than_moments(monkeypatch: pytes
     assert "it begins only if you want it" in said(at)
     at.button(key="learn-on-server").click().run()
     assert clean(at)
-    assert "On 200 sentences" in said(at)
+    assert "On 200 other sentences" in said(at)
 
 
 @pytest.mark.parametrize("hostile", [{"task": "chess"}, {"learn_steps": "1e99"}, {"learn_rate": "nan"}, {"frame": "9"}])
