@@ -79,9 +79,9 @@ def links(n: int = HOW_MANY, seed: int = 1) -> list[str]:
 
 def place(trace: Trace, selection: Selection) -> ExportTarget:
     """The part of a run that is written, as far as the run has it."""
-    layer = min(selection.layer, len(trace.layers))
+    layer = min(selection.layer, len(trace.layers) - 1)
     head, query, key = (
-        given if given is None or given <= most else None
+        given if given is None or given < most else None
         for given, most in zip(
             (selection.head, selection.query, selection.key),
             (len(trace.layers[0]["weights"].array), len(trace.query_tokens), len(trace.key_tokens)),

@@ -11,6 +11,7 @@ from attnviz.arrays import Array
 from attnviz.engine.records.config import Config
 from attnviz.engine.run import run
 from attnviz.engine.tables.initialisers import INITIALISERS
+from attnviz.settings.counting import ordinal
 
 
 def mean_weights(config: Config, seeds: Sequence[int], layer: int = 0) -> Array:
@@ -21,7 +22,7 @@ def mean_weights(config: Config, seeds: Sequence[int], layer: int = 0) -> Array:
     if not seeds:
         raise ValueError("no seeds are given; give one or more")
     # What a layer reads does not depend on those above it; what it has learned does.
-    needed = config if INITIALISERS[config.initialiser].learned else replace(config, n_layers=layer + 1)
+    needed = config if INITIALISERS[config.initialiser].learned else replace(config, n_layers=ordinal(layer))
     total = sum(run(replace(needed, seed=seed)).layers[layer]["weights"].array for seed in seeds)
     return np.asarray(total) / len(seeds)
 

@@ -12,6 +12,7 @@ from attnviz.arrays import Array
 from attnviz.engine.backward.gradients import Gradients
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 
 MASKED = r"\frac{\partial L}{\partial \hat s_{ij}}"
@@ -105,7 +106,7 @@ def _through_normaliser(g: Array, column: Array, here: int, write: NumberFormat)
         write.products(g, column, here),
         write.number(value),
     ]
-    sentence = SENTENCES["masked"].format(key=here + 1)
+    sentence = SENTENCES["masked"].format(key=ordinal(here))
     return SlopeLine("masked", TITLES["masked"], sentence, value, aligned(chain(MASKED, members)))
 
 

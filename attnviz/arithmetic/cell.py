@@ -18,6 +18,7 @@ from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.normalisers import Normaliser
 from attnviz.formula.graph import Formula
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import translate
 
 
@@ -83,9 +84,9 @@ def derive(trace: Trace, layer: int, head: int, query: int, key: int, digits: in
     """
     place = CellPosition(trace, layer, head, query, key)
     facts = {
-        "i": query + 1,
-        "j": key + 1,
-        "h": head + 1,
+        "i": ordinal(query),
+        "j": ordinal(key),
+        "h": ordinal(head),
         "line": translate("row") if place.over_keys else translate("column"),
     }
     sizes = {name: largest(step.array) for name, step in place.steps.items()}
@@ -272,7 +273,7 @@ def _weight(derivation: Derivation, place: CellPosition, symbol: str) -> None:
     """Add the lines from the scores of the whole row, which are called `symbol`, to the weight."""
     x = place.line
     at = place.key if place.over_keys else place.query
-    each = f"{place.query + 1},l" if place.over_keys else f"l,{place.key + 1}"
+    each = f"{ordinal(place.query)},l" if place.over_keys else f"l,{ordinal(place.key)}"
     name = symbol.replace("@", each)
     divided = f"z_{{{each.replace('l', '@')}}}"
     line = NormalisedSlice(
@@ -304,12 +305,12 @@ def _output(derivation: Derivation, place: CellPosition) -> None:
     V = place.steps["values"].array[place.kv_head, :, : place.d_v]
     part = place.steps["allowed"].array[place.query][:, None] | np.isfinite(V)
     V = np.where(part, V, 0.0)  # what is forbidden takes no part: 0 times infinity would be NaN
-    i, a = place.query + 1, A[place.key]
+    i, a = ordinal(place.query), A[place.key]
     seen = derivation.seen(V[place.key], derivation.sizes["values"])
     derivation.add_line(
         "share",
         Equation(
-            rf"a_{{{derivation.ij}}}\, v_{{{place.key + 1}}}", [row([derivation.fmt.product(a, x) for x in seen])]
+            rf"a_{{{derivation.ij}}}\, v_{{{ordinal(place.key)}}}", [row([derivation.fmt.product(a, x) for x in seen])]
         ),
         Result(a * V[place.key], {"weight": a, "value": V[place.key]}, beside=abs(a) * derivation.sizes["values"]),
         words="share" if np.isfinite(v).all() or place.may else "share_of_forbidden",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from attnviz.engine.records.anatomy import FilePlace
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 
 WORDS = Words(
@@ -36,7 +37,7 @@ def column(at: FilePlace, symbol: str, column: int, head: int = 0) -> str:
     'Column 6 of W_Q is query.weight[69] in model.safetensors.'
     """
     which = "entry" if at.axis == "entry" else "one"
-    return WORDS[which].format(d=column + 1, symbol=symbol, place=at.at(column, head), **_more(at))
+    return WORDS[which].format(d=ordinal(column), symbol=symbol, place=at.at(column, head), **_more(at))
 
 
 def _more(at: FilePlace) -> dict[str, str]:

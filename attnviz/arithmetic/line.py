@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from attnviz.arithmetic.latex_numbers import VERTICAL_DOTS, Member, NumberFormat, aligned, chain, shown_entries
 from attnviz.arithmetic.line_words import EDITED, EDITED_TO, EDITED_VECTOR, LINES, SETTLED
 from attnviz.arrays import Array
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import translate
 
 Bars = tuple[tuple[str, float], ...]
@@ -177,7 +178,7 @@ class Derivation:
         if edited:
             lines += self._edited_to(value, keep)
             sentence += " " + self._edited(computed, value)
-        labelled = tuple((bars(d + 1), float(x)) for d, x in enumerate(value)) if bars else ()
+        labelled = tuple((bars(ordinal(d)), float(x)) for d, x in enumerate(value)) if bars else ()
         operands = {key: _number(number) for key, number in result.operands.items()}
         made = operands, computed, value, aligned(lines), result.step
         self.lines.append(
@@ -212,7 +213,7 @@ class Derivation:
                 above.append(VERTICAL_DOTS)
                 continue
             *lines, last = self.fmt.products(x_seen, W_seen[:, d], keep, plus[d])
-            above += chain(f"{symbols[1]}{d + 1}}}", [[*lines, f"{last} = {self.fmt.number(seen[d])}"]])
+            above += chain(f"{symbols[1]}{ordinal(d)}}}", [[*lines, f"{last} = {self.fmt.number(seen[d])}"]])
         operands = {"x": x, "W": W} if b is None else {"x": x, "W": W, "b": b}
         size = np.abs(x) @ np.abs(W) + np.abs(plus)
         result = Result(computed, operands, recorded, step, size, beside)

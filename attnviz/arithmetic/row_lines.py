@@ -19,6 +19,7 @@ from attnviz.formula.graph import REDUCTIONS, Formula, Node
 from attnviz.formula.numbers import Numbers
 from attnviz.formula.reader import parse
 from attnviz.readings.latex import Latex
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import translate
 from attnviz.settings.rows import CellLine, KnobValue
 
@@ -33,7 +34,7 @@ def score(derivation: Derivation, place: CellPosition, its: Score, q: Array, k: 
     numbers = typed_lines.score_numbers(place, formula, q, k)
     exact = typed_lines.score_numbers(place, its.definition, q, k)(its.definition.root).item()
     sizes = {"q": derivation.sizes["queries"], "k": derivation.sizes["keys"]}
-    writer = _Writer(derivation, formula, numbers, sizes, (str(place.query + 1), str(place.key + 1)))
+    writer = _Writer(derivation, formula, numbers, sizes, (str(ordinal(place.query)), str(ordinal(place.key))))
     plus = "" if off or not its.biases else translate(" and b")
     for line in its.lines[:-1]:
         writer.write(line, dimension, plus=plus)
@@ -55,7 +56,7 @@ def weight(derivation: Derivation, place: CellPosition, its: Normaliser, line: N
     given = {"s": line.x[None, None, :, None], "T": np.full((1, 1, 1, 1), line.T)}
     numbers = Numbers(replace(numbers.arrays, values={**numbers.arrays.values, **given}))
     sizes = {"s": derivation.sizes["masked"], "x": derivation.sizes["masked"] / line.T}
-    writer = _Writer(derivation, formula, numbers, sizes, (str(place.query + 1), str(place.key + 1)), line)
+    writer = _Writer(derivation, formula, numbers, sizes, (str(ordinal(place.query)), str(ordinal(place.key))), line)
     for each in its.lines[:-1]:
         writer.write(each, line.label)
     computed = Result(writer.last, recorded=line.recorded, step="weights")
@@ -96,7 +97,7 @@ class _Writer:
         self._to, self._formula, self._numbers, self._line = derivation, formula, numbers, line
         self._names = {id(node): name for name, node in formula.named.items()}
         self._sizes: dict[int, float] = {}
-        self._symbols, self._entries = _Symbols(places, str(line.at + 1) if line else ""), Latex(places)
+        self._symbols, self._entries = _Symbols(places, str(ordinal(line.at)) if line else ""), Latex(places)
         for node in formula.nodes:
             self._sizes[id(node)] = self._size(node, sizes)
             if line and node.op == "variable" and node.name in ("s", "x", "T"):

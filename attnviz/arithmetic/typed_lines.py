@@ -16,12 +16,13 @@ from attnviz.formula.graph import REDUCTIONS, Formula, Node
 from attnviz.formula.names import NUMBERS, STEPS
 from attnviz.formula.numbers import Numbers
 from attnviz.readings.cell import Line, cell
+from attnviz.settings.counting import ordinal
 
 
 def score(derivation: Derivation, place: CellPosition, formula: Formula, q: Array, k: Array) -> Array:
     """Write the lines of a typed score, from the vectors of one query and one key; hand back the score."""
     numbers = score_numbers(place, formula, q, k)
-    names = str(place.query + 1), str(place.key + 1)
+    names = str(ordinal(place.query)), str(ordinal(place.key))
     *before, last = cell(formula, numbers, derivation.fmt.factor, names)
     for line in before:
         _write(derivation, formula, numbers, line)
@@ -46,7 +47,9 @@ def _recorded(formula: Formula, place: CellPosition) -> list[str]:
 def weight(derivation: Derivation, place: CellPosition, formula: Formula, line: NormalisedSlice) -> None:
     """Write the lines of a typed normaliser, from the scores of the whole row to the weight of one key."""
     numbers = weight_numbers(place, line)
-    *before, last = cell(formula, numbers, derivation.fmt.factor, (str(place.query + 1), str(place.key + 1)), line.at)
+    *before, last = cell(
+        formula, numbers, derivation.fmt.factor, (str(ordinal(place.query)), str(ordinal(place.key))), line.at
+    )
     for each in before:
         _write(derivation, formula, numbers, each, line)
     _last(derivation, formula, numbers, last, f"a_{{{derivation.ij}}}", "weight", line.recorded)

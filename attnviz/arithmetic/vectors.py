@@ -14,6 +14,7 @@ from attnviz.arithmetic.line import Derivation, Equation, MatVec, Result, dimens
 from attnviz.arrays import Array
 from attnviz.engine.external import first_steps
 from attnviz.engine.records.pretrained import anatomy_of
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate
 
 HEADS = Words(
@@ -70,7 +71,7 @@ def _given(derivation: Derivation, place: CellPosition, kind: Kind) -> Array:
     """Return a vector that was brought along."""
     return derivation.add_line(
         kind.name,
-        Equation(f"{kind.letter}_{{{kind.row + 1}}}"),
+        Equation(f"{kind.letter}_{{{ordinal(kind.row)}}}"),
         Result(
             place.steps[kind.step].array[kind.head, kind.row, : kind.width],
             step=kind.step,
@@ -84,7 +85,7 @@ def _given(derivation: Derivation, place: CellPosition, kind: Kind) -> Array:
 def _projected(derivation: Derivation, place: CellPosition, kind: Kind, symbol: str, step: str) -> Array:
     matrix, bias = f"w_{kind.letter}", f"b_{kind.letter}"
     b = place.steps[bias].array[kind.head, : kind.width] if bias in place.steps else None
-    upper, at, number = kind.letter.upper(), kind.row + 1, kind.head + 1
+    upper, at, number = kind.letter.upper(), ordinal(kind.row), ordinal(kind.head)
     formula = f"x_{{{at}}} W_{upper}^{{({number})}}" + ("" if b is None else f" + b_{upper}^{{({number})}}")
     return derivation.add_matvec(
         kind.name,
@@ -107,7 +108,7 @@ def _projected(derivation: Derivation, place: CellPosition, kind: Kind, symbol: 
 def _owner(place: CellPosition, kind: Kind) -> str:
     size = place.config.group_size
     which = "one" if kind.name == "query" or size == 1 else "shared"
-    return HEADS[which].format(head=kind.head + 1, first=kind.head * size + 1, last=(kind.head + 1) * size)
+    return HEADS[which].format(head=ordinal(kind.head), first=ordinal(kind.head * size), last=ordinal(kind.head) * size)
 
 
 def _normed(derivation: Derivation, place: CellPosition, kind: Kind, y: Array) -> Array:
@@ -123,11 +124,11 @@ def _normed(derivation: Derivation, place: CellPosition, kind: Kind, y: Array) -
             above.append(VERTICAL_DOTS)
         else:
             parts = rf"\frac{{{fmt.number(y[d])}}}{{\rho}} \cdot {fmt.factor(g[d])} = {fmt.number(made[d])}"
-            above += chain(rf"\hat {letter}_{{{kind.row + 1},{d + 1}}}", [parts])
+            above += chain(rf"\hat {letter}_{{{ordinal(kind.row)},{ordinal(d)}}}", [parts])
     return derivation.add_line(
         f"normed_{kind.name}",
         Equation(
-            rf"\hat {letter}_{{{kind.row + 1}}}", [rf"\tfrac{{1}}{{\rho}}\, \tilde {letter} \odot g"], above=above
+            rf"\hat {letter}_{{{ordinal(kind.row)}}}", [rf"\tfrac{{1}}{{\rho}}\, \tilde {letter} \odot g"], above=above
         ),
         Result(
             made,
@@ -169,15 +170,15 @@ def _rotated(derivation: Derivation, place: CellPosition, kind: Kind, y: Array, 
             above.append(VERTICAL_DOTS)
         elif d in places:
             pair, at = places[d]
-            entry = f"{kind.letter}_{{{kind.row + 1},{d + 1}}}"
+            entry = f"{kind.letter}_{{{ordinal(kind.row)},{ordinal(d)}}}"
             rotated = derivation.fmt.number(derivation.seen(made[d], derivation.sizes[kind.step]))
             ends = y_seen[first[pair]], y_seen[second[pair]]
             above += chain(entry, [f"{_entry(derivation, ends, angles[pair], at)} = {rotated}"])
     return derivation.add_line(
         f"turned_{kind.name}",
         Equation(
-            f"{kind.letter}_{{{kind.row + 1}}}",
-            [rf"R_{{{kind.row}}}\, {symbol}_{{{kind.row + 1}}}"],
+            f"{kind.letter}_{{{ordinal(kind.row)}}}",
+            [rf"R_{{{kind.row}}}\, {symbol}_{{{ordinal(kind.row)}}}"],
             above=above,
         ),
         Result(

@@ -15,6 +15,7 @@ from attnviz.engine.records.trace import STEPS
 from attnviz.engine.run import run
 from attnviz.lessons.catalogue import read_lesson
 from attnviz.lessons.lesson import Lesson, Slide
+from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 
 MOST_SLIDES = 40
@@ -61,8 +62,8 @@ def _gone_through(lesson: Lesson, slide: Slide) -> None:
     unknown = [step for step in slide.steps if step not in STEPS]
     if unknown or not slide.steps:
         raise ConfigError(f"steps names {unknown or 'nothing'}; choose from {', '.join(STEPS)}")
-    if not 1 <= slide.layer <= lesson.on(slide).n_layers:
-        raise ConfigError(f"layer is {slide.layer}; the setting has {lesson.on(slide).n_layers}")
+    if slide.layer not in range(lesson.on(slide).n_layers):
+        raise ConfigError(f"layer is {ordinal(slide.layer)}; the setting has {lesson.on(slide).n_layers}")
     missing = [name for name in (slide.control.measures if slide.control else ()) if name not in MEASURES]
     if missing:
         raise ConfigError(f"there is no measure {missing[0]!r}; choose from {', '.join(MEASURES)}")

@@ -135,7 +135,7 @@ def run_of(question: Question, own: Trace, trace: Trace) -> Trace:
 
 def pictures(slide: Slide, question: Question, found: ResolvedQuestion, own: Trace, trace: Trace) -> tuple[Stage, ...]:
     """Return the pictures of a slide while its question is open; none of them holds a number that gives it away."""
-    layer, whole = slide.layer - 1, is_whole(question)
+    layer, whole = slide.layer, is_whole(question)
     names = slide.steps if whole else open_steps(slide, found)
     shown = slides.pictures(run_of(question, own, trace), layer, names)
     return tuple(slides.without_caption(each if whole else _covered(each, found)) for each in shown)

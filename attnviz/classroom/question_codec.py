@@ -13,6 +13,7 @@ from typing import Any
 from attnviz.classroom.own_words import PROMPTS
 from attnviz.classroom.question_kinds import ASK
 from attnviz.lessons.lesson import Question
+from attnviz.settings.counting import ordinals
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words, translate, translated_fields
 
@@ -103,8 +104,8 @@ LISTS: dict[str, Sequence[Value]] = {
     "says": tuple(SAYS),
     "prompt": tuple(PROMPTS),
     "tolerance": (0.005, 0.05, 0.0005),
-    "layer": range(1, MOST_LAYERS + 1),
-    **{name: range(1, MOST_PLACES + 1) for name in ("head", "query", "key", "column")},
+    "layer": ordinals(MOST_LAYERS),
+    **{name: ordinals(MOST_PLACES) for name in ("head", "query", "key", "column")},
 }
 """The choices for each position; the first is the default."""
 

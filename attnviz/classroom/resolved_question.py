@@ -15,6 +15,7 @@ from attnviz.arithmetic.line import ArithmeticLine
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.run import run
+from attnviz.settings.counting import index, ordinal
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.sentences import Sentence
@@ -159,7 +160,7 @@ class QuestionContext:
 
     def __post_init__(self) -> None:
         if not 0 <= self.layer < len(self.trace.layers):
-            raise ValueError(PROBLEMS["no_layer"].format(given=self.layer + 1, n=len(self.trace.layers)))
+            raise ValueError(PROBLEMS["no_layer"].format(given=ordinal(self.layer), n=len(self.trace.layers)))
 
     @property
     def steps(self) -> dict[str, Step]:
@@ -184,7 +185,7 @@ class QuestionContext:
             number = required(name, at)
         if not 1 <= number <= n:
             raise ValueError(PROBLEMS["outside"].format(name=name, given=number, step=step.name, n=n))
-        return int(number - 1) // shared
+        return index(int(number)) // shared
 
     def of_head(self, name: str, at: Mapping[str, Any]) -> Array:
         """Return the numbers of a step in the head that is asked about, the first if none is named."""

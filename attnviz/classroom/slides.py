@@ -15,6 +15,7 @@ from attnviz.engine.run import run
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.pictures import comparison, pipeline_strip, stages
 from attnviz.pictures.stage_record import Stage
+from attnviz.settings.counting import index
 from attnviz.settings.language import Words, translate
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
@@ -63,7 +64,7 @@ def format_number(x: float) -> str:
 
 
 def _number(trace: Trace, named: re.Match[str]) -> float:
-    place = [int(number) - 1 for number in named[2].split(".")[1:]]
+    place = [index(int(number)) for number in named[2].split(".")[1:]]
     try:
         layer = 0 if named[1] in trace.around else place.pop(0)
         array = step_names.steps(trace, layer)[named[1]].array
@@ -91,7 +92,7 @@ def _picture(trace: Trace, found: Mapping[str, Step], layer: int, name: str) -> 
 
 def rows(slide: Slide, own: Trace, trace: Trace) -> list[tuple[Stage, ...]]:
     """Return all pictures of a slide, a row at a time; a change that its question asks about is drawn with them."""
-    layer, question = slide.layer - 1, slide.question
+    layer, question = slide.layer, slide.question
     if slide.beside:
         return [beside(own, trace, layer, name) for name in slide.steps]
     found = [pictures(trace, layer, slide.steps)]
@@ -126,7 +127,7 @@ def can_be_reseeded(lesson: Lesson, slide: Slide) -> bool:
         return False
     before, after = (run(lesson.on(slide, seed)) for seed in (None, next_seed(lesson, 1)))
     step = {"number": question.at.get("step"), "sum": question.at.get("step", "weights")}.get(question.kind, "weights")
-    one, other = (step_names.steps(each, slide.layer - 1)[str(step)].array for each in (before, after))
+    one, other = (step_names.steps(each, slide.layer)[str(step)].array for each in (before, after))
     return not np.array_equal(one, other) and not np.allclose(one, other, equal_nan=True)
 
 

@@ -23,6 +23,7 @@ from attnviz.engine.run import formulas_of, mask_of
 from attnviz.engine.run_notes import note_empty_rows
 from attnviz.engine.tables.masks import MASKS, Tokens
 from attnviz.engine.tables.scores import SCORES, Score, of_formula
+from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import number, settings, switch, widths
 from attnviz.settings.language import translate
@@ -296,7 +297,9 @@ def _trace(
         layer = Steps(translate("layer {n}", n=at), sizes)
         record(layer, at, all_notes)
         if "masked" in layer:
-            note_empty_rows(layer, config, translate("layer {n}, ", n=at + 1) if config.n_layers > 1 else "", all_notes)
+            note_empty_rows(
+                layer, config, translate("layer {n}, ", n=ordinal(at)) if config.n_layers > 1 else "", all_notes
+            )
         layers.append(layer)
     result = list(layers[-1].values())[-1]
     return Trace(

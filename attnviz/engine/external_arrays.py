@@ -13,6 +13,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.numerics.tensors import real
+from attnviz.settings.counting import ordinal, ordinals
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, translate
 
@@ -108,7 +109,9 @@ def where(place: tuple[Any, ...], shape: tuple[int, ...]) -> str:
     """
     names = ("layer", "head", "row", "column")[-len(shape) :]
     numbered = zip(names, place, shape)
-    return ", ".join(PLACES[name].format(n=int(i) + 1) for name, i, n in numbered if n > 1 or name in ("row", "column"))
+    return ", ".join(
+        PLACES[name].format(n=ordinal(int(i))) for name, i, n in numbered if n > 1 or name in ("row", "column")
+    )
 
 
 def _attentions(name: str, given: Any) -> Any:
@@ -217,7 +220,7 @@ def tokens_of(
 
 def _named(axis: str, tokens: Sequence[str] | None, n: int) -> tuple[str, ...]:
     if tokens is None:
-        return tuple(str(place + 1) for place in range(n))
+        return tuple(str(number) for number in ordinals(n))
     if isinstance(tokens, str) or not all(isinstance(token, str) for token in tokens):
         raise ConfigError(TOKENS[axis].format(given=f"{tokens!r:.60}"))
     if len(tokens) != n:

@@ -27,6 +27,7 @@ from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.tokenisers import PAD
+from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import translate
 
@@ -90,7 +91,7 @@ def _run(config: Config, projections: Projections | Sequence[Projections] | None
         )
         parameters = Parameters(layer, config, f"layer{i}", found[i], hand, kept[i])
         X = _layer(layer, parameters, config, X, X_kv, (query_tokens, key_tokens))
-        where = translate("layer {n}, ", n=i + 1) if config.n_layers > 1 else ""
+        where = translate("layer {n}, ", n=ordinal(i)) if config.n_layers > 1 else ""
         note_empty_rows(layer, config, where, notes)
         notes += parameters.unmet_goals(where)
         parameters.check_used()

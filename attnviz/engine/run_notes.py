@@ -11,6 +11,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.trace import Steps
 from attnviz.engine.tables import masks
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Plural, Words
 
 NOTES = Words(
@@ -52,13 +53,15 @@ def note_empty_rows(layer: Steps, config: Config, where: str, notes: list[str]) 
     """Add to the notes the rows that take nothing, and why."""
     nothing = np.isneginf(layer["masked"].array).all(axis=-1).all(axis=0)
     if nothing.any():
-        rows = ", ".join(str(i + 1) for i in np.flatnonzero(nothing))
+        rows = ", ".join(map(str, ordinal(np.flatnonzero(nothing))))
         note = EMPTY.format(n=int(nothing.sum()), where=where, rows=rows)
         notes.append(note[0].upper() + note[1:])
     zero = (layer["weights"].array.sum(axis=-1) == 0) & ~np.isneginf(layer["masked"].array).all(axis=-1)
     zero &= (layer["masked"].array <= 0).all(axis=-1)
     if zero.any():
-        listed = ", ".join(NOTES["row"].format(head=h + 1, row=i + 1) for h, i in np.argwhere(zero)[:6])
+        listed = ", ".join(
+            NOTES["row"].format(head=ordinal(int(h)), row=ordinal(int(i))) for h, i in np.argwhere(zero)[:6]
+        )
         more = int(zero.sum()) - 6
         note = NOTES["more_zero" if more > 0 else "zero"].format(where=where, listed=listed, n=more)
         notes.append(note[0].upper() + note[1:])

@@ -25,6 +25,7 @@ from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.scores import SCORES
 from attnviz.engine.tables.tokenisers import PAD
+from attnviz.settings.counting import ordinal
 from attnviz.settings.fields import default, settings
 from attnviz.settings.language import Plural, Words, translate
 
@@ -188,7 +189,7 @@ class SolvedHeads:
             share = min(found)[0]
             i = min(i for other, i, _ in found if other <= share + ROUNDING)
             heads, down = _heads([h for *_, h in found]), np.floor((share + ROUNDING) * 100) / 100
-            row = {"row": i + 1, "token": self._query_tokens[i]}
+            row = {"row": ordinal(i), "token": self._query_tokens[i]}
             notes.append(translate(MISSED, where=where, heads=heads, goal=goal, share=down, **row, why=why))
         return [note[0].upper() + note[1:] for note in notes + self._halves(where)]
 
@@ -319,7 +320,7 @@ def _wide(W: Array, shape: tuple[int, ...]) -> Array:
 
 
 def _heads(heads: list[int]) -> str:
-    named = [str(h + 1) for h in heads]
+    named = [str(ordinal(h)) for h in heads]
     if len(named) == 1:
         return translate("head {n}", n=named[0])
     return translate("heads {heads} and {last}", heads=", ".join(named[:-1]), last=named[-1])

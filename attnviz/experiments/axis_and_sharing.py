@@ -15,6 +15,7 @@ from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.pictures.stage_record import Stage
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Plural, Words, translate, translate_all
 from attnviz.text import cost_ledger
 from attnviz.text.cell_sentence import percent
@@ -109,7 +110,7 @@ def _masked(sides: dict[str, Trace], layer: int, weights: dict[str, Array], may:
             if n and may.shape[-2] > 1:
                 sentences.append(CASES[case].format(n=COLUMNS.format(n=n)))
     if layer > 0:
-        sentences.append(CASES["layers"].format(layer=layer + 1))
+        sentences.append(CASES["layers"].format(layer=ordinal(layer)))
     return sentences
 
 

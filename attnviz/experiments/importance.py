@@ -6,6 +6,7 @@ import pandas as pd
 
 from attnviz.analysis.importance import MEASURES, Importance
 from attnviz.engine.records.trace import Trace
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Plural, Words
 from attnviz.text.number_format import short
 
@@ -37,7 +38,7 @@ ROWS = Plural("The mean of {n} row of {all} in this layer.", "The mean of {n} ro
 def row_table(trace: Trace, found: Importance, place: tuple[int, int]) -> pd.DataFrame:
     """Return the measures of one row, a line for each key; `place` is its head and query, counted from 0."""
     r = list(found.places).index(place)
-    keys = [f"{j + 1} {token}" for j, token in enumerate(trace.key_tokens)]
+    keys = [f"{ordinal(j)} {token}" for j, token in enumerate(trace.key_tokens)]
     return pd.DataFrame(
         {COLUMNS["key"]: keys} | {COLUMNS[name]: getattr(found, name)[r] for name in (*MEASURES, "knock_out")}
     )

@@ -16,6 +16,7 @@ from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.exports.tables import labels
 from attnviz.pictures.stage_record import Stage
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate, translate_all
 from attnviz.text.number_format import short
 from attnviz.text.sentences import QUOTED
@@ -174,7 +175,7 @@ def stage(found: MaskingTrial) -> Stage:
     masked[0] = ~found.allowed
     return Stage(
         name="fills",
-        title=translate(TITLE, head=found.head + 1),
+        title=translate(TITLE, head=ordinal(found.head)),
         array=found.weights,
         kind="share",
         rows=found.trace.query_tokens,
@@ -182,7 +183,7 @@ def stage(found: MaskingTrial) -> Stage:
         masked=masked,
         heads=found.names,
         phrase=translate(PHRASE),
-        alt=translate(ALT, head=found.head + 1, ways=", ".join(found.names)),
+        alt=translate(ALT, head=ordinal(found.head), ways=", ".join(found.names)),
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from attnviz.engine.external import is_external
 from attnviz.engine.records.pretrained import is_pretrained
 from attnviz.engine.records.trace import Step, Trace
+from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words, translate, translated_fields
 
@@ -36,9 +37,9 @@ FAULTS = Words(
 
 @dataclass(frozen=True)
 class ExportTarget:
-    """The part of a run that is meant, counted from 1; None is all of it, or the first or last where one is needed."""
+    """The part of a run that is meant; None is all of it, or the first or last where one is needed."""
 
-    layer: int = 1
+    layer: int = 0
     step: str = "weights"
     head: int | None = None
     query: int | None = None
@@ -114,8 +115,8 @@ def _check(trace: Trace, place: ExportTarget) -> None:
     there |= {"query": len(trace.query_tokens), "key": len(trace.key_tokens)}
     for name, most in there.items():
         given = getattr(place, name)
-        if given is not None and given > most:
-            raise ConfigError(FAULTS["place"].format(name=name, given=given, most=most))
+        if given is not None and given not in range(most):
+            raise ConfigError(FAULTS["place"].format(name=name, given=ordinal(given), most=most))
 
 
 def _program(write: str) -> Callable[[Any, Trace, ExportTarget], str]:
@@ -131,7 +132,7 @@ def _program(write: str) -> Callable[[Any, Trace, ExportTarget], str]:
 
 
 def _png(png: Any, trace: Trace, place: ExportTarget) -> bytes:
-    return png.drawn(import_module("attnviz.pictures.static.svg").page(trace, place.layer - 1))
+    return png.drawn(import_module("attnviz.pictures.static.svg").page(trace, place.layer))
 
 
 def _step_png(png: Any, trace: Trace, place: ExportTarget) -> bytes:
@@ -149,7 +150,7 @@ def _step_svg(svg: Any, trace: Trace, place: ExportTarget) -> str:
 
 def _step(trace: Trace, place: ExportTarget) -> Step:
     """Return the step that is meant. Raises ConfigError if the run has none of that name."""
-    steps = {**trace.around, **trace.layers[place.layer - 1]}
+    steps = {**trace.around, **trace.layers[place.layer]}
     if place.step not in steps:
         raise ConfigError(FAULTS["step"].format(given=shorten(place.step), names=", ".join(steps)))
     return steps[place.step]
@@ -162,17 +163,17 @@ def _csv(tables: Any, trace: Trace, place: ExportTarget) -> str:
     if place.head is None:
         return tables.csv(tables.tidy(step, *tokens))
     heads = len(step.array) if step.axes[0].endswith("head") else 1
-    if place.head > heads:
-        raise ConfigError(FAULTS["head"].format(given=place.head, step=step.name, most=heads))
-    return tables.csv(tables.matrix(step, *tokens, head=place.head - 1))
+    if place.head >= heads:
+        raise ConfigError(FAULTS["head"].format(given=ordinal(place.head), step=step.name, most=heads))
+    return tables.csv(tables.matrix(step, *tokens, head=place.head))
 
 
 def _tex(worked: Any, trace: Trace, place: ExportTarget) -> str:
     """Return the worked solution of a cell, or of a row where no key is named."""
-    head, query = (place.head or 1) - 1, (place.query or len(trace.query_tokens)) - 1
+    head, query = place.head or 0, len(trace.query_tokens) - 1 if place.query is None else place.query
     if place.key is None:
-        return worked.row(trace, place.layer - 1, head, query)
-    return worked.cell(trace, place.layer - 1, head, query, place.key - 1)
+        return worked.row(trace, place.layer, head, query)
+    return worked.cell(trace, place.layer, head, query, place.key)
 
 
 FORMATS = {
@@ -185,7 +186,7 @@ FORMATS = {
     "svg": Format(
         "the picture of a layer, for print",
         "pictures.static.svg",
-        lambda svg, trace, place: svg.page(trace, place.layer - 1),
+        lambda svg, trace, place: svg.page(trace, place.layer),
         extra="app",
     ),
     "png": Format("the same in pixels", "pictures.static.png", _png, extra="png"),

@@ -29,6 +29,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static.text_metrics import drawable, word
 from attnviz.readings.javascript import PRELUDE, javascript
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, current_language
 from attnviz.settings.url_codec import link
 from attnviz.text.head_sentences import what_heads_do
@@ -289,7 +290,7 @@ def _tables(trace: Trace) -> Iterator[str]:
     for layer, step in held.items():
         names = next(stage.names for stage in side_by_side(trace, layer) if stage.name == "weights")
         for name, numbers in zip(names, step.array):
-            yield _table(trace, TEXTS["table"].format(layer=layer + 1, head=name), numbers)
+            yield _table(trace, TEXTS["table"].format(layer=ordinal(layer), head=name), numbers)
 
 
 def _table(trace: Trace, caption: str, numbers: Array) -> str:

@@ -17,6 +17,7 @@ from attnviz.analysis.statistics import STATISTICS
 from attnviz.arrays import Array
 from attnviz.engine.external import forbidden
 from attnviz.engine.records.trace import Step, Trace
+from attnviz.settings.counting import ordinal, ordinals
 from attnviz.settings.language import Words
 from attnviz.text.cost_ledger import Ledger
 
@@ -73,7 +74,7 @@ def tidy(step: Step, query_tokens: Sequence[str], key_tokens: Sequence[str]) -> 
     places, values = _places(step)
     columns: dict[str, Any] = {}
     for axis, place in zip(_names(step), places):
-        columns[axis] = place + 1
+        columns[axis] = ordinal(place)
         if axis in tokens:
             columns[f"{axis}_token"] = np.array(tokens[axis], dtype=object)[place]
     return pd.DataFrame(columns | {"value": values})
@@ -117,7 +118,7 @@ def matrix(step: Step, query_tokens: Sequence[str], key_tokens: Sequence[str], h
 
 def _axis_index(axis: str, n: int, named: dict[str, list[str]]) -> pd.Index:
     return pd.Index(
-        named[axis] if axis in named else [str(number) for number in range(1, n + 1)],
+        named[axis] if axis in named else [str(number) for number in ordinals(n)],
         name=COLUMNS.get(axis, axis) or None,
     )
 
@@ -134,7 +135,7 @@ def row_statistics(trace: Trace, layer: int) -> pd.DataFrame:
     names = np.array([*labels(trace.key_tokens), ""], dtype=object)
     head, query = np.indices(A.shape[:2]).reshape(2, -1)
     columns: dict[str, Any] = {
-        "head": head + 1,
+        "head": ordinal(head),
         COLUMNS["query"]: np.array(labels(trace.query_tokens), dtype=object)[query],
     }
     for name, values in found.items():
@@ -151,7 +152,7 @@ def head_statistics(trace: Trace, layer: int) -> pd.DataFrame:
     weight.
     """
     A, found = _statistics(trace, layer)
-    columns: dict[str, Any] = {COLUMNS["head"]: np.arange(1, len(A) + 1)}
+    columns: dict[str, Any] = {COLUMNS["head"]: ordinals(len(A))}
     queries, keys = labels(trace.query_tokens), labels(trace.key_tokens)
     for name, values in found.items():
         if name != "largest":
@@ -173,7 +174,7 @@ def _statistics(trace: Trace, layer: int) -> tuple[Array, dict[str, Array]]:
 def column_sums(trace: Trace, layer: int) -> pd.DataFrame:
     """Return the sum of the weights on each key: a row for every head, a column for every key."""
     A = trace.layers[layer]["weights"].array
-    heads = pd.Index(range(1, len(A) + 1), name=COLUMNS["head"])
+    heads = pd.Index(ordinals(len(A)), name=COLUMNS["head"])
     return pd.DataFrame(
         statistics.column_sums(A), index=heads, columns=pd.Index(labels(trace.key_tokens), name=COLUMNS["key"])
     )
@@ -188,7 +189,7 @@ def rollout(trace: Trace, layer: int) -> pd.DataFrame | None:
     """
     if trace.config.is_cross_attention:
         return None
-    weights = [each["weights"].array for each in trace.layers[: layer + 1]]
+    weights = [each["weights"].array for each in trace.layers[: ordinal(layer)]]
     names = labels(trace.query_tokens)
     return pd.DataFrame(
         statistics.rollout(weights, residual=trace.config.residual)[-1],

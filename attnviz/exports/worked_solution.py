@@ -16,6 +16,7 @@ from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.scores import SCORES
 from attnviz.engine.tables.tokenisers import graphemes
 from attnviz.pictures.static.text_metrics import drawable
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate
 from attnviz.settings.url_codec import link
 from attnviz.text.query_sentences import visible_token
@@ -108,7 +109,7 @@ def cell(trace: Trace, layer: int, head: int, query: int, key: int, digits: int 
     """
     found = derive(trace, layer, head, query, key, digits)
     named = {"query_token": _token(found.query_token), "key_token": _token(found.key_token)}
-    title = TEXTS["cell"].format(head=head + 1, query=query + 1, key=key + 1, **named)
+    title = TEXTS["cell"].format(head=ordinal(head), query=ordinal(query), key=ordinal(key), **named)
     parts = {"vectors": found.vectors, "scores": found.score, "weight": found.weight, "output": found.output}
     body = [part for name, lines in parts.items() if lines for part in (_section(TEXTS[name]), *_lines(lines))]
     return _document(trace, layer, title, body)
@@ -121,7 +122,7 @@ def row(trace: Trace, layer: int, head: int, query: int, digits: int = 4) -> str
     """
     cells = [derive(trace, layer, head, query, key, digits) for key in range(len(trace.key_tokens))]
     token = _token(trace.query_tokens[query])
-    title = TEXTS["row"].format(head=head + 1, query=query + 1, query_token=token, n=len(cells))
+    title = TEXTS["row"].format(head=ordinal(head), query=ordinal(query), query_token=token, n=len(cells))
     return _document(trace, layer, title, list(_row(cells)))
 
 
@@ -177,7 +178,7 @@ def _is_of_query(line: ArithmeticLine) -> bool:
 
 
 def _key(found: Cell) -> str:
-    return TEXTS["key"].format(key=found.key + 1, key_token=_token(found.key_token))
+    return TEXTS["key"].format(key=ordinal(found.key), key_token=_token(found.key_token))
 
 
 def _section(title: str) -> str:
@@ -198,7 +199,7 @@ def _lines(lines: Sequence[ArithmeticLine]) -> Iterator[str]:
 
 def _document(trace: Trace, layer: int, title: str, body: Sequence[str]) -> str:
     config = trace.config
-    layers = TEXTS["layer"].format(layer=layer + 1) if len(trace.layers) > 1 else ""
+    layers = TEXTS["layer"].format(layer=ordinal(layer)) if len(trace.layers) > 1 else ""
     head = [rf"\section*{{\Large {layers}{title}}}"]
     steps = trace.layers[layer]
     if "queries" in steps:

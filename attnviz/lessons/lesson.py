@@ -64,7 +64,7 @@ class Slide:
     change    what is otherwise than in the lesson's setting, by the names of Config
     beside    whether the lesson's own setting is drawn beside the changed one, with the difference, step by step
     question  what is asked before all of the picture is shown: with it is drawn what its answer follows from
-    layer     the layer whose steps are drawn, counted from 1
+    layer     the layer whose steps are drawn, counted from 0
     fault     a row of FAULTS, which is wrong with the slide's run
     control   what can be tried; with a question, once it is answered
     notes     what the speaker wants to say or ask; it is shown in the window of the notes alone
@@ -75,7 +75,7 @@ class Slide:
     change: Mapping[str, Any] = field(default_factory=dict)
     beside: bool = False
     question: Question | None = None
-    layer: int = 1
+    layer: int = 0
     fault: str = ""
     control: Control | None = None
     notes: str = ""

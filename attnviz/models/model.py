@@ -26,6 +26,7 @@ from attnviz.models.families import family_of
 from attnviz.models.kept import RUNS, Kept, StepsLater
 from attnviz.models.run_record import RunRecord
 from attnviz.models.safetensors import Tensors
+from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, current_language, translate
 
@@ -240,8 +241,8 @@ class Model:
             steps = self._layer(run, i, X)
             X = list(steps.values())[-1].array
             if not np.isfinite(X).all():
-                raise ConfigError(FAULTS["infinite"].format(layer=i + 1))
-            note_empty_rows(steps, run.config, translate("layer {n}, ", n=i + 1), notes)
+                raise ConfigError(FAULTS["infinite"].format(layer=ordinal(i)))
+            note_empty_rows(steps, run.config, translate("layer {n}, ", n=ordinal(i)), notes)
             steps.check_edits()
             layers.append(steps)
         left_out = [edit for steps in (around, *layers) for edit in steps.left_out]

@@ -14,6 +14,7 @@ from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.pictures import stages
 from attnviz.pictures.stage_record import Stage
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate
 from attnviz.text.captions import NAMES
 from attnviz.text.number_format import DIGITS, short
@@ -119,7 +120,7 @@ def first_difference(a: Trace, b: Trace, layer: int) -> str:
             before = _named(step)
         former = step.array
     if len(a.layers) != len(b.layers):
-        return WORDS["deeper"].format(layer=layer + 1, a=len(a.layers), b=len(b.layers))
+        return WORDS["deeper"].format(layer=ordinal(layer), a=len(a.layers), b=len(b.layers))
     return WORDS["same"]
 
 

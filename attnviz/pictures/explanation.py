@@ -19,6 +19,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.pictures import explanation_parts as parts
 from attnviz.pictures.explanation_parts import Tokens, factor, number
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import cell_sentence, percent
 
@@ -84,14 +85,14 @@ def explanation(trace: Trace, cell: Cell, *, key: bool, dimension: int | None = 
     elif dimension is not None and mixed is not None:
         lines, sentence = (
             _of_output(mixed, words, dimension),
-            WORDS["output"].format(n=dimension + 1, query=words.query),
+            WORDS["output"].format(n=ordinal(dimension), query=words.query),
         )
-        title.append(["key", WORDS["entry"].format(n=dimension + 1)])
+        title.append(["key", WORDS["entry"].format(n=ordinal(dimension))])
     else:
         lines, sentence = _of_row(found, mixed, words), WORDS["row"].format(query=words.query)
     return {
         "title": title,
-        "said": WORDS["head"].format(n=cell.head + 1, said=sentence),
+        "said": WORDS["head"].format(n=ordinal(cell.head), said=sentence),
         "head": cell.head,
         "query": cell.query,
         "key": cell.key if key else None,
@@ -252,6 +253,6 @@ def _of_output(mixed: Mixture, words: Tokens, dimension: int) -> list[dict[str, 
     cells = parts.cells(mixed.output, words, dimension)
     return [
         _shares(mixed.weights, words, named=False),
-        _line("value", WORDS["entries"].format(n=dimension + 1), terms=terms),
+        _line("value", WORDS["entries"].format(n=ordinal(dimension)), terms=terms),
         _line("sum", WORDS["sum"], number(found.total), cells=cells),
     ]

@@ -21,6 +21,7 @@ from attnviz.engine.tables.tokenisers import graphemes
 from attnviz.pictures import stages
 from attnviz.pictures.colours import MASKED
 from attnviz.pictures.stage_record import Stage
+from attnviz.settings.counting import ordinal, ordinals
 from attnviz.settings.language import Words
 from attnviz.text.query_sentences import visible_token
 
@@ -62,7 +63,7 @@ def heatmaps(trace: Trace, layer: int | None = None) -> go.Figure:
     figure["data"] = [one for each in maps for one in each]
     figure["layout"] |= _colours(shown)
     if len(shown) > 1:
-        figure["layout"]["sliders"] = [_slider([at + 1 for at in chosen], len(maps[0]))]
+        figure["layout"]["sliders"] = [_slider([ordinal(at) for at in chosen], len(maps[0]))]
         figure["layout"]["margin"] |= {"b": MARGIN["b"] + SLIDER}
         figure["layout"]["height"] += SLIDER
     return go.Figure(figure)
@@ -136,7 +137,7 @@ def _figure(shown: Sequence[Stage]) -> dict[str, Any]:
 
 def _axis(words: Sequence[str] | None, n: int) -> dict[str, Any]:
     """Return an axis of whole numbers with words at them; thinned where there are many."""
-    texts = [str(i + 1) for i in range(n)] if words is None else labels(words)
+    texts = [str(i) for i in ordinals(n)] if words is None else labels(words)
     every = math.ceil(n / MOST_LABELS)
     ticks = {"tickmode": "array", "tickvals": list(range(0, n, every)), "ticktext": texts[::every]}
     return ticks | {"type": "linear", "showgrid": False, "zeroline": False, "ticks": ""}

@@ -12,6 +12,7 @@ from attnviz.arrays import Array
 from attnviz.pictures import placement
 from attnviz.pictures.colours import SHARE, SIGNED
 from attnviz.pictures.mosaic import Shape, room_for
+from attnviz.settings.counting import ordinals
 from attnviz.settings.language import translate
 
 LARGER = 14  # tenths of the usual room for words, where type is large
@@ -87,7 +88,7 @@ class Stage:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self.heads or (translate("head {n}", n=head + 1) for head in range(self.array.shape[0])))
+        return tuple(self.heads or (translate("head {n}", n=n) for n in ordinals(self.array.shape[0])))
 
     @property
     def hidden(self) -> Array | None:

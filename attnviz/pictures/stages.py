@@ -15,6 +15,7 @@ from attnviz.engine.solved_heads import misses
 from attnviz.engine.tables.head_patterns import PATTERNS
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.pictures.stage_record import Stage
+from attnviz.settings.counting import ordinals
 from attnviz.settings.language import Words
 from attnviz.text import captions
 from attnviz.text.sentences import plain, within_sentence
@@ -64,7 +65,7 @@ def stage(trace: Trace, step: Step, title: str, phrase: str = "", formula: str =
         title=title,
         array=array,
         kind=step.kind,
-        rows=_names(trace, rows, array.shape[1]) or [str(i + 1) for i in range(array.shape[1])],
+        rows=_names(trace, rows, array.shape[1]) or [str(n) for n in ordinals(array.shape[1])],
         columns=_names(trace, axes[-1], array.shape[2]),
         axes=(rows or "row", axes[-1]),
         masked=masked,
@@ -94,7 +95,7 @@ def _head_names(trace: Trace, step: Step) -> list[str]:
     A head that does not do it says so: another setting, or a changed number, may be in its way.
     """
     config = trace.config
-    names = [HEAD_NAMES[step.axes[0]].format(h + 1) for h in range(step.shape[0])]
+    names = [HEAD_NAMES[step.axes[0]].format(h) for h in ordinals(step.shape[0])]
     if not INITIALISERS[config.initialiser].solved or step.axes[-2:] != ("query", "key"):
         return names
     layer = _layer_of(trace, step)

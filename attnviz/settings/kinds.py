@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from attnviz.settings.counting import index, ordinal
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import translate
 from attnviz.settings.rows import Choice, Entry
@@ -112,6 +113,11 @@ class Number:
         except (TypeError, ValueError, OverflowError):
             return None
 
+    @property
+    def values(self) -> Sequence[int]:
+        """Every value that an integer may have."""
+        return range(int(self.low), int(self.high) + 1)
+
     def write(self, value: int | float | None) -> str:
         return "auto" if value is None else repr(value)
 
@@ -132,6 +138,31 @@ class Number:
             value=value,
             range=self.range,
         )
+
+
+@dataclass(frozen=True)
+class Index(Number):
+    """A position: counted from 0 in the record, and from 1, as `low` and `high` are, in an address and a widget."""
+
+    def check(self, value: Any) -> int | float | None:
+        number = self._number(value)
+        if number is None:  # an empty value, or a text as people write it
+            return super().check(value)
+        if number not in self.values:
+            inside = translate("{low:,g} to {high:,g}", low=0, high=self.values[-1])
+            raise ConfigError(translate("is {given}; choose {range}", given=repr(value), range=inside))
+        return number
+
+    @property
+    def values(self) -> Sequence[int]:
+        return range(int(self.high))
+
+    def write(self, value: int | float | None) -> str:
+        return super().write(None if value is None else ordinal(int(value)))
+
+    def read(self, text: str) -> tuple[int | float | None, str | None]:
+        number, problem = super().read(text)
+        return None if number is None else index(int(number)), problem
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.external import are_shares
 from attnviz.engine.records.trace import Step, Trace
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Plural, Words, translate
 from attnviz.text.sentences import TEXT, Sentence, fill, name_token, rounded_number
 
@@ -233,5 +234,5 @@ def _largest(trace: Trace, step: Step, shown: Array) -> Sentence:
         for axis in ("query", "key")
     }
     first = step.axes[0]
-    head = ALT[first].format(h=place[0] + 1) if first in ("head", "kv_head") and step.shape[0] > 1 else ""
+    head = ALT[first].format(h=ordinal(int(place[0]))) if first in ("head", "kv_head") and step.shape[0] > 1 else ""
     return fill(ALT["largest"], value=rounded_number(step.array[place]), head=head, **named)

@@ -12,6 +12,7 @@ from attnviz.arrays import Array
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import MOST, OUTER, Edit
 from attnviz.engine.records.trace import Step, Trace
+from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text.position_label import position_label
@@ -108,7 +109,7 @@ def describe_edit(trace: Trace, before: Trace, edit: Edit) -> Sentence:
     return fill(
         WORDS["change"],
         symbol=symbol(step.symbol),
-        layer=WORDS["layer"].format(n=layer + 1) if deep and layer is not None else "",
+        layer=WORDS["layer"].format(n=ordinal(layer)) if deep and layer is not None else "",
         where=position_label(trace, step, index),
         was=rounded_number(float(was.array[index])),
         now=rounded_number(value),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attnviz.engine.records.trace import Step, Trace
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.sentences import TEXT, Sentence, fill, merge_parts, name_token
 
@@ -60,13 +61,13 @@ def _inside(step: Step, index: Sequence[int]) -> list[tuple[str, int]]:
 def _position(step: Step, index: Sequence[int], ends: Sequence[Sentence]) -> Sentence:
     n_words = sum(axis in ("query", "key") for axis, _ in _inside(step, index))
     position = fill(WORDS[("one", "counted", "word", "words")[n_words + (len(ends) > 1)]], **_named(ends))
-    head = WORDS["head"].format(n=index[0] + 1) if step.axes[0].endswith("head") else ""
+    head = WORDS["head"].format(n=ordinal(index[0])) if step.axes[0].endswith("head") else ""
     return fill("{head}{said}", head=head, said=position)
 
 
 def _end(trace: Trace, axis: str, at: int) -> Sentence:
     tokens = {"query": trace.query_tokens, "key": trace.key_tokens}.get(axis)
-    return name_token(tokens, at) if tokens else ((TEXT, WORDS["place"].format(n=at + 1)),)
+    return name_token(tokens, at) if tokens else ((TEXT, WORDS["place"].format(n=ordinal(at))),)
 
 
 def _named(ends: Sequence[Sentence]) -> dict[str, Sentence]:

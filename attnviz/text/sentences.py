@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import WRITTEN, current_language, translate
 from attnviz.text.number_format import short
 
@@ -37,7 +38,7 @@ def name_token(tokens: Sequence[str], place: int) -> Sentence:
     >>> name_token(("the", "cat", "the"), 2)
     (('token', 'the'), ('text', ' (3)'))
     """
-    again = ((TEXT, PLACE.format(n=place + 1)),) if tokens.count(tokens[place]) > 1 else ()
+    again = ((TEXT, PLACE.format(n=ordinal(place))),) if tokens.count(tokens[place]) > 1 else ()
     return ((TOKEN, tokens[place]), *again)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import AXES
+from attnviz.settings.counting import index, ordinal, ordinals
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words, translate
 from attnviz.settings.plain_text import clean
@@ -127,7 +128,7 @@ def _with_points(rows: Cells, separator: str) -> Cells:
         return rows
     for i, j, cell in _each(rows):
         if "." in cell and _NUMERAL.fullmatch(cell.replace("−", "-")):
-            raise fault("mixed", row=i + 1, column=j + 1, cell=shorten(clean(cell)))
+            raise fault("mixed", row=ordinal(i), column=ordinal(j), cell=shorten(clean(cell)))
     for i, j in commas:
         rows[i][j] = rows[i][j].replace(",", ".")
     return rows
@@ -151,7 +152,7 @@ def _headings(cells: Cells) -> tuple[bool, bool, bool]:
 
 def _counts(cells: Sequence[str]) -> bool:
     """Return whether cells are 1, 2, 3 and so on."""
-    return [*cells] == [str(number) for number in range(1, len(cells) + 1)]
+    return [*cells] == [str(number) for number in ordinals(len(cells))]
 
 
 def _are_labels(cells: Sequence[str], *, any_of: bool) -> bool:
@@ -204,8 +205,8 @@ def _canonical(cells: Cells, axes: list[str], allowed: str, head: int | None, on
 def _place(cell: str, row: int, column: int) -> int:
     if not (cell.isascii() and cell.isdecimal() and 0 < int(cell[:6]) <= npy.LONGEST_AXIS):
         most = npy.LONGEST_AXIS
-        raise fault("place", cell=shorten(clean(cell)), row=row, column=column + 1, most=most)
-    return int(cell) - 1
+        raise fault("place", cell=shorten(clean(cell)), row=row, column=ordinal(column), most=most)
+    return index(int(cell))
 
 
 def _of_head(places: dict[tuple[int, ...], float], head: int | None) -> dict[tuple[int, ...], float]:
@@ -213,7 +214,7 @@ def _of_head(places: dict[tuple[int, ...], float], head: int | None) -> dict[tup
     heads = {place[0] for place in places}
     wanted = next(iter(heads)) if len(heads) == 1 else head or 0
     if wanted not in heads:
-        raise fault("heads", n=len(heads), head=wanted + 1)
+        raise fault("heads", n=len(heads), head=ordinal(wanted))
     return {place[1:]: value for place, value in places.items() if place[0] == wanted}
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import shorten
 from attnviz.settings.language import translate
 from attnviz.settings.plain_text import clean
@@ -177,7 +178,7 @@ def _value(given: Any, at: tuple[int, ...], odd: Mapping[str, float]) -> float:
 
 def _place(at: Sequence[int]) -> str:
     """Return a place in nested lists, counted from 1."""
-    return translate("place {place}", place=", ".join(str(i + 1) for i in at)) if at else translate("the top")
+    return translate("place {place}", place=", ".join(str(ordinal(i)) for i in at)) if at else translate("the top")
 
 
 def _of_table(text: str) -> Upload:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import re
 
+from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 from attnviz.settings.plain_text import clean
@@ -93,11 +94,11 @@ def decoded(data: bytes) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         if data.startswith(UTF_16) or _NO_TEXT.search(data):
-            raise _fault("encoding", at=error.start + 1) from None
+            raise _fault("encoding", at=ordinal(error.start)) from None
     try:
         return data.decode("cp1252")
     except UnicodeDecodeError as error:
-        raise _fault("encoding", at=error.start + 1) from None
+        raise _fault("encoding", at=ordinal(error.start)) from None
 
 
 _NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")

@@ -47,7 +47,7 @@ def test_every_file_can_be_written(name: str, form: str) -> None:
     trace = run(TRACES[name])
     for step in ("scores", "score_g", "score_vector_u"):
         if step in trace.layers[0]:
-            assert export(form, trace, ExportTarget(layer=1, step=step))
+            assert export(form, trace, ExportTarget(layer=0, step=step))
 
 
 @pytest.mark.parametrize("name", TYPED)

@@ -190,7 +190,7 @@ def test_the_pictures_beside_an_open_question_would_be_the_same_with_any_other_a
         assert open_questions.is_whole(slide.question) or not late
         return
     drawn = {picture.name: picture for picture in shown(lesson, slide)}
-    step = trace.layers[slide.layer - 1][found.hides]
+    step = trace.layers[slide.layer][found.hides]
     array = drawn[found.hides].array.reshape(step.shape)
     assert found.covered.any()
     assert np.isnan(array[found.covered & np.isfinite(step.array)]).sum() > 0
@@ -208,7 +208,7 @@ def test_no_row_of_weights_that_is_drawn_says_the_one_that_is_asked_for(lesson: 
     found, _, trace = resolved(lesson, slide)
     if found.hides != "weights" or found.covered is None or open_questions.is_whole(slide.question):
         return
-    A = trace.layers[slide.layer - 1]["weights"].array
+    A = trace.layers[slide.layer]["weights"].array
     rows = {tuple(row) for row in np.unique(found.covered, axis=-1).reshape(-1, 1) if row}
     assert rows
     asked = A[found.covered].reshape(-1, A.shape[-1])

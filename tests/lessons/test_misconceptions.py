@@ -106,7 +106,7 @@ def test_a_lesson_is_short_asks_and_names_what_it_draws(lesson: Lesson) -> None:
     own = run(lesson.config)
     for slide in lesson.slides:
         trace = run(lesson.on(slide))
-        assert not set(slide.steps) - {*trace.around, *trace.layers[slide.layer - 1]}
+        assert not set(slide.steps) - {*trace.around, *trace.layers[slide.layer]}
         assert not slide.beside or not set(slide.steps) - {*own.around, *own.layers[0]}
         assert not slide.beside or slide.change
         assert max(len(trace.query_tokens), len(trace.key_tokens)) <= 8

@@ -74,11 +74,11 @@ def test_the_place_reaches_what_holds_only_a_part(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr("attnviz.exports.formats.import_module", lambda name: Module)
     trace = run(SMALL)
-    export("svg", trace, ExportTarget(layer=2))
-    assert export("png", trace, ExportTarget(layer=2)) == b"None"
-    export("tex", trace, ExportTarget(layer=2))
-    export("tex", trace, ExportTarget(layer=2, head=3, query=4))
-    export("tex", trace, ExportTarget(layer=1, head=3, query=4, key=2))
+    export("svg", trace, ExportTarget(layer=1))
+    assert export("png", trace, ExportTarget(layer=1)) == b"None"
+    export("tex", trace, ExportTarget(layer=1))
+    export("tex", trace, ExportTarget(layer=1, head=2, query=3))
+    export("tex", trace, ExportTarget(layer=0, head=2, query=3, key=1))
     assert asked == [(1,), (1,), (1, 0, 4), (1, 2, 3), (0, 2, 3, 1)]
 
 
@@ -201,10 +201,10 @@ def test_a_mistake_is_one_sentence(
 
 
 def test_a_link_gives_setting_and_place(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    link = "http://x.org/?" + url_codec.link(SMALL, Selection(step="scores", layer=2, head=2, page="class"))
+    link = "http://x.org/?" + url_codec.link(SMALL, Selection(step="scores", layer=1, head=1, page="class"))
     assert rendered("--link", link, "--seed", "7", "-o", "-", "--format", "csv") == 0
     out, said = capfdbinary.readouterr()
-    assert (out, said) == (export("csv", run(replace(SMALL, seed=7)), ExportTarget(2, "scores", 2)).encode(), b"")
+    assert (out, said) == (export("csv", run(replace(SMALL, seed=7)), ExportTarget(1, "scores", 1)).encode(), b"")
 
 
 def test_a_link_is_mended_and_that_is_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

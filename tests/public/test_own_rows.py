@@ -187,7 +187,7 @@ def test_its_script_of_pytorch_gives_its_numbers(trace: Trace, torch: None) -> N
 def test_every_file_is_written(form: str, trace: Trace) -> None:
     if form == "xlsx" and importlib.util.find_spec("xlsxwriter") is None:
         pytest.skip("XlsxWriter is not installed")
-    assert export(form, trace, ExportTarget(layer=1, step="scores"))
+    assert export(form, trace, ExportTarget(layer=0, step="scores"))
 
 
 @pytest.mark.slow

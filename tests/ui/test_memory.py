@@ -66,7 +66,7 @@ def selection(what: str) -> Selection:
         chosen["trial_vectors"] = "setting"
     if page == "compare":
         chosen["changes"] = ((OTHER[0], str(OTHER[1])),)
-    return Selection(page=page, head=1, query=1, key=1, **chosen)
+    return Selection(page=page, head=0, query=0, key=0, **chosen)
 
 
 def opened(what: str, config: Config, **more: Any) -> AppTest:

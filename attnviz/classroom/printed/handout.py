@@ -25,6 +25,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static.svg import picture
 from attnviz.pictures.static.text_metrics import drawable
+from attnviz.settings.counting import index, ordinal
 from attnviz.settings.language import Words, current_language
 from attnviz.settings.url_codec import link
 from attnviz.text import step_names
@@ -194,11 +195,11 @@ def _numbers(paper: Paper, trace: Trace, questions: Sequence[Question]) -> Itera
         yield f"<p>{WORDS['wide'].format(n=LARGEST)}</p>"
         return
     yield f'<p class="small">{_about_blanks(paper)}</p>'
-    places = {(q.at.get("layer", 1) - 1, q.at.get("head", 1) - 1) for q in questions} or {(0, 0)}
+    places = {(index(q.at.get("layer", 1)), index(q.at.get("head", 1))) for q in questions} or {(0, 0)}
     fitting = [(layer, head) for layer, head in sorted(places) if layer < len(trace.layers)]
     for layer, head in ((layer, head) for layer, head in fitting if head < trace.config.n_heads):
-        deep = WORDS["layer"].format(n=layer + 1) if len(trace.layers) > 1 else ""
-        yield f"<h3>{WORDS['head'].format(layer=deep, n=head + 1)}</h3>"
+        deep = WORDS["layer"].format(n=ordinal(layer)) if len(trace.layers) > 1 else ""
+        yield f"<h3>{WORDS['head'].format(layer=deep, n=ordinal(head))}</h3>"
         steps = [trace.layers[layer][name] for name in STEPS if changes(trace, layer, name)]
         yield _tables(paper, trace, layer, steps, head, questions)
         if paper.solutions:
@@ -255,7 +256,7 @@ def _slide_text(paper: Paper, text: str, trace: Trace, questions: Sequence[Quest
 def _is_questioned(trace: Trace, name: str, place: str, questions: Sequence[Question]) -> bool:
     if name in trace.around:
         return False
-    layer, *index = (int(number) - 1 for number in place.split(".")[1:])
+    layer, *index = (index(int(number)) for number in place.split(".")[1:])
     step = step_names.steps(trace, layer)[name]
     return bool(blanks.questioned(trace, layer, step, questions)[tuple(index)])
 
@@ -275,7 +276,7 @@ def _slide(
 
     before  by settings, the numbers that are on the sheet so far, as step, layer and head; these are added to it
     """
-    layer, question = slide.layer - 1, slide.question
+    layer, question = slide.layer, slide.question
     open_question = question is not None and not paper.solutions
     names = slide.steps
     if open_question and question and not open_questions.is_whole(question):
@@ -284,7 +285,7 @@ def _slide(
         yield from (_picture(paper, slides.beside(own, trace, layer, name), name) for name in names)
         return
     trace, found = drawn, step_names.steps(drawn, layer)
-    head = question.at.get("head", 1) - 1 if question else 0
+    head = index(question.at.get("head", 1)) if question else 0
     steps = [found[name] for name in names if name in found]
     small = [step for step in steps if max(step.shape[-2:]) <= SMALL and step.array.ndim > 1]
     if small:

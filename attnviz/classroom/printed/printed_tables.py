@@ -16,6 +16,7 @@ from attnviz.classroom.printed.given_away import Printed
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.lessons.lesson import Question
 from attnviz.pictures.static.text_metrics import word
+from attnviz.settings.counting import ordinal, ordinals
 from attnviz.settings.language import Words, translate
 from attnviz.text.captions import NAMES
 from attnviz.text.html_math import formula, inline
@@ -86,10 +87,10 @@ def matrix(
     tokens = {"query": trace.query_tokens, "key": trace.key_tokens}
     given_away.note(paper.printed, step.name, map(paper.number, array[~blank].tolist()))
     rows = [word(token) for token in tokens.get(step.axes[-2], ())] or [""] * len(array)
-    columns = [word(token) for token in tokens.get(step.axes[-1], ())] or [str(n + 1) for n in range(array.shape[1])]
+    columns = [word(token) for token in tokens.get(step.axes[-1], ())] or [str(n) for n in ordinals(array.shape[1])]
     caption = f"{inline(f'${step.symbol}$')} {markup.escape(within_sentence(NAMES[step.name]))}"
     if step.axes[0].endswith("head") and trace.config.n_heads > 1:
-        caption += f", {markup.escape(translate('head {n}', n=head + 1))}"
+        caption += f", {markup.escape(translate('head {n}', n=ordinal(head)))}"
     top = "".join(f"<th>{markup.escape(name)}</th>" for name in ("", *columns[: array.shape[1]]))
     lines = [
         "".join(_cell(paper, x, hole, is_solvable) for x, hole in zip(line, holes)) for line, holes in zip(array, blank)
@@ -115,7 +116,7 @@ def worked(paper: Paper, trace: Trace, layer: int, head: int, questions: Sequenc
     query, key = places[0].tolist() if len(places) else (0, 0)
     tokens = {"query": trace.query_tokens[query], "key": trace.key_tokens[key]}
     heading = WORDS["cell"].format(
-        head=head + 1, **{name: translate(QUOTED, token=word(token)) for name, token in tokens.items()}
+        head=ordinal(head), **{name: translate(QUOTED, token=word(token)) for name, token in tokens.items()}
     )
     yield f"<h3>{WORDS['worked']}</h3><p>{markup.escape(heading)}</p>"
     yield arithmetic(derive(trace, layer, head, query, key, paper.digits).lines)

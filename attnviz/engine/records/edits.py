@@ -14,6 +14,8 @@ from itertools import groupby
 from typing import Any
 
 from attnviz.engine.records import edited_rows
+from attnviz.settings.counting import index as index_of
+from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import translate
 
@@ -136,7 +138,7 @@ def position(edit: Edit) -> str:
     'scores.1.2.3.4'
     """
     layer, step, index, _ = edit
-    return ".".join([step, *(str(number + 1) for number in (index if layer is None else (layer, *index)))])
+    return ".".join([step, *(str(ordinal(number)) for number in (index if layer is None else (layer, *index)))])
 
 
 def decode(text: str) -> tuple[tuple[Edit, ...], list[str]]:
@@ -162,7 +164,7 @@ def _block_read(part: str) -> list[Edit]:
     is_place = part.isascii() and all(number.isdecimal() and len(number) < 6 and int(number) for number in counted)
     if not (tilde and is_place):
         raise ValueError(shorten(part))
-    index = tuple(int(number) - 1 for number in counted)
+    index = tuple(index_of(int(number)) for number in counted)
     layer, index = (None, index) if step in OUTER else (index[0] if index else 0, index[1:])
     found = [checked((layer, step, at, value)) for at, value in _placed(index, block)]
     if not found:

@@ -12,6 +12,7 @@ from attnviz.arrays import Array
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.step_specs import OF_MODELS, Spec
+from attnviz.settings.counting import index
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, translate, translated_fields
 
@@ -330,7 +331,7 @@ class Trace:
         """
         # What writes files stands on floors above this one, and is loaded where a file is asked for.
         formats = import_module("attnviz.exports.formats")
-        place = formats.ExportTarget(layer=layer, step=step, head=head, query=query, key=key)
+        place = formats.ExportTarget(index(layer), step, index(head), index(query), index(key))
         formats.save(self, path, place)
 
     def _repr_html_(self) -> str:

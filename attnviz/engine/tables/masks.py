@@ -14,6 +14,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.formula.functions import mask_table
 from attnviz.formula.reader import parse as read_formula
+from attnviz.settings.counting import index, ordinal
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import translate
 from attnviz.settings.rows import Choice, table
@@ -122,7 +123,7 @@ def parse(text: str) -> list[tuple[int, int]]:
                     'allowed cells: {part} cannot be read; write for example "1: 1, 2: 1-2, 3: 1 3"', part=shorten(part)
                 )
             )
-        pairs += [(row - 1, key - 1) for key in range(int(numbers[0]), int(numbers[-1]) + 1)]
+        pairs += [(index(row), index(key)) for key in range(int(numbers[0]), int(numbers[-1]) + 1)]
     return pairs
 
 
@@ -141,7 +142,7 @@ def written(cells: object) -> str:
     rows: dict[int, list[int]] = {}
     for query, key in sorted({(int(i), int(j)) for i, j in cells}):  # type: ignore[attr-defined]
         rows.setdefault(query, []).append(key)
-    return ", ".join(f"{i + 1}: " + " ".join(str(j + 1) for j in keys) for i, keys in rows.items())
+    return ", ".join(f"{ordinal(i)}: " + " ".join(str(ordinal(j)) for j in keys) for i, keys in rows.items())
 
 
 def allowed(names: tuple[str, ...], n_query: int, pad: Array, settings: Mapping[str, Mapping[str, Any]]) -> Array:

@@ -13,6 +13,7 @@ from attnviz.engine.run import run
 from attnviz.exports.script.lines import Part, fitted
 from attnviz.exports.script.numpy_script import PRINT, imports, opening, summary
 from attnviz.exports.script.parts import formulas, parts, words
+from attnviz.settings.counting import ordinal
 
 LAYER = "# Layer {number}"
 METADATA = {
@@ -38,7 +39,7 @@ def notebook(config: Config) -> str:
     cells = [_cell("summary", "markdown", "\n".join([f"# {title.rstrip('.')}", *rest]))]
     cells.append(_cell("imports", "code", imports(whole, "NumPy")))
     for part, before in zip(whole, [None, *whole]):
-        where = "" if part.layer is None else f"layer-{part.layer + 1}-"
+        where = "" if part.layer is None else f"layer-{ordinal(part.layer)}-"
         heading = config.n_layers > 1 and before is not None and part.layer not in (None, before.layer)
         cells.append(_cell(f"{where}{part.name}-text", "markdown", _text(part, whole, trace, heading)))
         cells.append(_cell(f"{where}{part.name}", "code", part.code if part.name == "tokens" else fitted(part.code)))
@@ -48,7 +49,7 @@ def notebook(config: Config) -> str:
 def _text(part: Part, whole: Sequence[Part], trace: Trace, heading: bool) -> str:
     """Return the title of a part, what is said of it, and its formulas; said once, in the first layer."""
     title, text = words(part, trace)
-    paragraphs = [LAYER.format(number=(part.layer or 0) + 1)] if heading else []
+    paragraphs = [LAYER.format(number=ordinal(part.layer or 0))] if heading else []
     paragraphs += [f"## {title}", *([] if part.layer else [escape(text, quote=False)])]
     return "\n\n".join([*paragraphs, *(f"$${formula}$$" for formula in formulas(part, whole, trace))])
 

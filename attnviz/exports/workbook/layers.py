@@ -16,6 +16,7 @@ from attnviz.exports.workbook.score_formulas import Pair, added, numbers, produc
 from attnviz.exports.workbook.settings_sheet import Inputs, embedded, setting
 from attnviz.exports.workbook.steps import PER_HEAD, StepWriter
 from attnviz.formula import names
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate
 
 NAMES = {
@@ -84,8 +85,8 @@ class LayerSheets:
     def _sheet(self, which: str, n: int = 0) -> Sheet:
         name, title = NAMES[which].format(n=n), TITLES[which].format(n=n)
         if self._is_one_of_many:
-            name = LAYER_NAME.format(n=self._layer + 1, name=name.lower())
-            title = translate(LAYER_TITLE, n=self._layer + 1, title=title)
+            name = LAYER_NAME.format(n=ordinal(self._layer), name=name.lower())
+            title = translate(LAYER_TITLE, n=ordinal(self._layer), title=title)
         return self._book.sheet(name, title, LINES.get(which, ()))
 
     def _keep(self, name: str, head: int, block: Block) -> Block:
@@ -115,7 +116,7 @@ class LayerSheets:
 
     def _head(self, h: int, X: Block | None, X_kv: Block | None) -> None:
         """Write one head from its queries, keys and values to what it hands on."""
-        sheet, group = self._sheet("head", h + 1), h // self._config.group_size
+        sheet, group = self._sheet("head", ordinal(h)), h // self._config.group_size
         pair = V = None
         if "queries" in self._steps:
             Q = self._rotated(sheet, "queries", h, X)

@@ -13,6 +13,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.tables.blocks import EPSILON
 from attnviz.exports.workbook.layout import Block, Formula, Sheet
+from attnviz.settings.counting import ordinals
 from attnviz.settings.language import Words, translate
 
 HEADINGS = Words(
@@ -33,7 +34,7 @@ def shape(array: Array) -> str:
 
 def numbers(n: int) -> tuple[str, ...]:
     """1, 2, 3 ... as words."""
-    return tuple(str(number) for number in range(1, n + 1))
+    return tuple(str(number) for number in ordinals(n))
 
 
 def product(left: Block, right: Block, plus: Block | None = None) -> Formula:

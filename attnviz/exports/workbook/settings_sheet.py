@@ -15,6 +15,7 @@ from attnviz.engine.tables.scores import SCORES
 from attnviz.exports.workbook.layout import Block, Book, Formula, Sheet
 from attnviz.exports.workbook.score_formulas import added
 from attnviz.exports.workbook.steps import StepWriter
+from attnviz.settings.counting import ordinals
 from attnviz.settings.language import Words, translate, translate_all
 
 NAMES = {"setting": "Setting", "embedded": "X"}
@@ -95,7 +96,7 @@ def _scale(sheet: Sheet, trace: Trace) -> Block:
     scales = [score.scale(width) if config.scale is None else config.scale for width in widths]
     is_root = config.scale is None and score.is_over_root
     formula: Formula | None = (lambda _, h: f"1/SQRT({widths[h]})") if is_root else None
-    heads = tuple(translate("head {n}", n=h + 1) for h in range(config.n_heads))
+    heads = tuple(translate("head {n}", n=h) for h in ordinals(config.n_heads))
     array = np.array([scales])
     return sheet.add(
         HEADINGS["scale"], array, formula, rows=(ROWS["scale"],), columns=heads, name="scale", is_input=True

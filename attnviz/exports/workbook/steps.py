@@ -13,6 +13,7 @@ from attnviz.engine.records.trace import Step, Trace
 from attnviz.exports.workbook.layout import Block, Formula, Sheet, fault
 from attnviz.exports.workbook.score_formulas import numbers, shape
 from attnviz.formula import names
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import translate
 from attnviz.text.step_names import LABELS, plain
 
@@ -74,7 +75,7 @@ class StepWriter:
 
     def _name(self, name: str, head: int | None) -> str:
         """Name a block as an edit does: the step, the layer and the head, counted from 1."""
-        return "_".join([name, *(str(number + 1) for number in (self.layer, head) if number is not None)])
+        return "_".join([name, *(str(ordinal(number)) for number in (self.layer, head) if number is not None)])
 
     def edited(self, name: str, head: int | None) -> frozenset[tuple[int, int]]:
         """Return the cells of a step, or of one head of it, that were changed by hand."""
@@ -93,7 +94,7 @@ def _heading(step: Step, array: Array, head: int | None) -> str:
     """Symbol, name, shape and meaning; those that stand side by side have room for less."""
     symbol, label = plain(step.symbol), LABELS[step.name]
     if head is not None and step.name in PER_HEAD:
-        return translate(SIDE_HEADING, symbol=symbol, n=head + 1, shape=shape(array))
+        return translate(SIDE_HEADING, symbol=symbol, n=ordinal(head), shape=shape(array))
     text = HEADING.format(symbol=symbol, label=label, shape=shape(array), meaning=step.meaning)
     return text if label else text.replace(" ·  · ", " · ")
 

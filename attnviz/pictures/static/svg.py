@@ -19,6 +19,7 @@ from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static import fonts
 from attnviz.pictures.static.svg_stage import GREY, GREY_OPACITY, Element, arranged, group, height, shown, text, tiles
 from attnviz.pictures.static.text_metrics import drawable, width, wrapped
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate
 from attnviz.text.headline import headline
 
@@ -52,7 +53,7 @@ def page(trace: Trace, layer: int, *, width: int = 1200, foot: str = "") -> str:
     """
     subtitle = list(headline(trace))
     if len(trace.layers) > 1:
-        subtitle.insert(1, WORDS["layer"].format(n=layer + 1, all=len(trace.layers)))
+        subtitle.insert(1, WORDS["layer"].format(n=ordinal(layer), all=len(trace.layers)))
     sentence = drawable(" ".join(trace.config.sentence.split())) or " ".join(map(drawable, trace.query_tokens))
     if trace.config.second_sentence.strip():
         sentence += " | " + drawable(" ".join(trace.config.second_sentence.split()))

@@ -18,6 +18,7 @@ from attnviz.pictures.mosaic import GAP, LARGEST_CELL, TOP, Grid, Layout, Shape,
 from attnviz.pictures.stage_record import Scale, Stage
 from attnviz.pictures.static.colour_scale import INK, colour, contrast
 from attnviz.pictures.static.text_metrics import fitted, width, word
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import translate
 
 Element = ET.Element
@@ -196,7 +197,7 @@ def _names(stage: Stage, grid: Grid) -> Element:
     for head, top, left in grid.corners():
         name, (x, y) = word(stage.names[head]) if stage.names[head] else "", _corner(grid, top, left)
         wide = translate(WIDE, n=grid.widths[head]) if ragged else ""
-        ways = [name + wide, name, name.split(" · ")[0], str(head + 1)]
+        ways = [name + wide, name, name.split(" · ")[0], str(ordinal(head))]
         label = next((way for way in ways if width(way, NAME, bold=True) <= room), "")
         if name and label:
             found.append(text(label, x, y - 5))
@@ -231,7 +232,7 @@ def _level(stage: Stage, grid: Grid) -> bool:
 def _column_words(stage: Stage, grid: Grid) -> Element:
     """Words, or numbers, under the lowest head of every column of heads."""
     size, level = _label(grid, grid.cell_w), _level(stage, grid)
-    label = [str(at + 1) if stage.columns is None else word(stage.columns[at]) for at in range(grid.columns)]
+    label = [str(ordinal(at)) if stage.columns is None else word(stage.columns[at]) for at in range(grid.columns)]
     wide = width(str(grid.columns), size) + 5 if stage.columns is None else 0 if level else size + 1
     every = max(math.ceil(wide / grid.cell_w), 1)
     found = []

@@ -153,7 +153,7 @@ def _turns(config: Config, other: Config, selection: Selection) -> None:
 
 def _step(trace: Trace, selection: Selection) -> Selection:
     """Return the step that is compared."""
-    names = list(step_names.steps(trace, selection.layer - 1))
+    names = list(step_names.steps(trace, selection.layer))
     picked = widgets.choose_available(
         selection, "step", WORDS["step"], names, words=NAMES.__getitem__, otherwise="weights"
     )
@@ -162,7 +162,7 @@ def _step(trace: Trace, selection: Selection) -> Selection:
 
 def _beside(trace: Trace, second: Trace, selection: Selection) -> None:
     """The step in both, the difference, and what moved furthest."""
-    layer, name = selection.layer - 1, selection.step
+    layer, name = selection.layer, selection.step
     if layer < len(second.layers):
         paragraph([comparison.first_difference(trace, second, layer)])
     heatmap.show(comparison.pictures(trace, second, layer, name), key="compare")

@@ -68,10 +68,10 @@ def page(trace: Trace, selection: Selection) -> Selection:
         shown = _stages(trace, selection)
         narrow = is_narrow(KEY)
         names = [in_front(shown, selection.shown).name] if narrow else [stage.name for stage in shown]
-        nodes = steps_of(trace, selection.layer - 1, head)
+        nodes = steps_of(trace, selection.layer, head)
         step_path.show(nodes, key=WAY, words=len(trace.query_tokens), shown=names)
-        opening = Opening(head, query, selection.query == query + 1, seen.queries, seen.keys)
-        opening_sentence.show(trace, selection.layer - 1, opening, key=SENTENCE)
+        opening = Opening(head, query, selection.query == query, seen.queries, seen.keys)
+        opening_sentence.show(trace, selection.layer, opening, key=SENTENCE)
         picked = _picked(seen.inside(selection), shown)
         heatmap.show(
             shown,
@@ -82,7 +82,9 @@ def page(trace: Trace, selection: Selection) -> Selection:
                 film=_film(trace, selection),
                 number=trace.config.n_heads,
                 overview=window.overview(trace, selection, seen, key=OVERVIEW),
-                opening=None if picked or selection.focus or not seen.has(query) else (head, seen.place(query)),
+                opening=None
+                if picked or selection.focus is not None or not seen.has(query)
+                else (head, seen.place(query)),
             ),
         )
     cell = _explain(trace, selection, head)
@@ -112,13 +114,13 @@ def _explain(trace: Trace, selection: Selection, head: int) -> Cell | None:
     if selection.query is None:
         drawer.show(None, key=ANSWER)
         return None
-    layer, query = selection.layer - 1, selection.query - 1
-    whole = selection.head is not None and selection.key is not None
+    layer, query, key, dimension = selection.layer, selection.query, selection.key, selection.dimension
+    whole = selection.head is not None and key is not None
     if whole and selection.head is not None:
-        head = selection.head - 1
-    key = selection.key - 1 if whole and selection.key is not None else most_telling(trace, layer, head, query)
+        head = selection.head
+    if not whole or key is None:
+        key = most_telling(trace, layer, head, query)
     cell = derive(trace, layer, head, query, key, selection.digits)
-    dimension = None if selection.dimension is None else selection.dimension - 1
     if dimension is not None and dimension >= cell.d_v:
         dimension = None
     answer = explanation(trace, cell, key=whole, dimension=dimension)
@@ -142,7 +144,7 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
     picked = _chosen(trace, selection)
     opened = model_views.opened(trace)
     if opened is not None:
-        selection = replace(selection, every=False, layer=opened[0] + 1, focus=opened[1] + 1, shown="weights")
+        selection = replace(selection, every=False, layer=opened[0], focus=opened[1], shown="weights")
     if picked is not None:
         selection = seen.outside(selection, _selected(selection, *picked))
     elif drawer.is_closed(ANSWER):
@@ -151,13 +153,13 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
         selection = replace(selection, panel="cell")
     key = drawer.chosen(ANSWER, len(trace.key_tokens))
     if key is not None and selection.query is not None:
-        described = _described(trace, selection, seen)[0] if selection.key is None else (selection.head or 1) - 1
-        selection = replace(selection, head=described + 1, key=key + 1, dimension=None)
+        described = _described(trace, selection, seen)[0] if selection.key is None else selection.head or 0
+        selection = replace(selection, head=described, key=key, dimension=None)
     focused = picking.focused_head(KEY, heads) or film_strip.chosen(f"{KEY}-film", heads)
     card = head_cards.chosen(explore_panels.CARDS, heads)
     focused = focused if card is None else (card,)
     if focused is not None:
-        head = None if focused[0] is None or heads < 2 else focused[0] + 1
+        head = None if focused[0] is None or heads < 2 else focused[0]
         selection = replace(selection, focus=head)
     if picking.is_rescaled(KEY):
         selection = replace(selection, colours="common" if selection.colours == "apart" else "apart")
@@ -166,8 +168,8 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
         selection = replace(selection, shown=shown)
     query = opening_sentence.chosen_query(SENTENCE, len(trace.query_tokens))
     if query is not None:
-        again = selection.query == query + 1 and selection.key is None
-        selection = replace(selection, query=None if again else query + 1, key=None, dimension=None)
+        again = selection.query == query and selection.key is None
+        selection = replace(selection, query=None if again else query, key=None, dimension=None)
     if (selection.query, selection.key) != (before.query, before.key):
         selection = window.held(selection, seen)
     return window.moved(selection, seen, overview.moved(OVERVIEW))
@@ -187,18 +189,16 @@ def _described(trace: Trace, selection: Selection, seen: Seen) -> tuple[int, int
 
     Those that were chosen, or else the most telling ones of those that are shown.
     """
-    chosen = selection.focus or selection.head
-    head = None if chosen is None else chosen - 1
-    head, query, _ = tales.telling(trace, selection.layer - 1, head, seen.queries, seen.keys)
-    return head, query if selection.query is None or not seen.has(selection.query - 1) else selection.query - 1
+    chosen = selection.head if selection.focus is None else selection.focus
+    head, query, _ = tales.telling(trace, selection.layer, chosen, seen.queries, seen.keys)
+    return head, query if selection.query is None or not seen.has(selection.query) else selection.query
 
 
 def _stages(trace: Trace, selection: Selection) -> list[Stage]:
     """Return the stages in the columns, of all heads or of the one in focus."""
-    layer = selection.layer - 1
-    found = columns.columns(trace, layer, selection.shown, apart=selection.colours == "apart")
+    found = columns.columns(trace, selection.layer, selection.shown, apart=selection.colours == "apart")
     if selection.focus is not None:
-        found = tuple(columns.focused(stage, selection.focus - 1, trace.config.n_heads) for stage in found)
+        found = tuple(columns.focused(stage, selection.focus, trace.config.n_heads) for stage in found)
     seen = window.seen(trace, selection)
     return [seen.part(stage) for stage in found]
 
@@ -206,11 +206,11 @@ def _stages(trace: Trace, selection: Selection) -> list[Stage]:
 def _film(trace: Trace, selection: Selection) -> film_strip.Film | None:
     if selection.focus is None:
         return None
-    steps = trace.layers[selection.layer - 1]
+    steps = trace.layers[selection.layer]
     weights = steps["weights"].array
     hidden = np.broadcast_to(forbidden(steps), weights.shape)
     kept = np.where(hidden, np.nan, weights)
-    return film_strip.Film(window.seen(trace, selection).of_weights(kept), selection.focus - 1)
+    return film_strip.Film(window.seen(trace, selection).of_weights(kept), selection.focus)
 
 
 def pictures(trace: Trace, selection: Selection, *, key: str, names: Collection[str] = columns.OPENING) -> Selection:
@@ -220,7 +220,7 @@ def pictures(trace: Trace, selection: Selection, *, key: str, names: Collection[
     place = f"{key}-{OVERVIEW}"
     everywhere = window.moved(everywhere, window.seen(trace, everywhere), overview.moved(place))
     seen = window.seen(trace, everywhere)
-    found = columns.opening(trace, selection.layer - 1)
+    found = columns.opening(trace, selection.layer)
     shown = [seen.part(stage) for stage in found if stage.name in names]
     if not shown:
         return selection
@@ -238,37 +238,34 @@ def pictures(trace: Trace, selection: Selection, *, key: str, names: Collection[
 
 def _picked(selection: Selection, stages: list[Stage]) -> Picked | None:
     """Return the selected cell or row as the pictures know it."""
-    head, query, key = (
-        None if number is None else number - 1 for number in (selection.head, selection.query, selection.key)
-    )
+    head, query, key = selection.head, selection.query, selection.key
     if query is None:
         return None
     if selection.focus is not None:
-        head = 0 if head == selection.focus - 1 else None
+        head = 0 if head == selection.focus else None
     leading = sorted(stages, key=lambda stage: (not stage.leads, stage.axes != ("query", "key")))
     stage = next((stage for stage in leading if stage.axes[0] == "query"), None)
     if stage is None:
         return None
     output = next((stage for stage in stages if stage.name == "heads"), None)
     if output is not None and None not in (head, selection.dimension):
-        return Picked(output.name, head, query, (selection.dimension or 1) - 1)
+        return Picked(output.name, head, query, selection.dimension)
     whole = None not in (head, key) and stage.axes[1] == "key"
     return Picked(stage.name, head, query, key) if whole else Picked(stage.name, None, query, None)
 
 
 def _selected(selection: Selection, picked: Picked, stages: list[Stage]) -> Selection:
-    """What was picked, counted from 1 as people count; a word alone lets go of head and key."""
+    """Return the selection with what was picked; a word alone lets go of head and key."""
     axes = next(stage.axes for stage in stages if stage.name == picked.stage)
-    head = selection.focus if selection.focus and picked.head is not None else picked.head
-    if head is not None and not selection.focus:
-        head += 1
-    row, column = (None if number is None else number + 1 for number in (picked.row, picked.column))
+    head = picked.head if selection.focus is None or picked.head is None else selection.focus
+    row, column = picked.row, picked.column
+    named = selection.head if head is None else head
     if axes == ("query", "key"):
         return replace(selection, head=head, query=row, key=column, dimension=None)
     if picked.stage == "heads":
         if row is None:  # the number of a column is no place of any word
             return selection
-        return replace(selection, head=head or selection.head, query=row, key=None, dimension=column)
+        return replace(selection, head=named, query=row, key=None, dimension=column)
     if axes[0] == "query":
-        return replace(selection, head=head or selection.head, query=row)
+        return replace(selection, head=named, query=row)
     return replace(selection, key=row) if axes[0] == "key" else selection

@@ -87,24 +87,24 @@ def page(trace: Trace, selection: Selection) -> Selection:
 
 
 def _has(trace: Trace, selection: Selection) -> bool:
-    return selection.step in {**trace.around, **trace.layers[selection.layer - 1]}
+    return selection.step in {**trace.around, **trace.layers[selection.layer]}
 
 
 def _place(trace: Trace, selection: Selection) -> Selection:
     """Return the part of the run that the tables and the worked solution are of."""
     selection = explore_panels.choose_layer(trace, selection)
     step, head, query, _ = st.columns([2, 1, 1, 1])
-    found = steps(trace, selection.layer - 1)
-    names = [name for name in found if name in {**trace.around, **trace.layers[selection.layer - 1]}]
+    found = steps(trace, selection.layer)
+    names = [name for name in found if name in {**trace.around, **trace.layers[selection.layer]}]
     with step:
         selection = widgets.choose_available(
             selection, "step", WORDS["step"], names, words=NAMES.__getitem__, otherwise="weights"
         )
     with head:
-        heads = range(1, trace.config.n_heads + 1)
+        heads = range(trace.config.n_heads)
         selection = widgets.choose_available(selection, "head", WORDS["head"], heads, none=WORDS["all_heads"])
     with query:
-        rows = range(1, len(trace.query_tokens) + 1)
+        rows = range(len(trace.query_tokens))
         selection = widgets.choose_available(selection, "query", WORDS["query"], rows, none=WORDS["last_row"])
     return selection
 

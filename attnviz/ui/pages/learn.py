@@ -108,7 +108,7 @@ def _tasks(config: Config, selection: Selection) -> None:
 
 def _begin(config: Config, selection: Selection) -> None:
     st.session_state.pop(frame.PLAYED, None)
-    session_state.adopt(config, replace(selection, layer=config.n_layers, head=None, query=None, key=None))
+    session_state.adopt(config, replace(selection, layer=config.n_layers - 1, head=None, query=None, key=None))
 
 
 def _controls(config: Config, selection: Selection, film: Film) -> None:

@@ -23,6 +23,7 @@ from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings import url_codec
+from attnviz.settings.counting import index, ordinal
 from attnviz.settings.language import Words
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.room import View
@@ -64,7 +65,7 @@ def page(config: Config, selection: Selection) -> Selection:
     if selection.notes:
         return speaker.page(lesson, selection)
     selection, tools = _navigated(lesson, selection)
-    slide, at = lesson.slides[selection.slide - 1], _at(lesson, selection)
+    slide, at = lesson.slides[selection.slide], _at(lesson, selection)
     times = _times_reseeded(lesson, selection)
     seed = slides.next_seed(lesson, times) if times else None
     own, shown = run(slides.with_seed(lesson.config, seed)), run(lesson.on(slide, seed))
@@ -77,7 +78,7 @@ def page(config: Config, selection: Selection) -> Selection:
         stages = _rows(slide, own, shown, question)[0]
         picked_answer.take(question, stages, pictures=_pictures_key(0), answer=question_panel.answer_key(at))
     with st.container(key="slide-large" if selection.presenter else "slide", gap="xsmall"):
-        if selection.slide == 1 and not selection.presenter:
+        if selection.slide == 0 and not selection.presenter:
             path.goal(lesson)
         if is_open or question is None or not selection.presenter:
             st.markdown(slides.fill_numbers(slide.text, shown))
@@ -91,7 +92,7 @@ def page(config: Config, selection: Selection) -> Selection:
         return selection
     if question is not None and question.lines and not selection.presenter:
         question_panel.arithmetic(question.lines, at)
-    is_last = selection.slide == len(lesson.slides)
+    is_last = slide is lesson.slides[-1]
     if not selection.presenter:
         if is_last:
             path.summary(lesson, config, selection)
@@ -106,7 +107,7 @@ def _completed(selection: Selection) -> Selection:
     """
     lesson = LESSONS[selection.lesson]
     to = selection.slide + bool(st.session_state.get("next-slide"))
-    last = replace(selection, slide=len(lesson.slides))
+    last = replace(selection, slide=len(lesson.slides) - 1)
     if selection.notes or from_file.opened() is not None or to < last.slide:
         return selection
     return selection if _is_open(lesson.slides[-1], _at(lesson, last)) else path.gone_through(selection)
@@ -125,7 +126,7 @@ def _navigated(lesson: Lesson, selection: Selection) -> tuple[Selection, DeltaGe
     For a room, going on shows an answer first.
     """
     n = len(lesson.slides)
-    selection = replace(selection, slide=min(selection.slide, n))
+    selection = replace(selection, slide=min(selection.slide, n - 1))
     bar = st.container(key="slide-bar", horizontal=True, vertical_alignment="center")
     back_pressed = bar.button(WORDS["previous"], key="previous-slide", shortcut="Left")
     place = bar.container()
@@ -136,18 +137,18 @@ def _navigated(lesson: Lesson, selection: Selection) -> tuple[Selection, DeltaGe
     if selection.presenter:
         with st.container(key="go-on"):
             on_pressed |= st.button(WORDS["next"], key="space", shortcut="Space")
-        on_pressed = on_pressed and not _went_on(lesson.slides[selection.slide - 1], _at(lesson, selection))
+        on_pressed = on_pressed and not _went_on(lesson.slides[selection.slide], _at(lesson, selection))
         back_pressed = back_pressed and not _went_back(_at(lesson, selection))
-    to = min(max(selection.slide - back_pressed + on_pressed, 1), n)
+    to = min(max(selection.slide - back_pressed + on_pressed, 0), n - 1)
     with place:
-        paragraph([WORDS["place"].format(title=lesson.title, at=to, n=n)])
+        paragraph([WORDS["place"].format(title=lesson.title, at=ordinal(to), n=n)])
     return replace(drawn, slide=to), tools
 
 
 def _at(lesson: Lesson, selection: Selection) -> str:
     """Return the slide as answers are kept by: in the session only, never in the address."""
     times = _times_reseeded(lesson, selection)
-    return f"{lesson.name}-{selection.slide}" + (f"-{times}" if times else "")
+    return f"{lesson.name}-{ordinal(selection.slide)}" + (f"-{times}" if times else "")
 
 
 def _times_reseeded(lesson: Lesson, selection: Selection) -> int:
@@ -232,7 +233,7 @@ def _assign(lesson: Lesson, selection: Selection) -> None:
 def _ways_on(lesson: Lesson, slide: Slide, selection: Selection, own: Config, config: Config) -> None:
     """The same question with other numbers, and the same numbers on the pages where everything can be changed."""
     at = slide.question.at if slide.question else {}
-    place: dict[str, Any] = {name: at.get(name) for name in ("head", "query", "key")}
+    place: dict[str, Any] = {name: index(at.get(name)) for name in ("head", "query", "key")}
     if place["query"] is None or place["key"] is None:
         place["head"] = None
     there = replace(selection, page="explore", layer=slide.layer, step=slide.steps[0], **place)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.pictures import pipeline_strip, stages
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.cell_sentence import cell_sentence
@@ -37,7 +38,7 @@ HEADLINE = 48  # pixels at the foot of the window, for where the numbers come fr
 def page(trace: Trace, selection: Selection) -> Selection:
     """Draw one step; the selection as the buttons, the arrow keys or a click leave it."""
     selection = explore_panels.choose_layer(trace, selection)
-    layer = selection.layer - 1
+    layer = selection.layer
     entries = [entry for entry in pipeline_strip.entries(trace, layer) if entry.on_path and entry.changes]
     entry = entries[_choose_step([entry.name for entry in entries], selection.step)]
     with st.container(key="lecture", horizontal=True, vertical_alignment="center"):
@@ -52,8 +53,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     view = View(fill=True, reserved=HEADLINE)
     answer = heatmap.show([shown], key="class", picked=_picked(selection, entry.name, step), view=view)
     if answer is not None and shown.axes == OF_A_CELL:
-        head, query, key = (None if at is None else at + 1 for at in (answer.head, answer.row, answer.column))
-        selection = replace(selection, head=head, query=query, key=key)
+        selection = replace(selection, head=answer.head, query=answer.row, key=answer.column)
     with place:
         paragraph([_explained(trace, selection, step, entry.text)])
     paragraph(headline(trace))
@@ -70,29 +70,33 @@ def _choose_step(names: list[str], step: str) -> int:
         at -= previous.button(WORDS["previous"], key="previous", shortcut="Left")
         at = min(max(at, 0), len(names) - 1)
         with place:
-            paragraph([WORDS["place"].format(at=at + 1, n=len(names))])
+            paragraph([WORDS["place"].format(at=ordinal(at), n=len(names))])
     return at
 
 
-def _is_chosen(selection: Selection) -> bool:
-    return None not in (selection.head, selection.query, selection.key)
+def _chosen(selection: Selection) -> tuple[int, int, int] | None:
+    """Return head, query and key of the chosen cell."""
+    head, query, key = selection.head, selection.query, selection.key
+    return None if head is None or query is None or key is None else (head, query, key)
 
 
 def _picked(selection: Selection, name: str, step: Step) -> Picked | None:
     """Return the chosen cell where the step has one for it."""
-    if not _is_chosen(selection) or step.axes[-2:] != OF_A_CELL:
+    chosen = _chosen(selection)
+    if chosen is None or step.axes[-2:] != OF_A_CELL:
         return None
-    head, query, key = (number - 1 for number in (selection.head, selection.query, selection.key) if number)
+    head, query, key = chosen
     return Picked(name, min(head, step.shape[0] - 1), query, key)
 
 
 def _explained(trace: Trace, selection: Selection, step: Step, symbol: str) -> str:
     """Explain the chosen cell in words, with the number of this step."""
-    if not _is_chosen(selection):
+    chosen = _chosen(selection)
+    if chosen is None:
         return WORDS["choose"]
-    head, query, key = (number - 1 for number in (selection.head, selection.query, selection.key) if number)
-    sentence = plain(cell_sentence(trace, selection.layer - 1, head, query, key))
+    head = chosen[0]
+    sentence = plain(cell_sentence(trace, selection.layer, *chosen))
     if step.axes[-2:] != OF_A_CELL or step.shape[0] != trace.config.n_heads:
         return sentence
-    value = rounded_number(float(step.array[head, query, key]))
-    return f"{WORDS['value'].format(head=head + 1, symbol=symbol, value=value)} {sentence}"
+    value = rounded_number(float(step.array[chosen]))
+    return f"{WORDS['value'].format(head=ordinal(head), symbol=symbol, value=value)} {sentence}"

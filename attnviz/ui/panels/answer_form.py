@@ -13,6 +13,7 @@ from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.classroom.typed_numbers import read_number
 from attnviz.engine.records.trace import Trace
+from attnviz.settings.counting import index, ordinal
 from attnviz.settings.language import Words
 from attnviz.text.sentences import plain
 from attnviz.ui.session import session_state
@@ -52,7 +53,7 @@ def questions(trace: Trace, task: Assignment, name: str, digest: int) -> None:
     checked: Sequence[int] = st.session_state.get(_CHECKED, {}).get(who, ())
     for n, (ask, key) in enumerate(zip(found, keys), 1):
         with st.container(key=f"question-{n}", gap="xsmall"):
-            _question(n, ask, key, checked[n - 1] if checked and task.task_feedback else None)
+            _question(n, ask, key, checked[index(n)] if checked and task.task_feedback else None)
     if not found:
         return
     label = WORDS["check" if task.task_feedback else "finish"]
@@ -79,7 +80,7 @@ def _question(n: int, ask: ResolvedQuestion | str, key: str, checked: int | None
     if numbered:
         sentences = (WORDS["option"].format(number=at, option=option) for at, option in enumerate(options, 1))
         paragraph([" · ".join(sentences)])
-    _widget(ask, [str(at + 1) for at in range(len(options))] if numbered else options, key)
+    _widget(ask, [str(ordinal(at)) for at in range(len(options))] if numbered else options, key)
     if ask.form == "number" and _is_unreadable(key):
         paragraph([WORDS["unreadable"]])
     elif checked and checked == _number(ask, key):

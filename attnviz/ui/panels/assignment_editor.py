@@ -20,6 +20,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.exports import links
 from attnviz.settings import language, url_codec
+from attnviz.settings.counting import index, ordinal
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
@@ -132,7 +133,7 @@ def _item(trace: Trace, n: int, item: Item) -> Item:
         first, last = st.columns([4, 1], vertical_alignment="bottom")
         with first:
             kinds = {name: language.translate(kind.label) for name, kind in question_codec.KINDS.items()}
-            label = WORDS["kind"].format(n=n + 1)
+            label = WORDS["kind"].format(n=ordinal(n))
             kind = _pick(label, list(kinds), item[0], f"posed.{n}", words=kinds)
         last.button(WORDS["remove"], key=f"remove-{n}", on_click=_edit, args=("remove", n), width="stretch")
         chosen: dict[str, Value] = dict(item[1]) if kind == item[0] else {}
@@ -167,7 +168,7 @@ def _place(trace: Trace, kind: str, n: int, name: str, held: dict[str, Value]) -
 
 def _offered(trace: Trace, name: str, held: dict[str, Value]) -> list[Value]:
     """Return the options of a list that this run has."""
-    steps = step_names.steps(trace, min(int(held.get("layer", 1)), len(trace.layers)) - 1)
+    steps = step_names.steps(trace, index(min(int(held.get("layer", 1)), len(trace.layers))))
     sizes = {"layer": len(trace.layers), "head": trace.config.n_heads}
     sizes |= {"query": len(trace.query_tokens), "key": len(trace.key_tokens)}
     if held.get("step") in steps:

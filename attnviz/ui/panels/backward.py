@@ -18,6 +18,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.pictures import stages
 from attnviz.pictures.stage_record import Stage
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
@@ -72,7 +73,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     selection = widgets.draw(selection, "target")
     of, sentences = target(trace, selection)
     paragraph([WORDS["what"], *sentences])
-    layer = selection.layer - 1
+    layer = selection.layer
     found = gradients(trace, of)
     heatmap.show([slope_map(trace, found, layer, name) for name in MAPS], key="backward")
     paragraph(verdict(trace, found, layer))
@@ -84,7 +85,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
 
 def _any_step(trace: Trace, found: Gradients, selection: Selection) -> Selection:
     """Draw the slopes of any step, such as a matrix, with what they are made of."""
-    layer = selection.layer - 1
+    layer = selection.layer
     names = [name for name in step_names.steps(found, layer) if name != "allowed" and name not in MAPS]
     selection = widgets.choose_available(
         selection, "step", WORDS["any"], names, words=NAMES.__getitem__, otherwise="w_q"
@@ -99,25 +100,25 @@ def _any_step(trace: Trace, found: Gradients, selection: Selection) -> Selection
 
 def target(trace: Trace, selection: Selection) -> tuple[dict[tuple[int | None, str], Array], list[str]]:
     """Return L as slopes of the steps it is made from, and what it is in words."""
-    layer, head, query, key = selection.layer, selection.head, selection.query or 1, selection.key
+    layer, head, query, key = selection.layer, selection.head, selection.query or 0, selection.key
     shape, sentences = trace["output"].shape, []
-    tokens = {"word": name_token(trace.query_tokens, query - 1)}
+    tokens = {"word": name_token(trace.query_tokens, query)}
     if key is not None:
-        tokens["other"] = name_token(trace.key_tokens, key - 1)
+        tokens["other"] = name_token(trace.key_tokens, key)
     if selection.target == "weight" and head is not None and key is not None:
-        G = np.zeros(trace.layers[layer - 1]["weights"].shape)
-        G[head - 1, query - 1, key - 1] = 1.0
-        sentence = fill(WORDS["weight"], **tokens, head=str(head), layer=str(layer))
-        return {(layer - 1, "weights"): G}, [plain(sentence)]
+        G = np.zeros(trace.layers[layer]["weights"].shape)
+        G[head, query, key] = 1.0
+        sentence = fill(WORDS["weight"], **tokens, head=str(ordinal(head)), layer=str(ordinal(layer)))
+        return {(layer, "weights"): G}, [plain(sentence)]
     G = np.zeros(shape)
     suffix = "_kv" if trace.config.is_cross_attention else ""
     vectors = trace.around[f"token_embeddings{suffix}"].array
     if selection.target == "points_at" and key is not None and vectors.shape[1] == shape[1]:
-        G[query - 1] = vectors[key - 1]
+        G[query] = vectors[key]
         return {(None, "output"): G}, [plain(fill(WORDS["points_at"], **tokens))]
     if selection.target != "output":
         sentences = [WORDS["no_cell" if key is None or head is None else "no_width"]]
-    G[query - 1] = 1.0
+    G[query] = 1.0
     return {(None, "output"): G}, [plain(fill(WORDS["output"], word=tokens["word"])), *sentences]
 
 
@@ -163,12 +164,12 @@ def _cell(trace: Trace, found: Gradients, selection: Selection) -> Selection:
     if selection.head is None or selection.query is None or selection.key is None:
         paragraph([WORDS["invitation"]])
         return selection
-    place = selection.layer - 1, selection.head - 1, selection.query - 1, selection.key - 1
+    place = selection.layer, selection.head, selection.query, selection.key
     tokens = {
         "word": name_token(trace.query_tokens, place[2]),
         "other": name_token(trace.key_tokens, place[3]),
     }
-    paragraph([plain(fill(WORDS["cell"], head=str(selection.head), **tokens))])
+    paragraph([plain(fill(WORDS["cell"], head=str(ordinal(selection.head)), **tokens))])
     if forbidden(trace.layers[place[0]])[place[1:]]:
         paragraph([WORDS["forbidden"]])
         return selection

@@ -10,6 +10,7 @@ from attnviz.arithmetic.cell import Cell, derive
 from attnviz.arithmetic.line import ArithmeticLine
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.charts.bars import bars
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import cell_sentence
 from attnviz.text.sentences import plain
@@ -45,17 +46,18 @@ def panel(trace: Trace, selection: Selection, derived: Cell | None = None) -> Se
     if selection.head is None or selection.query is None or selection.key is None:
         paragraph([WORDS["invitation"]])
         return selection
-    head, query, key = selection.head, selection.query, selection.key
+    place = selection.layer, selection.head, selection.query, selection.key
     words, digits = st.columns([4, 1], vertical_alignment="bottom")
     digits_before = selection.digits
     with digits:
         selection = widgets.draw(selection, "digits")
     cell = derived
     if cell is None or digits_before != selection.digits:
-        cell = derive(trace, selection.layer - 1, head - 1, query - 1, key - 1, selection.digits)
+        cell = derive(trace, *place, selection.digits)
     tokens = {"query_token": cell.query_token, "key_token": cell.key_token}
     with words:
-        sentence = plain(cell_sentence(trace, selection.layer - 1, head - 1, query - 1, key - 1))
+        sentence = plain(cell_sentence(trace, *place))
+        head, query, key = map(ordinal, place[1:])
         paragraph([WORDS["title"].format(head=head, query=query, key=key, **tokens), sentence])
     for part, title in PARTS.items():
         if getattr(cell, part):

@@ -22,6 +22,7 @@ from attnviz.experiments import permutation
 from attnviz.pictures import figures, stages
 from attnviz.pictures.charts import variance_charts
 from attnviz.pictures.stage_record import Stage
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Plural, Words
 from attnviz.text.sentences import plain
 from attnviz.ui.components import number_tables
@@ -88,7 +89,7 @@ SHARE = Plural("Use {n} key/value head", "Use {n} key/value heads")
 def axis(trace: Trace, selection: Selection) -> Selection:
     """Weights normalised over the keys and over the queries, with what rows and columns add to."""
     _ask("axis")
-    layer = selection.layer - 1
+    layer = selection.layer
     if not admission.admitted("experiments/axis", trace.config, _up_to(trace.config, layer)):
         return selection
     sides = {side: _with(trace, replace(trace.config, normalise_over=side), layer) for side in NORMALISED_AXES}
@@ -101,8 +102,8 @@ def axis(trace: Trace, selection: Selection) -> Selection:
     paragraph(words.axis_sentences(sides, layer))
     n_heads = trace.config.n_heads
     if n_heads > 1:
-        selection = widgets.choose_available(selection, "head", TEXTS["head"], range(1, n_heads + 1), width=120)
-    heatmap.show([words.with_sums(each, (selection.head or 1) - 1) for each in shown], key="trial-sums")
+        selection = widgets.choose_available(selection, "head", TEXTS["head"], range(n_heads), width=120)
+    heatmap.show([words.with_sums(each, selection.head or 0) for each in shown], key="trial-sums")
     other = next(side for side in NORMALISED_AXES if side != trace.config.normalise_over)
     _keep({KEEP["side"].format(label=TEXTS[other]): replace(trace.config, normalise_over=other)}, selection)
     return selection
@@ -111,7 +112,7 @@ def axis(trace: Trace, selection: Selection) -> Selection:
 def scale(trace: Trace, selection: Selection) -> Selection:
     """Weights under three divisors, and the spread of the scores over d_k."""
     _ask("scale")
-    layer = selection.layer - 1
+    layer = selection.layer
     width, source = st.columns(2)
     with width:
         selection = widgets.draw(selection, "trial_d_k")
@@ -173,7 +174,7 @@ def _with_divisors(config: Config, d_k: int) -> dict[str, Config]:
 def sharing(trace: Trace, selection: Selection) -> Selection:
     """Weights with keys and values for each head, for groups and for all, and what has to be kept."""
     _ask("sharing")
-    layer, n_heads = selection.layer - 1, trace.config.n_heads
+    layer, n_heads = selection.layer, trace.config.n_heads
     between = variance_and_sharing.groupings(n_heads)
     middle = between[len(between) // 2 :][:1]
     if len(between) > 1:
@@ -245,10 +246,12 @@ def _order(config: Config, selection: Selection) -> tuple[Selection, tuple[int, 
     if name == "swap":
         one, other = st.columns(2)
         with one:
-            selection = widgets.choose_available(selection, "swap_one", TEXTS["one"], range(1, n + 1))
+            selection = widgets.choose_available(selection, "swap_one", TEXTS["one"], range(n))
         with other:
-            selection = widgets.choose_available(selection, "swap_other", TEXTS["other"], range(1, n + 1), otherwise=n)
-    places = min(selection.swap_one, n) - 1, min(selection.swap_other or n, n) - 1
+            selection = widgets.choose_available(selection, "swap_other", TEXTS["other"], range(n), otherwise=n - 1)
+    last = n - 1
+    other_place = last if selection.swap_other is None else selection.swap_other
+    places = min(selection.swap_one, last), min(other_place, last)
     return selection, tuple(ORDERS[name].fn(n, seed=config.seed, places=places))
 
 
@@ -265,7 +268,7 @@ def _with(trace: Trace, config: Config, layer: int) -> Trace:
 
 def _up_to(config: Config, layer: int) -> Config:
     """Return the setting without the layers after one, whose matrices and weights stay the same."""
-    return replace(config, n_layers=layer + 1, output_projection=config.has_output_projection())
+    return replace(config, n_layers=ordinal(layer), output_projection=config.has_output_projection())
 
 
 def _weights(trace: Trace, layer: int, name: str, title: str, phrase: str = "") -> Stage:

@@ -18,6 +18,7 @@ from attnviz.engine.run import run
 from attnviz.exports import tables
 from attnviz.exports.formats import ExportTarget
 from attnviz.pictures import pipeline_strip, stages
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
@@ -65,9 +66,7 @@ def choose_layer(trace: Trace, selection: Selection, **place: Any) -> Selection:
     n = len(trace.layers)
     if n == 1:
         return selection
-    return widgets.choose_available(
-        selection, "layer", TEXTS["layer"], range(1, n + 1), buttons=n <= BUTTONS_UP_TO, **place
-    )
+    return widgets.choose_available(selection, "layer", TEXTS["layer"], range(n), buttons=n <= BUTTONS_UP_TO, **place)
 
 
 def has_room(name: str, trace: Trace) -> bool:
@@ -80,26 +79,24 @@ def has_room(name: str, trace: Trace) -> bool:
 
 def sentence_panel(trace: Trace, selection: Selection) -> Selection:
     """Draw the weights of one word, in one head or on average over all."""
-    query, head = (None if number is None else number - 1 for number in (selection.query, selection.head))
-    request = attention_lines.show(trace, selection.layer - 1, key="word", query=query, head=head)
+    request = attention_lines.show(trace, selection.layer, key="word", query=selection.query, head=selection.head)
     if request is None:
         return selection
-    query, head = (None if number is None else number + 1 for number in (request.query, request.head))
-    return replace(selection, query=query, head=head)
+    return replace(selection, query=request.query, head=request.head)
 
 
 def steps_panel(trace: Trace, selection: Selection) -> Selection:
     """Draw the way from the sentence to the output, one step of it large, and the shape of everything."""
     paragraph([TEXTS["flow"]])
-    entries = pipeline_strip.entries(trace, selection.layer - 1)
+    entries = pipeline_strip.entries(trace, selection.layer)
     names = [entry.name for entry in entries]
     chosen = step_strip.show(entries, key="strip", chosen=selection.step if selection.step in names else "weights")
     selection = replace(selection, step=chosen or (selection.step if selection.step in names else "weights"))
     entry = entries[names.index(selection.step)]
-    step = step_names.steps(trace, selection.layer - 1)[entry.name]
+    step = step_names.steps(trace, selection.layer)[entry.name]
     formula.show(entry.formula)
     heatmap.show([stages.stage(trace, step, entry.text)], key="large")
-    _shapes(trace, selection.layer - 1)
+    _shapes(trace, selection.layer)
     return selection
 
 
@@ -114,31 +111,32 @@ def _shapes(trace: Trace, layer: int) -> None:
 
 def statistics_panel(trace: Trace, selection: Selection) -> Selection:
     """Draw what can be said of heads and rows: a card a head, and all of it in numbers."""
-    layer = selection.layer - 1
+    layer = selection.layer
     heads = len(trace.layers[layer]["weights"].array)
     pressed = head_cards.chosen(CARDS, heads)
     if pressed is not None:
-        selection = replace(selection, head=pressed + 1)
-    head = min(selection.head or 1, heads)
-    head_cards.show(trace, layer, key=CARDS, focus=None if selection.head is None else head - 1)
+        selection = replace(selection, head=pressed)
+    head = min(selection.head or 0, heads - 1)
+    head_cards.show(trace, layer, key=CARDS, focus=None if selection.head is None else head)
     _table(TEXTS["heads"], tables.head_statistics(trace, layer), "heads", index=False)
     rows = tables.row_statistics(trace, layer)
-    _table(TEXTS["rows"].format(head=head), rows[rows["head"] == head].drop(columns="head"), "rows", index=False)
+    of_head = rows[rows["head"] == ordinal(head)].drop(columns="head")
+    _table(TEXTS["rows"].format(head=ordinal(head)), of_head, "rows", index=False)
     _table(TEXTS["columns"], tables.column_sums(trace, layer), "columns")
     rolled = tables.rollout(trace, layer)
     if rolled is not None and len(trace.layers) > 1:
-        _table(TEXTS["rollout"].format(layer=selection.layer), rolled, "rollout")
+        _table(TEXTS["rollout"].format(layer=ordinal(layer)), rolled, "rollout")
     return selection
 
 
 def seed_average_panel(trace: Trace, selection: Selection) -> Selection:
     """This seed's weights beside the mean over several seeds."""
-    config, layer = trace.config, selection.layer - 1
+    config, layer = trace.config, selection.layer
     refused = admission.refusal("explore/redeal", trace) if config.model else ""
     if refused:
         notice(refused)
         return selection
-    needed = config if film.learns(config) else replace(config, n_layers=layer + 1)
+    needed = config if film.learns(config) else replace(config, n_layers=ordinal(layer))
     n_seeds = cost.times(needed, SEEDS)
     if n_seeds < FEWEST_SEEDS:
         notice(TEXTS["too_slow"].format(seconds=cost_table.SHORT), kind="fault")
@@ -163,7 +161,7 @@ def table(trace: Trace, selection: Selection, again: Callable[[], Trace] | None 
 
     `again` makes the run anew for its file, if the setting alone cannot.
     """
-    steps = step_names.steps(trace, selection.layer - 1)
+    steps = step_names.steps(trace, selection.layer)
     columns = st.columns([2, 1, 1], vertical_alignment="bottom")
     with columns[0]:
         usual = "weights" if "weights" in steps else None
@@ -175,15 +173,15 @@ def table(trace: Trace, selection: Selection, again: Callable[[], Trace] | None 
     n_heads = step.shape[0] if step.axes[0].endswith("head") else 1
     if n_heads > 1:
         with columns[1]:
-            selection = widgets.choose_available(selection, "head", TEXTS["head"], range(1, n_heads + 1))
-    head = min(selection.head or 1, n_heads)
-    frame = tables.matrix(step, trace.query_tokens, trace.key_tokens, head - 1)
+            selection = widgets.choose_available(selection, "head", TEXTS["head"], range(n_heads))
+    head = min(selection.head or 0, n_heads - 1)
+    frame = tables.matrix(step, trace.query_tokens, trace.key_tokens, head)
     place = ExportTarget(selection.layer, name)
     admission.download(
         columns[2], TEXTS["save"], "csv", trace, again or partial(run, trace.config), place, file_name=f"{name}.csv"
     )
     number_tables.show(frame)
-    _shapes(trace, selection.layer - 1)
+    _shapes(trace, selection.layer)
     return replace(selection, step=name)
 
 

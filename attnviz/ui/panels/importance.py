@@ -34,14 +34,14 @@ def panel(trace: Trace, selection: Selection) -> Selection:
         return selection
     left, right = st.columns(2)
     with left:
-        heads = range(1, trace.config.n_heads + 1)
-        selection = widgets.choose_available(selection, "head", TEXTS["head"], heads, otherwise=1)
+        heads = range(trace.config.n_heads)
+        selection = widgets.choose_available(selection, "head", TEXTS["head"], heads)
     n = len(trace.query_tokens)
     with right:
-        selection = widgets.choose_available(selection, "query", TEXTS["query"], range(1, n + 1), otherwise=n)
-    place = (selection.head or 1) - 1, (selection.query or n) - 1
+        selection = widgets.choose_available(selection, "query", TEXTS["query"], range(n), otherwise=n - 1)
+    place = selection.head or 0, n - 1 if selection.query is None else selection.query
     with st.spinner(TEXTS["wait"]):
-        found = measure(trace, selection.layer - 1, place)
+        found = measure(trace, selection.layer, place)
     number_tables.show(importance.row_table(trace, found, place), hide_index=True, key="importance-row")
     paragraph(importance.importance_sentences(found))
     number_tables.show(importance.correlation_table(found), hide_index=True, key="importance-all")

@@ -19,6 +19,7 @@ from attnviz.engine.tables.mask_bits import compact
 from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.row_names import MaskName
 from attnviz.exports.mask_code import code, expression
+from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Plural, Words
 from attnviz.ui.components import mask_painter
@@ -56,7 +57,7 @@ _MOST_ROWS = 12
 
 def panel(trace: Trace, selection: Selection) -> Selection:
     """Draw the present mask as a grid to paint, what it may start from, and the same mask as programs take it."""
-    allowed = np.asarray(trace.layers[selection.layer - 1]["allowed"].array, dtype=bool)
+    allowed = np.asarray(trace.layers[selection.layer]["allowed"].array, dtype=bool)
     narrow = allowed.shape[1] <= BESIDE_UP_TO
     place = st.container(key="mask-panel")  # by its key it stays the same, also where a note above comes or goes
     grid, controls = place.columns(2, gap="medium") if narrow else (place.container(), place.container())[::-1]
@@ -85,7 +86,7 @@ def counted(allowed: Array) -> list[str]:
     ['2 of 6 cells may be attended to.', 'Nothing to attend to for row 2: weights and output are zeros there.']
     """
     sentences = [TEXTS["counted"].format(n=allowed.sum(), all=allowed.size)]
-    empty = [str(i + 1) for i in np.flatnonzero(~allowed.any(axis=-1))]
+    empty = [str(ordinal(int(i))) for i in np.flatnonzero(~allowed.any(axis=-1))]
     if empty:
         rows = ", ".join(empty[:_MOST_ROWS])
         if len(empty) > _MOST_ROWS:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from attnviz.engine.records.trace import Trace
 from attnviz.experiments import masking_methods
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.ui.components import number_tables
@@ -39,14 +40,14 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     """Five ways to hide a score side by side, what leaks through each, and what an emptied row becomes."""
     st.subheader(TEXTS["question"], anchor=False)
     paragraph([TEXTS["ask"]])
-    layer, (choice, number, switch) = selection.layer - 1, st.columns([1, 2, 1], vertical_alignment="bottom")
+    layer, (choice, number, switch) = selection.layer, st.columns([1, 2, 1], vertical_alignment="bottom")
     first, share = masking_methods.leakiest(trace, layer)
     with choice:
-        heads = range(1, trace.config.n_heads + 1)
-        selection = widgets.choose_available(selection, "head", TEXTS["head"], heads, otherwise=first + 1)
+        heads = range(trace.config.n_heads)
+        selection = widgets.choose_available(selection, "head", TEXTS["head"], heads, otherwise=first)
     with number:
         selection = widgets.draw(selection, "large")
-    head, allowed = (selection.head or first + 1) - 1, trace.layers[layer]["allowed"].array
+    head, allowed = first if selection.head is None else selection.head, trace.layers[layer]["allowed"].array
     emptied = False
     if allowed.any(axis=-1).all():
         with switch:
@@ -54,7 +55,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
         emptied = selection.empty_row
     found = masking_methods.masking_trial(trace, layer, head, large=selection.large, empty_a_row=emptied)
     if len(heads) > 1 and share >= SMALLEST:
-        paragraph([TEXTS["most"].format(head=first + 1, percent=percent(share))])
+        paragraph([TEXTS["most"].format(head=ordinal(first), percent=percent(share))])
     for sentence in found.notes:
         paragraph([sentence])
     heatmap.show([masking_methods.stage(found)], key="lab")

@@ -72,7 +72,7 @@ def _specials(trace: Trace) -> str:
 
 def _say(trace: Trace, selection: Selection) -> None:
     """Say how much is left out."""
-    layers = trace.layers if selection.every else (trace.layers[selection.layer - 1],)
+    layers = trace.layers if selection.every else (trace.layers[selection.layer],)
     A = np.concatenate([steps["weights"].array for steps in layers])
     share = percent(special_tokens.share(A, trace.query_tokens, trace.key_tokens))
     where = WORDS["in_all" if selection.every else "in_layer"]

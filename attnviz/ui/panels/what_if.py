@@ -55,18 +55,18 @@ _FAULT, _BASE, _EMPTIED = "_what_if_fault", "_what_if_base", "_what_if_emptied"
 def panel(trace: Trace, selection: Selection) -> Selection:
     """Draw one part of a step as a table to be edited, and the list of what was changed."""
     paragraph([WORDS["ask"]])
-    steps = edit_table.editable(trace, selection.layer - 1)
+    steps = edit_table.editable(trace, selection.layer)
     left, right, _ = st.columns([2, 1, 2])
     with left:
         selection = widgets.choose_available(
             selection, "step", WORDS["step"], list(steps), words=NAMES.__getitem__, otherwise="scores"
         )
     name = selection.step if selection.step in steps else "scores"
-    on = edit_table.edited_matrix(steps[name], selection.layer - 1, (selection.head or 1) - 1)
+    on = edit_table.edited_matrix(steps[name], selection.layer, selection.head or 0)
     if on.head is not None and len(steps[name].array) > 1:
         with right:
-            selection = widgets.choose_available(selection, "head", WORDS["head"], range(1, len(steps[name].array) + 1))
-        on = edit_table.edited_matrix(steps[name], selection.layer - 1, (selection.head or 1) - 1)
+            selection = widgets.choose_available(selection, "head", WORDS["head"], range(len(steps[name].array)))
+        on = edit_table.edited_matrix(steps[name], selection.layer, selection.head or 0)
     selection = replace(selection, step=name)
     fault = st.session_state.pop(_FAULT, None)
     with st.container():  # always there: what opens below it stays open when it says something

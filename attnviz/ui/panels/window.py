@@ -27,7 +27,7 @@ Places = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Seen:
-    """The places of the tokens that are shown; None for all of them. Places count from 0, a selection's from 1.
+    """The places of the tokens that are shown; None for all of them.
 
     queries, keys      what is shown;  is_window  whether that is a window of a longer text
     of_queries, of_keys  what could be shown if there were room for all
@@ -50,7 +50,7 @@ class Seen:
     def inside(self, selection: Selection) -> Selection:
         """Return the selection with places among the tokens that are shown; none for one that is not."""
         query, key = _inside(selection.query, self.queries), _inside(selection.key, self.keys)
-        key = None if query is None or (selection.key and not key) else key
+        key = None if query is None else key
         return replace(selection, query=query, key=key)
 
     def outside(self, before: Selection, picked: Selection) -> Selection:
@@ -59,7 +59,7 @@ class Seen:
         for name, places in (("query", self.queries), ("key", self.keys)):
             place = getattr(picked, name)
             if places is not None and place is not None and picked != before:
-                changed[name] = places[place - 1] + 1 if place <= len(places) else None
+                changed[name] = places[place] if place < len(places) else None
         return replace(picked, **changed)
 
     def part(self, stage: Stage) -> Stage:
@@ -94,7 +94,7 @@ def seen(trace: Trace, selection: Selection) -> Seen:
     """Return the tokens that are shown.
 
     >>> from attnviz import Config, run
-    >>> found = seen(run(Config(sentence="a " * 70, max_tokens=80)), Selection(from_key=60))
+    >>> found = seen(run(Config(sentence="a " * 70, max_tokens=80)), Selection(from_key=59))
     >>> found.queries[0], len(found.queries), found.keys[0], found.keys[-1]
     (0, 32, 38, 69)
     """
@@ -103,7 +103,8 @@ def seen(trace: Trace, selection: Selection) -> Seen:
     long = [len(words) if words else length for length in (n, m)]
     if max(long) <= MOST_WHOLE:
         return Seen(words, words, words, words)
-    starts = ((selection.from_query, selection.query), (selection.from_key, selection.key or selection.query))
+    key = selection.query if selection.key is None else selection.key
+    starts = ((selection.from_query, selection.query), (selection.from_key, key))
     queries, keys = (
         _window(words or tuple(range(length)), start, chosen)
         for length, (start, chosen) in zip((n, m), starts, strict=True)
@@ -127,7 +128,7 @@ def held(selection: Selection, before: Seen) -> Selection:
         ("from_key", selection.key, before.keys or ()),
     ):
         if chosen is not None:
-            changed[name] = places[0] + 1 if chosen - 1 in places else None
+            changed[name] = places[0] if chosen in places else None
     return replace(selection, **changed)  # type: ignore[arg-type]
 
 
@@ -135,9 +136,9 @@ def overview(trace: Trace, selection: Selection, shown: Seen, *, key: str) -> Ov
     """Return the overview of all tokens beside a window of them: of the head in focus, or else of all heads."""
     if not shown.is_window or shown.queries is None or shown.keys is None:
         return None
-    steps = trace.layers[selection.layer - 1]
+    steps = trace.layers[selection.layer]
     weights = np.where(np.broadcast_to(forbidden(steps), steps["weights"].shape), np.nan, steps["weights"].array)
-    weights = shown.of_weights(weights if selection.focus is None else weights[selection.focus - 1 : selection.focus])
+    weights = shown.of_weights(weights if selection.focus is None else weights[selection.focus][None])
     places = (_place(shown.queries[0], shown.of_queries), _place(shown.keys[0], shown.of_keys))
     return Overview(key, weights, places, (len(shown.queries), len(shown.keys)))
 
@@ -146,15 +147,15 @@ def moved(selection: Selection, shown: Seen, to: tuple[int, int] | None) -> Sele
     """Return the selection with its window where it was dragged to, if it was."""
     if to is None or not shown.is_window or shown.of_queries is None or shown.of_keys is None:
         return selection
-    query, key = (places[min(at, len(places) - 1)] + 1 for at, places in zip(to, (shown.of_queries, shown.of_keys)))
+    query, key = (places[min(at, len(places) - 1)] for at, places in zip(to, (shown.of_queries, shown.of_keys)))
     return replace(selection, from_query=query, from_key=key)
 
 
 def _window(words: Places, start: int | None, chosen: int | None) -> Places:
-    """Return so many places from a token on, counted from 1, or around one that is chosen."""
+    """Return so many places from a token on, or around one that is chosen."""
     if len(words) <= MOST_WHOLE:
         return words
-    first = start - 1 if start is not None else 0 if chosen is None else chosen - 1
+    first = start if start is not None else chosen or 0
     at = sum(word < first for word in words)
     if start is None and chosen is not None:
         at -= LENGTH // 2
@@ -165,7 +166,7 @@ def _window(words: Places, start: int | None, chosen: int | None) -> Places:
 def _inside(place: int | None, places: Places | None) -> int | None:
     if place is None or places is None:
         return place
-    return places.index(place - 1) + 1 if place - 1 in places else None
+    return places.index(place) if place in places else None
 
 
 def _place(at: int, of: Places | None) -> int:

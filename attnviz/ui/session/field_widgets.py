@@ -11,6 +11,7 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.settings.counting import ordinal
 from attnviz.settings.fields import settings, snap_to_valid
 from attnviz.settings.kinds import Named, Number, Option, Switch, Text
 from attnviz.settings.language import translate
@@ -124,7 +125,7 @@ def _listed(draft: object, item: Field[Any], kind: Listed, common: dict[str, Any
     for place in range(n):
         key = place_key(common["key"], place)
         reset_invalid_choice(key, options, held[place])
-        label = f"{common['label']} {place + 1}" if n > 1 else common["label"]
+        label = f"{common['label']} {ordinal(place)}" if n > 1 else common["label"]
         name = start(key, held[place])
         help, at = _explained(item, [name]), options.index(name)
         chosen.append(
@@ -187,7 +188,7 @@ def _typed(draft: object, item: Field[Any], kind: Number | Widths, common: dict[
 def _pick(draft: object, item: Field[Any], kind: Number, common: dict[str, Any]) -> int | float | None:
     """A list of the numbers that go with the rest of the draft; for one that no longer does, the nearest below."""
     values = {other.name: getattr(draft, other.name) for other in settings(draft)}
-    offered = kind.offered(values) if kind.offered else range(int(kind.low), int(kind.high) + 1)
+    offered = kind.offered(values) if kind.offered else kind.values
     words = [*(["auto"] if kind.none else []), *map(kind.write, offered)]
     fitting = kind.write(snap_to_valid(type(draft), values)[0][item.name])
     held = st.session_state.get(common["key"])

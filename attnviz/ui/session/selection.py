@@ -13,8 +13,9 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.head_patterns import PATTERNS
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.settings import fields
+from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import shorten
-from attnviz.settings.fields import changes, number, option, options, settings, switch, text
+from attnviz.settings.fields import changes, number, option, options, position, settings, switch, text
 from attnviz.settings.language import LANGUAGES, Words, translate
 from attnviz.settings.rows import Entry, table
 
@@ -77,7 +78,7 @@ DONE_NAMES = table(Entry(NOTHING_DONE, "None yet", ""), *LESSON_NAMES.values())
 
 @dataclass(frozen=True)
 class Selection:
-    """The place that a visitor looks at; places are counted from 1, and the whole travels in the link."""
+    """The place that a visitor looks at; positions count from 0, and the whole travels in the link."""
 
     page: str = option(PAGE_NAMES, "explore", label="Page")
     panel: str = option(PANEL_NAMES, "cell", label="Below the pictures")
@@ -88,21 +89,21 @@ class Selection:
     target: str = option(TARGET_NAMES, "output", label="L, the result")
     step: str = text("weights", label="Step", longest=40)
     shown: str = text("weights", label="Shown", longest=40)
-    focus: int | None = number(None, 1, 128, none="none", label="Head in focus")
+    focus: int | None = position(None, 128, none="none", label="Head in focus")
     colours: str = option(COLOUR_NAMES, "apart", label="Colours of the scores")
     every: bool = switch(False, label="All layers")
     specials: bool = switch(
         False, label="Leave out special tokens", help="Tokens that a tokeniser adds, such as [CLS]."
     )
-    layer: int = number(1, 1, 128, label="Layer")
-    head: int | None = number(None, 1, 128, none="none", label="Head")
-    query: int | None = number(None, 1, 1024, none="none", label="Query")
-    key: int | None = number(None, 1, 1024, none="none", label="Key")
-    from_query: int | None = number(None, 1, 1024, none="none", label="First query in view")
-    from_key: int | None = number(None, 1, 1024, none="none", label="First key in view")
-    dimension: int | None = number(None, 1, 128, none="none", label="Dimension")
-    column: int | None = number(None, 1, 65_536, none="the first", label="Column")
-    word_b: int | None = number(None, 1, 1024, none="the same word", label="Word of B")
+    layer: int = position(0, 128, label="Layer")
+    head: int | None = position(None, 128, none="none", label="Head")
+    query: int | None = position(None, 1024, none="none", label="Query")
+    key: int | None = position(None, 1024, none="none", label="Key")
+    from_query: int | None = position(None, 1024, none="none", label="First query in view")
+    from_key: int | None = position(None, 1024, none="none", label="First key in view")
+    dimension: int | None = position(None, 128, none="none", label="Dimension")
+    column: int | None = position(None, 65_536, none="the first", label="Column")
+    word_b: int | None = position(None, 1024, none="the same word", label="Word of B")
     twin: str = option(TWIN_NAMES, "previous", label="Set by hand")
     play: bool = switch(False, label="Play the cell", help="The page opens with the selected cell as it happens.")
     large: float = number(
@@ -118,11 +119,11 @@ class Selection:
     trial_vectors: str = option(VECTORS, "unit", label="Queries and keys")
     trial_kv: int | None = number(None, 1, MOST_HEADS, none="the middle", label="Key/value heads, in between")
     trial_order: str = option(ORDERS, "reverse", label="Order")
-    swap_one: int = number(1, 1, 128, label="First position to swap")
-    swap_other: int | None = number(None, 1, 128, none="the last", label="Second position to swap")
+    swap_one: int = position(0, 128, label="First position to swap")
+    swap_other: int | None = position(None, 128, none="the last", label="Second position to swap")
     trial_d_k: int = number(16, 1, 64, label="d_k of the experiment", help="The setting keeps its own.")
     lesson: str = option(LESSON_NAMES, next(iter(LESSON_NAMES)), label="Lesson")
-    slide: int = number(1, 1, 40, label="Slide")
+    slide: int = position(0, 40, label="Slide")
     done: tuple[str, ...] = options(DONE_NAMES, NOTHING_DONE, label="Lessons completed")
     desk: str = option(DESK_NAMES, "compose", label="Assignments")
     assigned: str = text("", label="Assignment", longest=LONGEST)
@@ -151,7 +152,7 @@ OUTSIDE = Words(
 def outside(selection: Selection, trace: Trace) -> list[str]:
     """Return a sentence for each part of the selection that is not there in this run."""
     lengths = {"layer": len(trace.layers)} | _lengths(trace)
-    sentences = [_outside(selection, name, n) for name, n in lengths.items() if (getattr(selection, name) or 0) > n]
+    sentences = [_outside(selection, name, n) for name, n in lengths.items() if _is_outside(selection, name, n)]
     if not any(selection.step in steps for steps in (trace.around, trace.layers[0], trace.layers[-1])):
         sentences.append(OUTSIDE["step"].format(given=shorten(selection.step)))
     return sentences
@@ -160,13 +161,18 @@ def outside(selection: Selection, trace: Trace) -> list[str]:
 def outside_lesson(selection: Selection) -> list[str]:
     """Return the sentence on a slide that the lesson does not have."""
     n = len(LESSONS[selection.lesson].slides)
-    return [_outside(selection, "slide", n)] if selection.slide > n else []
+    return [_outside(selection, "slide", n)] if _is_outside(selection, "slide", n) else []
+
+
+def _is_outside(selection: Selection, name: str, n: int) -> bool:
+    at = getattr(selection, name)
+    return at is not None and at >= n
 
 
 def _outside(selection: Selection, name: str, n: int) -> str:
     label = next(item.metadata["label"] for item in settings(selection) if item.name == name)
     which = ("last" if name in ("layer", "slide") else "gone") + ("_of_one" if n == 1 else "")
-    return OUTSIDE[which].format(label=translate(label), given=getattr(selection, name), n=n)
+    return OUTSIDE[which].format(label=translate(label), given=ordinal(getattr(selection, name)), n=n)
 
 
 def _lengths(trace: Trace) -> dict[str, int]:
@@ -178,5 +184,5 @@ def _lengths(trace: Trace) -> dict[str, int]:
 
 def within(selection: Selection, trace: Trace) -> Selection:
     """Return the selection, without what this run does not have."""
-    gone: dict[str, Any] = {name: None for name, n in _lengths(trace).items() if (getattr(selection, name) or 0) > n}
-    return replace(selection, layer=min(selection.layer, len(trace.layers)), **gone)
+    gone: dict[str, Any] = {name: None for name, n in _lengths(trace).items() if _is_outside(selection, name, n)}
+    return replace(selection, layer=min(selection.layer, len(trace.layers) - 1), **gone)

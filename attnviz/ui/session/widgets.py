@@ -15,7 +15,7 @@ import streamlit as st
 
 from attnviz.settings import url_codec
 from attnviz.settings.fields import Changes, conditional_fields, relevant_fields, settings, snap_to_valid
-from attnviz.settings.kinds import Named, Option, Text
+from attnviz.settings.kinds import Index, Named, Option, Text
 from attnviz.settings.language import translate
 from attnviz.settings.tuple_kinds import Options, SerialisedTuple
 from attnviz.ui.session.field_widgets import draw_field
@@ -161,7 +161,7 @@ def choose_available(
     label: str,
     options: Sequence[Any],
     *,
-    words: Callable[[Any], str] = str,
+    words: Callable[[Any], str] | None = None,
     otherwise: Any = None,
     none: str | None = None,
     buttons: bool = False,
@@ -171,15 +171,17 @@ def choose_available(
 
     The record may change by other ways than this widget, by a click in a picture or by Back, and then the widget
     follows. `otherwise` is shown, and nothing changed, while the record holds what is not among the options. `none` is
-    a first option that stands for None, in words.
+    a first option that stands for None, in words. Options of a position count from 0 and are shown from 1.
     """
+    kinds = {item.name: item.metadata["kind"] for item in settings(record)}
+    said = words or (kinds[name].write if isinstance(kinds.get(name), Index) else str)
     key, seen, held = f"pick-{name}", f"_picked-{name}", getattr(record, name)
     if none is not None:
         options, otherwise = [_NONE, *options], _NONE
     shown = held if held in options else options[0] if otherwise is None else otherwise
 
     def worded(option: Any) -> str:
-        return none if none is not None and option == _NONE else words(option)
+        return none if none is not None and option == _NONE else said(option)
 
     if key in st.session_state and (
         st.session_state.get(seen) != (held, shown) or st.session_state[key] not in options

@@ -141,8 +141,8 @@ def test_the_words_are_reordered_as_one_chooses() -> None:
 def test_two_chosen_words_are_swapped_and_the_order_is_kept() -> None:
     at = opened("shuffle", sentence="one two three four")
     at.segmented_control(key="pick-trial_order").set_value("swap").run()
-    at.selectbox(key="pick-swap_one").set_value(2).run()
-    at.selectbox(key="pick-swap_other").set_value(3).run()
+    at.selectbox(key="pick-swap_one").set_value(1).run()
+    at.selectbox(key="pick-swap_other").set_value(2).run()
     assert {"trial_order": "swap", "swap_one": "2", "swap_other": "3"}.items() <= at.query_params.items()
     assert "Reordered: one three two four" in said(at)
     at.button(key="keep-0").click().run()

@@ -167,7 +167,7 @@ def test_a_picture_that_is_turned_has_its_words_turned() -> None:
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_every_lesson_leads_to_a_page_that_there_is(name: str) -> None:
-    there = replace(Selection(), **LESSONS[name].further)
+    there = path.with_further(Selection(), LESSONS[name])
     assert there.page not in ("lessons", "assign", "class")
     assert PAGE_NAMES[there.page].label in path.destination(LESSONS[name].further)
     assert outside(there, run(LESSONS[name].config)) == []

@@ -110,11 +110,11 @@ def test_a_cell_that_is_picked_without_special_tokens_is_the_one_it_was(bert: st
     from attnviz.ui.panels.window import Seen
     from attnviz.ui.session.selection import Selection
 
-    shown, whole = Seen((1, 2, 3), (1, 2, 3)), Selection(head=1, query=3, key=2)
+    shown, whole = Seen((1, 2, 3), (1, 2, 3)), Selection(head=0, query=2, key=1)
     inside = shown.inside(whole)
-    assert (inside.query, inside.key) == (2, 1)
+    assert (inside.query, inside.key) == (1, 0)
     assert shown.outside(Selection(), inside) == whole
-    assert shown.inside(Selection(query=1, key=2)).query is None
+    assert shown.inside(Selection(query=0, key=1)).query is None
 
 
 PLACES = [

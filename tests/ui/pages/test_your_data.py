@@ -109,7 +109,7 @@ def test_a_file_is_shown_with_its_tokens_and_a_bad_one_leaves_it_there() -> None
 @pytest.mark.parametrize("which", your_data.KINDS)
 def test_every_panel_works_on_every_kind(which: str) -> None:
     at = kind(opened(), which) if which != "weights" else opened()
-    at.session_state["held"] = Selection(head=1, query=3, key=1)
+    at.session_state["held"] = Selection(head=0, query=2, key=0)
     for panel in reversed(your_data.PANELS):
         at.segmented_control(key="pick-panel").set_value(panel)
         settled(at.run())
@@ -191,7 +191,7 @@ def test_layers_are_chosen() -> None:
     layers = np.stack([A, A[::-1] ** 2])
     at = upload(opened(), "w.npy", _npy(layers))
     assert at.segmented_control(key="pick-layer").options == ["1", "2"]
-    at.segmented_control(key="pick-layer").set_value(2)
+    at.segmented_control(key="pick-layer").set_value(1)
     settled(at.run())
     assert np.array_equal(drawn(at)[0], falling(layers[1]))
 

@@ -140,7 +140,7 @@ def test_the_lab_draws_five_pictures_and_its_tables() -> None:
     np.testing.assert_allclose(leaks, masking_methods.leaked_weights(found))
     at.toggle(key="empty_row").set_value(True).run()
     assert "may attend to nothing" in said(at)
-    at.selectbox(key="pick-head").set_value(1).run()
+    at.selectbox(key="pick-head").set_value(0).run()
     assert "Weights, head 1" in said(at)
     assert query(at)["head"] == "1"
 

@@ -52,7 +52,7 @@ def sent(at: AppTest) -> int:
 
 def test_the_overview_holds_the_largest_weight_of_each_block() -> None:
     trace = of(130, n_heads=3, mask=("causal",))
-    selection = Selection(from_query=40, from_key=90)
+    selection = Selection(from_query=39, from_key=89)
     shown = window.seen(trace, selection)
     found = window.overview(trace, selection, shown, key="overview")
     assert found is not None
@@ -73,14 +73,14 @@ def test_the_overview_holds_the_largest_weight_of_each_block() -> None:
             else:
                 assert blocks[row, column] == np.float32(A[part][open_there].max())
     assert told["high"] == pytest.approx(A.max())
-    one = window.overview(trace, replace(selection, focus=2), shown, key="overview")
+    one = window.overview(trace, replace(selection, focus=1), shown, key="overview")
     assert one is not None
     np.testing.assert_array_equal(overview.blocks(one.weights, 1)[allowed], A[1][allowed])
 
 
 def test_the_cells_of_the_window_are_those_of_the_run_and_its_bars_those_of_all_words() -> None:
     trace = of(200, n_heads=2, mask=("no_self",))
-    shown = window.seen(trace, Selection(from_query=11, from_key=150))
+    shown = window.seen(trace, Selection(from_query=10, from_key=149))
     found = {stage.name: shown.part(stage) for stage in columns.columns(trace, 0)}
     rows, keys = slice(10, 42), slice(149, 181)
     for name in ("scores", "weights"):
@@ -96,27 +96,27 @@ def test_the_cells_of_the_window_are_those_of_the_run_and_its_bars_those_of_all_
 
 def test_a_window_stays_where_it_is_for_a_cell_in_it_and_goes_to_one_outside() -> None:
     trace = of(300)
-    before = Selection(from_query=100, from_key=100)
+    before = Selection(from_query=99, from_key=99)
     shown = window.seen(trace, before)
-    here = window.held(replace(before, query=110, key=105), shown)
-    assert (here.from_query, here.from_key) == (100, 100)
-    there = window.seen(trace, window.held(replace(before, query=110, key=290), shown))
+    here = window.held(replace(before, query=109, key=104), shown)
+    assert (here.from_query, here.from_key) == (99, 99)
+    there = window.seen(trace, window.held(replace(before, query=109, key=289), shown))
     assert there.queries == shown.queries
     assert there.keys is not None
     assert 289 in there.keys
     assert window.seen(of(64), before) == window.Seen()
-    last = window.seen(trace, Selection(from_query=1024, from_key=1024))
+    last = window.seen(trace, Selection(from_query=1023, from_key=1023))
     assert last.queries == last.keys == tuple(range(268, 300))
-    assert window.moved(before, shown, (7, 999)) == replace(before, from_query=8, from_key=300)
+    assert window.moved(before, shown, (7, 999)) == replace(before, from_query=7, from_key=299)
 
 
 def test_places_in_a_long_text_are_those_of_all_its_words() -> None:
-    shown, whole = window.Seen((5, 6, 7), (9, 10), is_window=True), Selection(head=1, query=7, key=10)
+    shown, whole = window.Seen((5, 6, 7), (9, 10), is_window=True), Selection(head=0, query=6, key=9)
     inside = shown.inside(whole)
-    assert (inside.query, inside.key) == (2, 1)
+    assert (inside.query, inside.key) == (1, 0)
     assert shown.outside(Selection(), inside) == whole
-    assert shown.inside(replace(whole, key=12)).query == 7 - 5
-    assert shown.inside(replace(whole, key=12)).key is None
+    assert shown.inside(replace(whole, key=11)).query == 1
+    assert shown.inside(replace(whole, key=11)).key is None
 
 
 @pytest.mark.parametrize("said", [None, 3, [1], [1, -1], [True, 1], [1.0, 2], ["a", 1], [10**9, 1], {"a": 1}])

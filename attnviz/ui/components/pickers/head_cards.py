@@ -13,6 +13,7 @@ from attnviz.analysis.head_kinds import head_kinds, in_order
 from attnviz.engine.external import forbidden
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import DARK, SHARE
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text import head_sentences
 from attnviz.text.query_sentences import visible_token
@@ -49,7 +50,7 @@ def packed(trace: Trace, layer: int, focus: int | None) -> bytes:
     cards: list[dict[str, Any]] = [
         {
             "head": found.head,
-            "name": WORDS["head"].format(n=found.head + 1),
+            "name": WORDS["head"].format(n=ordinal(found.head)),
             "title": head_sentences.title(found, word),
             "lines": head_sentences.lines(found, word, array.shape[2]),
             "pixels": base64.b64encode(small[found.head].tobytes()).decode(),

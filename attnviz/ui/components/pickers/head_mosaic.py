@@ -13,6 +13,7 @@ from attnviz.analysis.all_heads import all_kinds, all_weights
 from attnviz.analysis.head_kinds import HeadKind, in_order
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import DARK, SHARE
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text import head_sentences
 from attnviz.text.query_sentences import visible_token
@@ -66,7 +67,7 @@ def packed(trace: Trace, kept: Sequence[int] | None) -> bytes:
         "size": list(small.shape[1:]),
         "pixels": base64.b64encode(small.tobytes()).decode(),
         "words": {**WORDS, "scale": WORDS["scale"].format(high=high)},
-        "rows": [WORDS["row"].format(n=n + 1) for n in range(len(trace.layers))],
+        "rows": [WORDS["row"].format(n=ordinal(n)) for n in range(len(trace.layers))],
         "scales": [list(SHARE), list(DARK[SHARE])],
     }
     return transport.packed(data)
@@ -75,7 +76,7 @@ def packed(trace: Trace, kept: Sequence[int] | None) -> bytes:
 def _tile(trace: Trace, found: HeadKind, at: tuple[int, int]) -> dict[str, Any]:
     word = visible_token(trace.key_tokens[found.key])
     return {
-        "name": f"{at[0] + 1}.{at[1] + 1}",
+        "name": f"{ordinal(at[0])}.{ordinal(at[1])}",
         "about": head_sentences.about(found, word, at, len(trace.key_tokens)),
         "title": head_sentences.short(found, word),
         "kind": found.kind,

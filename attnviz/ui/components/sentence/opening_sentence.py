@@ -12,6 +12,7 @@ import streamlit as st
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import DARK, SHARE
 from attnviz.pictures.columns import roles
+from attnviz.settings.counting import ordinal
 from attnviz.text import opening_sentence
 from attnviz.text.query_sentences import reading
 from attnviz.ui.session import transport
@@ -71,7 +72,7 @@ def packed(trace: Trace, layer: int, opening: Opening) -> bytes:
         "shares": bool(found.shares.all()),
         "shows": words["shows" if found.is_self else "crossed"],
         "words": {name: words[name] for name in ("takes", "weighs", "nothing", "itself", "sentence")},
-        "heads": [" · ".join((words["head"].format(n=at + 1), each)) for at, each in enumerate(role)],
+        "heads": [" · ".join((words["head"].format(n=ordinal(at)), each)) for at, each in enumerate(role)],
         "made": opening_sentence.made(trace),
         "scales": [list(SHARE), list(DARK[SHARE])],
     }

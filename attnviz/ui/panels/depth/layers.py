@@ -12,6 +12,7 @@ from attnviz.arrays import Array
 from attnviz.engine.records import hosted
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.charts.bars import bars
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components import number_tables
@@ -49,12 +50,13 @@ def panel(trace: Trace, selection: Selection) -> Selection:
         paragraph([WORDS["one"]])
         return selection
     tokens = trace.query_tokens
+    second = min(1, len(tokens) - 1)
     left, right, _ = st.columns([1, 1, 2])
     with left:
-        selection = _word(selection, "query", WORDS["word"], tokens, 1)
+        selection = _word(selection, "query", WORDS["word"], tokens, 0)
     with right:
-        selection = _word(selection, "key", WORDS["other"], tokens, min(2, len(tokens)))
-    row, other = (selection.query or 1) - 1, (selection.key or min(2, len(tokens))) - 1
+        selection = _word(selection, "key", WORDS["other"], tokens, second)
+    row, other = selection.query or 0, second if selection.key is None else selection.key
     draw(found, found, (row, other), (tokens[row], tokens[other]))
     _next(trace, row)
     return selection
@@ -68,11 +70,11 @@ def compared(trace: Trace, second: Trace, selection: Selection) -> Selection:
     first, other = vectors_by_layer.shared_word(trace.query_tokens, second.query_tokens)
     left, right, _ = st.columns([1, 1, 2])
     with left:
-        selection = _word(selection, "query", WORDS["word_a"], trace.query_tokens, first + 1)
+        selection = _word(selection, "query", WORDS["word_a"], trace.query_tokens, first)
     with right:
-        selection = _word(selection, "word_b", WORDS["word_b"], second.query_tokens, other + 1)
-    row, column = (selection.query or first + 1) - 1, (selection.word_b or other + 1) - 1
-    column = min(column, len(second.query_tokens) - 1)
+        selection = _word(selection, "word_b", WORDS["word_b"], second.query_tokens, other)
+    row = first if selection.query is None else selection.query
+    column = min(other if selection.word_b is None else selection.word_b, len(second.query_tokens) - 1)
     draw(a, b, (row, column), (trace.query_tokens[row], second.query_tokens[column]))
     return selection
 
@@ -101,8 +103,8 @@ def draw(
 def _word(selection: Selection, field: str, label: str, tokens: Sequence[str], otherwise: int) -> Selection:
     """Draw the choice of a token, and return the selection."""
     return widgets.choose_available(
-        selection, field, label, range(1, len(tokens) + 1), otherwise=otherwise,
-        words=lambda n: f"{n} {visible_token(tokens[n - 1])}",
+        selection, field, label, range(len(tokens)), otherwise=otherwise,
+        words=lambda at: f"{ordinal(at)} {visible_token(tokens[at])}",
     )  # fmt: skip
 
 
@@ -118,7 +120,7 @@ def _next(trace: Trace, row: int) -> None:
     found = model.next_words(trace, row, SHOWN)
     ranks = range(min(SHOWN, len(found[0])))
     listed = {
-        WORDS["rank"].format(n=n + 1): [f"{visible_token(words[n][0])}  {words[n][1]:.1%}" for words in found]
+        WORDS["rank"].format(n=ordinal(n)): [f"{visible_token(words[n][0])}  {words[n][1]:.1%}" for words in found]
         for n in ranks
     }
     number_tables.show(pd.DataFrame({WORDS["layer"]: range(len(found))} | listed), hide_index=True, key="next-words")

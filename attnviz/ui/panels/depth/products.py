@@ -10,6 +10,7 @@ import streamlit as st
 from attnviz.arithmetic.latex_numbers import NumberFormat, aligned, chain
 from attnviz.arithmetic.products import Products, offered, products
 from attnviz.engine.records.trace import Trace
+from attnviz.settings.counting import ordinal, ordinals
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
@@ -42,7 +43,7 @@ MOST_LISTED = 64
 
 def panel(trace: Trace, selection: Selection) -> Selection:
     """Draw the choice of a number, where its parameters lie, and every product."""
-    layer = selection.layer - 1
+    layer = selection.layer
     names = offered(trace, layer)
     if not names:
         paragraph([WORDS["none"]])
@@ -56,13 +57,13 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     step = trace.layers[layer][name]
     if step.axes[0].endswith("head") and len(step.array) > 1:
         with places[1]:
-            heads = range(1, len(step.array) + 1)
-            selection = widgets.choose_available(selection, "head", WORDS["head"], heads, otherwise=1)
-    head = min(selection.head or 1, len(step.array)) - 1 if step.axes[0].endswith("head") else 0
+            heads = range(len(step.array))
+            selection = widgets.choose_available(selection, "head", WORDS["head"], heads)
+    head = min(selection.head or 0, len(step.array) - 1) if step.axes[0].endswith("head") else 0
     axis = "key" if "key" in step.axes[:-1] else "query"
     with places[2]:
         selection = _token(trace, selection, axis)
-    row = (getattr(selection, axis) or 1) - 1
+    row = getattr(selection, axis) or 0
     with places[3]:
         selection, column = _column(trace, selection, step.axes[-1], int(step.head(head).shape[-1]))
     with places[4]:
@@ -71,8 +72,8 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     tokens = trace.key_tokens if axis == "key" else trace.query_tokens
     facts = {
         "step": NAMES[name],
-        "layer": layer + 1,
-        "head": WORDS["of_head"].format(head=head + 1) if step.axes[0].endswith("head") else "",
+        "layer": ordinal(layer),
+        "head": WORDS["of_head"].format(head=ordinal(head)) if step.axes[0].endswith("head") else "",
         "token": visible_token(tokens[row]),
         "n": len(found.values),
         "bias": WORDS["bias"] if found.bias else "",
@@ -80,7 +81,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     if step.axes[-1] == "key":
         said = WORDS["said_key"].format(other=visible_token(trace.key_tokens[column]), **facts)
     else:
-        said = WORDS["said"].format(column=column + 1, all=step.shape[-1], **facts)
+        said = WORDS["said"].format(column=ordinal(column), all=step.shape[-1], **facts)
     bent = [WORDS["bent"].format(result=found.result, digits=selection.digits)] if found.bent else []
     paragraph([said, *bent])
     if found.sources:
@@ -92,8 +93,8 @@ def panel(trace: Trace, selection: Selection) -> Selection:
 def _token(trace: Trace, selection: Selection, axis: str) -> Selection:
     tokens = trace.key_tokens if axis == "key" else trace.query_tokens
     return widgets.choose_available(
-        selection, axis, WORDS["row"], range(1, len(tokens) + 1), otherwise=1,
-        words=lambda n: f"{n} {visible_token(tokens[n - 1])}",
+        selection, axis, WORDS["row"], range(len(tokens)),
+        words=lambda at: f"{ordinal(at)} {visible_token(tokens[at])}",
     )  # fmt: skip
 
 
@@ -101,12 +102,12 @@ def _column(trace: Trace, selection: Selection, axis: str, n: int) -> tuple[Sele
     """Draw the choice of a column, or of the key where columns are keys."""
     if axis == "key":
         selection = _token(trace, selection, "key")
-        return selection, (selection.key or 1) - 1
+        return selection, selection.key or 0
     if n <= MOST_LISTED:
-        selection = widgets.choose_available(selection, "column", WORDS["column"], range(1, n + 1), otherwise=1)
+        selection = widgets.choose_available(selection, "column", WORDS["column"], range(n))
     else:
         selection = widgets.draw(selection, "column")
-    return selection, min(selection.column or 1, n) - 1
+    return selection, min(selection.column or 0, n - 1)
 
 
 def _draw(trace: Trace, layer: int, found: Products, digits: int) -> None:
@@ -118,7 +119,7 @@ def _draw(trace: Trace, layer: int, found: Products, digits: int) -> None:
     symbols = [step_names.plain(steps[name].symbol) for name in (found.read, found.matrix)]
     frame = pd.DataFrame(
         {
-            WORDS["number"]: range(1, len(found.values) + 1),
+            WORDS["number"]: ordinals(len(found.values)),
             symbols[0]: found.left,
             symbols[1]: found.right,
             WORDS["product"]: found.values,

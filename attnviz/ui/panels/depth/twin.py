@@ -10,6 +10,7 @@ from attnviz.analysis.twins import Twin, twin
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures import columns, stages
 from attnviz.pictures.stage_record import Stage
+from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
@@ -48,11 +49,11 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     except ConfigError as error:
         notice(f"{str(error)[0].upper()}{str(error)[1:]}.")
         return selection
-    place = {"layer": found.layer + 1, "head": found.head + 1}
+    place = {"layer": ordinal(found.layer), "head": ordinal(found.head)}
     said = WORDS["said"].format(all=found.all.size, share=percent(found.overlap), **place)
     paragraph([said, *([WORDS["far"]] if found.overlap < FAR else [])])
     heatmap.show(_stages(trace, selection, found), key="twin-heads")
-    opened = replace(selection, layer=found.layer + 1, focus=found.head + 1 if found.all.shape[1] > 1 else None)
+    opened = replace(selection, layer=found.layer, focus=found.head if found.all.shape[1] > 1 else None)
     st.button(
         WORDS["open"].format(**place), key="open-twin", on_click=session_state.adopt, args=(trace.config.chosen, opened)
     )
@@ -62,7 +63,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
 def _stages(trace: Trace, selection: Selection, found: Twin) -> list[Stage]:
     """Return the two heads and their difference as pictures of one head each."""
     step = trace.layers[found.layer]["weights"]
-    title = WORDS["found"].format(layer=found.layer + 1, head=found.head + 1)
+    title = WORDS["found"].format(layer=ordinal(found.layer), head=ordinal(found.head))
     whole = stages.stage(trace, step, title, WORDS["found_phrase"])
     learned = replace(columns.focused(whole, found.head, len(step.array)), name="found", heads=("",))
     learned = replace(learned, alt=f"{title}, {WORDS['found_phrase']}")

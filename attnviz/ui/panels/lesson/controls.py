@@ -18,6 +18,7 @@ from attnviz.engine.tables.mask_bits import compact
 from attnviz.lessons.control import Choice, Control, Move
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.pictures.stage_record import Stage
+from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.ui.components import mask_painter
@@ -134,7 +135,7 @@ def _measures(control: Control, own: Trace, shown: Trace, tried: Trace, transpos
 
 def transpose(picture: Stage) -> Stage:
     """Return a picture with its rows as columns, and the words of both."""
-    columns = picture.columns or [str(n + 1) for n in range(picture.array.shape[2])]
+    columns = picture.columns or [str(ordinal(n)) for n in range(picture.array.shape[2])]
     return replace(
         picture,
         array=np.swapaxes(picture.array, 1, 2),

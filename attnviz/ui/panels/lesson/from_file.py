@@ -15,6 +15,7 @@ from attnviz.engine import cost
 from attnviz.engine.records.config import Config
 from attnviz.lessons import catalogue
 from attnviz.lessons.lesson import Lesson
+from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.ui.session import admission, session_state
@@ -98,7 +99,7 @@ def read(content: bytes) -> Lesson:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigError(WORDS["text"].format(at=error.start + 1).rstrip(".")) from None
+        raise ConfigError(WORDS["text"].format(at=ordinal(error.start)).rstrip(".")) from None
     lesson = check_lesson.opened("file", text.replace("\r\n", "\n"), _admit)
     try:
         there = replace(Selection(), **lesson.further)

@@ -14,6 +14,8 @@ import streamlit as st
 from attnviz.engine.records.config import Config
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson
+from attnviz.settings import url_codec
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.ui.session import session_state, widget_values
 from attnviz.ui.session.notices import paragraph
@@ -58,7 +60,7 @@ def choose(selection: Selection) -> Selection:
             captions=[_caption(name, selection) for name in names],
             key="lesson",
         )
-    return selection if name in (None, selection.lesson) else replace(selection, lesson=name, slide=1)
+    return selection if name in (None, selection.lesson) else replace(selection, lesson=name, slide=0)
 
 
 def _draw_progress(selection: Selection) -> None:
@@ -69,7 +71,7 @@ def _draw_progress(selection: Selection) -> None:
 
 def _label(name: str, selection: Selection) -> str:
     words = WORDS["done_option" if name in selection.done else "option"]
-    return words.format(number=list(LESSON_NAMES).index(name) + 1, title=LESSON_NAMES[name].label)
+    return words.format(number=ordinal(list(LESSON_NAMES).index(name)), title=LESSON_NAMES[name].label)
 
 
 def _caption(name: str, selection: Selection) -> str:
@@ -107,12 +109,19 @@ def summary(lesson: Lesson, config: Config, selection: Selection) -> None:
             then = following(selection.done, lesson.name) if lesson.name in LESSONS else ""
             if then:
                 label = WORDS["next"].format(title=LESSONS[then].title)
-                there = replace(selection, lesson=then, slide=1)
+                there = replace(selection, lesson=then, slide=0)
                 st.button(label, key="next-lesson", type="primary", on_click=session_state.adopt, args=(config, there))
             if lesson.further:
                 label = WORDS["further"].format(place=destination(lesson.further))
-                there = replace(selection, **lesson.further)
+                there = with_further(selection, lesson)
                 st.button(label, key="further", on_click=session_state.adopt, args=(lesson.config, there))
+
+
+def with_further(selection: Selection, lesson: Lesson) -> Selection:
+    """Return the selection with what the lesson says of where one can go on, read as a link is."""
+    there: Selection
+    there, _ = url_codec.apply_changes(selection, [(name, str(value)) for name, value in lesson.further.items()])
+    return there
 
 
 def destination(further: Mapping[str, Any]) -> str:

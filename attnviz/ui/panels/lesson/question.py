@@ -15,6 +15,7 @@ from attnviz.classroom import own_words, slides
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.classroom.typed_numbers import read_number
 from attnviz.engine.records.trace import Trace
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.sentences import plain
 from attnviz.ui.components import formula
@@ -77,7 +78,7 @@ def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: 
     if revealed:
         _answer(question, given, trace)
     elif not presenter:
-        labels = [str(number + 1) for number in range(len(options))] if numbered else options
+        labels = [str(ordinal(number)) for number in range(len(options))] if numbered else options
         key = answer_key(at)
         _widget(question, labels, key)
         with st.container(horizontal=True, gap="small"):
@@ -88,7 +89,7 @@ def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: 
 
 
 def _numbered(options: Sequence[str]) -> list[str]:
-    return [WORDS["option"].format(number=place + 1, option=option) for place, option in enumerate(options)]
+    return [WORDS["option"].format(number=ordinal(place), option=option) for place, option in enumerate(options)]
 
 
 def _widget(question: ResolvedQuestion, labels: Sequence[str], key: str) -> None:

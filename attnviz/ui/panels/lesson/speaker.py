@@ -13,6 +13,7 @@ from attnviz.classroom.resolved_question import HINTS, ResolvedQuestion
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.lessons.lesson import Lesson, Slide
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.sentences import plain
 from attnviz.ui.session.notices import paragraph
@@ -41,15 +42,15 @@ TITLE = 90
 def page(lesson: Lesson, selection: Selection) -> Selection:
     """Draw the notes of one slide; the selection as Previous and Next leave it."""
     n = len(lesson.slides)
-    at = min(selection.slide, n)
+    at = min(selection.slide, n - 1)
     bar = st.container(horizontal=True, vertical_alignment="center")
     at -= bar.button(WORDS["previous"], key="previous-slide", shortcut="Left")
     at += bar.button(WORDS["next"], key="next-slide", shortcut="Right")
-    at = min(max(at, 1), n)
-    slide = lesson.slides[at - 1]
+    at = min(max(at, 0), n - 1)
+    slide = lesson.slides[at]
     shown = run(lesson.on(slide))
     with st.container(key="speaker"):
-        st.markdown(f"#### {WORDS['heading'].format(title=lesson.title, at=at, n=n)}")
+        st.markdown(f"#### {WORDS['heading'].format(title=lesson.title, at=ordinal(at), n=n)}")
         for line in _lines(lesson, slide, shown):
             st.markdown(line)
         st.markdown(_next(lesson, at))
@@ -89,9 +90,9 @@ def _question(found: ResolvedQuestion, shown: Trace) -> Iterator[str]:
 
 
 def _next(lesson: Lesson, at: int) -> str:
-    if at == len(lesson.slides):
+    following = next(iter(lesson.slides[at:][1:]), None)
+    if following is None:
         return WORDS["last"].format(known=lesson.known)
-    following = lesson.slides[at]
     return f"**{WORDS['then']}.** {title(following, run(lesson.on(following)))}"
 
 

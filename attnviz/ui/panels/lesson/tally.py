@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 import streamlit as st
 
 from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.sentences import plain
 from attnviz.ui.session.notices import notice
@@ -82,7 +83,7 @@ def options(question: ResolvedQuestion, at: str, *, numbered: bool, right: Colle
     cells = []
     for place, (option, count) in enumerate(zip(question.options, hands, strict=True)):
         said = plain(option)
-        label = html.escape(WORDS["option"].format(number=place + 1, option=said) if numbered else said)
+        label = html.escape(WORDS["option"].format(number=ordinal(place), option=said) if numbered else said)
         mark = "✓ " if place in right else ""
         bar = ""
         if most:
