@@ -22,7 +22,7 @@ from attnviz.classroom.resolved_question import SAME, QuestionContext, ResolvedQ
 from attnviz.classroom.slides import format_number
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.lessons.lesson import Question
-from attnviz.settings.counting import index, ordinal
+from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words, translate
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
@@ -87,7 +87,7 @@ def resolve(question: Question, trace: Trace, own: Trace | None = None, *, worke
     """
     if question.kind not in QUESTIONS:
         raise ValueError(PROBLEMS["kind"].format(given=question.kind, allowed=", ".join(QUESTIONS)))
-    at, runs = question.at, QuestionContext(trace, own, index(question.at.get("layer", 1)), worked)
+    at, runs = question.at, QuestionContext(trace, own, index_of(question.at.get("layer", 1)), worked)
     found = QUESTIONS[question.kind](runs, at)
     words = fill(question.ask or ASK[question.kind], **_named(runs, at))
     return replace(found, words=words, why=question.why)
@@ -99,7 +99,7 @@ def _named(runs: QuestionContext, at: Mapping[str, Any]) -> dict[str, str | Sent
     named |= {name: str(value) for name, value in at.items()}
     for axis, tokens in (("query", runs.trace.query_tokens), ("key", runs.trace.key_tokens)):
         if axis in at:
-            named[axis] = name_token(tokens, index(at[axis]))
+            named[axis] = name_token(tokens, index_of(at[axis]))
             named["line"] = fill(LINE[axis], token=named[axis])
     step = runs.steps.get(at.get("step", "weights"))
     if step is not None:
@@ -283,7 +283,7 @@ QUESTIONS: dict[str, Find] = {
 
 def _arithmetic(runs: QuestionContext, step: str, at: Mapping[str, Any]) -> tuple[ArithmeticLine, ...]:
     """Return the lines of one cell that end in this step; none for a step that no cell passes."""
-    head, query, key = (index(at.get(name, 1)) for name in ("head", "query", "key"))
+    head, query, key = (index_of(at.get(name, 1)) for name in ("head", "query", "key"))
     if not runs.worked or not {"scores", "weights"} <= set(runs.steps):
         return ()
     cell = derive(runs.trace, runs.layer, head, query, key)

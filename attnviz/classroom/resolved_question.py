@@ -15,7 +15,7 @@ from attnviz.arithmetic.line import ArithmeticLine
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.run import run
-from attnviz.settings.counting import index, ordinal
+from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.sentences import Sentence
@@ -185,7 +185,7 @@ class QuestionContext:
             number = required(name, at)
         if not 1 <= number <= n:
             raise ValueError(PROBLEMS["outside"].format(name=name, given=number, step=step.name, n=n))
-        return index(int(number)) // shared
+        return index_of(int(number)) // shared
 
     def of_head(self, name: str, at: Mapping[str, Any]) -> Array:
         """Return the numbers of a step in the head that is asked about, the first if none is named."""

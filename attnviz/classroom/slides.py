@@ -15,7 +15,7 @@ from attnviz.engine.run import run
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.pictures import comparison, pipeline_strip, stages
 from attnviz.pictures.stage_record import Stage
-from attnviz.settings.counting import index
+from attnviz.settings.counting import index_of
 from attnviz.settings.language import Words, translate
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
@@ -64,7 +64,7 @@ def format_number(x: float) -> str:
 
 
 def _number(trace: Trace, named: re.Match[str]) -> float:
-    place = [index(int(number)) for number in named[2].split(".")[1:]]
+    place = [index_of(int(number)) for number in named[2].split(".")[1:]]
     try:
         layer = 0 if named[1] in trace.around else place.pop(0)
         array = step_names.steps(trace, layer)[named[1]].array

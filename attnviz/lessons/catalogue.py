@@ -21,7 +21,7 @@ from attnviz.engine.records.config import Config
 from attnviz.lessons.faults import FAULTS
 from attnviz.lessons.lesson import Lesson, Question, Slide
 from attnviz.lessons.read_control import read_control
-from attnviz.settings.counting import index, ordinal
+from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.faults import ConfigError
 
 DEFAULT = "default"
@@ -129,7 +129,7 @@ def _checked(table: Any, kind: str, where: str) -> dict[str, Any]:
 def _slide(table: Any, where: str) -> Slide:
     found = _checked(table, "slide", where)
     parts: dict[str, Any] = {key: found[key] for key in ("beside", "fault") if key in found}
-    parts["layer"] = index(found.get("layer", ordinal(0)))
+    parts["layer"] = index_of(found.get("layer", ordinal(0)))
     if parts.get("fault", "") not in {"", *FAULTS}:
         raise ConfigError(f"fault of {where} is {parts['fault']!r}; there are {', '.join(FAULTS)}")
     if "steps" in found:

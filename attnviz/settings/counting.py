@@ -29,15 +29,15 @@ def ordinal(index: int | Array | None) -> int | Array | None:
 
 
 @overload
-def index(ordinal: int) -> int: ...
+def index_of(ordinal: int) -> int: ...
 @overload
-def index(ordinal: None) -> None: ...
+def index_of(ordinal: None) -> None: ...
 @overload
-def index(ordinal: int | None) -> int | None: ...
-def index(ordinal: int | None) -> int | None:
+def index_of(ordinal: int | None) -> int | None: ...
+def index_of(ordinal: int | None) -> int | None:
     """Return the index that people call by a number; None stays None.
 
-    >>> index(1), index(None)
+    >>> index_of(1), index_of(None)
     (0, None)
     """
     return None if ordinal is None else ordinal - 1

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from attnviz.settings.counting import index, ordinal
+from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import translate
 from attnviz.settings.rows import Choice, Entry
@@ -162,7 +162,7 @@ class Index(Number):
 
     def read(self, text: str) -> tuple[int | float | None, str | None]:
         number, problem = super().read(text)
-        return None if number is None else index(int(number)), problem
+        return None if number is None else index_of(int(number)), problem
 
 
 @dataclass(frozen=True)

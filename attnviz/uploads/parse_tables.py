@@ -16,7 +16,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import AXES
-from attnviz.settings.counting import index, ordinal, ordinals
+from attnviz.settings.counting import index_of, ordinal, ordinals
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words, translate
 from attnviz.settings.plain_text import clean
@@ -206,7 +206,7 @@ def _place(cell: str, row: int, column: int) -> int:
     if not (cell.isascii() and cell.isdecimal() and 0 < int(cell[:6]) <= npy.LONGEST_AXIS):
         most = npy.LONGEST_AXIS
         raise fault("place", cell=shorten(clean(cell)), row=row, column=ordinal(column), most=most)
-    return index(int(cell))
+    return index_of(int(cell))
 
 
 def _of_head(places: dict[tuple[int, ...], float], head: int | None) -> dict[tuple[int, ...], float]:

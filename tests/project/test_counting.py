@@ -77,7 +77,7 @@ def files() -> list[str]:
 def test_positions_are_turned_in_one_file() -> None:
     found = {f"{file}: {shift}" for file in files() for shift in shifts((PACKAGE / file).read_text("utf-8"))}
     found = {each for each in found if not each.startswith((COUNTING, SHEETS))}
-    assert found - NEIGHBOURS == set(), "count with ordinal() and index() of settings/counting.py"
+    assert found - NEIGHBOURS == set(), "count with ordinal() and index_of() of settings/counting.py"
     assert NEIGHBOURS - found == set(), "no longer there: take it off the list"
 
 

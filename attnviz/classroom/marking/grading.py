@@ -22,7 +22,7 @@ from attnviz.classroom.marking.assignments import DIGEST_SIGNS, Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine.records.config import Config
 from attnviz.engine.run import run
-from attnviz.settings.counting import index, ordinals
+from attnviz.settings.counting import index_of, ordinals
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text.sentences import plain
@@ -300,8 +300,8 @@ def _row(task: Assignment, each: GradedSubmission, points: Sequence[float]) -> d
     if each.note:
         row[WORDS["note"]] = each.note
     for n in ordinals(len(task.task_questions)):
-        row[WORDS["answer"].format(n=n)] = each.answers[index(n)] if each.answers else ""
-        row[WORDS["is_right"].format(n=n)] = marks[each.right[index(n)]] if each.right else ""
+        row[WORDS["answer"].format(n=n)] = each.answers[index_of(n)] if each.answers else ""
+        row[WORDS["is_right"].format(n=n)] = marks[each.right[index_of(n)]] if each.right else ""
     if each.tries is not None:
         row[WORDS["tries"]] = str(each.tries)
     row[WORDS["code"]] = each.code

@@ -14,7 +14,7 @@ from attnviz.engine.external import forbidden
 from attnviz.engine.numerics.noise import Address, uniform
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.lessons.lesson import Question
-from attnviz.settings.counting import index, ordinal
+from attnviz.settings.counting import index_of, ordinal
 
 SHARE = 0.25
 """Of the cells of a step that is to be worked out."""
@@ -79,7 +79,7 @@ def questioned(trace: Trace, layer: int, step: Step, questions: Iterable[Questio
         of = {"weight": "weights", "highest_key": "weights"}.get(question.kind, question.at.get("step"))
         same = of == step.name or (of in CHAIN and step.name in CHAIN)
         is_cell = question.kind in ("weight", "highest_key", "number")
-        if is_cell and same and index(question.at.get("layer", 1)) == layer:
+        if is_cell and same and index_of(question.at.get("layer", 1)) == layer:
             cells[_place(trace, step, question)] = True
     if step.name == "weights":
         cells &= ~np.broadcast_to(forbidden(trace.layers[layer]), step.shape)
@@ -95,6 +95,6 @@ def _place(trace: Trace, step: Step, question: Question) -> tuple[int | slice, .
             number = None
         if axis.endswith("head"):
             shared = trace.config.group_size if axis == "kv_head" else 1
-            number = ordinal(index(at.get("head", 1)) // shared)
-        found.append(slice(None) if number is None else index(number))
+            number = ordinal(index_of(at.get("head", 1)) // shared)
+        found.append(slice(None) if number is None else index_of(number))
     return tuple(found)

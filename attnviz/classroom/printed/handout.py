@@ -25,7 +25,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static.svg import picture
 from attnviz.pictures.static.text_metrics import drawable
-from attnviz.settings.counting import index, ordinal
+from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words, current_language
 from attnviz.settings.url_codec import link
 from attnviz.text import step_names
@@ -195,7 +195,7 @@ def _numbers(paper: Paper, trace: Trace, questions: Sequence[Question]) -> Itera
         yield f"<p>{WORDS['wide'].format(n=LARGEST)}</p>"
         return
     yield f'<p class="small">{_about_blanks(paper)}</p>'
-    places = {(index(q.at.get("layer", 1)), index(q.at.get("head", 1))) for q in questions} or {(0, 0)}
+    places = {(index_of(q.at.get("layer", 1)), index_of(q.at.get("head", 1))) for q in questions} or {(0, 0)}
     fitting = [(layer, head) for layer, head in sorted(places) if layer < len(trace.layers)]
     for layer, head in ((layer, head) for layer, head in fitting if head < trace.config.n_heads):
         deep = WORDS["layer"].format(n=ordinal(layer)) if len(trace.layers) > 1 else ""
@@ -256,7 +256,7 @@ def _slide_text(paper: Paper, text: str, trace: Trace, questions: Sequence[Quest
 def _is_questioned(trace: Trace, name: str, place: str, questions: Sequence[Question]) -> bool:
     if name in trace.around:
         return False
-    layer, *index = (index(int(number)) for number in place.split(".")[1:])
+    layer, *index = (index_of(int(number)) for number in place.split(".")[1:])
     step = step_names.steps(trace, layer)[name]
     return bool(blanks.questioned(trace, layer, step, questions)[tuple(index)])
 
@@ -285,7 +285,7 @@ def _slide(
         yield from (_picture(paper, slides.beside(own, trace, layer, name), name) for name in names)
         return
     trace, found = drawn, step_names.steps(drawn, layer)
-    head = index(question.at.get("head", 1)) if question else 0
+    head = index_of(question.at.get("head", 1)) if question else 0
     steps = [found[name] for name in names if name in found]
     small = [step for step in steps if max(step.shape[-2:]) <= SMALL and step.array.ndim > 1]
     if small:

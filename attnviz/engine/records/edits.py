@@ -14,8 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from attnviz.engine.records import edited_rows
-from attnviz.settings.counting import index as index_of
-from attnviz.settings.counting import ordinal
+from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import translate
 

@@ -12,7 +12,7 @@ from attnviz.arrays import Array
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.step_specs import OF_MODELS, Spec
-from attnviz.settings.counting import index
+from attnviz.settings.counting import index_of
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, translate, translated_fields
 
@@ -331,7 +331,7 @@ class Trace:
         """
         # What writes files stands on floors above this one, and is loaded where a file is asked for.
         formats = import_module("attnviz.exports.formats")
-        place = formats.ExportTarget(index(layer), step, index(head), index(query), index(key))
+        place = formats.ExportTarget(index_of(layer), step, index_of(head), index_of(query), index_of(key))
         formats.save(self, path, place)
 
     def _repr_html_(self) -> str:

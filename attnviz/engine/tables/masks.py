@@ -14,7 +14,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.formula.functions import mask_table
 from attnviz.formula.reader import parse as read_formula
-from attnviz.settings.counting import index, ordinal
+from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import translate
 from attnviz.settings.rows import Choice, table
@@ -123,7 +123,7 @@ def parse(text: str) -> list[tuple[int, int]]:
                     'allowed cells: {part} cannot be read; write for example "1: 1, 2: 1-2, 3: 1 3"', part=shorten(part)
                 )
             )
-        pairs += [(index(row), index(key)) for key in range(int(numbers[0]), int(numbers[-1]) + 1)]
+        pairs += [(index_of(row), index_of(key)) for key in range(int(numbers[0]), int(numbers[-1]) + 1)]
     return pairs
 
 

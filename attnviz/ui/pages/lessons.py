@@ -23,7 +23,7 @@ from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings import url_codec
-from attnviz.settings.counting import index, ordinal
+from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.room import View
@@ -233,7 +233,7 @@ def _assign(lesson: Lesson, selection: Selection) -> None:
 def _ways_on(lesson: Lesson, slide: Slide, selection: Selection, own: Config, config: Config) -> None:
     """The same question with other numbers, and the same numbers on the pages where everything can be changed."""
     at = slide.question.at if slide.question else {}
-    place: dict[str, Any] = {name: index(at.get(name)) for name in ("head", "query", "key")}
+    place: dict[str, Any] = {name: index_of(at.get(name)) for name in ("head", "query", "key")}
     if place["query"] is None or place["key"] is None:
         place["head"] = None
     there = replace(selection, page="explore", layer=slide.layer, step=slide.steps[0], **place)

@@ -13,7 +13,7 @@ from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.classroom.typed_numbers import read_number
 from attnviz.engine.records.trace import Trace
-from attnviz.settings.counting import index, ordinal
+from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
 from attnviz.text.sentences import plain
 from attnviz.ui.session import session_state
@@ -53,7 +53,7 @@ def questions(trace: Trace, task: Assignment, name: str, digest: int) -> None:
     checked: Sequence[int] = st.session_state.get(_CHECKED, {}).get(who, ())
     for n, (ask, key) in enumerate(zip(found, keys), 1):
         with st.container(key=f"question-{n}", gap="xsmall"):
-            _question(n, ask, key, checked[index(n)] if checked and task.task_feedback else None)
+            _question(n, ask, key, checked[index_of(n)] if checked and task.task_feedback else None)
     if not found:
         return
     label = WORDS["check" if task.task_feedback else "finish"]

@@ -20,7 +20,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.exports import links
 from attnviz.settings import language, url_codec
-from attnviz.settings.counting import index, ordinal
+from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
@@ -168,7 +168,7 @@ def _place(trace: Trace, kind: str, n: int, name: str, held: dict[str, Value]) -
 
 def _offered(trace: Trace, name: str, held: dict[str, Value]) -> list[Value]:
     """Return the options of a list that this run has."""
-    steps = step_names.steps(trace, index(min(int(held.get("layer", 1)), len(trace.layers))))
+    steps = step_names.steps(trace, index_of(min(int(held.get("layer", 1)), len(trace.layers))))
     sizes = {"layer": len(trace.layers), "head": trace.config.n_heads}
     sizes |= {"query": len(trace.query_tokens), "key": len(trace.key_tokens)}
     if held.get("step") in steps:
