@@ -5,6 +5,7 @@ from __future__ import annotations
 from attnviz.analysis.all_heads import all_kinds, all_weights
 from attnviz.analysis.head_kinds import HeadKind
 from attnviz.engine.records.trace import Trace
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.text.query_sentences import visible_token
@@ -48,7 +49,7 @@ def about(found: HeadKind, word: str, at: tuple[int, int], keys: int) -> str:
     >>> about(HeadKind(0, "previous", 0.93, 2, 1.24), "sat", (0, 2), 7)
     'layer 1, head 3: previous token, 93 % of its weight on average'
     """
-    place = WORDS["place"].format(layer=at[0] + 1, head=at[1] + 1)
+    place = WORDS["place"].format(layer=ordinal(at[0]), head=ordinal(at[1]))
     return f"{place}: {title(found, word)}, {lines(found, word, keys)[0]}"
 
 

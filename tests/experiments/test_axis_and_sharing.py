@@ -12,7 +12,7 @@ import pytest
 from attnviz import Config, Trace, run
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.experiments import axis_and_sharing
-from attnviz.pictures import stage_record, stages
+from attnviz.pictures import stages
 
 CONFIG = Config(sentence="a b c d e", second_sentence="x y z", n_heads=2)
 

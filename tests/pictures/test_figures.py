@@ -12,7 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from attnviz.pictures import figures, headings, stage_record
+from attnviz.pictures import figures, headings
 from attnviz.pictures.colours import DARK, SHARE, SIGNED
 from attnviz.pictures.mosaic import Shape, arrange, room_for
 from attnviz.pictures.placement import Tiling
