@@ -138,7 +138,7 @@ def _to_frame(config: Config, selection: Selection) -> None:
 
 def _play(best: Config, selection: Selection) -> None:
     """Begin the film at its first frame; it stops at the best one."""
-    session_state.adopt(best, replace(selection, layer=best.n_layers, head=None, query=None, key=None))
+    session_state.adopt(best, replace(selection, layer=best.n_layers - 1, head=None, query=None, key=None))
     st.session_state[frame.PLAYED] = 0
 
 

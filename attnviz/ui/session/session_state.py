@@ -193,7 +193,7 @@ def _save(records: tuple[object, ...], problems: Iterable[str], address: dict[st
 
 
 def _saved_records(*classes: type[Any]) -> tuple[Any, ...]:
-    """Return the records of the saved address: those that were saved with it, unless they or their classes are others."""
+    """Return the records of the saved address: those saved with it, unless they or their classes are others."""
     address, records = st.session_state.get(_RECORDS, (None, ()))
     if address == st.session_state[_SAVED] and tuple(map(type, records)) == classes:
         return tuple(records)

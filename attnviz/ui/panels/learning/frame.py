@@ -17,6 +17,7 @@ from attnviz.engine.run import run
 from attnviz.engine.tasks.tasks import GAMES
 from attnviz.pictures import stages
 from attnviz.pictures.stage_record import Stage
+from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.room import View
@@ -66,7 +67,7 @@ def _frame(config: Config, film: Film, others: dict[str, Config], mark: DeltaGen
         st.session_state[PLAYED], step = place + 1, before[place]
     curves.mark(mark, film, step)
     trace = run(replace(config, learn_steps=step))
-    shown = maps(trace, [WORDS["layer"].format(n=n + 1) for n in range(len(trace.layers))])
+    shown = maps(trace, [WORDS["layer"].format(n=ordinal(n)) for n in range(len(trace.layers))])
     for label, other in others.items():
         near = max(each for each in learn(other).steps if each <= step)  # a browser may bring fewer frames
         there = run(replace(other, learn_steps=near))
