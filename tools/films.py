@@ -8,18 +8,18 @@ Every machine makes the same numbers (tests/engine/test_learned_bits.py); the fi
 from __future__ import annotations
 
 from attnviz import TASKS, run
-from attnviz.engine.learning import film as films
-from attnviz.engine.learning import shipped
+from attnviz.engine.learning import learnable, shipped
+from attnviz.engine.learning.frames import Learner
 
 MOST_BYTES = 3_000_000
 
 
 def made(name: str) -> tuple[bytes, str]:
     """Learn the film of a task; return its file and its hash."""
-    learner = films.Learner(films.what_is_learned(TASKS[name].config()), run)
+    learner = Learner(learnable.what_is_learned(TASKS[name].config()), run)
     last = TASKS[name].game.recipe["learn_steps"]
     learner.until(last)
-    frames = {step: learner.frames[step] for step in films.kept_steps(last)}
+    frames = {step: learner.frames[step] for step in learnable.kept_steps(last)}
     measures = {step: (m.loss, m.right, m.crisp) for step in frames for m in [learner.measured(step)]}
     return shipped.packed(frames, measures, learner.trainer.layout.sizes), shipped.digest(frames)
 

@@ -18,7 +18,8 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.learning.film import Learner, kept_steps, what_is_learned
+from attnviz.engine.learning.frames import Learner
+from attnviz.engine.learning.learnable import kept_steps, what_is_learned
 from attnviz.engine.learning.network import Network
 from attnviz.engine.learning.trainer import AT_ONCE, HELD_OUT, Measured
 from attnviz.engine.numerics.exact import BITS

@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine import inputs
 from attnviz.engine.attention import joined, pipeline
-from attnviz.engine.learning import film
+from attnviz.engine.learning import film, learnable
 from attnviz.engine.numerics import fixed_order
 from attnviz.engine.numerics.products import product
 from attnviz.engine.parameters import Parameters
@@ -111,7 +111,7 @@ def _with_learned(config: Config, given: list[Projections], n_key: int, notes: l
 
     Those that were given, and else those that are learned.
     """
-    if not film.learns(config) or all(layer.get(name) is not None for layer in given for name in MATRICES):
+    if not learnable.learns(config) or all(layer.get(name) is not None for layer in given for name in MATRICES):
         return given
     found = film.learned(config, run, n_key)
     notes += film.film_of(config, run).notes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from attnviz.engine.external import is_external
-from attnviz.engine.learning import film
+from attnviz.engine.learning import learnable
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.pretrained import is_pretrained
 from attnviz.engine.records.trace import Trace
@@ -108,7 +108,7 @@ def _case(trace: Trace, given: set[str]) -> str:
     drawn = _parameters(trace) - given
     if drawn and row.solved:
         return "solved"
-    if drawn and film.learns(config):
+    if drawn and learnable.learns(config):
         return "mixed_learned" if given else "learned"
     if drawn and row.origin != "set by hand":
         return "mixed" if given else "random_own" if is_own else "random"

@@ -16,7 +16,8 @@ import pytest
 from attnviz import TASKS, Config, learn, run
 from attnviz.engine import exchange
 from attnviz.engine.learning import film as films
-from attnviz.engine.learning import normalisers, scores, shipped
+from attnviz.engine.learning import learnable, normalisers, scores, shipped
+from attnviz.engine.learning.frames import Learner
 from attnviz.exports.javascript import joined
 from attnviz.ui.session import learner as browser
 
@@ -66,7 +67,7 @@ def test_the_film_of_a_task_has_the_hash_of_ours() -> None:
     config = TASKS["backwards"].config()
     job = asked(config, 80)
     frames = received(in_node(job, config), job)
-    assert frames.kept(80) == films.kept_steps(80)
+    assert frames.kept(80) == learnable.kept_steps(80)
     assert shipped.digest({step: frames.vector(step) for step in frames.kept(80)}) == shipped.hashes()["backwards"]
     film = learn(config)
     assert [vars(frames.measured(step)) for step in film.steps] == [
@@ -79,9 +80,9 @@ def test_the_film_of_a_task_has_the_hash_of_ours() -> None:
 @pytest.mark.parametrize(("task", "changes"), SETTINGS, ids=str)
 def test_every_score_normaliser_and_kind_of_layer_has_our_bits(task: str, changes: dict[str, Any]) -> None:
     config = TASKS[task].config(seed=4, **changes)
-    assert not films.obstacle(config)
+    assert not learnable.obstacle(config)
     job = asked(config, 6, 3)
-    frames, ours = received(in_node(job, config), job), films.Learner(job.config, run)
+    frames, ours = received(in_node(job, config), job), Learner(job.config, run)
     for step in (3, 6):
         ours.until(step)
         assert frames.vector(step).tobytes() == ours.frames[step].tobytes()

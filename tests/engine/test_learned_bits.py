@@ -18,8 +18,8 @@ import pytest
 from numpy._core import _multiarray_umath as numpy_core
 
 from attnviz import TASKS, learn, run
-from attnviz.engine.learning import film as films
-from attnviz.engine.learning import normalisers, scores, shipped, trainer
+from attnviz.engine.learning import learnable, normalisers, scores, shipped, trainer
+from attnviz.engine.learning.frames import Learner
 from attnviz.engine.numerics import exact
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +41,7 @@ x86 = pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="
 def digest(film: str) -> str:
     """The hash of the parameters of a film such as “backwards 20”, learned here and now."""
     name, steps = film.split()
-    learner = films.Learner(films.what_is_learned(TASKS[name].config()), run)
+    learner = Learner(learnable.what_is_learned(TASKS[name].config()), run)
     learner.until(int(steps))
     return shipped.digest(learner.frames)
 
@@ -116,7 +116,7 @@ def test_so_it_is_without_the_wide_instructions_of_numpy() -> None:
 def test_films_come_with_the_package_as_they_were_learned() -> None:
     for name, task in TASKS.items():
         film = learn(task.config())
-        assert film.steps == films.kept_steps(task.game.recipe["learn_steps"])
+        assert film.steps == learnable.kept_steps(task.game.recipe["learn_steps"])
         assert shipped.digest({step: joined(film.at(step)) for step in film.steps}) == shipped.hashes()[name]
     assert sum(path.stat().st_size for path in shipped.FOLDER.iterdir()) <= 3_000_000
 
@@ -127,7 +127,7 @@ def joined(layers: list[dict[str, np.ndarray]]) -> np.ndarray:
 
 def test_frames_that_come_with_the_package_are_those_that_are_learned() -> None:
     config = TASKS["backwards"].config()
-    learner = films.Learner(films.what_is_learned(config), run)
+    learner = Learner(learnable.what_is_learned(config), run)
     learner.until(20)
     film = learn(config)
     for step in (0, 10, 20):
@@ -137,10 +137,10 @@ def test_frames_that_come_with_the_package_are_those_that_are_learned() -> None:
 
 
 def test_a_film_with_another_hash_is_learned_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = films.what_is_learned(TASKS["backwards"].config())
-    assert len(films.Learner(config, run).with_shipped().frames) == 9
+    config = learnable.what_is_learned(TASKS["backwards"].config())
+    assert len(Learner(config, run).with_shipped().frames) == 9
     monkeypatch.setattr(shipped, "hashes", lambda: {"backwards": "0" * 64})
-    assert len(films.Learner(config, run).with_shipped().frames) == 1
+    assert len(Learner(config, run).with_shipped().frames) == 1
 
 
 def main() -> None:

@@ -31,7 +31,7 @@ HOUSE = {
     "classroom": ". marking printed",
     "experiments": "",
     "ui": "session components components/pickers components/sentence components/answer components/stage "
-    "panels panels/depth panels/lesson pages .",
+    "panels panels/depth panels/learning panels/lesson pages .",
 }
 """The folders of the package from the ground up, and inside some the folders in them, of which `.` is its own files.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from attnviz.engine.learning.film import costs_nothing, kept_steps, learns
+from attnviz.engine.learning.learnable import costs_nothing, kept_steps, learns
 from attnviz.engine.learning.trainer import AT_ONCE, HELD_OUT
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.typed_rows import score_of

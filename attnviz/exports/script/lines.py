@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.learning import film
+from attnviz.engine.learning import learnable
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.exports.script.rows import VARIABLES
 from attnviz.readings.words import NUMPY, Words
@@ -50,7 +50,7 @@ class Lines:
         self._lines: list[str] = []
         self._written: list[Step] = []
         self.parts: list[Part] = []
-        self._is_learned = film.learns(trace.config)
+        self._is_learned = learnable.learns(trace.config)
 
     def has(self, name: str) -> bool:
         """Return whether the run has the step here."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnviz.engine.learning import film
+from attnviz.engine.learning import film, learnable
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.records.typed_rows import score_of
@@ -233,7 +233,7 @@ BYTES_A_LINE = 81
 def learned(lines: Lines, trace: Trace) -> None:
     """The parameters that were learned, each as the bytes of its numbers; written out they would take twice as much."""
     config = trace.config
-    if not film.learns(config):
+    if not learnable.learns(config):
         return
     layers = film.learned(config, run, len(trace.key_tokens))
     for name in layers[0]:

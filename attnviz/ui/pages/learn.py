@@ -9,6 +9,7 @@ import streamlit as st
 
 from attnviz.engine.learn import TASKS, learn
 from attnviz.engine.learning import film as films
+from attnviz.engine.learning import learnable
 from attnviz.engine.learning.film import Film
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
@@ -58,7 +59,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
         return selection
     game = GAMES[config.task]
     whole = replace(config, learn_steps=max(config.learn_steps, game.recipe["learn_steps"]))
-    if films.obstacle(config) or not (whole == config or _may_learn(whole)):
+    if learnable.obstacle(config) or not (whole == config or _may_learn(whole)):
         return selection
     with st.spinner(WORDS["wait"]):
         film = learn(whole)

@@ -12,7 +12,7 @@ import streamlit as st
 
 from attnviz.analysis.seed_average import is_random, mean_weights
 from attnviz.engine import cost, cost_table
-from attnviz.engine.learning import film
+from attnviz.engine.learning import learnable
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.exports import tables
@@ -136,7 +136,7 @@ def seed_average_panel(trace: Trace, selection: Selection) -> Selection:
     if refused:
         notice(refused)
         return selection
-    needed = config if film.learns(config) else replace(config, n_layers=ordinal(layer))
+    needed = config if learnable.learns(config) else replace(config, n_layers=ordinal(layer))
     n_seeds = cost.times(needed, SEEDS)
     if n_seeds < FEWEST_SEEDS:
         notice(TEXTS["too_slow"].format(seconds=cost_table.SHORT), kind="fault")

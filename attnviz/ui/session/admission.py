@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.engine import cost, cost_table, inputs
 from attnviz.engine.cost import Cost
-from attnviz.engine.learning import film
+from attnviz.engine.learning import film, learnable
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -93,10 +93,10 @@ def computed(config: Config) -> Trace:
 def _waits(what: str, of: Config | Trace, *beside: Config) -> bool:
     """Return whether a computation is large, or learns what was not learned yet; what was costs no learning."""
     settings = [each if isinstance(each, Config) else each.config for each in (of, *beside)]
-    if any(film.learns(each) and not film.is_kept(each) for each in settings):
+    if any(learnable.learns(each) and not film.is_kept(each) for each in settings):
         return True
-    kept = [replace(each, learn_steps=0) if film.learns(each) else each for each in settings]
-    return is_large(cost.estimate(what, kept[0] if film.learns(settings[0]) else of, *kept[1:]))
+    kept = [replace(each, learn_steps=0) if learnable.learns(each) else each for each in settings]
+    return is_large(cost.estimate(what, kept[0] if learnable.learns(settings[0]) else of, *kept[1:]))
 
 
 def is_large(found: Cost) -> bool:

@@ -17,7 +17,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz.engine import exchange, inputs
-from attnviz.engine.learning import film, learning_cost
+from attnviz.engine.learning import film, learnable, learning_cost
 from attnviz.engine.records.config import Config
 from attnviz.engine.tasks.tasks import GAMES
 from attnviz.exports.javascript import joined
@@ -77,7 +77,7 @@ def at_hand(*settings: Config) -> bool:
     If not, it has the browser learn it, or asks whether the server should, and draws that.
     """
     for config in settings:
-        if not film.learns(config) or film.is_kept(config) or _name(config) in st.session_state.get(_ASKED, ()):
+        if not learnable.learns(config) or film.is_kept(config) or _name(config) in st.session_state.get(_ASKED, ()):
             continue
         if is_offered and not st.session_state.get(_FAILED) and _hand_out(config):
             return False
@@ -155,7 +155,7 @@ def _ask(name: str) -> None:
 
 
 def _name(config: Config) -> str:
-    return repr(film.what_is_learned(config))
+    return repr(learnable.what_is_learned(config))
 
 
 def _of_this_visitor(key: Config) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from attnviz import BIASES, MASKS, Config, ConfigError, run
-from attnviz.engine.learning.film import learns
+from attnviz.engine.learning.learnable import learns
 from attnviz.engine.records.step_specs import OF_MODELS
 from attnviz.engine.records.trace import STEPS
 from attnviz.exports.script import rows as script_rows

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from attnviz.engine.learn import learn
-from attnviz.engine.learning import film as films
+from attnviz.engine.learning import learnable
 from attnviz.engine.learning.film import Film
 from attnviz.engine.records.config import Config
 from attnviz.engine.tasks.tasks import GAMES
@@ -77,7 +77,7 @@ def chips(config: Config, may_learn: Callable[[Config], bool]) -> dict[str, Conf
     found = {}
     for name in chosen:
         other = replace(changed[name], learn_steps=end)
-        if not films.obstacle(other) and may_learn(other):
+        if not learnable.obstacle(other) and may_learn(other):
             found[CHIPS[name]] = other
     return found
 

@@ -1,0 +1,50 @@
+"""The constants of learning a setting: vectors, positions and mask, each snapped to numbers that all machines share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from attnviz.engine.learning.network import Network
+from attnviz.engine.numerics.exact import snapped
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.typed_rows import score_of
+from attnviz.engine.tables.embeddings import EMBEDDINGS
+from attnviz.engine.tasks.game import Game
+
+
+def network_of(config: Config, trace: Trace, game: Game) -> Network:
+    """Return the constants of learning a setting, from the run of one of the task's own sentences."""
+    row, layer = EMBEDDINGS[config.embedding], trace.layers[0]
+    E = row.fn(game.vocabulary, config.d_model, game.vocabulary, **row.settings(config))
+    d_k = config.key_widths()[0]
+    return Network(
+        n_layers=config.n_layers,
+        group_size=config.group_size,
+        residual=config.residual,
+        is_cross=config.is_cross_attention,
+        score=config.score,
+        normaliser=config.normaliser,
+        temperature=config.temperature,
+        scale=score_of(config).scale(d_k) if config.scale is None else config.scale,
+        softcap=config.softcap,
+        embeddings=snapped(E),
+        positions=(snapped(trace["positions"].array), snapped(trace[_of_keys(config)].array)),
+        turns=_turns(config, trace) if config.position == "rope" else None,
+        allowed=layer["allowed"].array.astype(bool),
+        bias=snapped(layer["bias"].array) if "bias" in layer else None,
+    )
+
+
+def _of_keys(config: Config) -> str:
+    return "positions_kv" if config.is_cross_attention else "positions"
+
+
+def _turns(config: Config, trace: Trace) -> Any:
+    """Return the cosines and sines by which RoPE rotates queries and keys."""
+    d = config.key_widths()[0]
+    speeds = config.rope_base ** (-2 * np.arange(d // 2) / d)
+    angles = (np.arange(len(tokens))[:, None] * speeds for tokens in (trace.query_tokens, trace.key_tokens))
+    return tuple((snapped(np.cos(angle)), snapped(np.sin(angle))) for angle in angles)
