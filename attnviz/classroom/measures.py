@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from attnviz.analysis import importance
 from attnviz.arrays import Array
 from attnviz.classroom import spread
 from attnviz.engine.records.trace import Trace
@@ -60,6 +61,18 @@ def _moved(own: Trace, tried: Trace) -> float | None:
     if len(places) != len(tried.query_tokens):
         return None
     return float(np.abs(tried["output"].array - before["output"].array[places]).max())
+
+
+def _of_first_word(name: str) -> Found:
+    """Return a measure of what the first word is worth to the last row of the first head in the last layer."""
+
+    def found(_: Trace, tried: Trace) -> float:
+        place = (0, len(tried.query_tokens) - 1)
+        measured_rows = importance.measure(tried, len(tried.layers) - 1, place)
+        row = list(measured_rows.places).index(place)
+        return float(getattr(measured_rows, name)[row, 0])
+
+    return found
 
 
 def _asymmetry(_: Trace, tried: Trace) -> float | None:
@@ -142,6 +155,10 @@ MEASURES: dict[str, Measure] = {
         "largest entry of W_V, over Glorot's limit",
         _values_over_limit,
     ),
+    "first_weight": Measure("weight of the first word in the last row", _of_first_word("weight")),
+    "first_by_weight": Measure("∂L/∂weight there", _of_first_word("by_weight")),
+    "first_by_score": Measure("∂L/∂score there", _of_first_word("by_score")),
+    "first_knock_out": Measure("knock-out of the first word there", _of_first_word("knock_out")),
 }
 """By the names that lesson files give."""
 

@@ -16,6 +16,8 @@ PROMPTS = Words(
     {
         "reason": "Explain your answer to the question before this one, in your own words.",
         "describe": "What do the heads attend to? Describe it in your own words.",
+        "unlearnable": "Change one thing so that the head can no longer learn its task. What did you change, and why "
+        "does it fail now?",
         "instructions": "Answer the question in the instructions, in your own words.",
     }
 )

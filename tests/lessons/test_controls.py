@@ -112,3 +112,17 @@ def test_what_is_wrong_with_a_control_is_said_with_its_place(old: str, new: str,
     with pytest.raises(ConfigError) as caught:
         read_lesson("one", WRITTEN + CONTROL.replace(old, new))
     assert says in str(caught.value)
+
+
+def test_the_slopes_and_the_knock_out_see_what_a_weight_does_not_show() -> None:
+    names = ("first_weight", "first_by_weight", "first_by_score", "first_knock_out")
+    found = {
+        name: {label: float(x.replace("−", "-")) for label, x in shown("not_explanation", 4, name).items()}
+        for name in names
+    }
+    assert min(found["first_weight"].values()) > 0.9, "as large as ever"
+    assert found["first_by_weight"]["first"] == 0
+    assert abs(found["first_by_score"]["first"]) < 0.01
+    assert found["first_knock_out"]["first"] < 0
+    assert found["first_knock_out"]["no value"] > 1
+    assert 0 < found["first_by_score"]["no value"] < 0.01, "a sure row hardly moves"

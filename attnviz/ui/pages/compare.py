@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.engine.learning import learnable
 from attnviz.engine.records import hosted
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.pretrained import FREE
@@ -45,7 +46,15 @@ WORDS = Words(
 )
 
 
+def _set_by_hand(config: Config) -> dict[str, Any]:
+    """Return the changes that set the head of a task by hand, where the pattern that it learns is one of ours."""
+    if not learnable.learns(config) or config.task not in ("recall", "induction"):
+        return {}
+    return {"initialiser": "by_hand", "patterns": ("induction",), "position": "sinusoidal", "temperature": 1.0}
+
+
 STARTERS: dict[str, tuple[str, Callable[[Config], dict[str, Any]]]] = {
+    "by_hand": ("The same head, set by hand", _set_by_hand),
     "causal": ("A causal mask", lambda config: {"mask": "causal"}),
     "no_mask": ("No mask", lambda config: {"mask": "none"}),
     "score": ("Additive scores", lambda config: {"score": "additive"}),

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz import Config, run
+from attnviz import TASKS, Config, run
+from attnviz.engine.tasks.tasks import GAMES
 from attnviz.settings import url_codec
 from attnviz.ui.session import session_state
 from attnviz.ui.session.selection import Selection
@@ -161,3 +162,16 @@ def test_todays_layer_stands_beside_that_of_2017_by_one_press() -> None:
     }
     assert at.query_params["b_position"] == "rope"
     assert at.query_params["b_n_kv_heads"] == "2"
+
+
+def test_a_learned_head_stands_beside_its_twin_that_is_set_by_hand() -> None:
+    config = TASKS["recall"].config()
+    at = opened(page="compare", layer="2", **{k: x for k, x in url_codec.encode(config).items() if k != "v"})
+    at.button(key="start-by_hand").click().run()
+    assert clean(at)
+    learned, made = (drawn(array) for array in arrays(at)[:2])
+    where = GAMES["recall"].answers(config.sentence.split(), config.sentence.split())
+    assert where is not None
+    (blue,), n = where.where[0, -1].nonzero()[0], where.where.shape[-1]
+    assert min(learned[-n:][blue], made[-n:][blue]) > 0.9, "both read the colour of the one who is asked for"
+    assert "start-by_hand" not in {button.key for button in opened(page="compare").button}
