@@ -14,7 +14,8 @@ from attnviz.engine.numerics import noise
 from attnviz.engine.numerics.noise import Address
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
-from attnviz.engine.records.trace import STEPS, Trace
+from attnviz.engine.records.step_specs import STEPS
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.tokenisers import TOKENISERS

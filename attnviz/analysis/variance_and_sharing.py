@@ -14,7 +14,8 @@ from attnviz.arrays import Array
 from attnviz.engine.attention import Attention, attend
 from attnviz.engine.numerics import noise
 from attnviz.engine.numerics.noise import Address
-from attnviz.engine.records.config import Config, divisors
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.head_settings import divisors
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.settings.rows import Choice, table

@@ -11,7 +11,7 @@ from attnviz.classroom import open_questions, slides
 from attnviz.classroom.measures import MEASURES
 from attnviz.classroom.question_kinds import resolve
 from attnviz.engine.records.config import Config
-from attnviz.engine.records.trace import STEPS
+from attnviz.engine.records.step_specs import STEPS
 from attnviz.engine.run import run
 from attnviz.lessons.catalogue import read_lesson
 from attnviz.lessons.lesson import Lesson, Slide

@@ -10,7 +10,8 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.classroom import slides
 from attnviz.classroom.resolved_question import SAME, QuestionContext, ResolvedQuestion
-from attnviz.engine.records.trace import STEPS, Step, Trace
+from attnviz.engine.records.step_specs import STEPS
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.lessons.lesson import Question, Slide
 from attnviz.pictures.stage_record import Stage

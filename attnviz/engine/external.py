@@ -16,7 +16,8 @@ from attnviz.arrays import Array
 from attnviz.engine.attention import joined, pipeline
 from attnviz.engine.external_arrays import finite, labels_of, stack, tokens_of
 from attnviz.engine.external_notes import closed_cells, oddities, slack
-from attnviz.engine.records.config import Config, divisors
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.head_settings import divisors
 from attnviz.engine.records.trace import Step, Steps, Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.run import formulas_of, mask_of

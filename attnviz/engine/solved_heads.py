@@ -12,6 +12,7 @@ from attnviz.engine.numerics import fixed_order
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.trace import Step, Trace
+from attnviz.engine.solved_head_notes import HALF, MISSED, NEARLY, NEW, NOTHING, WHY, heads_in_words
 from attnviz.engine.tables.head_patterns import (
     PATTERNS,
     LeastSquares,
@@ -27,7 +28,7 @@ from attnviz.engine.tables.scores import SCORES
 from attnviz.engine.tables.tokenisers import PAD
 from attnviz.settings.counting import ordinal
 from attnviz.settings.fields import default, settings
-from attnviz.settings.language import Plural, Words, translate
+from attnviz.settings.language import translate
 
 ENOUGH = 0.9
 """A head that puts less of a row's weight than this where it should is said not to do what it was made for."""
@@ -40,38 +41,6 @@ BESIDE = ("w_v", "b_v", "values", "heads", "concat", "w_o", "b_o", "output")
 
 AFTERWARDS = ("scale", "softcap", "bias", "normaliser", "temperature", "normalise_over")
 """Settings that change what the scores become; the matrices do not follow them, so that their effect can be seen."""
-
-MISSED = "{where}{heads} should read {goal}; the least that goes there is {share:.2f}, in row {row}, “{token}”{why}."
-HALF = (
-    "{heads}: one layer holds half of an induction head, which reads the previous token; the other half needs a second."
-)
-NEARLY = Plural(
-    "{where}{heads} should read {goal}, and does so only nearly{why}.",
-    "{where}{heads} should read {goal}, and do so only nearly{why}.",
-)
-NOTHING = "{where}{heads} should read {goal}; where there is none to read (rows: {n}), what is taken means nothing."
-NEW = "{where}{heads}: a word that comes for the first time (rows: {n}) has nothing to find, and its row means nothing."
-WHY = Words(
-    {
-        "hidden": "the mask hides it",
-        "score": "the construction is made for products of queries and keys",
-        "narrow": "the construction needs two columns a head",
-        "tied": "with W_K = W_Q a token can only ask for what it answers to itself",
-        "cross": "keys come from the second sentence, where the first layer writes nothing",
-        "norm": "the construction is not made for layer norm",
-        "residual": "without residual connections the words do not reach the second layer",
-        "causal": "it needs the causal mask",
-        "bos": "it needs <bos>, as the first token can only read itself",
-        "turned": "RoPE rotates queries and keys after they were set",
-        "rows": "there are more tokens than the {room} that this embedding size can tell apart for certain",
-        "alike": "without positions, equal words are equal rows of X",
-        "dependent": "the rows of X are too nearly dependent; a larger embedding size may help",
-        "edited": "numbers were changed by hand",
-        "changed": "this setting is not the one that it is made for: {setting}",
-        "blunt": "a higher sharpness helps",
-    }
-)
-"""Why a head can miss what it should read, to stand after a colon."""
 
 
 class SolvedHeads:
@@ -188,7 +157,7 @@ class SolvedHeads:
         for (goal, why), found in missing.items():
             share = min(found)[0]
             i = min(i for other, i, _ in found if other <= share + ROUNDING)
-            heads, down = _heads([h for *_, h in found]), np.floor((share + ROUNDING) * 100) / 100
+            heads, down = heads_in_words([h for *_, h in found]), np.floor((share + ROUNDING) * 100) / 100
             row = {"row": ordinal(i), "token": self._query_tokens[i]}
             notes.append(translate(MISSED, where=where, heads=heads, goal=goal, share=down, **row, why=why))
         return [note[0].upper() + note[1:] for note in notes + self._halves(where)]
@@ -207,7 +176,7 @@ class SolvedHeads:
             return []
         goal, why = self._made_for(heads[0] // each)[0].goal, self._because(heads[0] // each)
         why = f": {why}" if why else ""
-        return [NEARLY.format(n=len(heads), where=where, heads=_heads(heads), goal=goal, why=why)]
+        return [NEARLY.format(n=len(heads), where=where, heads=heads_in_words(heads), goal=goal, why=why)]
 
     def _is_alike(self, g: int) -> bool:
         return PATTERNS[self._names[g]].alike
@@ -240,7 +209,10 @@ class SolvedHeads:
             n = int((~pattern.wanted(match).any(axis=-1) & self._are_words()).sum())
             if n and not (pattern.before or pattern.alike):
                 lacking.setdefault((pattern.goal, n), []).append(h)
-        return [translate(NOTHING, where=where, heads=_heads(hs), goal=goal, n=n) for (goal, n), hs in lacking.items()]
+        return [
+            translate(NOTHING, where=where, heads=heads_in_words(hs), goal=goal, n=n)
+            for (goal, n), hs in lacking.items()
+        ]
 
     def _reaches(self, edit: Edit) -> bool:
         """Return whether a number that was changed can change the weights of this layer."""
@@ -254,10 +226,10 @@ class SolvedHeads:
         if not heads:
             return []
         if self._first is None:
-            return [translate(HALF, heads=_heads(heads))] if self._config.n_layers == 1 else []
+            return [translate(HALF, heads=heads_in_words(heads))] if self._config.n_layers == 1 else []
         pattern, match = self._made_for(heads[0] // each)
         new = int((~pattern.wanted(match).any(axis=-1) & self._are_words()).sum())
-        return [translate(NEW, where=where, heads=_heads(heads), n=new)] if new else []
+        return [translate(NEW, where=where, heads=heads_in_words(heads), n=new)] if new else []
 
     def _are_words(self) -> Array:
         """Return a mask of the queries that are words, and not padding."""
@@ -317,10 +289,3 @@ def _wide(W: Array, shape: tuple[int, ...]) -> Array:
     whole = np.zeros(shape)
     whole[:, :2] = W[:, : shape[1]]
     return whole
-
-
-def _heads(heads: list[int]) -> str:
-    named = [str(ordinal(h)) for h in heads]
-    if len(named) == 1:
-        return translate("head {n}", n=named[0])
-    return translate("heads {heads} and {last}", heads=", ".join(named[:-1]), last=named[-1])

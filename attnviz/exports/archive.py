@@ -24,7 +24,8 @@ from attnviz.engine.external import ExternalConfig, is_external
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import checked
 from attnviz.engine.records.pretrained import PretrainedConfig, is_pretrained
-from attnviz.engine.records.trace import AXES, STEPS, Step, Steps, Trace
+from attnviz.engine.records.step_specs import AXES, STEPS
+from attnviz.engine.records.trace import Step, Steps, Trace
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.normalisers import NORMALISERS
@@ -311,9 +312,8 @@ def _check_whole(config: Config, around: Steps, layers: Sequence[Steps]) -> None
         return
     needed = FROM_VECTORS if isinstance(config, PretrainedConfig) else RUN
     for names, steps in ((AROUND, around), *((needed, layer) for layer in layers)):
-        missing = [name for name in names if name not in steps]
-        if missing:
-            raise _fault("missing", name=missing[0])
+        for missing in (name for name in names if name not in steps):
+            raise _fault("missing", name=missing)
 
 
 def _fault(which: str, **facts: object) -> ConfigError:

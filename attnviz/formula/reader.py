@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from functools import lru_cache
-from operator import add, mul, sub, truediv
 
 from attnviz.formula import names
+from attnviz.formula.calls import Calls, Knob, folded
 from attnviz.formula.faults import CONSTRUCTS, ROLES, FormulaError, fault
 from attnviz.formula.graph import (
-    HIGHEST_POWER,
     KEY,
     KINDS,
     QUERY,
@@ -48,10 +47,6 @@ def _construct(n: ast.AST) -> str:
     return CONSTRUCTS.get(type(n).__name__, CONSTRUCTS[""])
 
 
-LARGEST_NUMBER = 1e300
-Knob = float | tuple[float, ...] | str
-
-
 def parse(text: str, kind: str = "score", knobs: Mapping[str, Knob] | None = None) -> Formula:
     """Parse a line into a formula; raises FormulaError with the position of the fault.
 
@@ -75,6 +70,7 @@ def _read(text: str, kind: str, knobs: tuple[tuple[str, Knob], ...]) -> Formula:
 class _Reader:
     def __init__(self, text: str, kind: Kind, knobs: Mapping[str, Knob]) -> None:
         self.text, self.kind, self.knobs, self.graph = text, kind, knobs, Graph()
+        self.calls = Calls(self.graph, kind)
         self.parameters: dict[str, Parameter] = {}
         self.named: dict[str, Node] = {}
         self.spans: dict[str, tuple[int, int]] = {}
@@ -172,7 +168,7 @@ class _Reader:
             self.used.add(name)
             return self.named[name]
         if name in self.knobs:
-            made = self._knob(self.knobs[name], where)
+            made = self.calls.knob(self.knobs[name], where)
             if not made.is_leaf:
                 self.named[name] = made
             return made
@@ -188,20 +184,6 @@ class _Reader:
             raise self._unknown(name, where)
         width = self._parameter(n, name, role).rows
         return self.graph.make("variable", value=name, axes="d" if role == "vector" else "", width=width, span=where)
-
-    def _knob(self, value: Knob, where: tuple[int, int]) -> Node:
-        """Return the number of a knob; where heads have their own, the choice among them by h."""
-        if isinstance(value, str):
-            return self.graph.make("variable", value=value, axes="", span=where)
-        first, *others = value if isinstance(value, tuple) else (value,)
-        numbers = [self.graph.make("number", value=float(each), span=where) for each in (first, *others)]
-        made = numbers.pop()
-        for at in range(len(numbers), 0, -1):
-            h = self.graph.make("variable", value="h", axes="", span=where)
-            number = self.graph.make("number", value=float(at), span=where)
-            is_head = self.graph.make("==", (h, number), truth=True, span=where)
-            made = self.graph.make("if", (is_head, numbers[at - 1], made), span=where)
-        return made
 
     def _unknown(self, name: str, where: tuple[int, int]) -> FormulaError:
         known = (*self.kind.variables, *self.named)
@@ -243,60 +225,17 @@ class _Reader:
         wanted = names.ARGUMENTS.get(name, (1,))
         if len(n.args) not in wanted:
             raise self._fault("arguments", n, name=name, wanted=" / ".join(map(str, wanted)), given=len(n.args))
-        return self._applied(name, tuple(self.number(arg) for arg in n.args), span(self.text, n))
-
-    def _applied(self, name: str, args: tuple[Node, ...], where: tuple[int, int]) -> Node:
-        """Return the node of a function; what can be said by others is: `unit(x)` is x over its norm."""
-        make = self.graph.make
-        if name == "relu":
-            return make("high", (args[0], make("number", value=0.0, span=where)), span=where)
-        if name in names.FUNCTIONS:
-            return make("call", args, name, span=where)
-        if name == "dot":
-            return self.over("sum", make("*", args, span=where), where)
-        if name == "level":
-            return self._level(args[0], args[1], where)
-        if len(args) == 2:
-            return make({"ratio": "ratio", "max": "high", "min": "low"}[name], args, span=where)
-        if name == "unit":
-            return make("ratio", (args[0], self.over("norm", args[0], where)), span=where)
-        if name == "mean":
-            total = self.over("sum", args[0], where)
-            axes = "i" if self.kind.over == "j" else ""
-            count = make("size", value=self.kind.over, axes=axes, width=args[0].width, span=where)
-            return make("/", (total, count), span=where)
-        return self.over(name, args[0], where)
-
-    def _level(self, x: Node, power: Node, where: tuple[int, int]) -> Node:
-        if self.kind.over != "j" or power.op != "number" or not 1.0 <= power.number <= HIGHEST_POWER:
-            raise fault("level", where, most=HIGHEST_POWER)
-        return self.over("level", x, where, power.number)
-
-    def over(self, op: str, x: Node, where: tuple[int, int], value: float | str = "") -> Node:
-        """Return the node that goes over the entries of a vector or, in a normaliser, over the keys of a row."""
-        axis = self.kind.over
-        if axis not in x.axes:
-            raise self._fault("not_a_vector" if axis == "d" else "not_a_row", x, name=op)
-        axes = x.axes.replace(axis, "")
-        return self.graph.make(op, (x,), value, axes=axes, width=x.width if "d" in axes else 0, over=axis, span=where)
+        return self.calls.applied(name, tuple(self.number(arg) for arg in n.args), span(self.text, n))
 
     def _binary(self, n: ast.BinOp) -> Node:
         op = _BINARY.get(type(n.op))
         if not op:
             raise self._fault("construct", n, what=_construct(n.op))
         left, right = self.number(n.left), self.number(n.right)
-        folded = self._folded(op, left, right) if self.knobs and left.op == right.op == "number" else None
-        if folded is not None:
-            return self.graph.make("number", value=folded, span=span(self.text, n))
+        value = folded(op, left, right) if self.knobs and left.op == right.op == "number" else None
+        if value is not None:
+            return self.graph.make("number", value=value, span=span(self.text, n))
         return self.make(op, (left, right), n)
-
-    def _folded(self, op: str, left: Node, right: Node) -> float | None:
-        """Compute the value of two numbers of a line with knobs, so that a power of knobs is a plain number."""
-        try:
-            made = {"+": add, "-": sub, "*": mul, "/": truediv}[op](left.number, right.number)
-        except (KeyError, ArithmeticError):
-            return None
-        return made if abs(made) < LARGEST_NUMBER else None
 
     def _through(self, n: ast.BinOp) -> Node:
         """Return a vector through a matrix, or the sum of the products with another vector."""
@@ -314,7 +253,7 @@ class _Reader:
         y = self.number(n.right)
         if "d" not in y.axes:
             raise self._fault("at_right", n.right)
-        return self.over("sum", self.graph.make("*", (x, y), span=where), where)
+        return self.calls.over("sum", self.graph.make("*", (x, y), span=where), where)
 
     def _unary(self, n: ast.UnaryOp) -> Node:
         if isinstance(n.op, ast.Not):

@@ -10,7 +10,8 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.external import first_steps, forbidden
 from attnviz.engine.records.config import Config
-from attnviz.engine.records.trace import STEPS, Step, Trace
+from attnviz.engine.records.step_specs import STEPS
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.thumbnails import thumbnail

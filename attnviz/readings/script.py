@@ -17,20 +17,15 @@ from attnviz.formula.degree import ANY, degrees
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
 from attnviz.formula.numbers import factors
 from attnviz.formula.patterns import softmax_of
+from attnviz.readings.binding import ATOM, COMPARE, JOIN, LEVELS, MATRIX, PLUS, POWER, SIGN, TIMES, Text, within
+from attnviz.readings.calls import call, compared_words
 from attnviz.readings.forbidden import MINUS, NEUTRAL, at_forbidden
+from attnviz.readings.layouts import Layouts, broadcasts, is_integral
 from attnviz.readings.steps import plain_number, steps
 from attnviz.readings.words import NUMPY, RESERVED, Words
 
-Text = tuple[str, float]
-"""Code, and how tightly its last operation binds: 10 needs no brackets anywhere."""
-
-ATOM, POWER, SIGN, TIMES, MATRIX, PLUS, JOIN, COMPARE = 10.0, 9.0, 8.0, 7.0, 6.5, 6.0, 5.0, 4.0
-_LEVELS = {"+": PLUS, "-": PLUS, "*": TIMES, "/": TIMES, "//": TIMES, "%": TIMES, "**": POWER}
 PAIRS = "  # for every pair"
 """The comment on a line with vectors for every query and key."""
-
-_CONSTANTS = ("d_q", "d_k", "n", "n_query", "n_key", "n_heads")
-_INTEGERS = (*_CONSTANTS, "i", "j", "h")
 
 
 class Script:
@@ -65,7 +60,7 @@ class Script:
         self._axes = "hijd" if heads else "ijd"
         self._frame = self._axes[:-1]
         self._lines: dict[int, str] = {}
-        self._layouts: dict[int, str] = {}
+        self.layout = Layouts(self._axes, has_mask=bool(allowed)).of
 
     def lines(self, result: str) -> list[str]:
         """Return the lines; the last one gives `result`, with all of its axes, though some may be of length 1."""
@@ -92,40 +87,11 @@ class Script:
         root = self._formula.root
         return set(self._frame) <= set(self.layout(root)) and "i" in root.axes and "j" in root.axes
 
-    def layout(self, node: Node) -> str:
-        """Return the axes of a node's array, out of h, i, j and d in this order."""
-        if id(node) not in self._layouts:
-            self._layouts[id(node)] = self._laid_out(node)
-        return self._layouts[id(node)]
-
-    def _laid_out(self, node: Node) -> str:
-        if node.op in ("number", "text", "matrix"):
-            return ""
-        if node.op == "size":
-            return self._frame if self._allowed else ""
-        if node.op == "variable":
-            return self._variable_layout(node)
-        if node.op in ("==", "!=") and node.args[0].is_token:
-            return "".join(sorted({axis for arg in node.args for axis in arg.axes}))
-        kept = {axis for arg in node.args for axis in self.layout(arg)}
-        if node.over == "d":
-            kept.discard("d")
-        return "".join(axis for axis in self._axes if axis in kept)
-
-    def _variable_layout(self, node: Node) -> str:
-        if node.value == "x":
-            return self._frame
-        if node.name in ("i", "j"):
-            return "ij"
-        if node.name in _CONSTANTS:
-            return ""
-        return ("h" if self._heads else "") + node.axes
-
     def _fitted(self, node: Node, frame: str, level: float = 0.0) -> str:
         """Return the code of a node with the axes of `frame`, in brackets where its operation binds too loosely."""
         code, have = self._text(node)
         layout = self.layout(node)
-        if layout and not _broadcasts(layout, frame):
+        if layout and not broadcasts(layout, frame):
             index = ", ".join(":" if axis in layout else "None" for axis in frame)
             return f"{code if have >= ATOM else f'({code})'}[{index}]"
         return code if have >= level else f"({code})"
@@ -140,7 +106,7 @@ class Script:
         self._is_undivided = before
         if degree != 1 or before:
             return code, level
-        return f"{_in((code, level), TIMES)} / {self._divisor}", TIMES
+        return f"{within((code, level), TIMES)} / {self._divisor}", TIMES
 
     def _is_used_divided(self, node: Node) -> bool:
         """Return whether every use of a node needs it over the divisor."""
@@ -163,7 +129,7 @@ class Script:
             return self._reduced(node)
         if node.op == "@":
             return self._through(node)
-        if node.op in _LEVELS:
+        if node.op in LEVELS:
             return self._arithmetic(node)
         if node.truth:
             return self._truth(node)
@@ -203,11 +169,11 @@ class Script:
         one, other = node.args
         frame, op = self.layout(node), node.op
         left = self._fitted(one, frame, {"+": PLUS, "-": PLUS, "**": ATOM}.get(op, MATRIX))
-        right = self._fitted(other, frame, {"+": PLUS, "**": SIGN}.get(op, _LEVELS[op] + 1))
+        right = self._fitted(other, frame, {"+": PLUS, "**": SIGN}.get(op, LEVELS[op] + 1))
         is_plain = other.op == "number" and other.number > 0
-        if op in ("**", "//", "%") and _is_integral(node) and not is_plain:
+        if op in ("**", "//", "%") and is_integral(node) and not is_plain:
             left = f"{one.number!r}" if one.op == "number" and one.number >= 0 else f"(1.0 * {left})"
-        return f"{left} {op} {right}", _LEVELS[op]
+        return f"{left} {op} {right}", LEVELS[op]
 
     def _truth(self, node: Node) -> Text:
         frame = self.layout(node)
@@ -219,24 +185,9 @@ class Script:
                 self._fitted(arg, frame, POWER if arg.op != node.op else JOIN) for arg in node.args
             ), JOIN
         if node.args[0].is_token:
-            return self._token(node), ATOM
+            return compared_words(node, self._named, self._words), ATOM
         one, other = (self._fitted(arg, frame, PLUS) for arg in node.args)
         return f"{one} {node.op} {other}", COMPARE
-
-    def _token(self, node: Node) -> str:
-        """Return a comparison of words: lists decide it, for arrays of words are not everywhere."""
-        sides, loops = [], []
-        for arg in node.args:
-            if arg.op == "text":
-                sides.append(repr(arg.value))
-            else:
-                sides.append("a" if arg.axes == "i" else "b")
-                words = self._named.get("tokens" if arg.axes == "i" else "tokens_kv", "tokens")
-                loops.append((sides[-1], words))
-        code = f" {node.op} ".join(sides)
-        for name, words in sorted(dict(loops).items(), reverse=True):
-            code = f"[{code} for {name} in {words}]"
-        return f"{self._words.array}({code})" if loops else f"({code})"
 
     def _called(self, node: Node) -> Text:
         frame, m = self.layout(node), self._words.np
@@ -257,25 +208,11 @@ class Script:
                 return f"({args[0]} / {self._fitted(other, frame, SIGN)} if {args[1]} else 0.0)", ATOM
             is_unit = other.op == "norm" and other.args[0] is one and self._formula.kind.over == "d"
             return (f"unit({args[0]})" if is_unit else f"ratio({', '.join(self._arrays(node.args, args))})"), ATOM
-        return self._function(node, args[0], bool(frame))
+        return call(node, args[0], self._words, is_array=bool(frame))
 
     def _arrays(self, nodes: tuple[Node, ...], args: list[str]) -> list[str]:
         """Return the argument of a library's function: plain numbers become arrays."""
         return [arg if self.layout(node) else f"{self._words.array}({arg})" for node, arg in zip(nodes, args)]
-
-    def _function(self, node: Node, of: str, is_array: bool) -> Text:
-        if node.value == "abs":
-            return f"abs({of})", ATOM
-        if is_array:
-            return (
-                f"{self._words.sigmoid if node.value == 'sigmoid' else f'{self._words.np}.{node.value}'}({of})",
-                ATOM,
-            )
-        if node.value == "sigmoid":
-            return f"1 / (1 + math.exp(-({of})))", TIMES
-        if node.value == "sign":
-            return f"(({of}) > 0) - (({of}) < 0)", PLUS
-        return f"math.{node.value}({of})", ATOM
 
     def _larger(self, node: Node, frame: str) -> str:
         one, other = node.args
@@ -312,7 +249,7 @@ class Script:
         return {"max": self._words.largest, "min": self._words.smallest}.get(op, op)
 
     def _closed(self, node: Node) -> str:
-        return _in(self._text(node), ATOM)
+        return within(self._text(node), ATOM)
 
     def _over_row(self, node: Node, x: Node) -> Text:
         """Return a reduction along the row of scores; what is forbidden is taken out where it is not harmless."""
@@ -351,10 +288,10 @@ class Script:
         left, right = [f for f in found if "j" not in f.axes], [f for f in found if "j" in f.axes]
         is_pair = right and not any("i" in self.layout(f) for f in right) and any("i" in f.axes for f in left)
         if is_pair and not any("j" in self.layout(f) for f in left):
-            return f"{_in(self._times(left), MATRIX)} @ {self._transposed(right)}"
+            return f"{within(self._times(left), MATRIX)} @ {self._transposed(right)}"
         vectors, others = [f for f in found if f.axes == "d"], [f for f in found if f.axes != "d"]
         if not self._heads and len(vectors) == 1 and others:
-            return f"{_in(self._times(others), SIGN)} @ {_in(self._text(vectors[0]), SIGN)}"
+            return f"{within(self._times(others), SIGN)} @ {within(self._text(vectors[0]), SIGN)}"
         return ""
 
     def _transposed(self, nodes: list[Node]) -> str:
@@ -364,31 +301,10 @@ class Script:
         if self._heads:
             is_call = self._words.transposed.startswith(self._words.np)
             return self._words.transposed.format(code if is_call or level >= ATOM else f"({code})")
-        return f"{_in((code, level), ATOM)}.T"
+        return f"{within((code, level), ATOM)}.T"
 
     def _times(self, nodes: list[Node]) -> Text:
         if len(nodes) == 1:
             return self._text(nodes[0])
         frame = "".join(axis for axis in self._axes if any(axis in self.layout(node) for node in nodes))
         return " * ".join(self._fitted(node, frame, SIGN) for node in nodes), TIMES
-
-
-def _in(text: Text, level: float) -> str:
-    code, have = text
-    return code if have >= level else f"({code})"
-
-
-def _broadcasts(layout: str, frame: str) -> bool:
-    """Return whether an array of this layout lies right over one of that frame by NumPy's own rule."""
-    return frame.endswith(layout)
-
-
-def _is_integral(node: Node) -> bool:
-    """Return whether a node is made of whole numbers only, whose powers and remainders are not those of fractions."""
-    if node.op == "number":
-        return node.number == int(node.number)
-    if node.op == "variable":
-        return node.name in _INTEGERS
-    if node.op == "size":
-        return True
-    return node.op in ("+", "-", "*", "//", "%", "**", "neg", "high", "low") and all(map(_is_integral, node.args))

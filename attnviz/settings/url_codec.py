@@ -6,19 +6,19 @@ Reading one never raises: what can be used is used, and every change made to it 
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import Field
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
+from attnviz.settings.allowed import allowed as allowed_by
 from attnviz.settings.faults import shorten
-from attnviz.settings.fields import Changes, Kind, default, settings, snap_to_valid
-from attnviz.settings.kinds import Named, Number, Option, Switch, Text
+from attnviz.settings.fields import Changes, default, settings, snap_to_valid
+from attnviz.settings.kinds import Text
 from attnviz.settings.language import Words, translate
 from attnviz.settings.plain_text import clean
-from attnviz.settings.tuple_kinds import Knobs, Listed, Options, SerialisedTuple, Widths
+from attnviz.settings.tuple_kinds import SerialisedTuple
 
 LONGEST_LINK = 6_000
 """Characters of a percent-encoded address that every proxy, chat and e-mail in use lets through."""
@@ -29,9 +29,6 @@ MIGRATIONS: tuple[Callable[[dict[str, str]], dict[str, str]], ...] = ()
 VERSION = "v"
 WITHOUT = "without"
 RESERVED = (VERSION, WITHOUT)
-
-MOST_NAMED, FEW = 16, 3
-"""Names that a sentence lists; of longer tables only the few that look most like what was given."""
 
 _HOSTING = ("embed", "utm_", "__", "fbclid", "gclid", "msclkid")
 _LONGEST_VALUE = 1_000
@@ -203,7 +200,7 @@ def _changes(kind: Changes, given: Mapping[str, str], problems: list[str]) -> It
         try:
             value, problem = _read(item, text)
         except ValueError:
-            allowed = _allowed(item.metadata["kind"], text)
+            allowed = allowed_by(item.metadata["kind"], text)
             problems.append(PROBLEMS["left"].format(label=it, given=shorten(text), allowed=allowed))
             continue
         if problem:
@@ -232,7 +229,7 @@ def _value(item: Field[Any], text: str, problems: list[str]) -> Any:
     try:
         value, problem = _read(item, text)
     except ValueError:
-        facts = {"given": shorten(text), "allowed": _allowed(item.metadata["kind"], text), "used": _default(item)}
+        facts = {"given": shorten(text), "allowed": allowed_by(item.metadata["kind"], text), "used": _default(item)}
         problems.append(PROBLEMS["outside"].format(label=_label(item), **facts))
         return default(item)
     if problem:
@@ -247,32 +244,6 @@ def _read(item: Field[Any], text: str) -> tuple[Any, str | None]:
         raise ValueError(text)
     value, problem = kind.read(clean(text, kind.lines) if isinstance(kind, Text) else text)
     return value, problem
-
-
-def _allowed(kind: Kind, given: str) -> str:
-    match kind:
-        case Number():
-            return kind.range
-        case Switch():
-            return translate("yes or no")
-        case Option() | Options() | Listed():
-            return _named(list(kind.table), given)
-        case Widths():
-            return translate("{low} to {high}, once or for each head", low=kind.low, high=kind.high)
-        case Named():
-            names = ", ".join(kind.offered()) or "minilm~53aa5117"
-            return translate("a name, such as {names}", names=names)
-        case SerialisedTuple() | Knobs() | Changes():
-            return translate("as a link that was copied has it")
-        case Text():
-            return translate("at most {n:,} characters", n=kind.longest)
-
-
-def _named(names: list[str], given: str) -> str:
-    if len(names) <= MOST_NAMED:
-        return translate("from {names}", names=", ".join(names))
-    near = difflib.get_close_matches(given[:40], names, FEW, cutoff=0.5) or names[:FEW]
-    return translate("from {n} names, such as {names}", n=len(names), names=", ".join(near))
 
 
 def fits_in_link(query: Mapping[str, str]) -> bool:

@@ -16,7 +16,8 @@ import numpy as np
 
 from attnviz.engine.external import first_steps
 from attnviz.engine.records.config import Config
-from attnviz.engine.records.trace import AXES, Step, Trace
+from attnviz.engine.records.step_specs import AXES
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.records.typed_rows import score_of
 from attnviz.engine.tables.blocks import FEED_FORWARDS
 from attnviz.engine.tables.positions import POSITIONS

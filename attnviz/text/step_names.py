@@ -7,7 +7,8 @@ import unicodedata
 from dataclasses import replace
 from functools import lru_cache
 
-from attnviz.engine.records.trace import STEPS, Step, Trace, result_of
+from attnviz.engine.records.step_specs import STEPS
+from attnviz.engine.records.trace import Step, Trace, result_of
 from attnviz.formula import names
 from attnviz.settings.language import Words, translate
 from attnviz.text.captions import COUNTS

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.records.trace import AXES
+from attnviz.engine.records.step_specs import AXES
 from attnviz.settings.counting import index_of, ordinal, ordinals
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words, translate

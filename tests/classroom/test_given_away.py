@@ -12,7 +12,7 @@ from attnviz import Config, run
 from attnviz.classroom import open_questions, question_codec
 from attnviz.classroom.printed import handout, printed_tables
 from attnviz.classroom.question_kinds import resolve
-from attnviz.engine.records.trace import STEPS
+from attnviz.engine.records.step_specs import STEPS
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson
 

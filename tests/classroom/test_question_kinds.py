@@ -16,7 +16,7 @@ from attnviz.classroom.predicates import PREDICATES
 from attnviz.classroom.question_kinds import ASK, QUESTIONS, resolve
 from attnviz.classroom.resolved_question import SAME, ResolvedQuestion
 from attnviz.classroom.typed_numbers import read_number
-from attnviz.engine.records.trace import STEPS
+from attnviz.engine.records.step_specs import STEPS
 from attnviz.lessons import predicates
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Question, Slide

@@ -14,7 +14,7 @@ from attnviz import Trace, run
 from attnviz.classroom import open_questions, slides
 from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import ResolvedQuestion
-from attnviz.engine.records.trace import STEPS
+from attnviz.engine.records.step_specs import STEPS
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson, Question, Slide
 from attnviz.pictures.stage_record import Stage

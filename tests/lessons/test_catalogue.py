@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from attnviz import Config, ConfigError
-from attnviz.engine.records.trace import STEPS
+from attnviz.engine.records.step_specs import STEPS
 from attnviz.lessons.catalogue import LESSONS, LONGEST, read_lesson, written
 from attnviz.lessons.lesson import Lesson, Question, Slide
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from attnviz.pictures import comparison
-from attnviz.pictures.comparison import Move, change_summary, describe_move, first_difference, moves, pair, pictures
+from attnviz.pictures.comparison import pictures
 from attnviz.pictures.figures import placed
 from attnviz.pictures.headings import heading
+from attnviz.text import changes
+from attnviz.text.changes import Move, change_summary, describe_move, first_difference, moves, pair
 from attnviz.text.sentences import plain
 
 SETTING = {"sentence": "the cat sat on mats", "n_heads": 3, "d_model": 8, "d_k": 3, "d_v": 2}
@@ -195,7 +196,7 @@ def test_every_step_can_be_compared(name):
     a, b = run(Config(**setting)), run(Config(**setting, seed=1))
     shown = pictures(a, b, 1, name)
     assert placed(shown, 1200, 600).tilings
-    assert comparison.change_summary(a, b, 1, name)
+    assert changes.change_summary(a, b, 1, name)
     for move in moves(a, b, 1, name):
         assert plain(describe_move(a, b, 1, name, move))
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attnviz import MASKS, SCORES, Config, run
-from attnviz.engine.records.trace import AXES, STEPS
+from attnviz.engine.records.step_specs import AXES, STEPS
 from attnviz.pictures import colours, pipeline_strip, thumbnails
 from attnviz.pictures.thumbnails import HIGHEST, LARGEST, LOWEST, MASKED, NOTHING, ODD
 from attnviz.text import step_names

@@ -37,11 +37,11 @@ from attnviz.engine.tables.own_rows import load_rows
 from attnviz.exports import archive, interactive_html
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.exports.script.numpy_script import numpy_script
-from attnviz.pictures import comparison
 from attnviz.pictures.explanation import explanation
 from attnviz.pictures.explanation_parts import number
 from attnviz.readings.javascript import PRELUDE, javascript
 from attnviz.settings import fields, url_codec
+from attnviz.text import changes
 from attnviz.text.cost_ledger import multiply_adds_of_score
 from tests import scripts
 from tests.ui.test_app import clean, opened, unfolded
@@ -244,7 +244,7 @@ def test_the_page_draws_it_and_its_knobs(trace: Trace) -> None:
 
 def test_it_is_compared(trace: Trace) -> None:
     other = run(Config(**CONFIG | {"normaliser_knobs": {"power.gamma": 3.0}}))
-    assert comparison.change_summary(trace, other, 0, "weights")
+    assert changes.change_summary(trace, other, 0, "weights")
     at = opened(page="compare", b_score="laplace", b_normaliser="power", b_normaliser_knobs="power.gamma~3.0")
     assert clean(at)
     assert at.query_params["b_normaliser_knobs"] == "power.gamma~3.0"

@@ -47,6 +47,7 @@ ALLOWED = {
             "the same bits on every machine: a second arithmetic in two languages, for the rows that can be learned",
         ),
         "engine/records/config.py": ({"scaled_dot"}, "the default"),
+        "engine/solved_head_notes.py": ({"causal"}, "the name of a sentence"),
         "engine/solved_heads.py": ({"causal", "no_self"}, "what a head that is set by hand can do under a mask"),
         "engine/tasks/tasks.py": ({"causal", "additive"}, "the recipe of a task"),
     },
@@ -61,7 +62,10 @@ ALLOWED = {
     "ui": {
         "ui/main.py": ({"no_self"}, "the opening setting"),
         "ui/pages/compare.py": ({"causal", "additive"}, "comparisons that are offered"),
-        "ui/pages/learn.py": ({"hardmax", "location"}, "settings that are offered, as they cannot be learned"),
+        "ui/panels/learning/tries.py": (
+            {"hardmax", "location"},
+            "settings that are offered, as they cannot be learned",
+        ),
         "ui/panels/experiment_panels.py": ({"scaled_dot"}, "the measurement is of 1 / sqrt(d_k) itself"),
         "ui/panels/mask_builder.py": ({"additive"}, "a form of a mask, which PyTorch adds"),
         "ui/panels/typed.py": ({"alibi"}, "the name of an example"),

@@ -35,7 +35,7 @@ from attnviz.analysis.statistics import STATISTICS
 from attnviz.analysis.variance_and_sharing import DIVISORS, VECTORS
 from attnviz.engine.external import ExternalConfig, of_weights
 from attnviz.engine.external_arrays import where
-from attnviz.engine.records.trace import AXES, STEPS
+from attnviz.engine.records.step_specs import AXES, STEPS
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.lessons.catalogue import LESSONS

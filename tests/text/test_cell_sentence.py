@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from attnviz.engine.records.trace import STEPS
+from attnviz.engine.records.step_specs import STEPS
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.text import captions, provenance
 from attnviz.text.captions import alt, stage

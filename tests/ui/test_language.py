@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.classroom import question_codec
 from attnviz.classroom.marking import assignments
 from attnviz.engine.records.config import Config
-from attnviz.engine.records.trace import AXES
+from attnviz.engine.records.step_specs import AXES
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.settings import language, url_codec
 from attnviz.settings.fields import settings

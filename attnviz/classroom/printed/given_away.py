@@ -16,7 +16,8 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.classroom.printed import blanks
 from attnviz.classroom.question_kinds import resolve
-from attnviz.engine.records.trace import STEPS, Step, Trace
+from attnviz.engine.records.step_specs import STEPS
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.lessons.lesson import Question
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words

@@ -1,57 +1,37 @@
-"""Every setting that changes a number, each once."""
+"""Every setting that changes a number, each once: those of words and of heads, and from here on scores to layers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from attnviz.engine.records import edits, hosted
+from attnviz.engine.records import edits
 from attnviz.engine.records.edits import Edit
+from attnviz.engine.records.head_settings import MOST_HEADS, HeadSettings
+from attnviz.engine.records.word_settings import WordSettings
 from attnviz.engine.tables import biases, embeddings, mask_bits, masks, normalisers, scores
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
-from attnviz.engine.tables.embeddings import EMBEDDINGS
-from attnviz.engine.tables.head_patterns import PATTERNS
-from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.engine.tables.normalisers import NORMALISERS
-from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.row_names import (
     BiasName,
-    EmbeddingName,
     FeedForwardName,
-    InitialiserName,
     MaskName,
     Names,
     NormaliserName,
     NormName,
-    PatternName,
-    PositionName,
     ScoreName,
     SideName,
-    TaskName,
-    TokeniserName,
 )
 from attnviz.engine.tables.scores import SCORES, Score
-from attnviz.engine.tables.tokenisers import TOKENISERS
-from attnviz.engine.tasks.tasks import GAMES
 from attnviz.settings import fields
-from attnviz.settings.fields import knobs, listed, named, number, option, options, serialised, switch, text, widths
+from attnviz.settings.fields import knobs, number, option, options, serialised, switch, text
 from attnviz.settings.rows import KnobValue
 
-MOST_HEADS = 16
-MOST_STEPS = 2000
 LONGEST_FORMULA = 300
-
-Item = TypeVar("Item")
-
-
-def divisors(values: Mapping[str, Any]) -> tuple[int, ...]:
-    """Return the numbers of key/value heads that the query heads can share evenly."""
-    n_heads = values["n_heads"]
-    return tuple(n for n in range(1, n_heads + 1) if n_heads % n == 0)
 
 
 class ScoreField:
@@ -81,7 +61,7 @@ class KnobsField:
 
 
 @dataclass(frozen=True)
-class Config:
+class Config(HeadSettings, WordSettings):
     """All that `run` needs to know; everything has a default.
 
     Raises ConfigError, a ValueError, for a value outside its range, before anything is computed.
@@ -93,170 +73,6 @@ class Config:
     ...
     attnviz.settings.faults.ConfigError: n_heads is 99; choose 1 to 16
     """
-
-    sentence: str = text(
-        "the cat sat on the warm mat",
-        label="Sentence",
-        longest=10_000,
-        help="Each token becomes a row: a query, a key and a value.",
-    )
-    model: str = named(
-        hosted.names,
-        label="Model",
-        help="A trained model that this host offers: it brings its own words, sizes and matrices.",
-    )
-    second_sentence: str = text(
-        "",
-        label="Second sentence (cross-attention)",
-        longest=10_000,
-        group="Tokens",
-        help="If there is one, queries come from the first sentence, keys and values from the second.",
-    )
-    tokeniser: TokeniserName = option(TOKENISERS, "words", label="Tokens", group="Tokens")
-    piece_length: int = number(4, 1, 12, label="Longest piece", group="Tokens", help="In characters.")
-    bos: bool = switch(False, label="Start with <bos>", group="Tokens", help="A token that marks the beginning.")
-    eos: bool = switch(False, label="End with <eos>", group="Tokens", help="A token that marks the end.")
-    pad_to: int = number(
-        0,
-        0,
-        128,
-        label="Fill up with <pad> to",
-        group="Tokens",
-        help="0 is off. The padding mask hides what is filled in.",
-    )
-    max_tokens: int = number(
-        64, 1, 1024, label="Tokens at most", group="Tokens", help="Longer sentences are cut here; the page says so."
-    )
-
-    embedding: EmbeddingName = option(EMBEDDINGS, "normal", label="Embedding", group="Embedding and positions")
-    own_numbers: str = text(
-        "",
-        label="Your own numbers, one row per token",
-        longest=40_000,
-        lines=6,
-        group="Embedding and positions",
-        help="Numbers separated by spaces or commas; a line, a semicolon or a bracket ends a row.",
-    )
-    own_numbers_second: str = text(
-        "",
-        label="Your own numbers for the second sentence",
-        longest=40_000,
-        lines=6,
-        group="Embedding and positions",
-        help="Used in cross-attention only.",
-    )
-    d_model: int = number(
-        16,
-        1,
-        512,
-        label="Embedding size",
-        stops=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512),
-        help="d_model: how many numbers stand for a token.",
-    )
-    position: PositionName = option(POSITIONS, "sinusoidal", label="Positions", group="Embedding and positions")
-    rope_base: float = number(
-        10_000.0,
-        1.0,
-        1e6,
-        step=100.0,
-        integer=False,
-        label="RoPE base",
-        group="Embedding and positions",
-        help="The larger, the slower all pairs but the first rotate.",
-    )
-
-    n_heads: int = number(4, 1, MOST_HEADS, label="Heads", help="How many times attention is done side by side.")
-    n_kv_heads: int | None = number(
-        None,
-        1,
-        MOST_HEADS,
-        none="as many as heads",
-        offered=divisors,
-        label="Key/value heads",
-        group="Heads and projections",
-        help="Fewer than heads: query heads share keys and values (grouped-query attention); 1 is multi-query.",
-    )
-    d_k: int | tuple[int, ...] = widths(
-        4,
-        1,
-        64,
-        most=MOST_HEADS,
-        label="Width of queries and keys, d_k",
-        group="Heads and projections",
-        help="One number, or one for each key/value head: 4, 3, 2. The last one repeats.",
-    )
-    d_v: int | tuple[int, ...] = widths(
-        4,
-        1,
-        64,
-        most=MOST_HEADS,
-        label="Width of values, d_v",
-        group="Heads and projections",
-        help="One number, or one for each key/value head. It need not equal d_k.",
-    )
-    initialiser: InitialiserName = option(INITIALISERS, "glorot", label="Projections", group="Heads and projections")
-    patterns: Names[PatternName] = listed(
-        PATTERNS,
-        ("previous", "same_word", "first", "uniform"),
-        most=MOST_HEADS,
-        each=lambda values: values["n_kv_heads"] or values["n_heads"],
-        label="Pattern",
-        group="Heads and projections",
-        help="What each key/value head is made for. The last one repeats.",
-    )
-    sharpness: float = number(
-        6.0,
-        0.0,
-        50.0,
-        step=0.5,
-        integer=False,
-        label="Sharpness",
-        group="Heads and projections",
-        help="How far the right key is ahead of the next best, in score. 6 leaves it about 0.995 of the weight.",
-    )
-    task: TaskName = option(GAMES, "translation", label="Task", group="Heads and projections")
-    learn_steps: int = number(
-        100,
-        0,
-        MOST_STEPS,
-        label="Steps of learning",
-        stops=(0, 1, 2, 5, *range(10, 201, 10), *range(240, 401, 40), *range(500, MOST_STEPS + 1, 100)),
-        group="Heads and projections",
-        help="One batch of sentences each. 0 leaves the random start as it is.",
-    )
-    learn_rate: float = number(
-        0.01,
-        0.0001,
-        0.1,
-        step=0.001,
-        integer=False,
-        label="Learning rate",
-        group="Heads and projections",
-        help="About how far a number moves in a step at first; from step 150 on it falls.",
-    )
-    learn_batch: int = number(
-        16,
-        1,
-        64,
-        label="Sentences in a batch",
-        group="Heads and projections",
-        help="How many sentences each step learns from.",
-    )
-    projection_bias: bool = switch(
-        False, label="Biases b_Q, b_K, b_V, b_O", group="Heads and projections", help="Added after each projection."
-    )
-    tied: bool = switch(
-        False,
-        label="W_K = W_Q",
-        group="Heads and projections",
-        help="Queries and keys from one matrix: in self-attention QKᵀ is symmetric.",
-    )
-    output_projection: bool = switch(
-        True,
-        label="W_O after the heads",
-        group="Heads and projections",
-        help="Mixes the heads. With several layers or a residual it is always there.",
-    )
 
     score: ScoreField = option(SCORES, "scaled_dot", label="Score function")
     score_formula: str = text(
@@ -430,28 +246,6 @@ class Config:
         """True if keys and values come from a sentence of their own."""
         return bool(self.second_sentence.strip())
 
-    @property
-    def kv_heads(self) -> int:
-        """The number of key/value heads."""
-        return self.n_kv_heads or self.n_heads
-
-    @property
-    def group_size(self) -> int:
-        """The number of query heads that share one key/value head; head h uses group h // group_size."""
-        return self.n_heads // self.kv_heads
-
-    def key_widths(self) -> tuple[int, ...]:
-        """d_k of each key/value head; the last one given repeats."""
-        return _repeated(self.d_k, self.kv_heads)
-
-    def value_widths(self) -> tuple[int, ...]:
-        """d_v of each key/value head; the last one given repeats."""
-        return _repeated(self.d_v, self.kv_heads)
-
-    def head_patterns(self) -> tuple[PatternName, ...]:
-        """Return the pattern of each key/value head; the last one given repeats."""
-        return _repeated(self.patterns, self.kv_heads)
-
     def has_output_projection(self) -> bool:
         """Return whether W_O is used: by choice, or because what follows needs d_model columns."""
         return self.output_projection or self.n_layers > 1 or self.residual
@@ -462,8 +256,3 @@ def _on_one_line(formula: object) -> object:
     if not isinstance(formula, str) or "\n" not in formula:
         return formula
     return "; ".join(line.strip() for line in formula.split("\n") if line.strip())
-
-
-def _repeated(given: Item | tuple[Item, ...], n: int) -> tuple[Item, ...]:
-    one_each = given if isinstance(given, tuple) else (given,)
-    return (one_each + (one_each[-1],) * n)[:n]

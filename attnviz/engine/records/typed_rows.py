@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from attnviz.engine.records.config import MOST_HEADS
+from attnviz.engine.records.head_settings import MOST_HEADS
 from attnviz.engine.tables import normalisers, scores
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.masks import MASKS

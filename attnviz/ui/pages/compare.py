@@ -18,7 +18,7 @@ from attnviz.pictures import comparison
 from attnviz.settings import language, url_codec
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
-from attnviz.text import step_names
+from attnviz.text import changes, step_names
 from attnviz.text.captions import NAMES
 from attnviz.text.sentences import plain
 from attnviz.ui.components.stage import heatmap
@@ -115,9 +115,9 @@ def _starters(config: Config, selection: Selection) -> None:
             if hosted.find(config.model) and not {*changed} <= {*FREE}:
                 continue
             other = replace(config, **changed)
-            changes = url_codec.difference(config, other)
-            if changes:
-                begun = replace(selection, changes=changes)
+            found = url_codec.difference(config, other)
+            if found:
+                begun = replace(selection, changes=found)
                 st.button(
                     language.translate(label), key=f"start-{name}", on_click=session_state.adopt, args=(config, begun)
                 )
@@ -173,10 +173,10 @@ def _beside(trace: Trace, second: Trace, selection: Selection) -> None:
     """The step in both, the difference, and what moved furthest."""
     layer, name = selection.layer, selection.step
     if layer < len(second.layers):
-        paragraph([comparison.first_difference(trace, second, layer)])
+        paragraph([changes.first_difference(trace, second, layer)])
     heatmap.show(comparison.pictures(trace, second, layer, name), key="compare")
-    notice(*comparison.change_summary(trace, second, layer, name))
-    moves = comparison.moves(trace, second, layer, name)
+    notice(*changes.change_summary(trace, second, layer, name))
+    moves = changes.moves(trace, second, layer, name)
     if moves:
         paragraph([WORDS["furthest"]])
-        notice(*(plain(comparison.describe_move(trace, second, layer, name, move)) for move in moves))
+        notice(*(plain(changes.describe_move(trace, second, layer, name, move)) for move in moves))

@@ -8,7 +8,8 @@ from typing import Any
 from attnviz.analysis.permutations import ORDERS
 from attnviz.analysis.variance_and_sharing import VECTORS
 from attnviz.classroom.marking.assignments import LONGEST
-from attnviz.engine.records.config import MOST_HEADS, Config
+from attnviz.engine.records.config import Config
+from attnviz.engine.records.head_settings import MOST_HEADS
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.head_patterns import PATTERNS
 from attnviz.lessons.catalogue import LESSONS

@@ -12,7 +12,8 @@ import pytest
 
 from attnviz import INITIALISERS, Config, ConfigError, Trace, run
 from attnviz.engine import solved_heads
-from attnviz.engine.solved_heads import WHY, SolvedHeads, misses
+from attnviz.engine.solved_head_notes import WHY
+from attnviz.engine.solved_heads import SolvedHeads, misses
 from attnviz.engine.tables.head_patterns import PATTERNS, LeastSquares, Match
 from attnviz.engine.tables.positions import sinusoidal
 from attnviz.settings import fields, tuple_kinds

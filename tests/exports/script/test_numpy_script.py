@@ -13,8 +13,7 @@ import pytest
 
 from attnviz import BIASES, MASKS, Config, ConfigError, run
 from attnviz.engine.learning.learnable import learns
-from attnviz.engine.records.step_specs import OF_MODELS
-from attnviz.engine.records.trace import STEPS
+from attnviz.engine.records.step_specs import OF_MODELS, STEPS
 from attnviz.exports.script import rows as script_rows
 from attnviz.exports.script.numpy_script import numpy_script
 from tests import scripts

@@ -17,7 +17,7 @@ import pytest
 
 from attnviz import Config, ConfigError, Trace, run
 from attnviz.engine import external
-from attnviz.engine.records.trace import STEPS
+from attnviz.engine.records.step_specs import STEPS
 from attnviz.exports.workbook import layout, score_formulas
 from attnviz.exports.workbook.book import text, workbook
 from tests import scripts, spreadsheets

@@ -9,7 +9,7 @@ import streamlit as st
 
 from attnviz.arithmetic.latex_numbers import NumberFormat, aligned, chain
 from attnviz.arithmetic.products import Products, offered, products
-from attnviz.engine.records.trace import Trace
+from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.counting import ordinal, ordinals
 from attnviz.settings.language import Words
 from attnviz.text import step_names
@@ -69,9 +69,19 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     with places[4]:
         selection = widgets.draw(selection, "digits")
     found = products(trace, layer, name, row, column, head)
-    tokens = trace.key_tokens if axis == "key" else trace.query_tokens
+    paragraph(_sentences(trace, (layer, head, row, column), step, found, selection.digits))
+    if found.sources:
+        paragraph(found.sources)
+    _draw(trace, layer, found, selection.digits)
+    return replace(selection, step=name)
+
+
+def _sentences(trace: Trace, at: tuple[int, int, int, int], step: Step, found: Products, digits: int) -> list[str]:
+    """Say which number it is, by layer, head, row and column, and what it is the sum of."""
+    layer, head, row, column = at
+    tokens = trace.key_tokens if "key" in step.axes[:-1] else trace.query_tokens
     facts = {
-        "step": NAMES[name],
+        "step": NAMES[step.name],
         "layer": ordinal(layer),
         "head": WORDS["of_head"].format(head=ordinal(head)) if step.axes[0].endswith("head") else "",
         "token": visible_token(tokens[row]),
@@ -82,12 +92,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
         said = WORDS["said_key"].format(other=visible_token(trace.key_tokens[column]), **facts)
     else:
         said = WORDS["said"].format(column=ordinal(column), all=step.shape[-1], **facts)
-    bent = [WORDS["bent"].format(result=found.result, digits=selection.digits)] if found.bent else []
-    paragraph([said, *bent])
-    if found.sources:
-        paragraph(found.sources)
-    _draw(trace, layer, found, selection.digits)
-    return replace(selection, step=name)
+    return [said, *([WORDS["bent"].format(result=found.result, digits=digits)] if found.bent else [])]
 
 
 def _token(trace: Trace, selection: Selection, axis: str) -> Selection:

@@ -1,0 +1,46 @@
+"""The sentences on heads set by hand that do not read what they were made for."""
+
+from __future__ import annotations
+
+from attnviz.settings.counting import ordinal
+from attnviz.settings.language import Plural, Words, translate
+
+MISSED = "{where}{heads} should read {goal}; the least that goes there is {share:.2f}, in row {row}, “{token}”{why}."
+HALF = (
+    "{heads}: one layer holds half of an induction head, which reads the previous token; the other half needs a second."
+)
+NEARLY = Plural(
+    "{where}{heads} should read {goal}, and does so only nearly{why}.",
+    "{where}{heads} should read {goal}, and do so only nearly{why}.",
+)
+NOTHING = "{where}{heads} should read {goal}; where there is none to read (rows: {n}), what is taken means nothing."
+NEW = "{where}{heads}: a word that comes for the first time (rows: {n}) has nothing to find, and its row means nothing."
+WHY = Words(
+    {
+        "hidden": "the mask hides it",
+        "score": "the construction is made for products of queries and keys",
+        "narrow": "the construction needs two columns a head",
+        "tied": "with W_K = W_Q a token can only ask for what it answers to itself",
+        "cross": "keys come from the second sentence, where the first layer writes nothing",
+        "norm": "the construction is not made for layer norm",
+        "residual": "without residual connections the words do not reach the second layer",
+        "causal": "it needs the causal mask",
+        "bos": "it needs <bos>, as the first token can only read itself",
+        "turned": "RoPE rotates queries and keys after they were set",
+        "rows": "there are more tokens than the {room} that this embedding size can tell apart for certain",
+        "alike": "without positions, equal words are equal rows of X",
+        "dependent": "the rows of X are too nearly dependent; a larger embedding size may help",
+        "edited": "numbers were changed by hand",
+        "changed": "this setting is not the one that it is made for: {setting}",
+        "blunt": "a higher sharpness helps",
+    }
+)
+"""Why a head can miss what it should read, to stand after a colon."""
+
+
+def heads_in_words(heads: list[int]) -> str:
+    """Return heads, counted from 0, as a sentence begins: head 2, or heads 1, 2 and 4."""
+    named = [str(ordinal(h)) for h in heads]
+    if len(named) == 1:
+        return translate("head {n}", n=named[0])
+    return translate("heads {heads} and {last}", heads=", ".join(named[:-1]), last=named[-1])
