@@ -46,6 +46,34 @@ def role(name: str) -> str:
     return next((kind for kind, table in tables.items() if name in table), "")
 
 
+COMES_AFTER = ("softmax",)
+"""What a score need not do: the normaliser does it."""
+
+ELSEWHERE = {
+    "Q": "q",
+    "K": "k",
+    "ln": "log",
+    "cosine": "dot(unit(q), unit(k))",
+    "magnitude": "norm",
+    "length": "norm",
+    "distance": "norm",
+    "average": "mean",
+    "logistic": "sigmoid",
+    "sigma": "sigmoid",
+    "normalize": "unit",
+    "normalise": "unit",
+    "d": "d_k",
+}
+"""What a name of other programs and papers is called here."""
+
+
 def nearest(name: str, known: tuple[str, ...]) -> str:
-    """Return the known name that looks most like this one; nothing if none does."""
+    """Return the known name that means the same, or else looks most like this one; nothing if none does.
+
+    >>> nearest("ln", CALLED), nearest("tahn", CALLED)
+    ('log', 'tanh')
+    """
+    meant = ELSEWHERE.get(name, "")
+    if meant and (meant in known or "(" in meant):
+        return meant
     return next(iter(difflib.get_close_matches(name[:LONGEST], known, 1)), "")

@@ -137,6 +137,12 @@ class _Reader:
             case ast.IfExp():
                 test, yes, no = self._truth(self.node(n.test)), self.number(n.body), self.number(n.orelse)
                 return self.make("if", (test, yes, no), n)
+            case ast.Attribute():
+                raise self._fault(
+                    "transpose" if n.attr in ("T", "mT") else "dot_between", n, name=n.attr[: names.LONGEST]
+                )
+            case ast.Tuple(elts=[ast.Constant(), *_]):
+                raise self._fault("decimal", n)
             case _:
                 raise self._fault("construct", n, what=_construct(n))
 
@@ -218,6 +224,8 @@ class _Reader:
         if not isinstance(n.func, ast.Name) or n.keywords or any(isinstance(a, ast.Starred) for a in n.args):
             raise self._fault("call", n, known=known)
         name = n.func.id
+        if name in names.COMES_AFTER:
+            raise self._fault("softmax_after" if self.kind.name == "score" else "softmax_typed", n.func)
         if name not in names.CALLED:
             near = names.nearest(name, names.CALLED)
             which = "no_function_near" if near else "no_function"

@@ -1,10 +1,17 @@
-"""Is this the same as ...? Found by numbers and not by algebra: on fresh random inputs, to 1e-12."""
+"""Is this the same as ...? Found by numbers and not by algebra: on fresh random inputs, to 1e-12.
+
+Numbers tell what is the same everywhere only of formulas without corners: an analytic function that is another one on
+a piece is so everywhere. So a formula is compared in general only where its conditions, corners and waves are those of
+the row, and where it names no place and hardly a width; of every other one is said what holds on the sentence that is
+there. Terms that are small beside others are found by vectors of very different sizes.
+"""
 
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +24,16 @@ from attnviz.settings.language import Words
 SHAPES = ((2, 6, 7, 3), (1, 5, 9, 4), (2, 4, 6, 7))
 """Heads, queries, keys and width of each draw: three widths, or q @ k / 2 would be taken for scaled dot product."""
 
+WIDTHS = ((1, 3, 4, 2), (1, 4, 3, 5), (1, 3, 3, 9), (1, 3, 2, 11))
+SIZES = ((1e6, 1e-6, 1.0), (1e-6, 1e6, 1.0), (1e-3, 1e-3, 1e-3), (1e3, 1e3, 1e3))
+"""More widths, and how large queries, keys and parameters are: what was found has to hold there, too."""
+
+MOST_OF_WIDTH = 4
+"""Operations with a width: so few have no more zeros than there are widths tried."""
+
+SMOOTH = ("+", "-", "*", "/", "@", "neg", "sum", "norm", "ratio", "outer")
+"""Operations without corners; the length has one, at vectors of zeros, which are tried apart."""
+
 HIDDEN = 5
 CLOSE = 1e-12
 MOST_PARAMETERS = 5
@@ -28,20 +45,29 @@ RELATIONS = Words(
         "shifted": "{row} but for one number added to each row, which the softmax does not notice",
         "tempered": "{factor} times {row} but for one number added to each row: "
         "the softmax is that of {row} at temperature {temperature}",
+        "zeros": ", except for vectors of zeros",
     }
 )
 
 
 @dataclass(frozen=True)
 class Relation:
-    """The relation of scores to those of a row: its `name`, and the factor where there is one."""
+    """The relation of scores to those of a row: its `name`, and the factor where there is one.
+
+    but_zeros  whether it holds only where neither query nor key is a vector of zeros
+    """
 
     name: str
     row: str
     factor: float = 1.0
+    but_zeros: bool = False
 
     def in_words(self, label: str) -> str:
         """Return the relation in words; `label` is what the row is called."""
+        said = self._in_words(label)
+        return f"{said}{RELATIONS['zeros']}" if self.but_zeros else said
+
+    def _in_words(self, label: str) -> str:
         return RELATIONS[self.name].format(row=label, factor=f"{self.factor:.4g}", temperature=f"{1 / self.factor:.4g}")
 
 
@@ -61,9 +87,21 @@ def relation(a: Array, b: Array, row: str = "") -> Relation | None:
     return Relation("shifted", row) if abs(factor - 1.0) < 1e-9 else Relation("tempered", row, _snapped(factor))
 
 
-def _near(a: Array, b: Array) -> bool:
-    size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(b).max(initial=0.0)), 1e-300)
-    return bool(np.abs(a - b).max(initial=0.0) <= CLOSE * size)
+def holds(found: Relation, a: Array, b: Array) -> bool:
+    """Return whether a relation that was found elsewhere is that of these scores, too."""
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+        return False
+    if found.name in ("same", "times"):
+        return _near(a, found.factor * b, 1e-8)
+    # What is added to a row may be far larger than what is compared, which then is known to fewer digits.
+    beside = max(float(np.abs(a).max()), float(np.abs(found.factor * b).max())) * 1e-4
+    return _near(a - a[..., :1], found.factor * (b - b[..., :1]), 1e-8, beside)
+
+
+def _near(a: Array, b: Array, close: float = CLOSE, beside: float = 0.0) -> bool:
+    """Return whether the rows are equal, each beside its own size, so that none hides behind a larger one."""
+    size = np.maximum(np.abs(a).max(axis=-1, initial=0.0), np.abs(b).max(axis=-1, initial=0.0))
+    return bool((np.abs(a - b).max(axis=-1, initial=0.0) <= close * np.maximum(size, max(beside, 1e-300))).all())
 
 
 def _slope(a: Array, b: Array) -> float:
@@ -91,21 +129,73 @@ def _related(formula: Formula, name: str, row: Formula) -> Relation | None:
     for order in itertools.permutations(ours):
         pairs = dict(zip(theirs, order))
         if all(_shape(ours[pairs[each]], SHAPES[0]) == _shape(theirs[each], SHAPES[0]) for each in theirs):
-            drawn = [_drawn(formula, name, row, pairs, seed) for seed in range(len(SHAPES))]
-            if drawn[0] and all(made == drawn[0] for made in drawn):
-                return drawn[0]
+            drawn = [relation(*_drawn(formula, row, pairs, seed, shape), name) for seed, shape in enumerate(SHAPES)]
+            if drawn[0] and all(made == drawn[0] for made in drawn) and _everywhere(formula, row, pairs, drawn[0]):
+                zeros = holds(drawn[0], *_drawn(formula, row, pairs, 0, SHAPES[0], empty=True))
+                return replace(drawn[0], but_zeros=not zeros)
     return None
 
 
-def _drawn(formula: Formula, name: str, row: Formula, pairs: Mapping[str, str], seed: int) -> Relation | None:
+def _everywhere(formula: Formula, row: Formula, pairs: Mapping[str, str], found: Relation) -> bool:
+    """Return whether what was found has to hold for all numbers, and does for vectors of other widths and sizes."""
+    if _corners(formula) != _corners(row) or _uses_of_width(formula) > MOST_OF_WIDTH:
+        return False
+    if formula.variables() & PLACES:
+        return False
+    others = [(shape, (1.0, 1.0, 1.0)) for shape in WIDTHS] + [(SHAPES[0], sizes) for sizes in SIZES]
+    return all(holds(found, *_drawn(formula, row, pairs, 9, shape, sizes)) for shape, sizes in others)
+
+
+PLACES = {"i", "j", "h", "n", "n_query", "n_key", "n_heads"}
+
+
+def _corners(formula: Formula) -> Counter[str]:
+    """Return how often each operation stands in a formula that is not smooth, or smooth and no algebra."""
+    found: Counter[str] = Counter()
+    for node in formula.nodes:
+        whole = node.op == "**" and node.args[1].op == "number" and float(node.args[1].value).is_integer()
+        if not (node.is_leaf or node.op in SMOOTH or whole or (node.op == "call" and node.value == "sqrt")):
+            found[f"{node.op} {node.name if node.op == 'call' else ''}"] += 1
+    return found
+
+
+def _uses_of_width(formula: Formula) -> int:
+    """Count the operations with a width, or with a number that is made of widths alone."""
+    of_width: set[int] = set()
+    uses = 0
+    for node in formula.nodes:
+        given = [id(arg) in of_width for arg in node.args]
+        uses += any(given)
+        is_width = node.op == "size" or (node.op == "variable" and node.name in ("d_q", "d_k"))
+        plain = all(made or arg.op == "number" for made, arg in zip(given, node.args))
+        if is_width or (any(given) and plain):
+            of_width.add(id(node))
+    return uses
+
+
+def _drawn(
+    formula: Formula,
+    row: Formula,
+    pairs: Mapping[str, str],
+    seed: int,
+    shape: tuple[int, int, int, int],
+    sizes: tuple[float, float, float] = (1.0, 1.0, 1.0),
+    *,
+    empty: bool = False,
+) -> tuple[Array, Array]:
+    """Return the scores of both on random inputs; `empty` makes one query and one key vectors of zeros."""
     draws = np.random.default_rng(seed)
-    heads, n, m, d = SHAPES[seed]
-    Q, K = draws.normal(size=(heads, n, d)), draws.normal(size=(heads, m, d))
+    heads, n, m, d = shape
+    Q, K = sizes[0] * draws.normal(size=(heads, n, d)), sizes[1] * draws.normal(size=(heads, m, d))
+    if empty:
+        Q[:, 0], K[:, -1] = 0.0, 0.0
     own = {
-        each: draws.normal(size=(heads, *_shape(formula.axes_of(each), SHAPES[seed]))) for each in formula.parameters
+        each: sizes[2] * draws.normal(size=(heads, *_shape(formula.axes_of(each), shape)))
+        for each in formula.parameters
     }
     theirs = {each: own[ours] for each, ours in pairs.items()}
-    return relation(scores(formula, of_score(formula, Q, K, own)), scores(row, of_score(row, Q, K, theirs)), name)
+    with np.errstate(all="ignore"):
+        return scores(formula, of_score(formula, Q, K, own)), scores(row, of_score(row, Q, K, theirs))
 
 
 def _shape(axes: tuple[str, ...], sizes: tuple[int, int, int, int]) -> tuple[int, ...]:

@@ -17,8 +17,8 @@ INSTEAD = {
     "−": "-",
     "–": "-",
     "×": "*",
-    "·": "*",
-    "⋅": "*",
+    "·": "@",
+    "⋅": "@",
     "÷": "/",
     "≤": "<=",
     "≥": ">=",
@@ -31,7 +31,16 @@ INSTEAD = {
     "∑": "sum(...)",
     "^": "**",
     "&": "and",
-    "|": "or",
+    "|": "abs(...), norm(...) or, between conditions, or",
+    "‖": "norm(...)",
+    "∥": "norm(...)",
+    "π": "3.14159",
+    "α": "alpha",
+    "β": "beta",
+    "γ": "gamma",
+    "λ": "lam",
+    "τ": "tau",
+    "ᵀ": "@",
     "{": "(",
     "}": ")",
 }
@@ -51,7 +60,7 @@ def tree(text: str, wanted: str) -> ast.Module:
         row = getattr(error, "lineno", None) or 1
         start = sum(len(line) + 1 for line in text.split("\n")[: row - 1])
         at = min(max(start + place - 1, 0), max(len(text) - 1, 0))
-        raise fault(_complaint(text), (at, at + 1)) from None
+        raise fault(_complaint(text, at), (at, at + 1)) from None
     _check_size(found, text)
     if not found.body:
         raise fault("empty", wanted=wanted)
@@ -83,7 +92,7 @@ def check_characters(text: str, wanted: str) -> None:
 def _character(c: str, at: int) -> FormulaError:
     better = INSTEAD.get(c)
     name = "character_instead" if better else "character"
-    return fault(name, (at, at + 1), character=ascii(c), better=better)
+    return fault(name, (at, at + 1), character=repr(c), better=better)  # repr escapes what cannot be seen
 
 
 def _check_numbers(text: str) -> None:
@@ -106,10 +115,18 @@ def _check_size(found: ast.Module, text: str) -> None:
         level = [c for node in level for c in ast.iter_child_nodes(node) if not isinstance(c, _NO_PARTS)]
 
 
-def _complaint(text: str) -> str:
-    """Return the name of what is probably wrong with a line that Python cannot read."""
+APART = re.compile(r"(?!(?:and|or|not|if|else|in)\b)[\w)\]]+ +(?!(?:and|or|not|if|else|in)\b)[\w(]")
+"""Two parts with nothing between them but a space."""
+
+
+def _complaint(text: str, at: int) -> str:
+    """Return the name of what is probably wrong with a line that Python cannot read at this place."""
     if text.count("(") != text.count(")"):
         return "closing" if text.count("(") > text.count(")") else "opening"
+    if re.search(r"[-+*/%@<>=,]\s*$", text) and at >= len(text.rstrip()) - 1:
+        return "broken_off"
+    if any(found.end() - 1 == at for found in APART.finditer(text)):
+        return "between"
     return "equality" if re.search(r"[^<>=!]=[^=]", text) else "unreadable"
 
 

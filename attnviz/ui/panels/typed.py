@@ -108,6 +108,7 @@ def fields(draft: Config, locked: tuple[str, ...]) -> tuple[Config, dict[str, De
     for kind, name in FIELDS.items():
         if name in live and name not in locked:
             draft = widgets.draw(draft, name)
+            places[kind] = st.container()  # right below the field, so that what is wrong is seen where it is typed
             st.pills(
                 WORDS["examples"],
                 list(EXAMPLES[kind]),
@@ -116,7 +117,6 @@ def fields(draft: Config, locked: tuple[str, ...]) -> tuple[Config, dict[str, De
                 on_change=_fill_in,
                 args=(kind,),
             )
-            places[kind] = st.container()
     return draft, places
 
 
