@@ -24,7 +24,7 @@ def all_weights(trace: Trace) -> Array:
 def all_kinds(trace: Trace, weights: Array) -> list[HeadKind]:
     """Return the kind of each head by the rows of words: those of special tokens mean nothing.
 
-    weights  those of the run, as `all_weights` returns them
+    weights  of any heads of the run, (heads, queries, keys), masked ones 0 or NaN
     """
     if trace.config.is_cross_attention:
         return head_kinds(np.nan_to_num(weights), is_self=False)

@@ -34,6 +34,7 @@ Tokenise = Callable[[str], tuple[list[int], list[str]]]
 
 NOTES = Words(
     {
+        "unknown": "{n} of the tokens stand as {name}: the model's vocabulary does not have them.",
         "cut": "The sentence has {n:,} tokens; {room:,} are used.",
         "left_out": "Changed numbers that have no place in this model are left out: {listed}.",
     }
@@ -299,6 +300,9 @@ class Model:
             notes.append(NOTES["cut"].format(n=n, room=room))
             end = 0 if self.shape.causal else 1  # what closes a sentence stays: encoders were trained with it
             ids, tokens = ids[: room - end] + ids[n - end :], tokens[: room - end] + tokens[n - end :]
+        name = getattr(self.tokenise, "unknown", None)
+        if name in tokens:
+            notes.append(NOTES["unknown"].format(n=tokens.count(name), name=name))
         known = len(self._tables["tokens"])
         if max(ids) >= known or min(ids) < 0:
             raise ConfigError(FAULTS["number"].format(id=max(ids), n=known))

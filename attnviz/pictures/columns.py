@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnviz.analysis.head_kinds import head_kinds
+from attnviz.analysis.all_heads import all_kinds
 from attnviz.analysis.statistics import effective_keys
 from attnviz.arrays import Array
 from attnviz.engine.external import forbidden
@@ -182,7 +182,7 @@ def roles(trace: Trace, layer: int) -> tuple[str, ...]:
     found = _from_weights(trace, weights)
     if not is_pretrained(trace):
         return found
-    kinds = head_kinds(weights, tokens=trace.query_tokens)  # a learned head may well attend to its neighbours
+    kinds = all_kinds(trace, weights)  # a learned head may well attend to its neighbours
     return tuple(title(kind, "") if kind.kind in LEARNED else role for kind, role in zip(kinds, found))
 
 

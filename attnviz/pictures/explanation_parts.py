@@ -13,7 +13,7 @@ from attnviz.arithmetic.line import largest
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
-from attnviz.text.cell_sentence import percent
+from attnviz.text.cell_sentence import short_percent
 from attnviz.text.number_format import short
 from attnviz.text.query_sentences import reading
 
@@ -47,7 +47,7 @@ class Tokens:
 
     def amount(self, weight: float) -> str:
         """Return a weight as text, in percent where the weights of the row are shares."""
-        return percent(weight) if self.shares else number(weight)
+        return short_percent(weight) if self.shares else number(weight)
 
 
 def terms(

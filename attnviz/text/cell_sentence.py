@@ -72,6 +72,19 @@ def percent(share: float) -> str:
     return translate(PERCENT, n=round(100 * share))
 
 
+def short_percent(share: float) -> str:
+    """Return the same where there is little room.
+
+    >>> short_percent(0.617), short_percent(0.004), short_percent(0.998)
+    ('62 %', '< 1 %', '> 99 %')
+    """
+    if 0 < share < 0.01:
+        return "< " + translate(PERCENT, n=1)
+    if 0.99 < share < 1 - 1e-12:
+        return "> " + translate(PERCENT, n=99)
+    return percent(share)
+
+
 def _case(config: Config, row: Array, near: float) -> str:
     """Return whether the weights of a row are shares, shares that leave something, or what else they are.
 

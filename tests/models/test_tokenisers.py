@@ -13,7 +13,7 @@ from attnviz import ConfigError
 from attnviz.models import tokeniser
 from attnviz.models.byte_pairs import GPT_2, LLAMA_3, QWEN, BytePairs, cut
 from attnviz.models.wordpiece import WordPiece
-from tests.small_models import FOLDER, NAMES
+from tests.small_models import FOLDER, NAMES, model
 
 TEXTS = (
     "", " ", "\n", "a", " a", "a ", "  a  b ", "It's 2 o'clock; they'll've GONE", "I'M sure 'tis 12345 x 6.78\n\n\tok",
@@ -153,3 +153,10 @@ def test_another_kind_asks_for_the_library(tmp_path: Path, monkeypatch: pytest.M
 def test_a_folder_without_a_tokeniser(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"holds no tokeniser; save it there with tokenizer\.save_pretrained"):
         tokeniser.read(tmp_path)
+
+
+def test_tokens_that_a_vocabulary_does_not_have_are_counted() -> None:
+    trace = model("bert")("the 猫 sat 犬")
+    assert trace.query_tokens.count("[UNK]") == 2
+    assert trace.notes == ("2 of the tokens stand as [UNK]: the model's vocabulary does not have them.",)
+    assert model("bert")("the cat [MASK]").notes == ()

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
+from attnviz.analysis.all_heads import all_kinds, all_weights
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures import columns
 from attnviz.pictures.step_path import way
 from attnviz.text import opening_sentence, step_names
+from attnviz.text.head_sentences import title
+from tests.small_models import model
 
 SETTINGS = (
     Config(),
@@ -126,3 +129,14 @@ def test_the_way_shows_one_head_and_what_normalises() -> None:
     assert nodes["queries"].shape == "7 × 3"
     assert nodes["weights"].before == ("sparsemax", "masked")
     assert (nodes["keys"].before[0], nodes["values"].before[0]) == ("·", "×")
+
+
+def test_a_learned_head_is_named_by_its_words_as_in_the_mosaic() -> None:
+    trace = model("bert")("the cat the cat")
+    n = len(trace.query_tokens)
+    A = np.full((4, n, n), 0.1 / (n - 1))
+    A[:, range(n), [0, *range(n - 1)]] = 0.9  # previous token in the rows of words,
+    A[:, [0, -1]] = np.eye(n)[[-1, 0]]  # and not in those of [CLS] and [SEP]
+    trace = model("bert")("the cat the cat", edits=[(0, "weights", place, x) for place, x in np.ndenumerate(A)])
+    kinds = all_kinds(trace, all_weights(trace)[:4])
+    assert [title(found, "") for found in kinds] == ["previous token"] * 4 == list(columns.roles(trace, 0))

@@ -44,6 +44,11 @@ class HostedModel(Protocol):
         """Whether there are next words."""
         ...
 
+    @property
+    def own_masks(self) -> tuple[str, ...]:
+        """The masks that are the model's own, and apply in every run."""
+        ...
+
     def tokens(self, config: Any) -> tuple[str, ...]:
         """Return the tokens of the setting's sentence, as the run has them."""
         ...

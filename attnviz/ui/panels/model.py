@@ -14,6 +14,7 @@ WORDS = Words(
         "decides": "The model decides the rest: {n_layers} layers of {n_heads} heads, {d_model} numbers per token, "
         "heads "
         "of width {d_head}, feed-forward blocks of width {d_ff}. Its weights are {written}.",
+        "causal": "It reads from left to right: its own causal mask applies, whatever is chosen here.",
     }
 )
 
@@ -31,4 +32,5 @@ def say(draft: Config) -> None:
     if model is not None:
         sizes = {name: getattr(model.sizes, name) for name in ("n_layers", "n_heads", "d_model", "d_head", "d_ff")}
         name = draft.model.partition("~")[0]
-        paragraph([WORDS["decides"].format(**sizes, written=f"{name}~{model.digest}")])
+        causal = [WORDS["causal"]] if "causal" in model.own_masks else []
+        paragraph([WORDS["decides"].format(**sizes, written=f"{name}~{model.digest}"), *causal])

@@ -9,6 +9,7 @@ import streamlit as st
 
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit, position
+from attnviz.engine.records.pretrained import is_pretrained
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.engine.tables.initialisers import INITIALISERS
@@ -157,7 +158,7 @@ def _list(trace: Trace, selection: Selection) -> None:
     config = trace.config.chosen
     if not config.edits:
         return
-    if INITIALISERS[config.initialiser].solved:
+    if INITIALISERS[config.initialiser].solved and not is_pretrained(trace):
         paragraph([WORDS["solved"]])
     before = run(replace(config, edits=()))
     made = set(trace.edits)

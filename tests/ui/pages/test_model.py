@@ -228,3 +228,17 @@ def test_backward_says_what_it_does_not_do(bert: str) -> None:
     at = opened(model=bert, sentence=WORDS, panel="backward")
     assert clean(at)
     assert "not through a trained model" in said(at)
+
+
+def test_no_matrix_of_a_model_is_said_to_be_made_by_hand(bert: str) -> None:
+    query = {"sentence": WORDS, "initialiser": "by_hand", "panel": "what_if", "edits": "weights.1.1.2.3~0.5"}
+    assert "made by hand stay" in said(opened(**query))
+    at = opened(model=bert, **query)
+    assert clean(at)
+    assert "made by hand stay" not in said(at)
+
+
+def test_a_decoder_says_that_its_own_mask_applies(bert: str) -> None:
+    hosting.offer([f"gpt2={FOLDER / 'gpt2'}"])
+    assert "its own causal mask applies" in said(opened(model="gpt2", sentence=WORDS))
+    assert "causal mask applies" not in said(opened(model=bert, sentence=WORDS))

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.analysis.head_kinds import head_kinds, in_order
+from attnviz.analysis.all_heads import all_kinds
+from attnviz.analysis.head_kinds import in_order
 from attnviz.engine.external import forbidden
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import DARK, SHARE
@@ -43,8 +44,7 @@ def packed(trace: Trace, layer: int, focus: int | None) -> bytes:
     steps = trace.layers[layer]
     array = steps["weights"].array
     hidden = np.broadcast_to(forbidden(steps), array.shape)
-    is_self = not trace.config.is_cross_attention
-    kinds = in_order(head_kinds(np.where(hidden, 0.0, array), is_self=is_self, tokens=trace.query_tokens))
+    kinds = in_order(all_kinds(trace, np.where(hidden, 0.0, array)))
     small = small_pictures(np.where(hidden, np.nan, array))
     words = [visible_token(trace.key_tokens[found.key]) for found in kinds]
     cards: list[dict[str, Any]] = [
