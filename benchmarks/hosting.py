@@ -133,25 +133,25 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    asked = arguments()
-    sizes = Sizes(**(SMALL if asked.small else {}), browser=asked.browser)
-    kept: dict[str, Any] = json.loads(asked.json.read_text("utf-8")) if asked.json and asked.json.exists() else {}
-    now = list(PARTS) if asked.only is None else asked.only
-    if asked.write:  # before an hour is spent on it
+    chosen = arguments()
+    sizes = Sizes(**(SMALL if chosen.small else {}), browser=chosen.browser)
+    kept: dict[str, Any] = json.loads(chosen.json.read_text("utf-8")) if chosen.json and chosen.json.exists() else {}
+    now = list(PARTS) if chosen.only is None else chosen.only
+    if chosen.write:  # before an hour is spent on it
         older = [part["commit"] for name, part in kept.items() if name not in now]
         table.check_one_commit([*older, *([commit()] if now else [])])
     for name in now:
         print(f"{name} ...", file=sys.stderr, flush=True)
         kept[name] = measured(name, sizes)
-        if asked.json:
-            asked.json.write_text(json.dumps(kept, indent=1, ensure_ascii=False), "utf-8")
+        if chosen.json:
+            chosen.json.write_text(json.dumps(kept, indent=1, ensure_ascii=False), "utf-8")
     ordered = {name: kept[name] for name in PARTS if name in kept}
     print(table.whole(ordered))
     wrong = [each for name in now for each in kept[name]["wrong"]]
     print(*wrong[:20], sep="\n", file=sys.stderr)
-    if asked.write:
+    if chosen.write:
         table.check_one_commit(part["commit"] for part in ordered.values())
-    for path in asked.write:
+    for path in chosen.write:
         path.write_text(table.put(path.read_text("utf-8"), ordered), "utf-8")
     return 1 if wrong else 0
 

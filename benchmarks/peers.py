@@ -171,12 +171,12 @@ def main() -> None:
     )
     parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    asked = parser.parse_args()
+    chosen = parser.parse_args()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=asked.browser, args=["--no-sandbox"])
-        results = measured(browser, asked.libraries, list(asked.lengths), asked.rounds)
+        browser = playwright.chromium.launch(executable_path=chosen.browser, args=["--no-sandbox"])
+        results = measured(browser, chosen.libraries, list(chosen.lengths), chosen.rounds)
         browser.close()
-    print(f"{HEADS} heads, medians of {asked.rounds} rounds")
+    print(f"{HEADS} heads, medians of {chosen.rounds} rounds")
     print(f"{'':22}{'words':>6}{'kB':>10}{'gzip':>9}{'picture ms':>12}{'hover ms':>10}")
     for (name, n), result in results.items():
         figures = [result.kilobytes, result.zipped, result.picture, result.hover]

@@ -9,13 +9,12 @@ from attnviz.arithmetic.latex_numbers import Member
 from attnviz.arithmetic.line import Derivation, Equation, Result, dimension
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
 from attnviz.arrays import Array
-from attnviz.formula.arrays import Place as Part
-from attnviz.formula.arrays import of_normaliser, of_score
+from attnviz.formula.arrays import Part, of_normaliser, of_score
 from attnviz.formula.functions import complete
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
 from attnviz.formula.names import NUMBERS, STEPS
 from attnviz.formula.numbers import Numbers
-from attnviz.readings.cell import Line, cell
+from attnviz.readings.cell import FormulaLine, cell
 from attnviz.settings.counting import ordinal
 
 
@@ -65,7 +64,13 @@ def weight_numbers(place: CellPosition, line: NormalisedSlice) -> Numbers:
 
 
 def _last(
-    derivation: Derivation, formula: Formula, numbers: Numbers, line: Line, symbol: str, name: str, recorded: Array
+    derivation: Derivation,
+    formula: Formula,
+    numbers: Numbers,
+    line: FormulaLine,
+    symbol: str,
+    name: str,
+    recorded: Array,
 ) -> Array:
     """Write the whole formula with the numbers of the lines before."""
     return derivation.add_line(
@@ -83,7 +88,7 @@ def _last(
 
 
 def _write(
-    derivation: Derivation, formula: Formula, numbers: Numbers, line: Line, row: NormalisedSlice | None = None
+    derivation: Derivation, formula: Formula, numbers: Numbers, line: FormulaLine, row: NormalisedSlice | None = None
 ) -> None:
     derivation.add_line(
         line.name,
@@ -96,7 +101,7 @@ def _write(
     )
 
 
-def _members(derivation: Derivation, numbers: Numbers, line: Line, keep: int | None) -> list[Member]:
+def _members(derivation: Derivation, numbers: Numbers, line: FormulaLine, keep: int | None) -> list[Member]:
     """Return the sides of a line's equation: in symbols, and in numbers; a sum shows its terms."""
     members: list[Member] = [line.formula]
     if line.node.op == "sum" and not line.node.args[0].truth:

@@ -38,7 +38,7 @@ class Arrays:
 
 
 @dataclass(frozen=True)
-class Place:
+class Part:
     """The part of a larger whole that the arrays are: the first query and key, how many there are, and which heads."""
 
     first_query: int = 0
@@ -49,10 +49,10 @@ class Place:
     n_heads: int | None = None
 
 
-WHOLE = Place()
+WHOLE = Part()
 
 
-def of_score(formula: Formula, Q: Array, K: Array, parameters: Mapping[str, Array], place: Place = WHOLE) -> Arrays:
+def of_score(formula: Formula, Q: Array, K: Array, parameters: Mapping[str, Array], place: Part = WHOLE) -> Arrays:
     """Return the arrays of a score: Q (heads, n, d_q), K (heads, m, d_k), each parameter with an axis of heads."""
     heads, n, m = max(len(Q), len(K)), Q.shape[1], K.shape[1]
     values = {"q": Q[:, :, None, :], "k": K[:, None, :, :]}
@@ -80,7 +80,7 @@ def _widths_of(array: Array, role: str, rows: int, columns: int) -> dict[int, in
     return {rows: array.shape[-2]} if role == "columns" else {}
 
 
-def of_normaliser(X: Array, place: Place = WHOLE) -> Arrays:
+def of_normaliser(X: Array, place: Part = WHOLE) -> Arrays:
     """Return the arrays of a normaliser: X (heads, n, m) with -inf where it is forbidden."""
     heads, n, m = X.shape
     allowed = ~np.isneginf(X)
@@ -100,7 +100,7 @@ def of_table(
     return Arrays(values, heads, n_query, n_key, {})
 
 
-def _places(heads: int, n: int, m: int, place: Place) -> dict[str, Array]:
+def _places(heads: int, n: int, m: int, place: Part) -> dict[str, Array]:
     i, j = np.arange(n) + float(place.first_query), np.arange(m) + float(place.first_key)
     h = np.arange(1.0, heads + 1) if place.heads is None else np.array(place.heads) + 1.0
     whole_n, whole_m = place.n_query or n, place.n_key or m

@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.formula import arrays, work
-from attnviz.formula.arrays import Place
+from attnviz.formula.arrays import Part
 from attnviz.formula.faults import fault
 from attnviz.formula.gradient import gradients
 from attnviz.formula.graph import Formula
@@ -55,7 +55,7 @@ def _by_width(formula: Formula, Q: Array, K: Array, own: Mapping[str, Array], wi
     for width in set(widths):
         heads = [h for h, each in enumerate(widths) if each == width]
         parts = {name: _cut(array[heads], formula.axes_of(name), width) for name, array in own.items()}
-        place = Place(heads=heads, n_heads=len(widths))
+        place = Part(heads=heads, n_heads=len(widths))
         made[heads] = _scores(formula, Q[heads][..., :width], K[heads][..., :width], parts, place)
     return made
 
@@ -73,7 +73,7 @@ def score_slopes(formula: Formula, widths: Sequence[int] = ()) -> Callable[..., 
         for width in set(each) if S.size else ():
             heads = [h for h, other in enumerate(each) if other == width]
             parts = {name: _cut(array[heads], formula.axes_of(name), width) for name, array in own.items()}
-            place = Place(heads=heads, n_heads=len(each))
+            place = Part(heads=heads, n_heads=len(each))
             at = arrays.of_score(formula, Q[heads][..., :width], K[heads][..., :width], parts, place)
             found = gradients(formula, at, G[heads])
             for name, its in found.items():
@@ -113,7 +113,7 @@ def _cut(array: Array, axes: tuple[str, ...], width: int) -> Array:
     return array[(slice(None), *(slice(width) if axis in ("d_q", "d_k") else slice(None) for axis in axes))]
 
 
-def _scores(formula: Formula, Q: Array, K: Array, own: Mapping[str, Array], place: Place) -> Array:
+def _scores(formula: Formula, Q: Array, K: Array, own: Mapping[str, Array], place: Part) -> Array:
     given = arrays.of_score(formula, Q, K, own, place)
     work.check(formula, given)
     return scores(formula, given)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.formula.arrays import Place, of_normaliser, of_score
+from attnviz.formula.arrays import Part, of_normaliser, of_score
 from attnviz.formula.graph import Formula, Node
 from attnviz.formula.numbers import Numbers, scores, weights
 from attnviz.settings.language import Words
@@ -41,7 +41,7 @@ def of_scores(formula: Formula, Q: Array, K: Array, parameters: Mapping[str, Arr
         return None
     h, i, j = map(int, bad[0])
     one = {name: array[h : h + 1] for name, array in parameters.items()}
-    place = Place(i, j, Q.shape[1], K.shape[1], (h,), len(S))
+    place = Part(i, j, Q.shape[1], K.shape[1], (h,), len(S))
     q, k = Q[min(h, len(Q) - 1)], K[min(h, len(K) - 1)]
     return _found(formula, Numbers(of_score(formula, q[None, i : i + 1], k[None, j : j + 1], one, place)), bad, S.size)
 
@@ -53,7 +53,7 @@ def of_weights(formula: Formula, X: Array) -> Trouble | None:
     if not len(bad):
         return None
     h, i, _ = map(int, bad[0])
-    place = Place(i, 0, X.shape[1], X.shape[2], (h,), len(X))
+    place = Part(i, 0, X.shape[1], X.shape[2], (h,), len(X))
     return _found(formula, Numbers(of_normaliser(X[h : h + 1, i : i + 1], place)), bad, A.size)
 
 

@@ -13,7 +13,7 @@ from attnviz.readings.steps import steps
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class FormulaLine:
     """One line.
 
     symbol    its name in LaTeX;  formula  what it is made of in symbols;  inserted  the same with numbers, where it is
@@ -32,7 +32,7 @@ class Line:
 
 def cell(
     formula: Formula, numbers: Numbers, show: Callable[[float], str], places: tuple[str, str], at: int = 0
-) -> list[Line]:
+) -> list[FormulaLine]:
     """Return the lines of one cell.
 
     numbers  the values of the nodes in this cell alone or, for a normaliser, in its row, where the cell's place is `at`
@@ -64,7 +64,7 @@ class _Writer:
         elif self._formula.kind.over == "j":
             self._valued.known[id(node)] = self._show(float(values[self._at]))
 
-    def line(self, name: str, node: Node) -> Line:
+    def line(self, name: str, node: Node) -> FormulaLine:
         """Return the line of a node; the last one is the number of the cell."""
         is_last, values = node is self._formula.root, self._numbers(node).reshape(-1)
         is_vector = self._formula.kind.over in node.axes and not is_last
@@ -75,4 +75,4 @@ class _Writer:
         inserted = "" if says_no_more else self._valued.text(node)
         self._named.names[id(node)] = name
         self._note(node)
-        return Line(name, node, symbol, formula, inserted if inserted != formula else "", values, is_vector)
+        return FormulaLine(name, node, symbol, formula, inserted if inserted != formula else "", values, is_vector)

@@ -27,7 +27,7 @@ from attnviz.text.step_names import PARAMETERS, plain, shape_in_words, short_sha
 
 
 @dataclass(frozen=True)
-class Row:
+class LedgerEntry:
     """One step: `axes` are the name, size and meaning of each of its axes."""
 
     name: str
@@ -45,7 +45,7 @@ class Row:
 class Ledger:
     """The rows of a layer in the order of the data, and their sums."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[LedgerEntry, ...]
 
     @property
     def n_parameters(self) -> int:
@@ -76,7 +76,7 @@ def ledger(trace: Trace, layer: int) -> Ledger:
     for name, step in found.items():
         count = None if name in given else MULTIPLY_ADDS.get(name)
         rows.append(
-            Row(
+            LedgerEntry(
                 name=name,
                 symbol=step.symbol,
                 text=plain(step.symbol),

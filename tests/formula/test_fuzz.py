@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz.formula.arrays import Place, of_score
+from attnviz.formula.arrays import Part, of_score
 from attnviz.formula.graph import Formula
 from attnviz.formula.numbers import Numbers, scores
 from attnviz.readings.script import Script
@@ -71,7 +71,7 @@ class Case:
         for h, i, j in np.ndindex(made.shape):
             own = {name: a[h : h + 1] for name, a in self.parameters.items()}
             q, k = self.Q[h : h + 1, i : i + 1], self.K[h : h + 1, j : j + 1]
-            place = Place(i, j, QUERIES, KEYS, (h,), HEADS)
+            place = Part(i, j, QUERIES, KEYS, (h,), HEADS)
             made[h, i, j] = Numbers(of_score(self.formula, q, k, own, place))(self.formula.root).item()
         return made
 

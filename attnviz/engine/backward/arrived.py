@@ -11,7 +11,7 @@ from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.rows import Choice
 
-Place = tuple[int | None, str]
+LayerStep = tuple[int | None, str]
 """A layer and a step of it; None and a step around the layers."""
 
 
@@ -33,32 +33,32 @@ class Slopes:
     nothing goes further back: what stands before it moves it no more.
     """
 
-    def __init__(self, trace: Trace, seeds: Mapping[Place, Array]) -> None:
-        self.steps: dict[Place, Step] = {(None, name): step for name, step in trace.around.items()}
+    def __init__(self, trace: Trace, seeds: Mapping[LayerStep, Array]) -> None:
+        self.steps: dict[LayerStep, Step] = {(None, name): step for name, step in trace.around.items()}
         self.steps |= {(i, name): step for i, layer in enumerate(trace.layers) for name, step in layer.items()}
-        self._arrived: dict[Place, Array] = {at: np.array(G, dtype=float) for at, G in seeds.items()}
-        self._done: set[Place] = set()
-        self._edited: dict[Place, list[tuple[int, ...]]] = {}
+        self._arrived: dict[LayerStep, Array] = {at: np.array(G, dtype=float) for at, G in seeds.items()}
+        self._done: set[LayerStep] = set()
+        self._edited: dict[LayerStep, list[tuple[int, ...]]] = {}
         for layer, name, index, _ in trace.edits:
             self._edited.setdefault((layer, name), []).append(index)
 
-    def array(self, at: Place) -> Array:
+    def array(self, at: LayerStep) -> Array:
         return self.steps[at].array
 
-    def add(self, at: Place, G: Array) -> None:
+    def add(self, at: LayerStep, G: Array) -> None:
         """Add to what has arrived at a step, if it is there; G may be kept, but is not changed."""
         if at in self.steps:
             have = self._arrived.get(at)
             self._arrived[at] = G if have is None else have + G
 
-    def of(self, at: Place) -> Array | None:
+    def of(self, at: LayerStep) -> Array | None:
         """Return dL/d(step) once all has arrived; None where nothing did."""
         if at in self._arrived and at not in self._done:
             self._done.add(at)
             self._arrived[at] = _proper(self._arrived[at], self.steps[at])
         return self._arrived.get(at)
 
-    def through(self, at: Place) -> Array | None:
+    def through(self, at: LayerStep) -> Array | None:
         """Return the slope before a step: the same as after it, but 0 for the numbers that were changed by hand."""
         G = self.of(at)
         if G is None or at not in self._edited:
@@ -68,11 +68,11 @@ class Slopes:
             G[index] = 0.0
         return G
 
-    def replace(self, at: Place, G: Array) -> None:
+    def replace(self, at: LayerStep, G: Array) -> None:
         """Set dL/d(step) anew."""
         self._arrived[at] = G
 
-    def unedited(self, at: Place, make: Callable[[], Array]) -> Array:
+    def unedited(self, at: LayerStep, make: Callable[[], Array]) -> Array:
         """Return a step as it was computed, before any edit: slopes belong to that."""
         return make() if at in self._edited else self.array(at)
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.backward.arrived import Place, Slopes
+from attnviz.engine.backward.arrived import LayerStep, Slopes
 from attnviz.engine.backward.layer import LayerBack
 from attnviz.engine.external import is_external
 from attnviz.engine.records.pretrained import is_pretrained
@@ -48,7 +48,7 @@ class Gradients(Trace):
         return f"<Gradients of {len(self.layers)} layers; {', '.join([*self.around, *self.layers[-1]])}>"
 
 
-Targets = Mapping[Place, Any] | Mapping[tuple[int, str], Any] | Mapping[tuple[None, str], Any]
+Targets = Mapping[LayerStep, Any] | Mapping[tuple[int, str], Any] | Mapping[tuple[None, str], Any]
 """Steps that a result is made from; the key of a mapping is of one type to a checker, so each is named."""
 
 
@@ -88,7 +88,7 @@ def gradients(trace: Trace, of: Targets) -> Gradients:
 
 
 @np.errstate(all="ignore")
-def walk(trace: Trace, seeds: Mapping[Place, Array]) -> dict[Place, Array]:
+def walk(trace: Trace, seeds: Mapping[LayerStep, Array]) -> dict[LayerStep, Array]:
     """Return dL/d(step) for every step of a run, from the slopes that L itself has in some steps."""
     slopes = Slopes(trace, seeds)
     for i in reversed(range(len(trace.layers))):
@@ -111,11 +111,11 @@ def _step(step: Step, G: Array) -> Step:
     return Step(step.name, array, symbol, step.axes, "signed", formula, meaning, step.true_widths)
 
 
-def _checked(trace: Trace, of: Any) -> dict[Place, Array]:
+def _checked(trace: Trace, of: Any) -> dict[LayerStep, Array]:
     """Return the slopes of L by their places; raises ConfigError for what is none."""
     if not isinstance(of, Mapping):
         raise ConfigError(translate("L is {given}; give {{(layer, step): array}}", given=f"{of!r:.60}"))
-    seeds: dict[Place, Array] = {}
+    seeds: dict[LayerStep, Array] = {}
     for place, given in of.items():
         at = _place(trace, place)
         shape = (trace.around if at[0] is None else trace.layers[at[0]])[at[1]].shape
@@ -134,7 +134,7 @@ def _checked(trace: Trace, of: Any) -> dict[Place, Array]:
     return seeds
 
 
-def _place(trace: Trace, place: Any) -> Place:
+def _place(trace: Trace, place: Any) -> LayerStep:
     try:
         layer, name = place
         layer = None if layer is None else operator.index(layer)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.backward.arrived import Place, Slopes, back, swap
+from attnviz.engine.backward.arrived import LayerStep, Slopes, back, swap
 from attnviz.engine.records import typed_rows
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
@@ -22,12 +22,12 @@ class LayerBack:
 
     def __init__(self, trace: Trace, slopes: Slopes, i: int) -> None:
         self.trace, self.config, self.slopes, self.i = trace, trace.config, slopes, i
-        self.reads: Place = (None, "embedded") if i == 0 else (i - 1, next(reversed(list(trace.layers[i - 1]))))
+        self.reads: LayerStep = (None, "embedded") if i == 0 else (i - 1, next(reversed(list(trace.layers[i - 1]))))
         self.norm = NORMS[self.config.norm]
         self.source = self.at("normed") if self.norm.place == "before" else self.reads
         self.source_kv = (None, "embedded_kv") if self.config.is_cross_attention else self.source
 
-    def at(self, name: str) -> Place:
+    def at(self, name: str) -> LayerStep:
         return self.i, name
 
     def array(self, name: str) -> Array:
@@ -49,13 +49,13 @@ class LayerBack:
         if self.norm.place == "before":
             self._norm("normed", self.reads)
 
-    def _norm(self, name: str, source: Place) -> None:
+    def _norm(self, name: str, source: LayerStep) -> None:
         G, row = self.slopes.through(self.at(name)), self.norm
         if G is not None:
             X = self.slopes.array(source)
             self.slopes.add(source, back(row)(G, X, self.slopes.unedited(self.at(name), lambda: row.fn(X))))
 
-    def _joined(self, name: str, x: Place, y: Place) -> None:
+    def _joined(self, name: str, x: LayerStep, y: LayerStep) -> None:
         """The norm after a block, and x + y, where they are on."""
         if self.norm.place == "after":
             self._norm(f"{name}_normed", self.at(name) if self.config.residual else y)
@@ -64,13 +64,13 @@ class LayerBack:
             self.slopes.add(x, G)
             self.slopes.add(y, G)
 
-    def _affine(self, G: Array, x: Place, w: str, b: str) -> None:
+    def _affine(self, G: Array, x: LayerStep, w: str, b: str) -> None:
         """Y = X W + b: G W^T goes to X, X^T G to W, and the sum of the rows to b."""
         self.slopes.add(x, G @ self.array(w).T)
         self.slopes.add(self.at(w), self.slopes.array(x).T @ G)
         self.slopes.add(self.at(b), G.sum(axis=0))
 
-    def _feed_forward(self, made: Place) -> None:
+    def _feed_forward(self, made: LayerStep) -> None:
         G = self.slopes.through(self.at("ff_output"))
         if G is not None:
             self._affine(G, self.at("ff_hidden"), "w_2", "b_2")
@@ -84,7 +84,7 @@ class LayerBack:
         if self.norm.place == "before":
             self._norm("ff_normed", made)
 
-    def _through_gates(self, G: Array | None, source: Place) -> Array | None:
+    def _through_gates(self, G: Array | None, source: LayerStep) -> Array | None:
         """F = F_1 * F_3: each takes G times the other; what goes back through the gates."""
         if G is not None:
             self.slopes.add(self.at("ff_gate"), G * self.array("ff_up"))
@@ -94,7 +94,7 @@ class LayerBack:
             self._affine(up, source, "w_3", "b_3")
         return self.slopes.through(self.at("ff_gate"))
 
-    def _bent(self, G: Array, at: Place, source: Place) -> None:
+    def _bent(self, G: Array, at: LayerStep, source: LayerStep) -> None:
         """Back through what bends the hidden units, and W_1."""
         row, X = FEED_FORWARDS[self.config.feed_forward], self.slopes.array(source) @ self.array("w_1")
         if self.at("b_1") in self.slopes.steps:

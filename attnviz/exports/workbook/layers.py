@@ -11,7 +11,7 @@ from attnviz.engine.tables.normalisers.hardmax import size_of_terms
 from attnviz.exports.workbook import score_formulas as formulas
 from attnviz.exports.workbook import typed as workbook_typed
 from attnviz.exports.workbook.layout import FORBIDDEN, Block, Book, Formula, Sheet
-from attnviz.exports.workbook.normaliser_formulas import Lines
+from attnviz.exports.workbook.normaliser_formulas import MaskedScores
 from attnviz.exports.workbook.score_formulas import Pair, added, numbers, product, same, shape
 from attnviz.exports.workbook.settings_sheet import Inputs, embedded, setting
 from attnviz.exports.workbook.steps import PER_HEAD, StepWriter
@@ -158,7 +158,7 @@ class LayerSheets:
         masked = self._masked(sheet, h, self._capped(sheet, h, pair))
         over_queries = config.normalise_over == "queries"
         size = ("0", 0.0) if pair is None else self._size_of_terms(pair, h)
-        lines = Lines(sheet, masked, self._inputs.temperature, config.temperature, over_queries, size)
+        lines = MaskedScores(sheet, masked, self._inputs.temperature, config.temperature, over_queries, size)
         its = normaliser_of(config)
         if its.written:
             made = its.written.sheet(lines)

@@ -42,7 +42,7 @@ RANKED = ("sorted", "thresholds", "roots", "holding")
 
 
 @dataclass(frozen=True)
-class Lines:
+class MaskedScores:
     """The masked scores of one head, along whose rows or columns they are normalised; T is the temperature's cell.
 
     size     how large the numbers are whose sums the scores are, as a formula and as a number

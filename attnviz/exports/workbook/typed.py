@@ -10,9 +10,9 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.exports.workbook.layout import FORBIDDEN, Block, fault
 from attnviz.exports.workbook.layout import Formula as Cells
-from attnviz.exports.workbook.normaliser_formulas import Lines
+from attnviz.exports.workbook.normaliser_formulas import MaskedScores
 from attnviz.exports.workbook.score_formulas import Pair, numbers, shape
-from attnviz.formula.arrays import Place, of_normaliser, of_score
+from attnviz.formula.arrays import Part, of_normaliser, of_score
 from attnviz.formula.functions import complete
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
 from attnviz.formula.numbers import Numbers
@@ -55,7 +55,7 @@ class _Score:
         Q, K = self.pair.Q.array[None], self.pair.K.array[None]
         given = {name: self._given(name) for name in self.formula.parameters if name in self.pair.parameters}
         given = complete(self.formula, given, Q[None], K[None])
-        place = Place(heads=(self.head[0],), n_heads=self.head[1])
+        place = Part(heads=(self.head[0],), n_heads=self.head[1])
         self.numbers = Numbers(of_score(self.formula, Q, K, given, place))
         self.sizes = {"d_q": Q.shape[2], "d_k": K.shape[2], "n": K.shape[1], "n_key": K.shape[1]}
         self.sizes |= {"n_query": Q.shape[1], "n_heads": self.head[1], "h": self.head[0] + 1}
@@ -154,7 +154,7 @@ def score(pair: Pair, formula: Formula, head: Head) -> Cells:
 class _Weights:
     """The normaliser of one head, along the rows of the masked scores or along their columns."""
 
-    lines: Lines
+    lines: MaskedScores
     formula: Formula
     head: Head
     own: dict[int, Block] = field(default_factory=dict)
@@ -162,7 +162,7 @@ class _Weights:
     def __post_init__(self) -> None:
         Z = self.lines.masked.array / self.lines.temperature
         self.numbers = Numbers(
-            of_normaliser(self._transposed(Z)[None], Place(heads=(self.head[0],), n_heads=self.head[1]))
+            of_normaliser(self._transposed(Z)[None], Part(heads=(self.head[0],), n_heads=self.head[1]))
         )
         n, m = self._transposed(Z).shape
         self.sizes = {"n_query": n, "n_key": m, "n_heads": self.head[1], "h": self.head[0] + 1}
@@ -288,6 +288,6 @@ def _newton(X: Array, t: Array, power: float) -> Array:
     return np.where(slope == 0, 0.0, (total - total ** (1.0 - 1.0 / power)) / np.where(slope == 0, 1.0, slope))
 
 
-def weights(lines: Lines, formula: Formula, head: Head) -> Cells:
+def weights(lines: MaskedScores, formula: Formula, head: Head) -> Cells:
     """Return the formula of the cells of the weights of a typed normaliser; its lines are added to the sheet."""
     return _Weights(lines, formula, head).write()

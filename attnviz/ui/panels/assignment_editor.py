@@ -109,7 +109,7 @@ def _edited(task: Assignment) -> Assignment:
     elif kind == "remove" and place < len(items):
         del items[place]
     if kind == "remove" or is_other:
-        for key in [str(key) for key in st.session_state if str(key).startswith("posed.")]:
+        for key in [str(key) for key in st.session_state if str(key).startswith("question.")]:
             del st.session_state[key]
     if is_other:
         widget_values.show(task)
@@ -134,7 +134,7 @@ def _item(trace: Trace, n: int, item: Item) -> Item:
         with first:
             kinds = {name: language.translate(kind.label) for name, kind in question_codec.KINDS.items()}
             label = WORDS["kind"].format(n=ordinal(n))
-            kind = _pick(label, list(kinds), item[0], f"posed.{n}", words=kinds)
+            kind = _pick(label, list(kinds), item[0], f"question.{n}", words=kinds)
         last.button(WORDS["remove"], key=f"remove-{n}", on_click=_edit, args=("remove", n), width="stretch")
         chosen: dict[str, Value] = dict(item[1]) if kind == item[0] else {}
         return _places(trace, kind, n, dict(question_codec.item(kind, chosen)[1]))
@@ -163,7 +163,7 @@ def _place(trace: Trace, kind: str, n: int, name: str, held: dict[str, Value]) -
     options = _offered(trace, name, held)
     changes = {name: language.translate(label) for name, (label, _, _) in question_codec.CHANGES.items()}
     words = {**changes, **question_codec.SAYS, **PROMPTS, **NAMES}
-    return _pick(PLACES[name], options, held[name], f"posed.{n}.{kind}.{name}", words=words)
+    return _pick(PLACES[name], options, held[name], f"question.{n}.{kind}.{name}", words=words)
 
 
 def _offered(trace: Trace, name: str, held: dict[str, Value]) -> list[Value]:

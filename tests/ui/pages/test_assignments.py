@@ -196,9 +196,9 @@ def test_a_broken_link_is_said_to_be_and_leaves_a_way_out(assigned: str) -> None
 def test_a_teacher_composes_a_link_that_a_student_can_open() -> None:
     at = opened(page="assign", sentence="a b c", n_heads="2", mask="causal")
     at.button(key="add-question").click().run()
-    at.selectbox(key="posed.0").set_value("number").run()
-    at.selectbox(key="posed.0.number.step").set_value("heads").run()
-    at.selectbox(key="posed.0.number.query").set_value(3).run()
+    at.selectbox(key="question.0").set_value("number").run()
+    at.selectbox(key="question.0.number.step").set_value("heads").run()
+    at.selectbox(key="question.0.number.query").set_value(3).run()
     at.button(key="add-question").click().run()
     at.multiselect(key="task_free").set_value(["mask"]).run()
     at.text_input(key="task_title").set_value("A title").run()
@@ -215,7 +215,7 @@ def test_a_teacher_composes_a_link_that_a_student_can_open() -> None:
     assert (config.sentence, selection.desk, assignments.decode(selection.assigned)[0]) == ("a b c", "student", task)
     assert problems == []
     at.button(key="remove-0").click().run()
-    assert at.selectbox(key="posed.0").value == "weight"
+    assert at.selectbox(key="question.0").value == "weight"
     left = assignments.decode(at.query_params["assigned"])[0]
     assert left is not None
     assert left.task_questions == (question_codec.item("weight", {}),)
@@ -225,10 +225,10 @@ def test_a_link_opens_for_its_teacher_and_shrinks_with_the_run() -> None:
     at = opened(**query(TASK, "compose"))
     assert clean(at)
     assert at.text_input(key="task_title").value == TASK.task_title
-    assert at.selectbox(key="posed.0.weight.query").value == 5
+    assert at.selectbox(key="question.0.weight.query").value == 5
     at.text_input(key="sentence").set_value("one two").run()
     assert clean(at)
-    assert at.selectbox(key="posed.0.weight.query").value == 1
+    assert at.selectbox(key="question.0.weight.query").value == 1
 
 
 def test_what_cannot_be_asked_is_said_and_what_is_not_random_too() -> None:
@@ -340,7 +340,7 @@ def test_the_widgets_follow_an_assignment_that_is_opened_and_keep_what_is_typed(
     at.text_input(key="task-open").set_value(f"?{link}").run()
     at.button_group(key="pick-desk").set_value("compose").run()
     assert at.text_input(key="task_title").value == TASK.task_title
-    assert [at.selectbox(key=f"posed.{n}").value for n in range(4)] == [kind for kind, _ in TASK.task_questions]
+    assert [at.selectbox(key=f"question.{n}").value for n in range(4)] == [kind for kind, _ in TASK.task_questions]
 
 
 def test_the_widgets_follow_back_and_forward() -> None:

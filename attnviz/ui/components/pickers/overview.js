@@ -2,6 +2,8 @@
 // The largest weights of all words of a long text, block by block, and a frame around those that are shown: it is
 // dragged, or moved with the arrow keys, and where it is let go the page shows those words.
 
+import { between, isDark, penOf } from "../colours.js";
+
 /** @typedef {[query: number, key: number]} Pair */
 /**
  * What `overview.packed` sends before the weights of the blocks.
@@ -22,23 +24,6 @@ const REST = 250; // milliseconds after the last arrow key
 const LEVEL = 112; // pixels of the map where it stands over the pictures
 const [LEAST, MOST] = [80, 168]; // and beside them
 const GRABBED = 10; // pixels that the frame takes at least
-
-/** @param {string} hex */
-function parts(hex) {
-  return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
-}
-
-/**
- * The colour at a part of a scale.
- *
- * @param {number[][]} stops
- * @param {number} part
- */
-function mixed(stops, part) {
-  const at = Math.min(Math.max(part, 0), 1) * (stops.length - 1);
-  const [low, high] = [stops[Math.floor(at)], stops[Math.ceil(at)]];
-  return low.map((channel, i) => channel + (high[i] - channel) * (at % 1));
-}
 
 /**
  * Numbers of words, counted from 1.
@@ -124,20 +109,15 @@ class Overview {
   }
 
   paint() {
-    const pen = document.createElement("canvas").getContext("2d");
-    const ours = this.canvas.getContext("2d");
-    if (!pen || !ours) return;
-    pen.fillStyle = getComputedStyle(this.box).getPropertyValue("--st-background-color").trim() || "#fff";
-    const isDark = parts(String(pen.fillStyle)).reduce((sum, part) => sum + part, 0) < 384;
     const { size, block, scales, high } = this.data;
-    const stops = scales[isDark ? 1 : 0].map(parts);
+    const scale = scales[isDark(this.box) ? 1 : 0];
     const [height, width] = this.blocks;
     Object.assign(this.canvas, { width, height });
     const image = new ImageData(width, height);
     this.weights.forEach((weight, at) => {
-      image.data.set(Number.isNaN(weight) ? [128, 128, 128, 97] : [...mixed(stops, weight / high), 255], 4 * at);
+      image.data.set(Number.isNaN(weight) ? [128, 128, 128, 97] : [...between(scale, weight / high), 255], 4 * at);
     });
-    ours.putImageData(image, 0, 0);
+    penOf(this.canvas).putImageData(image, 0, 0);
     this.canvas.style.height = `${(100 * height * block) / size[0]}%`;
     this.canvas.style.width = `${(100 * width * block) / size[1]}%`;
   }
