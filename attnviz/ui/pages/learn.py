@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.analysis.ceiling import ceiling
 from attnviz.engine.learn import TASKS, learn
 from attnviz.engine.learning import film as films
 from attnviz.engine.learning import learnable
@@ -19,6 +20,7 @@ from attnviz.settings.language import Words
 from attnviz.text.headline import headline
 from attnviz.ui.components import number_tables
 from attnviz.ui.panels.learning import curves, frame, opening, tries
+from attnviz.ui.panels.learning.tries import RIGHT
 from attnviz.ui.session import admission, session_state
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
@@ -36,7 +38,10 @@ WORDS = Words(
         "another": "Another example",
         "words": "Your own sentence may use these words: {words}.",
         "wait": "Learning …",
-        "overlap": "{n} words share vectors of {d_model} numbers, so that they overlap; a larger embedding size helps.",
+        "overlap": "{n} words share vectors of {d_model} numbers, so that they overlap; a larger embedding "
+        "size may help.",
+        "ceiling": "{n} words share vectors of {d_model} numbers: even if all weight lay where it should, a matrix "
+        "fitted by least squares would say only {share:.0%} of the words right. A larger embedding size helps.",
     }
 )
 
@@ -64,9 +69,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     with st.spinner(WORDS["wait"]):
         film = learn(whole)
         film.measure()
-    if config.d_model < len(game.vocabulary) // 2:
-        notice(WORDS["overlap"].format(n=len(game.vocabulary), d_model=config.d_model))
-    notice(*film.notes)
+    notice(*_overlap(config), *(note for note in film.notes if note not in trace.notes))
     _controls(config, selection, film)
     maps, beside = st.columns([5, 2], gap="medium")
     with beside:
@@ -80,6 +83,15 @@ def page(trace: Trace, selection: Selection) -> Selection:
     if others:
         number_tables.show(tries.table(film, others), hide_index=True, key="tried")
     return selection
+
+
+def _overlap(config: Config) -> list[str]:
+    """Say what is lost where there are fewer numbers in a vector than words to tell apart."""
+    n, d_model = len(GAMES[config.task].vocabulary), config.d_model
+    share = ceiling(config) if d_model < n else 1.0
+    if share < RIGHT:
+        return [WORDS["ceiling"].format(n=n, d_model=d_model, share=share)]
+    return [WORDS["overlap"].format(n=n, d_model=d_model)] if d_model < n // 2 else []
 
 
 def _open(selection: Selection) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -169,9 +171,11 @@ def test_a_learned_head_stands_beside_its_twin_that_is_set_by_hand() -> None:
     at = opened(page="compare", layer="2", **{k: x for k, x in url_codec.encode(config).items() if k != "v"})
     at.button(key="start-by_hand").click().run()
     assert clean(at)
-    learned, made = (drawn(array) for array in arrays(at)[:2])
-    where = GAMES["recall"].answers(config.sentence.split(), config.sentence.split())
-    assert where is not None
-    (blue,), n = where.where[0, -1].nonzero()[0], where.where.shape[-1]
-    assert min(learned[-n:][blue], made[-n:][blue]) > 0.9, "both read the colour of the one who is asked for"
+    made = replace(config, initialiser="by_hand", patterns=("induction",), temperature=1.0, position="sinusoidal")
+    answers = GAMES["recall"].answers(config.sentence.split(), config.sentence.split())
+    assert answers is not None
+    for shown, trace in zip(arrays(at), (run(config), run(made)), strict=False):
+        A = trace.layers[1]["weights"].array
+        np.testing.assert_allclose(shown, np.sort(A[:, np.tri(A.shape[1], dtype=bool)].ravel()), atol=1e-7)
+        assert A[0, -1, answers.where[0, -1]].item() > 0.9, "both read the colour of the one who is asked for"
     assert "start-by_hand" not in {button.key for button in opened(page="compare").button}

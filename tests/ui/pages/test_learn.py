@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import TASKS, Config, learn, run
+from attnviz.analysis.ceiling import ceiling
 from attnviz.engine import exchange
 from attnviz.engine.learning import film as films
 from attnviz.engine.learning.trainer import Trainer
@@ -167,6 +168,15 @@ def test_what_cannot_be_learned_is_said() -> None:
     assert clean(at)
     assert "Nothing is learned in this setting, because it knows these scores" in said(at)
     assert "frame" not in {each.key for each in at.select_slider}
+
+
+def test_too_few_numbers_for_the_words_are_said_with_what_they_cost() -> None:
+    share = ceiling(TASKS["translation"].config(d_model=8))
+    assert share < 0.5
+    assert f"would say only {share:.0%} of the words right" in said(learning("translation", d_model=8))
+    plain = said(learning("recall", d_model=8, learn_steps=10))
+    assert "would say only" not in plain
+    assert "numbers" not in said(learning("translation"))
 
 
 def test_own_words_may_be_outside_the_task() -> None:
