@@ -83,8 +83,10 @@ def covered(runs: QuestionContext, step: Step, place: tuple[int, ...]) -> Array 
 
     place  of the number, or of a row, along the axes of the step
 
-    The weights of a row add to 1, and so say each other: all of the row is covered. Where another row holds the same,
-    or the heads were made by a rule that any row shows, no row may be seen.
+    The weights of a row add to 1, and so say each other: all of the row is covered. Where another row holds the same
+    numbers, in whichever order, or the heads were made by a rule that any row shows, no row may be seen. Elsewhere the
+    cells that hold the same number are covered too, as the score of two words in both directions; whole numbers stay,
+    which are the same by chance.
     """
     cells = np.zeros(step.shape, dtype=bool)
     cells[place] = True
@@ -92,9 +94,12 @@ def covered(runs: QuestionContext, step: Step, place: tuple[int, ...]) -> Array 
         if INITIALISERS[runs.trace.config.initialiser].solved or runs.trace.config.normalise_over != "keys":
             return None
         cells[place[:2]] = True
-        rows = step.array.reshape(-1, step.shape[-1])
-        alike = (np.abs(rows - step.array[place[:2]]) <= SAME).all(axis=-1)
+        rows = np.sort(step.array.reshape(-1, step.shape[-1]), axis=-1)
+        alike = (np.abs(rows - np.sort(step.array[place[:2]])) <= SAME).all(axis=-1)
         return None if alike.sum() > 1 else cells
+    asked = float(step.array[place])
+    if not asked.is_integer():
+        cells |= np.abs(np.where(np.isfinite(step.array), step.array, np.inf) - asked) <= SAME
     return cells
 
 

@@ -55,7 +55,7 @@ ASK = Words(
         "highest_key": "Head {head}: which key does {query} take the most from?",
         "weight": "Head {head}: what is the weight that {query} gives {key}?",
         "number": "What is this number of “{step}”?",
-        "sum": "Head {head}: what do the numbers of {line} add to?",
+        "sum": "Head {head}: what do the numbers of {line} add up to?",
         "size": "How many numbers are in “{step}”?",
         "shape": "What is the shape of “{step}”?",
         "rows_changed": "Which rows of “{step}” change?",

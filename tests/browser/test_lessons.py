@@ -14,6 +14,7 @@ from attnviz.engine.run import run
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.text.captions import NAMES
+from tests.lesson_leaks import found_in, hidden
 from tests.quiet import QUIET
 from tests.sampling import sample
 
@@ -100,6 +101,17 @@ def test_no_slide_of_a_room_is_scrolled(browser_page: Any, app: Any, name: str) 
             page.evaluate(QUIET)  # pictures tell their room, and a key that is pressed in that run is lost
             page.wait_for_function(UNSCROLLED)
             page.keyboard.press("Space")
+
+
+@pytest.mark.parametrize("place", sample(["bits-1", "bits-2", "causal-3"], ["bits-1"]))
+def test_a_learners_slide_fits_into_a_small_window(browser_page: Any, app: Any, place: str) -> None:
+    page = browser_page
+    page.set_viewport_size({"width": 1280, "height": 720})
+    name, slide = place.rsplit("-", 1)
+    page.goto(f"{app.url}/?v=1&page=lessons&lesson={name}&slide={slide}")
+    drawn(page, LESSONS[name].slides[int(slide) - 1].steps[0])
+    page.evaluate(QUIET)
+    page.wait_for_function(UNSCROLLED)
 
 
 CELLS = """() => Object.fromEntries([
@@ -207,6 +219,35 @@ def test_space_on_a_button_goes_on_once(browser_page: Any, app: Any) -> None:
 @pytest.mark.parametrize("lesson", ["causal", "why_root"])
 def test_nothing_scrolls_sideways_on_a_phone(new_page: Callable[..., Any], app: Any, lesson: str) -> None:
     page = new_page(viewport={"width": 390, "height": 844})
-    page.goto(f"{app.url}/?v=1&page=lessons&lesson={lesson}")
-    page.wait_for_selector(".js-plotly-plot")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    for slide in (1, len(LESSONS[lesson].slides)):
+        page.goto(f"{app.url}/?v=1&page=lessons&lesson={lesson}&slide={slide}")
+        page.wait_for_selector(".js-plotly-plot")
+        page.evaluate(QUIET)
+        for part in ("document.documentElement", "document.querySelector('.stMain')"):
+            assert page.evaluate(f"{part}.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("place", sample(["tied-3", "bits-4", "what_makes_a_score-4"], ["tied-3"]))
+def test_nothing_that_the_browser_receives_holds_the_answer(browser_page: Any, app: Any, place: str) -> None:
+    page, frames = browser_page, list[bytes]()
+    name, slide = place.rsplit("-", 1)
+
+    def keep(payload: str | bytes) -> None:
+        frames.append(payload.encode() if isinstance(payload, str) else payload)
+
+    page.on("websocket", lambda socket: socket.on("framereceived", keep))
+    lesson = LESSONS[name]
+    asked = lesson.slides[int(slide) - 1]
+    values = hidden(lesson, asked)
+    page.goto(f"{app.url}/?v=1&page=lessons&lesson={name}&slide={slide}")
+    page.get_by_role("button", name="Show the answer").wait_for()
+    drawn(page, asked.steps[0])
+    page.evaluate(QUIET)
+    assert values
+    assert sum(map(len, frames)) > 10_000
+    received = [*frames, page.content().encode(), page.evaluate("document.body.innerText").encode(), page.url.encode()]
+    assert found_in(received, values) == []
+    page.get_by_role("button", name="Show the answer").click()
+    page.get_by_text("It is ").first.wait_for()
+    page.evaluate(QUIET)
+    assert found_in(frames, values) == list(values)

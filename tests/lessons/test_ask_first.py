@@ -223,9 +223,20 @@ def test_a_row_that_another_says_is_not_drawn_at_all() -> None:
     trace = run(config)
     one = resolve(Question("weight", "", {"query": 1, "key": 1}), trace)
     assert one.covered is None
-    other = resolve(Question("weight", "", {"query": 1, "key": 1}), run(replace(config, sentence="a b c d")))
+    turned = resolve(Question("weight", "", {"query": 1, "key": 1}), run(replace(config, sentence="a b c d")))
+    assert turned.covered is None  # the other rows hold its numbers in another order
+    other = resolve(Question("weight", "", {"query": 2, "key": 1}), run(lesson.config))
     assert other.covered is not None
-    assert other.covered.sum() == 4
+    assert other.covered.sum() == 6
+
+
+def test_a_score_that_stands_in_two_cells_is_covered_in_both() -> None:
+    found, _, trace = resolved(LESSONS["tied"], LESSONS["tied"].slides[2])
+    assert found.covered is not None
+    assert found.covered.sum() == 1
+    asked = resolve(Question("number", "", {"step": "scores", "query": 1, "key": 2}), trace).covered
+    assert asked is not None
+    assert np.argwhere(asked[0]).tolist() == [[0, 1], [1, 0]]
 
 
 def test_a_change_that_is_asked_about_is_drawn_once_it_is_answered() -> None:

@@ -140,3 +140,11 @@ def test_the_guide_shows_a_lesson_that_can_be_read() -> None:
     guide = (Path(__file__).parents[2] / "docs" / "writing-a-lesson.md").read_text("utf-8")
     lesson = read_lesson("first_word", guide.split("```toml\n")[1].split("```")[0])
     assert [slide.question.kind for slide in lesson.slides if slide.question] == ["weight"]
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_slide_has_notes_for_the_speaker(name: str) -> None:
+    for place, slide in enumerate(LESSONS[name].slides, 1):
+        words = slide.notes.split()
+        assert 8 <= len(words) <= 60, place
+        assert slide.notes not in slide.text

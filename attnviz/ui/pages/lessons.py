@@ -26,7 +26,7 @@ from attnviz.settings import url_codec
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.room import View
+from attnviz.ui.components.stage.room import SCROLLED, View
 from attnviz.ui.panels.lesson import controls, from_file, path, picked_answer, room, speaker, tally
 from attnviz.ui.panels.lesson import question as question_panel
 from attnviz.ui.panels.lesson.controls import Tried
@@ -51,6 +51,11 @@ WORDS = Words(
 )
 
 _ROW, _RESEEDED = "_row", "_dealt"
+_ROOM = View(fit=True)
+_UNSCROLLED = View(fit=True, reserved=30, least=270)
+"""Of a learner's slide with nothing but pictures below its text; on a small window it is scrolled instead."""
+
+_UNSCROLLED_BUTTONS = replace(_UNSCROLLED, reserved=85)
 _CSS = Path(__file__).with_name("lessons.css")
 
 
@@ -76,7 +81,8 @@ def page(config: Config, selection: Selection) -> Selection:
             _tools(lesson, selection, question, at)
     if is_open and question is not None and not selection.presenter:
         stages = _rows(slide, own, shown, question)[0]
-        picked_answer.take(question, stages, pictures=_pictures_key(0), answer=question_panel.answer_key(at))
+        answer = question_panel.answer_key(at)
+        picked_answer.take(question, stages, pictures=_pictures_key(0), view=_UNSCROLLED, answer=answer)
     with st.container(key="slide-large" if selection.presenter else "slide", gap="xsmall"):
         if selection.slide == 0 and not selection.presenter:
             path.goal(lesson)
@@ -87,7 +93,8 @@ def page(config: Config, selection: Selection) -> Selection:
     tried = Tried(shown) if is_open else controls.draw(lesson, slide, at, own, shown)
     rows = _rows(slide, own, tried.trace, question if is_open else None)
     rows = [tuple(map(controls.transpose, row)) for row in rows] if tried.transposed else rows
-    _pictures(rows[_row(at) :][:1] if selection.presenter else rows, selection.presenter, is_question=is_open)
+    view = _ROOM if selection.presenter else _view(slide, rows, is_open)
+    _pictures(rows[_row(at) :][:1] if selection.presenter else rows, selection.presenter, view, is_question=is_open)
     if is_open:
         return selection
     if question is not None and question.lines and not selection.presenter:
@@ -205,14 +212,24 @@ def _pictures_key(row: int) -> str:
     return f"lesson-{row}"
 
 
-def _pictures(rows: Sequence[Sequence[Stage]], large: bool, *, is_question: bool) -> None:
+def _view(slide: Slide, rows: Sequence[Sequence[Stage]], is_open: bool) -> View:
+    """Return the share of a learner's window: all that is left, until there is more than one row and its buttons.
+
+    An answered question keeps the size that its cells need, as the answer must not make a picture smaller.
+    """
+    if len(rows) > 1 or (slide.question is not None and not is_open):
+        return SCROLLED
+    return _UNSCROLLED if is_open else _UNSCROLLED_BUTTONS
+
+
+def _pictures(rows: Sequence[Sequence[Stage]], large: bool, view: View, *, is_question: bool) -> None:
     """The pictures, a row at a time; in large type they keep within the screen."""
     for number, row in enumerate(rows):
         stages = [replace(picture, large=large) for picture in row]
         heatmap.show(
             stages,
             key=_pictures_key(number),
-            view=View(fit=large),
+            view=view,
             lettering=heatmap.Lettering(is_question=is_question),
         )
 

@@ -32,6 +32,8 @@ class View:
     fill        fill the window from here to its foot; what follows is scrolled to. A phone has one stage at a time then
     first       the stage that is shown where there is room for one at a time; otherwise the one that leads
     reserved    pixels of the window below the pictures that are for something else
+    least       pixels of height below which the page is scrolled rather than the pictures made smaller, as it is where
+                stages stand one below the other; 0: they fit in any case
     has_answer  an answer stands beside the pictures, or on a narrow window below, and takes its room of theirs
     has_overview  so does an overview of a text that is too long to be shown whole, or over them
     """
@@ -41,6 +43,7 @@ class View:
     fill: bool = False
     first: str = ""
     reserved: int = 0
+    least: int = 0
     has_answer: bool = False
     has_overview: bool = False
 
@@ -128,6 +131,8 @@ def room_for(key: str, view: View, *, has_film: bool = False) -> Room:
     height = None
     if view.fit or view.fill:
         height = within(values.get("room"), HEIGHTS, DEFAULT_HEIGHT if view.fill else None)
+    if height is not None and view.least and (height - view.reserved < view.least or width < NARROWEST_PAGE):
+        height = None
     if height is not None:
         height = max(height - view.reserved, HEIGHTS[0])
     if view.has_answer and is_wide:
