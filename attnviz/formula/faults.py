@@ -56,7 +56,7 @@ FAULTS = Words(
         "at_right": "@ needs a vector or a matrix on its right; this is one number",
         "at_row": "@ multiplies vectors and matrices; a normaliser has a row of numbers x",
         "invert": "write not instead of ~",
-        "vector_left": "this has one entry for each column; a score is one number, so put sum(...) around it",
+        "vector_left": "this has an entry for each number of a vector; a score is one number: put sum(...) around it",
         "outcome_truth": "{wanted} is expected, and this is true or false",
         "outcome_number": "{wanted} is expected, and this is a number",
         "widths": "more than {most} hidden widths; use fewer matrices",

@@ -80,3 +80,18 @@ def test_a_typed_formula_breaks_in_the_room_of_the_settings(new_page: Callable[.
     page.evaluate(QUIET)
     assert room.evaluate("p => p.scrollWidth - p.clientWidth") <= 0
     assert page.evaluate(CUT) == []
+
+
+def test_where_a_line_goes_wrong_is_seen_below_it_without_scrolling(new_page: Callable[..., Any], app: Any) -> None:
+    page = new_page()
+    page.goto(f"{app.url}/?v=1&score=formula")
+    field = page.locator("[class*='st-key-score_formula'] :is(textarea, input)")
+    field.fill("dot(q, k) / norm(q) norm(k)")
+    field.press("Control+Enter")
+    marked = page.locator("[data-testid=stSidebar] pre", has_text="^")
+    marked.wait_for()
+    line, mark = marked.inner_text().rstrip().split("\n")
+    assert line[mark.index("^") :] == "norm(k)"
+    box, typed = marked.bounding_box(), field.bounding_box()
+    assert 0 <= box["y"] - typed["y"] - typed["height"] < 40
+    assert box["y"] + box["height"] <= 720
