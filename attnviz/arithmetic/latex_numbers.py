@@ -7,7 +7,7 @@ ever enters it. A formula is a *chain*: a symbol and what it equals, member by m
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -128,11 +128,11 @@ class NumberFormat:
 
     def vector(self, xs: Sequence[float] | Array, keep: int | None = None) -> list[str]:
         """Return a row of numbers in brackets, in as many lines as it takes."""
-        return row([self.number(x) for x in xs], keep)
+        return row(_written(len(xs), keep, lambda k: self.number(xs[k])), keep)
 
     def total(self, xs: Sequence[float] | Array, keep: int | None = None) -> list[str]:
         """Return numbers added up, in as many lines as it takes; under dots stands what they add up to."""
-        return self.sum([self.number(x) for x in xs], xs, keep)
+        return self.sum(_written(len(xs), keep, lambda k: self.number(xs[k])), xs, keep)
 
     def sum(
         self, terms: Sequence[str], worth: Sequence[float] | Array, keep: int | None = None, plus: Value = 0.0
@@ -152,7 +152,17 @@ class NumberFormat:
 
     def products(self, left: Array, right: Array, keep: int | None = None, plus: Value = 0.0) -> list[str]:
         """Products of two rows of numbers added up, and a number added to them, in as many lines as it takes."""
-        return self.sum([self.product(x, y) for x, y in zip(left, right)], left * right, keep, plus)
+        terms = _written(len(left), keep, lambda k: self.product(left[k], right[k]))
+        return self.sum(terms, left * right, keep, plus)
+
+
+def _written(n: int, keep: int | None, write: Callable[[int], str]) -> list[str]:
+    """Return the texts of n entries, of which only those that are shown are written; the others are empty."""
+    texts = [""] * n
+    for k in shown_entries(n, keep):
+        if k is not None:
+            texts[k] = write(k)
+    return texts
 
 
 def row(entries: Sequence[str], keep: int | None = None) -> list[str]:

@@ -880,3 +880,12 @@ def test_a_forbidden_infinite_value_takes_no_part():
 
 def test_words_are_sentences():
     assert all(title and sentence.endswith(".") for title, sentence in LINES.values())
+
+
+def test_of_a_long_sum_only_the_terms_that_stand_there_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[float] = []
+    product = NumberFormat.product
+    monkeypatch.setattr(NumberFormat, "product", lambda fmt, x, y: (written.append(x), product(fmt, x, y))[1])
+    lines = NumberFormat(4).products(np.arange(384.0), np.ones(384), keep=100)
+    assert written == [0, 1, 2, 3, 4, 100, 383]
+    assert r"\underbrace{\cdots}_{4940}" in "".join(lines)
