@@ -68,7 +68,13 @@ class Relation:
         return f"{said}{RELATIONS['zeros']}" if self.but_zeros else said
 
     def _in_words(self, label: str) -> str:
-        return RELATIONS[self.name].format(row=label, factor=f"{self.factor:.4g}", temperature=f"{1 / self.factor:.4g}")
+        facts = {"factor": _written(self.factor), "temperature": _written(1 / self.factor)}
+        return RELATIONS[self.name].format(row=label, **facts)
+
+
+def _written(x: float) -> str:
+    """Return a number in four digits, marked where they do not say it all."""
+    return f"{x:.4g}" if abs(float(f"{x:.4g}") - x) <= 1e-8 * abs(x) else f"≈ {x:.4g}"
 
 
 def relation(a: Array, b: Array, row: str = "") -> Relation | None:
@@ -79,12 +85,14 @@ def relation(a: Array, b: Array, row: str = "") -> Relation | None:
         return Relation("same", row)
     factor = _slope(a, b)
     if abs(factor) > 1e-9 and _near(a, factor * b):
-        return Relation("times", row, _snapped(factor))
+        return None if _is_nearly_one(factor) else Relation("times", row, _snapped(factor))
     x, y = a - a[..., :1], b - b[..., :1]
     factor = _slope(x, y)
     if factor <= 1e-9 or not _near(x, factor * y):
         return None
-    return Relation("shifted", row) if abs(factor - 1.0) < 1e-9 else Relation("tempered", row, _snapped(factor))
+    if _near(x, y):
+        return Relation("shifted", row)
+    return None if _is_nearly_one(factor) else Relation("tempered", row, _snapped(factor))
 
 
 def holds(found: Relation, a: Array, b: Array) -> bool:
@@ -106,6 +114,11 @@ def _near(a: Array, b: Array, close: float = CLOSE, beside: float = 0.0) -> bool
 
 def _slope(a: Array, b: Array) -> float:
     return float((a * b).sum() / max(float((b * b).sum()), 1e-300))
+
+
+def _is_nearly_one(factor: float) -> bool:
+    """Return whether a factor would be read as 1, which it is not."""
+    return abs(factor - 1.0) < 1e-4
 
 
 def _snapped(factor: float) -> float:

@@ -63,6 +63,8 @@ HOSTILE = [
     "q @ k + (d_k // 40)*sum(k)",
     "g * (q @ k)",
     "q @ W @ k + 1e-14 * sum(q @ W)**2",
+    "1.00000001 * (q @ k)",
+    "1.0000000001 * (q @ k - norm(k)**2 / 2)",
 ]
 """Lines that agree with the dot product, or the general one, on most numbers, and are something else."""
 
@@ -101,6 +103,10 @@ def test_half_a_dot_product_is_no_scaled_one() -> None:
     found = same(parse("q @ k / 2"), ROWS)
     assert found is not None
     assert (found.name, found.row, found.factor) == ("times", "dot", 0.5)
+    assert found.in_words("Dot") == "0.5 times Dot"
+    third = same(parse("q @ k / 3"), ROWS)
+    assert third is not None
+    assert third.in_words("Dot") == "≈ 0.3333 times Dot"
 
 
 @pytest.mark.parametrize(
