@@ -59,7 +59,7 @@ def prepared(seeds: Iterable[int] = range(1, SEEDS + 1)) -> None:
         expected(replace(USUAL, seed=seed))
 
 
-def brought(data: bytes) -> list[Numbers]:
+def numbers_of(data: bytes) -> list[Numbers]:
     """The numbers that are brought for each picture, without its gutters, in one order."""
     told, _, behind = data.partition(b"\0")
     found, at = [], 0
@@ -172,7 +172,7 @@ class Visitor:
             case "button":
                 self.widgets[element.button.id.rpartition("-")[2]] = element.button.id
             case "bidi_component" if element.bidi_component.component_name == "attnviz_pictures":
-                return brought(element.bidi_component.bytes)
+                return numbers_of(element.bidi_component.bytes)
         return []
 
 

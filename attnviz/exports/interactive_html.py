@@ -180,7 +180,7 @@ def _formulas(trace: Trace) -> str:
     return f"{PRELUDE}const TYPED = {{\n{listed}\n}};" if functions else NO_FORMULAS
 
 
-NOT_WRITTEN = "const written = (x, place, head) => null;"
+NOT_WRITTEN = "const written = () => null;"
 """The line of the script in whose place stands what a row says of the weights that no line says."""
 
 

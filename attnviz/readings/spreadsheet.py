@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
-from attnviz.readings.steps import Step, plain_number, steps
+from attnviz.readings.steps import NamedNode, plain_number, steps
 
 At = Callable[[Node, bool], str]
 """The reference to a node with cells of its own: the range of a whole vector or row (True), or one cell of it."""
@@ -37,7 +37,7 @@ _ARRAYS = {
 _SIGNS = {"==": "=", "!=": "<>"}
 
 
-def blocks(formula: Formula) -> list[Step]:
+def blocks(formula: Formula) -> list[NamedNode]:
     """Return the lines that get cells of their own, the result last; nothing with an entry a query, key and column."""
     return [(name, node) for name, node in steps(formula, every=True) if not node.is_big]
 

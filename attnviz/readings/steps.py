@@ -6,13 +6,13 @@ from collections.abc import Collection
 
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
 
-Step = tuple[str, Node]
+NamedNode = tuple[str, Node]
 
 RESULTS = {"score": "score", "mask": "allowed", "bias": "bias", "normaliser": "weight"}
 _COSTLY = ("call", *REDUCTIONS, "@", "**", "ratio", "high", "low", "if")
 
 
-def steps(formula: Formula, *, every: bool, taken: Collection[str] = ()) -> list[Step]:
+def steps(formula: Formula, *, every: bool, taken: Collection[str] = ()) -> list[NamedNode]:
     """Return the named nodes of the line and those used twice, and with `every` each vector and sum on the way too.
 
     taken  names that the reading uses itself: a line of that name gets a _ behind it
@@ -23,7 +23,7 @@ def steps(formula: Formula, *, every: bool, taken: Collection[str] = ()) -> list
     """
     own = {id(node): name for name, node in formula.named.items()}
     names = set(taken) | {RESULTS[formula.kind.name]}
-    made: list[Step] = []
+    made: list[NamedNode] = []
     for node in _lines(formula, set(own), every=every):
         name = own.get(id(node)) or _short(node, len(made) + 1)
         while name in names:

@@ -1,7 +1,7 @@
 """Positions, which arrays count from 0 and people count from 1.
 
-Everything inside counts from 0. What a link holds is turned where it is read and written, by the kind of field `Index`;
-what a sentence, a label or a file says is turned here, and nowhere else.
+Everything inside counts from 0. What a link holds is turned where it is read and written, by the kind of field
+`Ordinal`; what a sentence, a label or a file says is turned here, and nowhere else.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.kinds import Index, Named, Number, Option, Switch, Text
+from attnviz.settings.kinds import Named, Number, Option, Ordinal, Switch, Text
 from attnviz.settings.language import translate
 from attnviz.settings.rows import Choice, Entry
 from attnviz.settings.tuple_kinds import Knobs, Listed, Options, SerialisedTuple, Widths
@@ -104,8 +104,8 @@ def number(
 
 
 def position(default: int | None, most: int, *, label: str, none: str | None = None) -> Any:
-    """Return a field that holds one of `most` positions, counted from 0 and written from 1: see `Index`."""
-    return _setting(default, Index(1, most, 1, True, none), label, "", "")
+    """Return a field that holds one of `most` positions, counted from 0 and written from 1: see `Ordinal`."""
+    return _setting(default, Ordinal(1, most, 1, True, none), label, "", "")
 
 
 def switch(default: bool, *, label: str, help: str = "", group: str = "") -> Any:

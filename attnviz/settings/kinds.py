@@ -141,7 +141,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Index(Number):
+class Ordinal(Number):
     """A position: counted from 0 in the record, and from 1, as `low` and `high` are, in an address and a widget."""
 
     def check(self, value: Any) -> int | float | None:

@@ -104,7 +104,7 @@ def test_python_sends_each_component_what_it_reads(check: Callable[..., str], mo
     heatmap.show([stages.stage(trace, trace["weights"], "Weights")], key="key")
     data = {
         **shown,
-        "FilmData": header(film_strip.packed(film_strip.Film(trace["weights"].array, 0), 100)),
+        "FilmData": header(film_strip.packed(film_strip.Strip(trace["weights"].array, 0), 100)),
         "CardsData": header(head_cards.packed(trace, 0, None)),
         "MosaicData": header(head_mosaic.packed(trace, None)),
         "PathData": header(step_path.packed(way(trace, 0, 0), 2, ["weights"])),

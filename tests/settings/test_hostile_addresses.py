@@ -19,7 +19,7 @@ from attnviz import Config, run
 from attnviz.settings import fields, url_codec
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import Changes
-from attnviz.settings.kinds import Index, Named, Number, Option, Switch, Text
+from attnviz.settings.kinds import Named, Number, Option, Ordinal, Switch, Text
 from attnviz.settings.tuple_kinds import Knobs, Listed, Options, SerialisedTuple, Widths
 from attnviz.ui.session.selection import Selection
 
@@ -124,7 +124,7 @@ def addresses(n: int, seed: int) -> Iterator[dict[str, Any]]:
 def in_range(item: Field[Any], value: Any) -> bool:
     """Whether a field holds what its kind allows, in words of this test's own."""
     match item.metadata["kind"]:
-        case Index(none=none, high=high):
+        case Ordinal(none=none, high=high):
             return (value is None and none is not None) or (type(value) is int and 0 <= value < high)
         case Number(none=none) as kind:
             on_grid = not kind.integer or (type(value) is int and (value - kind.low) % kind.step == 0)

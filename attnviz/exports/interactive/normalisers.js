@@ -77,7 +77,7 @@ export function above(x, place, power) {
  *
  * @type {(x: number[], place: number, head: number) => Normalised | null}
  */
-const written = (x, place, head) => null;
+const written = () => null;
 
 /** @param {Cell} cell @returns {Line[]} */
 export function weightLines([h, i, j]) {

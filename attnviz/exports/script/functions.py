@@ -154,8 +154,8 @@ def silu(x):
 
 def functions_of_rows() -> dict[str, str]:
     """Return FUNCTIONS, and those that the rows of normalisers bring with them."""
-    brought = [row.written.function for row in NORMALISERS.values() if row.written and row.written.function]
-    return {**FUNCTIONS, **{text.partition("def ")[2].partition("(")[0]: text for text in brought}}
+    written = [row.written.function for row in NORMALISERS.values() if row.written and row.written.function]
+    return {**FUNCTIONS, **{text.partition("def ")[2].partition("(")[0]: text for text in written}}
 
 
 def needed_functions(code: str) -> list[str]:

@@ -203,14 +203,14 @@ def _stages(trace: Trace, selection: Selection) -> list[Stage]:
     return [seen.part(stage) for stage in found]
 
 
-def _film(trace: Trace, selection: Selection) -> film_strip.Film | None:
+def _film(trace: Trace, selection: Selection) -> film_strip.Strip | None:
     if selection.focus is None:
         return None
     steps = trace.layers[selection.layer]
     weights = steps["weights"].array
     hidden = np.broadcast_to(forbidden(steps), weights.shape)
     kept = np.where(hidden, np.nan, weights)
-    return film_strip.Film(window.seen(trace, selection).of_weights(kept), selection.focus)
+    return film_strip.Strip(window.seen(trace, selection).of_weights(kept), selection.focus)
 
 
 def pictures(trace: Trace, selection: Selection, *, key: str, names: Collection[str] = columns.OPENING) -> Selection:

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.settings.fields import Changes, settings
-from attnviz.settings.kinds import Index, Number
+from attnviz.settings.kinds import Number, Ordinal
 from attnviz.settings.rows import Knob, KnobValue
 from attnviz.settings.tuple_kinds import Knobs, Listed, Options, SerialisedTuple, Widths
 
@@ -115,5 +115,5 @@ def each_place(kind: Listed, names: tuple[str, ...]) -> tuple[str, ...]:
 
 def is_picked(kind: Number) -> bool:
     """Return whether a number is picked from a list: it depends on others, may be None, or is a position."""
-    is_listed = kind.none is not None or isinstance(kind, Index)
+    is_listed = kind.none is not None or isinstance(kind, Ordinal)
     return kind.offered is not None or (is_listed and kind.integer and kind.high - kind.low < MOST_STOPS)

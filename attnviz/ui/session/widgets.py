@@ -15,7 +15,7 @@ import streamlit as st
 
 from attnviz.settings import url_codec
 from attnviz.settings.fields import Changes, conditional_fields, relevant_fields, settings, snap_to_valid
-from attnviz.settings.kinds import Index, Named, Option, Text
+from attnviz.settings.kinds import Named, Option, Ordinal, Text
 from attnviz.settings.language import translate
 from attnviz.settings.tuple_kinds import Options, SerialisedTuple
 from attnviz.ui.session.field_widgets import draw_field
@@ -174,7 +174,7 @@ def choose_available(
     a first option that stands for None, in words. Options of a position count from 0 and are shown from 1.
     """
     kinds = {item.name: item.metadata["kind"] for item in settings(record)}
-    said = words or (kinds[name].write if isinstance(kinds.get(name), Index) else str)
+    said = words or (kinds[name].write if isinstance(kinds.get(name), Ordinal) else str)
     key, seen, held = f"pick-{name}", f"_picked-{name}", getattr(record, name)
     if none is not None:
         options, otherwise = [_NONE, *options], _NONE

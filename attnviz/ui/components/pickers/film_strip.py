@@ -24,7 +24,7 @@ _component = component(__file__)
 
 
 @dataclass(frozen=True, eq=False)
-class Film:
+class Strip:
     """All heads, and the one in focus, counted from 0.
 
     weights  (heads, queries, keys), NaN where nothing may be taken
@@ -34,7 +34,7 @@ class Film:
     head: int
 
 
-def show(film: Film, *, key: str, height: int) -> None:
+def show(film: Strip, *, key: str, height: int) -> None:
     """Draw the strip; which head was chosen in it is told by `chosen` at the beginning of the next run."""
     _component(key=key, data=packed(film, height), height="content", on_head_change=lambda: None)
 
@@ -48,7 +48,7 @@ def chosen(key: str, heads: int) -> tuple[int | None] | None:
     return (None,) if head < 0 else (head,)
 
 
-def packed(film: Film, height: int) -> bytes:
+def packed(film: Strip, height: int) -> bytes:
     """Pack the data for the browser: the pictures as bytes, 0 for masked and 1 to 255 for shares from 0 to 1."""
     small = small_pictures(film.weights)
     data: dict[str, Any] = {

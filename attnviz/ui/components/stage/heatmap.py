@@ -70,7 +70,7 @@ class Heads:
     overview  all words of a text of which the stages are a window
     """
 
-    film: film_strip.Film | None = None
+    film: film_strip.Strip | None = None
     number: int = 1
     opening: tuple[int, int] | None = None
     overview: Overview | None = None

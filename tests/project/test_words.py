@@ -1,0 +1,59 @@
+"""The words of GLOSSARY.md are those of the code, each with one meaning, and words of a private dialect stay away."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+GLOSSARY = (ROOT / "GLOSSARY.md").read_text("utf-8")
+CORE = {
+    "Assignment", "Cell", "CellLine", "CellPosition", "Config", "Derivation", "Edit", "Film", "Game", "LedgerEntry",
+    "Lesson", "LineRow", "Ordinal", "Selection", "Sheet", "Stage", "Step", "Steps", "Task", "Trace",
+}  # fmt: skip
+"""Names of the glossary and of the records that all else is made of."""
+DIALECT = {"aloud", "mended", "posed", "redealt", "spoken", "whereabouts"}
+"""Words that once stood for a question, a language, a position and others; the glossary has better."""
+
+
+def sources() -> list[Path]:
+    return [path for folder in ("attnviz", "benchmarks", "tools") for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def defined(source: str) -> list[str]:
+    """The classes and the aliases of types at the top of a source."""
+    found = []
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.ClassDef):
+            found.append(node.name)
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            found.append(node.targets[0].id)
+    return found
+
+
+def dialect(source: str) -> set[str]:
+    """The words of the dialect in the names of functions, classes and parameters of a source."""
+    nodes = list(ast.walk(ast.parse(source)))
+    names = [node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    names += [node.arg for node in nodes if isinstance(node, ast.arg)]
+    return {word for name in names for word in name.lower().split("_")} & DIALECT
+
+
+def test_the_words_of_the_code_mean_one_thing() -> None:
+    counts = Counter(name for path in sources() for name in defined(path.read_text("utf-8")) if name in CORE)
+    assert counts.keys() == CORE
+    assert {name: n for name, n in counts.items() if n > 1} == {}
+
+
+def test_the_glossary_names_what_there_is() -> None:
+    there = {word for path in sources() for word in re.findall(r"\w+", path.read_text("utf-8"))}
+    named = {word for code in re.findall(r"`([^`]+)`", GLOSSARY) for word in re.findall(r"\w+", code)}
+    assert named - there - {"py"} == set()
+
+
+def test_no_name_is_of_a_private_dialect() -> None:
+    found = {path.name: dialect(path.read_text("utf-8")) | ({*path.stem.split("_")} & DIALECT) for path in sources()}
+    assert {name: words for name, words in found.items() if words} == {}
+    assert dialect("def posed(spoken_here): ...") == {"posed", "spoken"}
