@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 from streamlit.runtime import Runtime
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, app_test
 
 from attnviz import TASKS, Config, ConfigError, of_weights, run
 from attnviz.classroom import question_codec
@@ -248,8 +248,13 @@ def _together(what: str) -> None:
 
 
 def _keep_runtime() -> None:
-    """Let pages run beside each other: each takes away what the tests have in place of Streamlit's runtime."""
+    """Let pages run beside each other: each takes away what the tests have in place of Streamlit's runtime.
+
+    They share its components as well, which it otherwise registers for the page that was opened last.
+    """
     kept: list[Runtime] = []
+    components = app_test.BidiComponentManager()
+    app_test.BidiComponentManager = lambda: components  # type: ignore[assignment,misc]
 
     def instance(cls: type[Runtime]) -> Runtime:
         if cls._instance is not None:
@@ -261,6 +266,6 @@ def _keep_runtime() -> None:
 
 if __name__ == "__main__":
     _keep_runtime()
-    for name in (*PAGES, *(f"file/{form}" for form in TOGETHER)):
+    for name in sys.argv[1:] or (*PAGES, *(f"file/{form}" for form in TOGETHER)):
         _together(name)
         print(name, _peak(), sep="\t", flush=True)
