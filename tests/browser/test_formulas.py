@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
+from attnviz.lessons.catalogue import LESSONS
 from tests.quiet import QUIET
 
 pytestmark = pytest.mark.browser
@@ -95,3 +96,20 @@ def test_where_a_line_goes_wrong_is_seen_below_it_without_scrolling(new_page: Ca
     box, typed = marked.bounding_box(), field.bounding_box()
     assert 0 <= box["y"] - typed["y"] - typed["height"] < 40
     assert box["y"] + box["height"] <= 720
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "panel=products&step=heads&column=2&head=2&query=3&score=additive&mask=causal",
+        "panel=backward&head=2&query=3&key=3&mask=causal",
+        *(f"page=lessons&lesson={name}&slide={slide}" for name in LESSONS for slide in (1, 2, 3)),
+    ],
+)
+def test_no_formula_of_a_panel_or_a_slide_is_cut_on_a_phone(new_page: Callable[..., Any], app: Any, query: str) -> None:
+    page = new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{app.url}/?v=1&{query}")
+    page.wait_for_selector("[data-test-script-state=notRunning] .stMain .stHtml")
+    page.evaluate(QUIET)
+    page.wait_for_function("document.querySelector('.stMain').scrollWidth <= innerWidth")
+    assert page.evaluate(CUT) == []

@@ -66,6 +66,17 @@ class Page:
         return dict(self.page.evaluate(MEASURED))
 
 
+@pytest.mark.parametrize(("size", "runs"), [(DESK, 1), (LARGE_DESK, 2), (PHONE, 2)])
+def test_a_first_visit_computes_the_page_once_and_again_only_for_another_window(
+    new_page: Callable[..., Any], app: Any, size: tuple[int, int], runs: int
+) -> None:
+    at = Page(new_page, app, size)
+    asked: list[Any] = []
+    at.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: asked.append(frame)))
+    at.measured(8, 12, 4, head="2", query="6", key="3")
+    assert len(asked) <= runs
+
+
 def check(measured: dict[str, Any], size: tuple[int, int], where: str) -> None:
     """Everything whole in the window, rows at the same heights, the weights the widest, no type too small."""
     found = measured["found"]
