@@ -1,8 +1,28 @@
-"""The names that may stand in a formula: functions, reductions and parameters."""
+"""The names that may stand in a formula, and the signs of its operators: functions, reductions and parameters."""
 
 from __future__ import annotations
 
+import ast
 import difflib
+
+BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+}
+COMPARED: dict[type[ast.cmpop], str] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
+"""The sign of each operator and of each comparison in Python's own grammar."""
 
 FUNCTIONS = ("tanh", "exp", "log", "abs", "sqrt", "relu", "sigmoid", "sin", "cos", "sign")
 OVER = ("sum", "mean", "max", "min", "norm", "unit", "dot", "ratio", "level")

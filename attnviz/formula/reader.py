@@ -23,23 +23,6 @@ from attnviz.formula.graph import (
 )
 from attnviz.formula.text import LONGEST_TOKEN, is_number, span, tree
 
-_BINARY: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-}
-_COMPARED: dict[type[ast.cmpop], str] = {
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-}
 _BRACKETS = {("matrix", "j"): "rows", ("matrix", ":,j"): "columns", ("vector", "j"): "list"}
 
 
@@ -236,7 +219,7 @@ class _Reader:
         return self.calls.applied(name, tuple(self.number(arg) for arg in n.args), span(self.text, n))
 
     def _binary(self, n: ast.BinOp) -> Node:
-        op = _BINARY.get(type(n.op))
+        op = names.BINARY.get(type(n.op))
         if not op:
             raise self._fault("construct", n, what=_construct(n.op))
         left, right = self.number(n.left), self.number(n.right)
@@ -298,7 +281,7 @@ class _Reader:
         return made
 
     def _pair(self, n: ast.Compare, left: Node, op: ast.cmpop, right: Node) -> Node:
-        sign = _COMPARED.get(type(op))
+        sign = names.COMPARED.get(type(op))
         if not sign:
             raise self._fault("comparison", n)
         if not (left.is_token or right.is_token):
