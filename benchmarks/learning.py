@@ -3,7 +3,7 @@
     python benchmarks/learning.py            # --check: exit with 1 where a goal is missed; --seeds 3: fewer seeds
 
 A task is learned at the first kept step (every tenth) at which 99 of 100 rows are right and 0.9 of the weight lies
-where it should, on sentences that were not learned from. A goal holds if nine seeds of ten reach it.
+where it should, on sentences that are drawn anew. A goal holds if nine seeds of ten reach it.
 """
 
 from __future__ import annotations

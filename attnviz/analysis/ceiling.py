@@ -17,8 +17,8 @@ SENTENCES = 200
 def ceiling(config: Config) -> float:
     """Return the share of rows that a head could say right if all its weight lay where it should.
 
-    One matrix, fitted by least squares over held-out sentences, turns the vector that is read, with its position, into
-    the one of the right word; the word nearest to what comes out is said. Widths of values and earlier layers are left
+    One matrix, fitted by least squares over sentences drawn anew, turns the vector that is read, with its position,
+    into the one of the right word; the word nearest to what comes out is said. Widths of values and earlier layers are left
     out of account, and another matrix may do a little better.
 
     >>> from attnviz import TASKS

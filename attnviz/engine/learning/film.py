@@ -51,7 +51,8 @@ class Film:
     crisp   the weight that lies where it should, in the best head of the last layer
     notes   why it ends early, if it does
 
-    The last three are measured on 200 sentences that are not learned from.
+    The last three are measured on 200 sentences that are drawn anew; a task that has few may draw some that it learned
+    from.
     """
 
     steps: tuple[int, ...]

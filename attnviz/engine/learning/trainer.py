@@ -39,7 +39,7 @@ def rate(start: float, step: int) -> float:
 
 @dataclass(frozen=True)
 class Measured:
-    """The scores of a frame on sentences that were not learned from.
+    """The scores of a frame on sentences that are drawn anew.
 
     loss   mean squared distance of what the last layer writes from the vector of the right word
     right  the share of rows in which the right word is the nearest of all
@@ -136,7 +136,7 @@ class Trainer:
         return self.vector - rate(self._rate, self.step) * ((self._first / (1.0 - one)) / root)
 
     def measured(self, vector: Array) -> Measured:
-        """Measure parameters on sentences that are not learned from."""
+        """Measure parameters on sentences that are drawn anew."""
         queries, keys = self.game.examples(self._seed, "held_out", HELD_OUT)
         answers, layers = self.game.judge(queries, keys), self.layout.layers(vector)
         loss = right = 0.0

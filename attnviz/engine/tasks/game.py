@@ -41,7 +41,7 @@ class Game(Choice):
     n_random    how many uniform numbers a sentence takes
     judge       what is right, from the places of queries and keys
     fits        whether judge knows what to make of one sentence
-    recipe      the settings in which it is learned well; their sentence is one that is never learned from
+    recipe      the settings in which it is learned well, with the sentence that it opens with
     """
 
     vocabulary: tuple[str, ...] = ()

@@ -59,7 +59,6 @@ def _layout(steps: Sequence[int], y: dict[str, Any], *, named: bool = True) -> d
     """The axes; `named` where the one of the steps has its name below it, and not only below the chart that follows."""
     axis = {"fixedrange": True, "zeroline": False, "gridcolor": FAINT}
     return {
-        "template": "none",
         "height": HEIGHT + NAME * named,
         "margin": {"l": 48, "r": 8, "t": 30, "b": 26 + NAME * named},
         "paper_bgcolor": "rgba(0,0,0,0)",

@@ -17,6 +17,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tasks.tasks import GAMES
 from attnviz.settings.language import Words
+from attnviz.text.cell_sentence import percent
 from attnviz.text.headline import headline
 from attnviz.ui.components import number_tables
 from attnviz.ui.panels.learning import curves, frame, opening, tries
@@ -41,7 +42,7 @@ WORDS = Words(
         "overlap": "{n} words share vectors of {d_model} numbers, so that they overlap; a larger embedding "
         "size may help.",
         "ceiling": "{n} words share vectors of {d_model} numbers: even if all weight lay where it should, a matrix "
-        "fitted by least squares would say only {share:.0%} of the words right. A larger embedding size helps.",
+        "fitted by least squares would say only {share} of the words right. A larger embedding size helps.",
     }
 )
 
@@ -79,7 +80,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
         shown = st.container()
         others = tries.chips(config, _may_learn)
         with shown:
-            frame.show(config, film, others, mark)
+            frame.show(trace, film, others, mark)
     if others:
         number_tables.show(tries.table(film, others), hide_index=True, key="tried")
     return selection
@@ -90,7 +91,7 @@ def _overlap(config: Config) -> list[str]:
     n, d_model = len(GAMES[config.task].vocabulary), config.d_model
     share = ceiling(config) if d_model < n else 1.0
     if share < RIGHT:
-        return [WORDS["ceiling"].format(n=n, d_model=d_model, share=share)]
+        return [WORDS["ceiling"].format(n=n, d_model=d_model, share=percent(share))]
     return [WORDS["overlap"].format(n=n, d_model=d_model)] if d_model < n // 2 else []
 
 

@@ -17,6 +17,7 @@ from attnviz.engine.learning import film as films
 from attnviz.engine.learning.trainer import Trainer
 from attnviz.engine.tasks.tasks import GAMES
 from attnviz.settings import url_codec
+from attnviz.text.cell_sentence import percent
 from attnviz.ui.panels.learning import frame, opening
 from attnviz.ui.session import learner
 from tests.page_figures import figures, numbers
@@ -157,7 +158,7 @@ def test_what_comes_with_the_package_is_shown_without_learning(monkeypatch: pyte
     monkeypatch.setattr(Trainer, "advance", lambda self: pytest.fail("something is learned"))
     at = learning("induction")
     assert clean(at)
-    assert "On 200 other sentences 100% is right" in said(at)
+    assert "In 200 sentences drawn anew, 100 % of the words are right" in said(at)
     with pytest.raises(pytest.fail.Exception):
         learn(TASKS["induction"].config(seed=1))
     films._LEARNERS.clear()
@@ -173,7 +174,7 @@ def test_what_cannot_be_learned_is_said() -> None:
 def test_too_few_numbers_for_the_words_are_said_with_what_they_cost() -> None:
     share = ceiling(TASKS["translation"].config(d_model=8))
     assert share < 0.5
-    assert f"would say only {share:.0%} of the words right" in said(learning("translation", d_model=8))
+    assert f"would say only {percent(share)} of the words right" in said(learning("translation", d_model=8))
     plain = said(learning("recall", d_model=8, learn_steps=10))
     assert "would say only" not in plain
     assert "numbers" not in said(learning("translation"))
@@ -224,7 +225,7 @@ def test_an_own_setting_is_handed_to_the_browser(monkeypatch: pytest.MonkeyPatch
     at.session_state[learner._FILMS] = {job.config: exchange.ReceivedFrames(found, job)}
     at.run()
     assert clean(at)
-    assert "50% is right, and 25% of the weight" in said(at)
+    assert "50 % of the words are right, and 25 % of the weight" in said(at)
     np.testing.assert_allclose(maps(at)[0], 1 / 8)
 
 
@@ -253,7 +254,7 @@ def test_a_link_makes_the_server_learn_no_longer_than_moments(monkeypatch: pytes
     assert "it begins only if you want it" in said(at)
     at.button(key="learn-on-server").click().run()
     assert clean(at)
-    assert "On 200 other sentences" in said(at)
+    assert "In 200 sentences drawn anew" in said(at)
 
 
 @pytest.mark.parametrize("hostile", [{"task": "chess"}, {"learn_steps": "1e99"}, {"learn_rate": "nan"}, {"frame": "9"}])

@@ -35,7 +35,7 @@ def draw(film: Film) -> DeltaGenerator:
         mark = st.empty()
         for name, chart in charts.items():
             st.plotly_chart(
-                figures.without_template(chart), key=f"learn-{name}", config={"displayModeBar": False}, alt=WORDS[name]
+                figures.as_written(chart), key=f"learn-{name}", config={"displayModeBar": False}, alt=WORDS[name]
             )
     return mark
 

@@ -15,6 +15,7 @@ from attnviz.engine.learning.film import Film
 from attnviz.engine.records.config import Config
 from attnviz.engine.tasks.tasks import GAMES
 from attnviz.settings.language import Words
+from attnviz.text.cell_sentence import percent
 from attnviz.ui.session import widget_values
 
 WORDS = Words(
@@ -90,7 +91,7 @@ def table(film: Film, others: dict[str, Config]) -> pd.DataFrame:
             label,
             _from_step(each.steps, each.right, RIGHT),
             _from_step(each.steps, each.crisp, CRISP),
-            f"{each.right[-1]:.0%}",
+            percent(each.right[-1]),
             f"{each.crisp[-1]:.2f}",
         )
         for label, each in tried.items()
