@@ -143,3 +143,12 @@ def test_what_is_to_be_read_off_a_picture_is_printed(monkeypatch: pytest.MonkeyP
     first = html.split("<section>")[1]
     assert "elsewhere" not in first
     assert 'class="blank"' not in first
+
+
+def test_a_cell_that_a_text_names_is_no_blank() -> None:
+    html = handout.html(LESSONS["bits"], solutions=False)
+    fourth = html.split("<section>")[4]
+    row = re.findall(r"<tr><th>five</th>(.*?)</tr>", fourth)[0]
+    assert "20, 14, 12, 8 and 20" in fourth
+    assert re.findall(r">(\d*)</td>", row) == ["20", "14", "12", "8", "20"]
+    assert 'class="blank"' in fourth

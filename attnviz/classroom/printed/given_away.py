@@ -16,6 +16,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.classroom.printed import blanks
 from attnviz.classroom.question_kinds import resolve
+from attnviz.engine.records.config import Config
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.lessons.lesson import Question
@@ -53,10 +54,18 @@ class Printed:
 
     asked  what questions ask for, with the place from which on a step may not hold it
     seen   what stands on the sheet, with the last place at which it does
+    named  the cells that its texts name, of whichever size: the setting, the layer, the place, and where in the step
     """
 
     asked: dict[str, int] = field(default_factory=dict)
     seen: dict[str, int] = field(default_factory=dict)
+    named: set[tuple[Config, int, int, tuple[int, ...]]] = field(default_factory=set)
+
+    def name(self, trace: Trace, step: str, numbers: str) -> None:
+        """Note a cell that a text names, by its layer and place, counted from 1 and parted by points."""
+        if step not in trace.around:
+            layer, *at = (int(number) - 1 for number in numbers.split(".")[1:])
+            self.named.add((trace.config, layer, place(step), tuple(at)))
 
     def ask(self, question: Question, trace: Trace, own: Trace | None, number: Callable[[float], str]) -> None:
         """Note what a question asks for."""
@@ -110,6 +119,9 @@ def kept_blank(
     names = [name for name in blanks.CHAIN if name in steps] if step.name in blanks.CHAIN else [step.name]
     for name in names:
         cells = cells & ~_where(steps[name].array, cells, partial(printed.is_seen, name=name), number)
+    for config, at_layer, at_step, index in printed.named:
+        if (config, at_layer, at_step) == (trace.config, layer, place(step.name)):
+            cells[index] = False
     return cells
 
 

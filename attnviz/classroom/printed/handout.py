@@ -121,8 +121,8 @@ def _empty(source: Config | Lesson, items: Sequence[Item], seed: int, digits: in
     for question, trace, own in _asked(source, items):
         paper.printed.ask(question, trace, own, paper.number)
     before = None
-    while before != paper.printed.seen:
-        before = dict(paper.printed.seen)
+    while before != (paper.printed.seen, paper.printed.named):
+        before = dict(paper.printed.seen), set(paper.printed.named)
         list(_body(paper, source, items))
     return paper
 
@@ -248,6 +248,9 @@ def _slide_text(paper: Paper, text: str, trace: Trace, questions: Sequence[Quest
     """Return the text without those numbers of the run that a question asks for."""
     if paper.solutions:
         return text
+    for found in slides.NUMBER.finditer(text):
+        if not _is_questioned(trace, found[1], found[2], questions):
+            paper.printed.name(trace, found[1], found[2])
     return slides.NUMBER.sub(
         lambda found: given_away.BLANK if _is_questioned(trace, found[1], found[2], questions) else found[0], text
     )

@@ -72,7 +72,8 @@ def matrix(
     """Return one head of a step as a table; the step whole, if it has no heads.
 
     It has blanks if what it follows from is among the steps that are `printed`. What a question asks for is left out
-    in any case: where it cannot be worked out, as a grey cell that is not to be filled in.
+    in any case: where it cannot be worked out, as a grey cell that is not to be filled in. A table of nothing but these
+    is left out altogether.
     """
     blank = _asked(paper, trace, layer, step, questions)
     is_solvable = blanks.can_be_worked_out(step.name, printed)
@@ -85,6 +86,8 @@ def matrix(
         blank = blank[at][tuple(slice(n) for n in array.shape)]
     array, blank = np.atleast_2d(array)[:, :LARGEST], np.atleast_2d(blank)[:, :LARGEST]
     tokens = {"query": trace.query_tokens, "key": trace.key_tokens}
+    if blank.all() and not (is_solvable or paper.solutions):
+        return ""
     given_away.note(paper.printed, step.name, map(paper.number, array[~blank].tolist()))
     rows = [word(token) for token in tokens.get(step.axes[-2], ())] or [""] * len(array)
     columns = [word(token) for token in tokens.get(step.axes[-1], ())] or [str(n) for n in ordinals(array.shape[1])]
