@@ -18,8 +18,8 @@ def ceiling(config: Config) -> float:
     """Return the share of rows that a head could say right if all its weight lay where it should.
 
     One matrix, fitted by least squares over sentences drawn anew, turns the vector that is read, with its position,
-    into the one of the right word; the word nearest to what comes out is said. Widths of values and earlier layers are left
-    out of account, and another matrix may do a little better.
+    into the one of the right word; the word nearest to what comes out is said. Widths of values and earlier layers are
+    left out of account, and another matrix may do a little better.
 
     >>> from attnviz import TASKS
     >>> ceiling(TASKS["translation"].config()), ceiling(TASKS["translation"].config(d_model=4)) < 0.2

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from attnviz import Config, ConfigError, Trace, of_scores, of_vectors, of_weights, run
+from attnviz import TASKS, Config, ConfigError, Trace, learn, of_scores, of_vectors, of_weights, run
 from attnviz.engine.external import is_external
 from attnviz.exports import archive
 from attnviz.exports.formats import FORMATS, PROGRAMS, ExportTarget, export
@@ -104,3 +105,15 @@ def test_numpy_opens_what_was_saved(tmp_path: Path) -> None:
     trace.save(tmp_path / "out.npz")
     with np.load(io.BytesIO((tmp_path / "out.npz").read_bytes())) as held:
         np.testing.assert_array_equal(held["layer1.weights"], trace["weights"].array)
+
+
+def test_files_carry_what_was_learned_bit_for_bit() -> None:
+    config = TASKS["recall"].config(learn_steps=40)
+    trace, layers = run(config), learn(config).at(40)
+    drawn = run(TASKS["recall"].config(learn_steps=0))
+    held, told = np.load(io.BytesIO(bytes(export("npz", trace)))), json.loads(export("json", trace))
+    for n, learned in enumerate(layers):
+        for name, array in learned.items():
+            place = f"layer{n}.{name}"
+            assert np.asarray(told[place]).tobytes() == held[place].tobytes() == array.tobytes()
+            assert (array != drawn.layers[n][name].array).any(), "learned, and not as drawn"
