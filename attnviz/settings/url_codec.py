@@ -1,7 +1,8 @@
 """Settings records <-> the address of the page, and the same as a file.
 
 An address holds stable names and never labels, only what differs from the default, and the version of its meaning.
-Reading one never raises: what can be used is used, and every change made to it is said in one plain sentence.
+Reading one never raises: what can be used is used, and every change made to it is said in one plain sentence, which no
+library of forms or settings does.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tables of numbers as text: rows between tabs, semicolons, commas or spaces, with headings or without.
 
 Semicolons come from spreadsheets that write decimals with a comma. Nothing is guessed that could be read in two ways.
-A fault is said with its place, counted from 1.
+A fault is said with its place, counted from 1; `pandas.read_csv` guesses, and names no place.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ Python computes on one processor at a time. If thirty visitors move at once and 
 waits until nearly the end; one after the other, half of them wait half as long, and changing between threads costs
 nothing. A run that takes long is passed by. Of those that need much memory there is one at a time, however long it
 takes, as together they would not fit into the memory of a small host; whoever waits for that has no turn meanwhile.
+The limiters of anyio and threading know no run that is passed by.
 """
 
 from __future__ import annotations
