@@ -158,7 +158,7 @@ def test_what_comes_with_the_package_is_shown_without_learning(monkeypatch: pyte
     monkeypatch.setattr(Trainer, "advance", lambda self: pytest.fail("something is learned"))
     at = learning("induction")
     assert clean(at)
-    assert "In 200 sentences drawn anew, 100 % of the words are right" in said(at)
+    assert "In 200 sentences drawn anew: 100 % of the words right" in said(at)
     with pytest.raises(pytest.fail.Exception):
         learn(TASKS["induction"].config(seed=1))
     films._LEARNERS.clear()
@@ -225,7 +225,7 @@ def test_an_own_setting_is_handed_to_the_browser(monkeypatch: pytest.MonkeyPatch
     at.session_state[learner._FILMS] = {job.config: exchange.ReceivedFrames(found, job)}
     at.run()
     assert clean(at)
-    assert "50 % of the words are right, and 25 % of the weight" in said(at)
+    assert "50 % of the words right, 25 % of the weight" in said(at)
     np.testing.assert_allclose(maps(at)[0], 1 / 8)
 
 
