@@ -21,6 +21,7 @@ from attnviz.engine.records.step_specs import STEPS
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.lessons.lesson import Question
 from attnviz.pictures.stage_record import Stage
+from attnviz.settings.counting import index_of
 from attnviz.settings.language import Words
 from attnviz.text.number_format import short
 
@@ -64,7 +65,7 @@ class Printed:
     def name(self, trace: Trace, step: str, numbers: str) -> None:
         """Note a cell that a text names, by its layer and place, counted from 1 and parted by points."""
         if step not in trace.around:
-            layer, *at = (int(number) - 1 for number in numbers.split(".")[1:])
+            layer, *at = (index_of(int(number)) for number in numbers.split(".")[1:])
             self.named.add((trace.config, layer, place(step), tuple(at)))
 
     def ask(self, question: Question, trace: Trace, own: Trace | None, number: Callable[[float], str]) -> None:
@@ -75,7 +76,7 @@ class Printed:
             return  # the sheet says that it has no answer
         at = place(found.hides) if found.hides else ANYWHERE
         values = [found.value] if found.form == "number" else []
-        layer = question.at.get("layer", 1) - 1
+        layer = index_of(question.at.get("layer", 1))
         weights = trace.layers[layer]["weights"]
         values += weights.array[blanks.questioned(trace, layer, weights, [question])].tolist()
         for text in (each for value in values for each in (number(value), short(value))):

@@ -386,7 +386,7 @@ def test_a_slide_opens_in_explore_with_its_setting_and_place() -> None:
     records, problems = url_codec.decode({name: at.query_params[name] for name in at.query_params}, Config, Selection)
     assert problems == []
     assert records[0] == LESSONS["causal"].config
-    assert (records[1].page, records[1].query, records[1].key) == ("explore", 1, 1)
+    assert (records[1].page, records[1].query, records[1].key) == ("explore", 0, 0)
 
 
 @pytest.mark.parametrize("name", LESSONS)
