@@ -83,7 +83,7 @@ def _of_some_rows(P: Array, tokens: Sequence[str]) -> dict[str, Array]:
     found = {}
     P = statistics.shares(P)
     for name, meets in (("same", same_word(tokens)), ("article", article_to_noun(tokens))):
-        rows = meets.any(axis=-1)
+        rows = np.asarray(meets.any(axis=-1))
         if rows.any():
             given = np.where(meets, P, 0.0).sum(axis=-1)
             others = np.nan_to_num(statistics.mean_over_rows(np.where(rows[:, None], np.nan, P).swapaxes(-1, -2)))

@@ -25,7 +25,7 @@ from attnviz.models.arrays import Arrays
 from attnviz.models.families import family_of
 from attnviz.models.kept import RUNS, Kept, StepsLater
 from attnviz.models.run_record import RunRecord
-from attnviz.models.safetensors import Tensors
+from attnviz.models.safetensors import Tensors, missing
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, current_language, translate
@@ -89,9 +89,10 @@ class Model:
         parts = {"tokens": family.tokens, "positions": family.positions, "types": family.types}
         self._tables = {part: arrays.table(part, name) for part, name in parts.items() if name}
         self._norm = arrays.norm(family.norm, "e", self.shape.d_model)
+        if family.norm and "c_e" not in self._norm:
+            raise missing(f"{family.norm}.bias")
         self._final = arrays.norm(family.final, "f", self.shape.d_model)
         self._head = arrays.head(config) if self.shape.causal else None
-        self._cap = config.get("final_logit_softcapping")
         self._check_tables()
         self._anatomy = Anatomy(
             tuple(places for _, places in each), arrays.places, self.shape.frequencies, self.shape.windows,
@@ -270,7 +271,7 @@ class Model:
         inputs.append(last["ff_added"].array[row])
         gain, added = self._final.get("g_f"), self._final.get("c_f")
         H = np.stack(inputs) if gain is None else forward.normed(np.stack(inputs), self.shape, gain, added)
-        found = next_words.most_likely(next_words.logits(H, self._head, float(self._cap or 0.0)), most)
+        found = next_words.most_likely(next_words.logits(H, self._head, self.shape.logits_softcap), most)
         piece = getattr(self.tokenise, "piece", "#{}".format)
         return [[(piece(word.number), word.share) for word in words] for words in found]
 

@@ -45,6 +45,7 @@ class Shape:
     frequencies  the angle of RoPE a position for each pair of columns, None without RoPE
     gain         what is added to every stored gain
     parallel     whether the feed-forward block reads what attention read
+    logits_softcap  what squeezes the logits of next words, 0 for nothing
     """
 
     n_layers: int
@@ -68,6 +69,7 @@ class Shape:
     first_position: int = 0
     gain: float = 0.0
     parallel: bool = False
+    logits_softcap: float = 0.0
 
 
 def _shown(value: Any) -> str:
@@ -140,7 +142,10 @@ def bert(facts: Facts, **other: str) -> Shape:
 
 
 def roberta(facts: Facts) -> Shape:
-    shape, first = bert(facts), int(facts.get("pad_token_id", 1)) + 1
+    shape, pad = bert(facts), facts.get("pad_token_id", 1)
+    if type(pad) is not int or not 0 <= pad < LARGEST["width"]:
+        raise facts.odd("pad_token_id", pad, "a number from 0 on")
+    first = pad + 1
     return replace(shape, first_position=first, n_positions=(shape.n_positions or first + 1) - first)
 
 
@@ -220,6 +225,8 @@ def gemma2(facts: Facts) -> Shape:
     facts.only("use_bidirectional_attention", None, False)
     own = {"place": "both", "gain": 1.0, "embedding_factor": math.sqrt(facts.size("hidden_size"))}
     scale = facts.number("query_pre_attn_scalar", 256.0) ** -0.5
+    if facts.get("final_logit_softcapping", 0.0):
+        own["logits_softcap"] = facts.number("final_logit_softcapping")
     return llama(facts, softcap=facts.number("attn_logit_softcapping") if cap else 0.0, scale=scale, **own)
 
 

@@ -95,7 +95,7 @@ def read(folder: Path) -> Callable[[str], tuple[list[int], list[str]]]:
     if whole.is_file():
         try:
             return _whole(json_file(whole), whole)
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise _broken(error, whole) from None
     if pieces.is_file():
         return _of_lines(folder, _text(pieces).split("\n"))
@@ -187,7 +187,10 @@ def _of_library(path: Path, kind: str) -> Callable[[str], tuple[list[int], list[
         from tokenizers import Tokenizer
     except ImportError:
         raise ConfigError(FAULTS["kind"].format(kind=shorten(str(kind)))) from None
-    made = Tokenizer.from_file(str(path))
+    try:
+        made = Tokenizer.from_file(str(path))
+    except Exception as error:  # the package raises nothing more special
+        raise _broken(error, path) from None
     made.no_padding()
     made.no_truncation()
 

@@ -27,8 +27,8 @@ def test_the_words_after_the_last_layer_are_those_of_the_model(name: str) -> Non
     tensors = Tensors(FOLDER / name)
     table = tensors["lm_head.weight"] if "lm_head.weight" in tensors else made._tables["tokens"]
     row = trace["final_normed"].array[2] @ np.asarray(table, dtype=float).T
-    if made._cap:
-        row = made._cap * np.tanh(row / made._cap)
+    if made.shape.logits_softcap:
+        row = made.shape.logits_softcap * np.tanh(row / made.shape.logits_softcap)
     shares = np.exp(row - row.max()) / np.exp(row - row.max()).sum()
     best = np.argsort(-shares, kind="stable")[:4]
     assert [share for _, share in found[-1]] == pytest.approx(shares[best].tolist())

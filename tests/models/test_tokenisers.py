@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from attnviz import ConfigError
+from attnviz import ConfigError, load
 from attnviz.models import tokeniser
 from attnviz.models.byte_pairs import GPT_2, LLAMA_3, QWEN, BytePairs, cut
 from attnviz.models.wordpiece import WordPiece
@@ -160,3 +161,36 @@ def test_tokens_that_a_vocabulary_does_not_have_are_counted() -> None:
     assert trace.query_tokens.count("[UNK]") == 2
     assert trace.notes == ("2 of the tokens stand as [UNK]: the model's vocabulary does not have them.",)
     assert model("bert")("the cat [MASK]").notes == ()
+
+
+BROKEN = {
+    "pad_token_id": ("roberta", "config.json", ["pad_token_id"], "x"),
+    "softcap": ("gemma2", "config.json", ["final_logit_softcapping"], [1]),
+    "framing": ("roberta", "tokenizer.json", ["post_processor", "sep"], []),
+    "library": ("qwen3", "tokenizer.json", ["model", "dropout"], -1),
+}
+
+
+@pytest.mark.parametrize(("name", "file", "path", "value"), BROKEN.values(), ids=BROKEN)
+def test_a_value_that_cannot_be_ends_in_a_sentence_at_the_start(
+    name: str, file: str, path: list[str], value: object, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(FOLDER / name, tmp_path / name)
+    spec = json.loads((folder / file).read_text(encoding="utf-8"))
+    inside = spec
+    for part in path[:-1]:
+        inside = inside[part]
+    inside[path[-1]] = value
+    (folder / file).write_text(json.dumps(spec), encoding="utf-8")
+    with pytest.raises(ConfigError):
+        load(folder)
+
+
+def test_a_norm_without_what_it_adds_is_refused_at_the_start(tmp_path: Path) -> None:
+    folder = shutil.copytree(FOLDER / "bert", tmp_path / "bert")
+    weights = folder / "model.safetensors"
+    whole = weights.read_bytes()
+    assert b"embeddings.LayerNorm.bias" in whole
+    weights.write_bytes(whole.replace(b"embeddings.LayerNorm.bias", b"embeddings.LayerNorm.biaz", 1))
+    with pytest.raises(ConfigError, match=r"no array .embeddings\.LayerNorm\.bias"):
+        load(folder)
