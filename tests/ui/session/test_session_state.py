@@ -172,20 +172,20 @@ def adopting() -> None:
     from attnviz.ui.session.selection import Selection
 
     (look,), problems = session_state.read(Selection)
-    opened = dataclasses.replace(look, layer=5)
+    opened = dataclasses.replace(look, trial_d_k=5)
     st.button("Open", on_click=session_state.adopt, args=(opened,), kwargs={"problems": ["Said."]})
-    look = widgets.draw(look, "layer")
+    look = widgets.draw(look, "trial_d_k")
     session_state.write(look)
-    st.text(f"{look.layer} {problems}")
+    st.text(f"{look.trial_d_k} {problems}")
 
 
 def test_a_file_or_a_lesson_is_adopted_by_session_widgets_and_address() -> None:
     page = run(AppTest.from_function(adopting))
-    page.slider(key="layer").set_value(2)
+    page.slider(key="trial_d_k").set_value(2)
     run(page).button[0].click()
     assert run(page).text[0].value == "5 ['Said.']"
-    assert page.slider(key="layer").value == 5
-    assert page.query_params == {"v": "1", "layer": "5"}
+    assert page.slider(key="trial_d_k").value == 5
+    assert page.query_params == {"v": "1", "trial_d_k": "5"}
 
 
 def test_streamlit_still_says_which_runs_the_history_of_the_browser_asked_for() -> None:
