@@ -33,6 +33,8 @@ def choose(page: Any, row: int, column: int) -> None:
     box = grid.bounding_box()
     width = (box["width"] - 60) / 4
     page.mouse.click(box["x"] + 60 + width * (column + 0.5), box["y"] + 36 + 35 * (row + 0.5))
+    chosen = f"#glide-cell-{column + 1}-{row}[aria-selected=true]"  # the first column is that of the names
+    page.locator(f"[data-testid=stDataFrame] canvas {chosen}").wait_for(state="attached")
 
 
 def enter(page: Any, number: str) -> None:
