@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.arithmetic import file_places
+from attnviz.arithmetic import tensor_slices
 from attnviz.arrays import Array
 from attnviz.engine.records.pretrained import anatomy_of
 from attnviz.engine.records.trace import Step, Trace, result_of
@@ -124,8 +124,8 @@ def _of(
 
 def _sources(trace: Trace, layer: int, names: tuple[str, ...], column: int, head: int) -> tuple[str, ...]:
     known, steps = anatomy_of(trace.config), trace.layers[layer]
-    found = [(known.place(layer, name), steps[name].symbol) for name in names if name in steps]
-    return tuple(file_places.column(at, symbol, column, head) for at, symbol in found if at is not None)
+    found = [(known.slice_of(layer, name), steps[name].symbol) for name in names if name in steps]
+    return tuple(tensor_slices.column(at, symbol, column, head) for at, symbol in found if at is not None)
 
 
 def _read(trace: Trace, layer: int, what: str) -> tuple[str, Array]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.arithmetic import file_places
+from attnviz.arithmetic import tensor_slices
 from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.arithmetic.latex_numbers import VERTICAL_DOTS, chain, shown_entries
 from attnviz.arithmetic.line import Derivation, Equation, MatVec, Result, dimension
@@ -208,5 +208,5 @@ def _sources(place: CellPosition, parts: Sequence[tuple[str, str, int]]) -> str:
     parts  of each parameter its name in the trace, its symbol and the head
     """
     known = anatomy_of(place.config)
-    found = [(known.place(place.layer, name), symbol, head) for name, symbol, head in parts]
-    return " ".join(file_places.columns(at, symbol, head) for at, symbol, head in found if at is not None)
+    found = [(known.slice_of(place.layer, name), symbol, head) for name, symbol, head in parts]
+    return " ".join(tensor_slices.columns(at, symbol, head) for at, symbol, head in found if at is not None)

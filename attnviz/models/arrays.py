@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.records.anatomy import FilePlace
+from attnviz.engine.records.anatomy import TensorSlice
 from attnviz.models.families import Family
 from attnviz.models.safetensors import Tensors, shaped
 from attnviz.models.shapes import Shape
@@ -29,12 +29,12 @@ class Arrays:
 
     def __init__(self, tensors: Mapping[str, Array], family: Family, shape: Shape) -> None:
         self._tensors, self._family, self._shape = tensors, family, shape
-        self.places: dict[str, FilePlace] = {}
+        self.slices: dict[str, TensorSlice] = {}
         self._base = family.base if any(name.startswith(family.base) for name in tensors) else ""
 
     def _place(self, symbol: str, tensor: str, axis: str, **more: float) -> None:
         file = self._tensors.file(tensor) if isinstance(self._tensors, Tensors) else ""
-        self.places[symbol] = FilePlace(tensor, axis, file, **more)  # type: ignore[arg-type]
+        self.slices[symbol] = TensorSlice(tensor, axis, file, **more)  # type: ignore[arg-type]
 
     def table(self, part: str, name: str) -> Array:
         """Return a table of vectors, a row a token or a position."""
@@ -66,7 +66,7 @@ class Arrays:
 
     def layer(self, i: int) -> dict[str, Array]:
         """Return every matrix, bias and gain of a layer."""
-        self.places = {}
+        self.slices = {}
         shape, names = self._shape, self._family.names
         at = names.layer.format(i=i)
         d, joined = shape.d_model, shape.n_heads * shape.d_head
@@ -106,7 +106,7 @@ class Arrays:
         ):
             block = self._block(at + name, letter, shape.d_model, n * shape.d_head)
             found |= {key: _by_head(array, (n, shape.d_head)) for key, array in block.items()}
-            self.places |= {key: replace(self.places[key], stride=shape.d_head) for key in block}
+            self.slices |= {key: replace(self.slices[key], stride=shape.d_head) for key in block}
         return found
 
     def _fused(self, at: str) -> dict[str, Array]:
@@ -118,11 +118,11 @@ class Arrays:
         apart, stride = (shape.d_head, 3 * shape.d_head) if by_head else (shape.n_heads * shape.d_head, shape.d_head)
         found = {}
         for key, array in block.items():
-            parts, place = array.reshape(*array.shape[:-1], *sizes), self.places.pop(key)
+            parts, whole = array.reshape(*array.shape[:-1], *sizes), self.slices.pop(key)
             for number, letter in enumerate("qkv"):
                 part = parts[..., number, :] if by_head else parts[..., number, :, :]
                 found[f"{key}{letter}"] = part if part.ndim == 2 else part.transpose(1, 0, 2)
-                self.places[f"{key}{letter}"] = replace(place, first=number * apart, stride=stride)
+                self.slices[f"{key}{letter}"] = replace(whole, first=number * apart, stride=stride)
         return found
 
 

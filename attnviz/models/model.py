@@ -83,9 +83,9 @@ class Model:
         family, self.shape = family_of(config)
         self.family = str(config["model_type"])
         arrays = Arrays(tensors, family, self.shape)
-        each = [(arrays.layer(i), arrays.places) for i in range(self.shape.n_layers)]
+        each = [(arrays.layer(i), arrays.slices) for i in range(self.shape.n_layers)]
         self._layers = [layer for layer, _ in each]
-        arrays.places = {}
+        arrays.slices = {}
         parts = {"tokens": family.tokens, "positions": family.positions, "types": family.types}
         self._tables = {part: arrays.table(part, name) for part, name in parts.items() if name}
         self._norm = arrays.norm(family.norm, "e", self.shape.d_model)
@@ -95,7 +95,7 @@ class Model:
         self._head = arrays.head(config) if self.shape.causal else None
         self._check_tables()
         self._anatomy = Anatomy(
-            tuple(places for _, places in each), arrays.places, self.shape.frequencies, self.shape.windows,
+            tuple(slices for _, slices in each), arrays.slices, self.shape.frequencies, self.shape.windows,
             self.shape.eps, self.shape.norm == "layer",
         )  # fmt: skip
 

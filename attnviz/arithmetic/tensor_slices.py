@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.engine.records.anatomy import FilePlace
+from attnviz.engine.records.anatomy import TensorSlice
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 
@@ -18,10 +18,10 @@ WORDS = Words(
 )
 
 
-def columns(at: FilePlace, symbol: str, head: int = 0) -> str:
+def columns(at: TensorSlice, symbol: str, head: int = 0) -> str:
     """Say where the columns of a matrix of a head lie, or the entries of a vector.
 
-    >>> columns(FilePlace("query.weight", "row", "model.safetensors", stride=32), "W_Q", head=2)
+    >>> columns(TensorSlice("query.weight", "row", "model.safetensors", stride=32), "W_Q", head=2)
     'Column d = 1, 2 … of W_Q is query.weight[63 + d] in model.safetensors.'
     """
     n = at.number(-1, head)
@@ -30,17 +30,17 @@ def columns(at: FilePlace, symbol: str, head: int = 0) -> str:
     return WORDS["entries" if at.axis == "entry" else "columns"].format(symbol=symbol, place=place, **_more(at))
 
 
-def column(at: FilePlace, symbol: str, column: int, head: int = 0) -> str:
+def column(at: TensorSlice, symbol: str, column: int, head: int = 0) -> str:
     """Say where one column, counted from 0, lies, or one entry of a vector.
 
-    >>> column(FilePlace("query.weight", "row", "model.safetensors", stride=32), "W_Q", 5, head=2)
+    >>> column(TensorSlice("query.weight", "row", "model.safetensors", stride=32), "W_Q", 5, head=2)
     'Column 6 of W_Q is query.weight[69] in model.safetensors.'
     """
     which = "entry" if at.axis == "entry" else "one"
     return WORDS[which].format(d=ordinal(column), symbol=symbol, place=at.at(column, head), **_more(at))
 
 
-def _more(at: FilePlace) -> dict[str, str]:
+def _more(at: TensorSlice) -> dict[str, str]:
     return {
         "plus": WORDS["plus"].format(plus=at.plus) if at.plus else "",
         "file": WORDS["file"].format(file=at.file) if at.file else "",

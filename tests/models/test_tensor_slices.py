@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from attnviz.arithmetic.cell import derive
-from attnviz.arithmetic.file_places import column
 from attnviz.arithmetic.products import offered, products
-from attnviz.engine.records.anatomy import FilePlace
+from attnviz.arithmetic.tensor_slices import column
+from attnviz.engine.records.anatomy import TensorSlice
 from attnviz.engine.records.pretrained import anatomy_of
 from attnviz.models.safetensors import Tensors
 from tests.small_models import FOLDER, NAMES, model
@@ -16,7 +16,7 @@ from tests.small_models import FOLDER, NAMES, model
 WORDS = "the king and the queen saw a dog and a cat"
 
 
-def in_file(tensors: Tensors, place: FilePlace, d: int, head: int) -> np.ndarray:
+def in_file(tensors: Tensors, place: TensorSlice, d: int, head: int) -> np.ndarray:
     tensor = np.asarray(tensors[place.tensor], dtype=float)
     n = place.number(d, head)
     return (tensor[:, n] if place.axis == "column" else tensor[n]) + place.plus
@@ -29,7 +29,7 @@ def test_each_column_is_where_it_is_said_to_be(name: str) -> None:
         parameters = [each for each in steps if each.startswith(("w_", "b_", "g_", "c_")) and not each.endswith("_f")]
         assert {"w_q", "w_k", "w_v", "w_o", "w_1", "w_2"} <= {*parameters}
         for parameter in parameters:
-            place = anatomy_of(trace.config).place(layer, parameter)
+            place = anatomy_of(trace.config).slice_of(layer, parameter)
             assert place is not None, parameter
             array = steps[parameter].array
             by_head = steps[parameter].axes[0].endswith("head")
@@ -42,7 +42,7 @@ def test_each_column_is_where_it_is_said_to_be(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_tokens_and_positions_are_rows_of_their_tables(name: str) -> None:
     trace, tensors = model(name)(WORDS), Tensors(FOLDER / name)
-    place = anatomy_of(trace.config).place(None, "tokens")
+    place = anatomy_of(trace.config).slice_of(None, "tokens")
     assert place is not None
     table = np.asarray(tensors[place.tensor], dtype=float) * model(name).shape.embedding_factor
     np.testing.assert_array_equal(table[list(trace.token_ids)], trace["token_embeddings"].array)
@@ -50,7 +50,7 @@ def test_tokens_and_positions_are_rows_of_their_tables(name: str) -> None:
 
 def test_a_place_is_written_as_numpy_writes_it() -> None:
     trace = model("gpt2")(WORDS)
-    place = anatomy_of(trace.config).place(1, "w_k")
+    place = anatomy_of(trace.config).slice_of(1, "w_k")
     assert place is not None
     width = trace.config.key_widths()[0]
     n = trace.config.n_heads * width + 1 * width + 2
