@@ -118,7 +118,7 @@ def _page() -> None:
     notes = st.container()
     with notes:
         notice(*problems, *(faults if selection.page == "assign" else ()))
-        config, trace = _run(name, draft, saved) if shown.of_setting else (draft, None)
+        config, trace = _run(name, draft, saved, lines) if shown.of_setting else (draft, None)
         typed.explain(lines, draft, trace)
         selection = _notes(name, trace, selection)
 
@@ -180,7 +180,7 @@ def _controls(
         return widgets.fitting(draft), files if files.open else None, lines
 
 
-def _run(name: str, draft: Config, saved: Config) -> tuple[Config, Trace | None]:
+def _run(name: str, draft: Config, saved: Config, lines: dict[str, DeltaGenerator]) -> tuple[Config, Trace | None]:
     """Return the setting that could be run, the visitor's or else the last one, and its run; says what is to be mended.
 
     A setting that is too large for this host stays what it is, and has no run.
@@ -194,6 +194,7 @@ def _run(name: str, draft: Config, saved: Config) -> tuple[Config, Trace | None]
         trace = _admitted(name, saved)
     except ConfigError:
         notice(fault, WORDS["nothing_drawn"], kind="fault")
+        typed.explain(lines, draft, None)
         st.stop()
     notice(fault, WORDS["still_shown"], kind="fault")
     return saved, trace

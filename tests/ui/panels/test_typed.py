@@ -94,3 +94,7 @@ def test_it_is_said_in_german() -> None:
         assert all(translate(each) for each in LABELS.english.values())
     finally:
         set_language("en")
+
+
+def test_a_link_whose_line_cannot_be_read_shows_where_below_the_field() -> None:
+    assert "^" in below(opened(score="formula", score_formula="sum(q*k) norm(q)"))
