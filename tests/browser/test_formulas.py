@@ -24,6 +24,9 @@ CUT = """() => [...document.querySelectorAll(".stMain .base, .stSidebar .base")]
 }).map(part => part.textContent)"""
 """Parts of formulas beyond the edge of their room, unless it scrolls and fades there."""
 
+LAID_OUT = ".stMain .st-key-all-lines .stMarkdown { content-visibility: visible !important; }"
+"""All formulas as they are once scrolled to; before that, a browser works out neither masks nor animations."""
+
 
 def cell(new_page: Callable[..., Any], app: Any, width: int, query: str) -> Any:
     """The page of one cell with all its formulas opened."""
@@ -32,6 +35,7 @@ def cell(new_page: Callable[..., Any], app: Any, width: int, query: str) -> Any:
     page.wait_for_selector(".st-key-part-output .katex")
     page.locator(".st-key-part-vectors summary").click()
     page.locator(".st-key-part-vectors .katex").first.wait_for(state="visible")
+    page.add_style_tag(content=LAID_OUT)
     page.evaluate(QUIET)
     return page
 
