@@ -58,7 +58,7 @@ Items = Mapping[str, Field[Any]]
 def encode(*records: object, every: bool = False) -> dict[str, str]:
     """Return the records as an address: the version, and what differs from the default, or `every` setting."""
     query: dict[str, str] = {}
-    for record in map(chosen, records):
+    for record in (getattr(record, "chosen", record) for record in records):
         for item in settings(record):
             value = getattr(record, item.name)
             if isinstance(item.metadata["kind"], Changes):
@@ -66,11 +66,6 @@ def encode(*records: object, every: bool = False) -> dict[str, str]:
             elif every or value != default(item):
                 query[item.name] = _written(item, value)
     return {VERSION: str(1 + len(MIGRATIONS)), **query}
-
-
-def chosen(record: Any) -> Any:
-    """Return a record as it was chosen, where what it was made into is another."""
-    return getattr(record, "chosen", record)
 
 
 def labels(*classes: type[Any]) -> dict[str, str]:

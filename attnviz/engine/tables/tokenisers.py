@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
 
 from attnviz.settings.rows import Choice, table
 
@@ -117,7 +116,6 @@ def _special(text: str) -> Iterator[tuple[str, bool]]:
         text = text[start + len(token) :]
 
 
-@lru_cache(maxsize=16)  # a run reads its sentence several times
 def words(text: str) -> tuple[str, ...]:
     """Words, and every other sign by itself; an apostrophe inside a word belongs to it.
 

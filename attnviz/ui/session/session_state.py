@@ -21,7 +21,6 @@ from attnviz.settings.language import Words
 from attnviz.ui.session import browser_history, locale, widget_values
 
 _SAVED = "_address"
-_RECORDS = "_records"
 _PROBLEMS = "_problems"
 _UPLOAD = "_upload"
 _UNHEARD = "_unheard"
@@ -49,7 +48,7 @@ def read(
         browser_history.arrived()  # or it has gone on: an address that was on its way came after Back
     if not first and not navigated:
         _reconcile_widgets()
-        return _saved_records(*classes), st.session_state[_PROBLEMS]
+        return url_codec.decode(st.session_state[_SAVED], *classes)[0], st.session_state[_PROBLEMS]
     query: dict[str, Any] = {**_shown_query()}
     ours = {*url_codec.labels(*classes), *url_codec.RESERVED} - {*beside}
     if opening and not any(name in query for name in ours):
@@ -182,22 +181,9 @@ def _same(query: dict[str, str], ours: dict[str, str], *classes: type[Any]) -> b
 
 
 def _save(records: tuple[object, ...], problems: Iterable[str], address: dict[str, str] | None = None) -> None:
-    """Keep the records as an address, `address` if it is known already: it outlives a reload of their code.
-
-    Beside it stand the records themselves, so that the next run need not read it.
-    """
-    address = url_codec.encode(*records) if address is None else address
-    st.session_state[_SAVED] = address
-    st.session_state[_RECORDS] = address, tuple(url_codec.chosen(record) for record in records)
+    """Keep the records as an address, `address` if it is known already: it outlives a reload of their code."""
+    st.session_state[_SAVED] = url_codec.encode(*records) if address is None else address
     st.session_state[_PROBLEMS] = list(problems)
-
-
-def _saved_records(*classes: type[Any]) -> tuple[Any, ...]:
-    """Return the records of the saved address: those saved with it, unless they or their classes are others."""
-    address, records = st.session_state.get(_RECORDS, (None, ()))
-    if address == st.session_state[_SAVED] and tuple(map(type, records)) == classes:
-        return tuple(records)
-    return url_codec.decode(st.session_state[_SAVED], *classes)[0]
 
 
 def _shown_query() -> dict[str, list[str]]:
