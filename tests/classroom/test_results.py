@@ -95,6 +95,16 @@ def test_a_table_with_commas_has_points_in_its_numbers() -> None:
     assert "points" not in row
 
 
+def test_a_table_of_a_platform_comes_back_for_a_spreadsheet_of_another_country() -> None:
+    table = submissions.from_text(f"name,code\nAda,{code('Ada')}")
+    (row,) = rows(results.csv_text(table, TASK, marked(table), (), "semicolon"), ";")
+    assert "," in row["1"]
+    table = submissions.from_text(f"Name;Code\nAda;{code('Ada')}")
+    (row,) = rows(results.csv_text(table, TASK, marked(table), (), "comma"), ",")
+    assert "." in row["1"]
+    assert row["Name"] == "Ada"
+
+
 def test_pasted_lines_come_back_as_the_language_writes_tables() -> None:
     table = submissions.from_text(f"Ada {code('Ada')}")
     assert rows(results.csv_text(table, TASK, marked(table), ()), ",")[0]["code handed in"] == code("Ada")

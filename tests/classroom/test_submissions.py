@@ -59,11 +59,17 @@ def test_a_class_list_is_read_in_the_encodings_of_spreadsheets(encoding: str, se
         (
             "Student,ID,SIS User ID,SIS Login ID,Section,Code",
             '"Müller, Zoë",7,0042,zm,A,{}',
-            ["Müller, Zoë", "zm", "7"],
+            ["Müller, Zoë", "Zoë Müller", "zm", "7"],
         ),
         ("Vollständiger Name\tE-Mail-Adresse\tTexteingabe online", "Zoë Müller\tz@x\t<p>{}</p>", ["Zoë Müller", "z@x"]),
         ("Matrikelnr.;Code", "42;{}", ["42", "0042", "0000000042"]),
         ("Name;Mark;Remark", "Zoë;1;{}", ["Zoë"]),
+        ("Name;Code", "Zoë Müller (0042);{}", ["Zoë Müller", "0042"]),
+        ("Name;Code", "Weiß Jörg Alexander;{}", ["Jörg Alexander Weiß"]),
+        ("Timestamp,Email Address,Your name,Your code", "1 May,z@x,Zoë Müller,{}", ["z@x", "Zoë Müller"]),
+        ("Zeitstempel,Wie heißt du?,Code aus der Aufgabe", '1.5.2026,"Müller, Zoë",{}', ["Zoë Müller"]),
+        ("ID;Startzeit;E-Mail;Name;Dein Name;Code", "1;9:00;anonymous;;Zoë Müller;{}", ["Zoë Müller"]),
+        ("name,id,sis_id,attempt,77: Paste your code,1.0,score", "Zoë Müller,9,0042,1,{},1.0,1.0", ["Zoë Müller"]),
     ],
 )
 def test_headings_of_learning_platforms_say_which_column_is_which(head: str, row: str, names: list[str]) -> None:
@@ -73,8 +79,27 @@ def test_headings_of_learning_platforms_say_which_column_is_which(head: str, row
 
 
 def test_a_row_of_a_gradebook_that_is_no_student_is_left_out() -> None:
-    text = f'Student,ID,Code\n    Points Possible,,\n"Müller, Zoë",7,{ONE}\n'
+    text = f'Student,ID,Code\n    Points Possible,,\n"Müller, Zoë",7,{ONE}\n"Student, Test",,\nGesamtdurchschnitt,,\n'
     assert pairs(submissions.from_text(text)) == [("Müller, Zoë", ONE)]
+
+
+@pytest.mark.parametrize(
+    "cell", ["{}", "<p>{}</p>", '<p dir="ltr">{}&nbsp;<br></p>', "<p>{}<br></p><p></p>", "\xa0{}\u200b"]
+)
+def test_a_code_is_found_in_what_an_editor_puts_around_it(cell: str) -> None:
+    for code in (ONE, ONE.replace("-", "\u2011"), ONE.replace("-", "\u2212\xad")):
+        (entry,) = submissions.from_text(f"Vollständiger Name,Texteingabe online\nZoë,{cell.format(code)}").entries
+        assert answer_codes.without_checksum(entry.code) == answer_codes.without_checksum(ONE)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_end_as_any_spreadsheet_ends_them(end: str) -> None:
+    text = end.join(["Name,Code", *(",".join(each) for each in UMLAUTS), ""])
+    assert pairs(submissions.from_file(text.encode())) == UMLAUTS
+
+
+def test_a_first_line_with_a_code_is_no_heading() -> None:
+    assert pairs(submissions.from_text(f"Zip Code,{ONE}\nBob,{TWO}")) == [("Zip Code", ONE), ("Bob", TWO)]
 
 
 def test_one_bad_row_stops_no_other() -> None:

@@ -21,7 +21,9 @@ WEIGHTS = (5, 7)
 GROUP = 4
 LONGEST = 8_000
 _HALF = BASE // 2
-_BETWEEN = dict.fromkeys(map(ord, " \t\r\n-–—.·_"))
+_BETWEEN = dict.fromkeys(map(ord, " \t\r\n-–—.·_\xad\xa0\u2009\u200b\u2010\u2011\u2012\u202f\u2060\u2212\ufeff"))
+"""Also the hyphens and spaces that editors put in place of those that were typed."""
+
 
 FAULTS = Words(
     {

@@ -25,6 +25,9 @@ MOST_POINTS = 100.0
 DECIMAL_COMMA = ("de",)
 """Languages in which a spreadsheet expects a comma in numbers, and so a semicolon between cells."""
 
+DIALECTS: dict[str, tuple[str, bool]] = {"came": ("", False), "semicolon": (";", True), "comma": (",", False)}
+"""The separator of a table to save and whether its numbers have a comma; of the first, those of the table that came."""
+
 WORDS = Words(
     {
         "name": "name",
@@ -75,14 +78,24 @@ def counted(found: Sequence[GradedSubmission]) -> list[GradedSubmission]:
     return [each for each in only_last(found) if not each.problem and not each.note]
 
 
-def csv_text(table: Table, task: Assignment, found: Sequence[GradedSubmission], points: Sequence[float]) -> str:
+def csv_text(
+    table: Table,
+    task: Assignment,
+    found: Sequence[GradedSubmission],
+    points: Sequence[float],
+    dialect: str = "came",
+) -> str:
     """Return the table that came in with the columns of `grading.table` after its own, a row for each row.
 
     Cells that a spreadsheet would take for formulas get an apostrophe; numbers have the decimal sign that goes with
     the separator. A mark at the start tells the encoding to spreadsheets.
+
+    dialect  a row of DIALECTS: a platform wants its own back, and a spreadsheet that of its country
     """
-    separator = table.separator or (";" if current_language() in DECIMAL_COMMA else ",")
-    has_comma = separator == ";" or (separator == "\t" and current_language() in DECIMAL_COMMA)
+    separator, has_comma = DIALECTS[dialect]
+    if not separator:
+        separator = table.separator or (";" if current_language() in DECIMAL_COMMA else ",")
+        has_comma = separator == ";" or (separator == "\t" and current_language() in DECIMAL_COMMA)
     graded = grading.table(task, only_last(found), points)
     head = list(table.head) if table.head else [WORDS["name"], WORDS["code"]]
     width = max([len(head), *(len(entry.cells) for entry in table.entries)])

@@ -7,14 +7,13 @@ its columns are called are found out. No row stops the others: one without a nam
 from __future__ import annotations
 
 import csv
+import html
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
 
-from attnviz.classroom.marking import answer_codes
-from attnviz.exports.tables import FORMULA_STARTS
+from attnviz.classroom.marking import answer_codes, student_names
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.settings.plain_text import clean
@@ -22,12 +21,7 @@ from attnviz.uploads import read_files
 
 MOST = 500
 LARGEST = 500_000
-LONGEST_NAME = 400
-LONGEST_TYPED = 80
-"""As many signs as a student can type for a name."""
-
 LONGEST_CODE = 12_000
-LONGEST_NUMBER = 10
 SEPARATORS = "\t;,"
 
 FIRST = ("first name", "firstname", "given name", "given names", "forename", "vorname", "vornamen")
@@ -68,7 +62,10 @@ CODE = (
 )
 """The headings of columns that are known, in small letters; a number after one is left out, as in Response 1."""
 
-NO_STUDENT = ("points possible", "mögliche punkte", "erreichbare punkte")
+NO_STUDENT = (
+    *("points possible", "mögliche punkte", "erreichbare punkte", "student, test"),
+    *("overall average", "gesamtdurchschnitt"),
+)
 """The text in place of a name in a row that is no student's."""
 
 FAULTS = Words(
@@ -125,7 +122,8 @@ def from_text(text: str) -> Table:
     """
     if len(text) > LARGEST:
         raise ConfigError(FAULTS["large"].format(n=len(text), most=LARGEST))
-    declared, text = _declared_separator(text.removeprefix("\ufeff"))
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")  # old spreadsheets end lines in \r
+    declared, text = _declared_separator(text)
     found = _headed(text, declared) or _plain(text, declared)
     if len(found.entries) > MOST:
         raise ConfigError(FAULTS["many"].format(n=len(found.entries), most=MOST))
@@ -160,17 +158,18 @@ def _rows(text: str, separator: str) -> list[list[str]]:
 def _headed(text: str, declared: str) -> Table | None:
     """Return a table whose first row says which column is which; None if it does not."""
     first = next((line for line in text.splitlines() if line.strip()), "")
-    best: tuple[int, str] = max((len(_kinds(_cells(first, sign))), sign) for sign in (declared or SEPARATORS))
-    kinds = _kinds(_cells(first, best[1]))
-    if not kinds or not (kinds.keys() - {"code"}):
+    parted = [(_cells(first, sign), sign) for sign in (declared or SEPARATORS)]
+    cells, separator = max(parted, key=lambda each: (len(_kinds(each[0])), len(each[0])))
+    kinds = _kinds(cells)
+    if not kinds or len(cells) == 1 or any(map(_is_code, cells)):
         return None
-    head, *rows = _rows(text, best[1])
+    head, *rows = _rows(text, separator)
     code_at = kinds.get("code", [_code_column(rows)])[0]
     if code_at is None:
         return None
     entries = (_entry(row, kinds, code_at) for row in rows)
     kept = tuple(entry for entry in entries if not (entry.names and entry.names[0].casefold() in NO_STUDENT))
-    return Table(kept, tuple(clean(cell).strip() for cell in head), best[1])
+    return Table(kept, tuple(clean(cell).strip() for cell in head), separator)
 
 
 def _kinds(head: Sequence[str]) -> dict[str, list[int]]:
@@ -180,6 +179,7 @@ def _kinds(head: Sequence[str]) -> dict[str, list[int]]:
     for at, cell in enumerate(head):
         name = re.sub(r"\s*\d+\.?$", "", " ".join(clean(cell).casefold().split())).strip()
         kind = next((kind for kind, names in called.items() if name in names), None)
+        kind = kind or ("code" if re.search(r"\bcodes?\b", name) else None)
         if kind:
             found.setdefault(kind, []).append(at)
     if "first" in found and "full" in found and "last" not in found:
@@ -205,17 +205,18 @@ def _is_code(cell: str) -> bool:
 
 
 def _entry(row: Sequence[str], kinds: dict[str, list[int]], code_at: int) -> Entry:
-    """Return a row by the kinds of its columns; names in every order in which a student may have typed them."""
+    """Return a row by the kinds of its columns. Where none of them has a name, any other cell may be one, as the
+    questions of a form are worded freely."""
 
     def cell(kind: str) -> list[str]:
         return [row[at] for at in kinds.get(kind, []) if at < len(row) and row[at].strip()]
 
-    parts = [*cell("first")[:1], *cell("last")[:1]]
-    joined = [" ".join(order) for order in permutations(parts)]
-    if len(parts) == 2:
-        joined.append(f"{parts[1]}, {parts[0]}")
+    named = [cell(kind) for kind in ("full", "first", "last")]
+    known = {code_at, *kinds.get("number", [])}
+    others = [] if any(named) else [each for at, each in enumerate(row) if at not in known]
+    names = student_names.candidates(*named, number=cell("number"), others=others)
     code = row[code_at] if code_at < len(row) else ""
-    return Entry(tuple(_names([*cell("full"), *joined, *cell("number")])), _code(code), tuple(map(_bare, row)))
+    return Entry(names, _code(code), tuple(map(student_names.without_apostrophe, row)))
 
 
 def _plain(text: str, declared: str) -> Table:
@@ -228,9 +229,10 @@ def _plain(text: str, declared: str) -> Table:
             continue
         code_at = next((at for at in range(len(cells) - 1, 0, -1) if _is_code(cells[at])), min(1, len(cells) - 1))
         code_at = code_at if len(cells) > 1 else 1
-        names = [cells[0], ", ".join(cells[:code_at]), " ".join(reversed(cells[:code_at]))]
+        whole = [cells[0], ", ".join(cells[:code_at]), " ".join(reversed(cells[:code_at]))]
+        names = student_names.candidates(whole, others=cells[1:code_at])
         code = cells[code_at] if code_at < len(cells) else ""
-        entries.append(Entry(tuple(_names(names)), _code(code), tuple(map(_bare, cells))))
+        entries.append(Entry(names, _code(code), tuple(map(student_names.without_apostrophe, cells))))
         separators.append(sign)
     return Table(tuple(entries), (), max(set(separators), key=separators.count) if separators else "")
 
@@ -246,24 +248,6 @@ def _cells(line: str, separator: str) -> list[str]:
     return rows[0] if rows else []
 
 
-def _names(found: Sequence[str]) -> Iterator[str]:
-    """Yield the names as written, without the apostrophe that guards a formula, and cut as the page cuts what is typed;
-    and a number with the zeros that a spreadsheet took away."""
-    seen: dict[str, None] = {}
-    for cell in found:
-        name = clean(cell).strip()[:LONGEST_NAME]
-        seen |= dict.fromkeys([_bare(name), name, _bare(name)[:LONGEST_TYPED]])
-    for name in [name for name in seen if name.isdecimal()]:
-        seen |= dict.fromkeys(name.zfill(n) for n in range(len(name) + 1, LONGEST_NUMBER + 1))
-    yield from filter(None, seen)
-
-
-def _bare(cell: str) -> str:
-    """Return a cell without the apostrophe that keeps a spreadsheet from taking it for a formula."""
-    text = clean(cell).strip()
-    return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA_STARTS) else text
-
-
 def _code(cell: str) -> str:
     """Return a code as it stands in a cell, without what an editor of a learning platform puts around it."""
-    return re.sub(r"<[^>]*>", "", clean(cell)).strip()[:LONGEST_CODE]
+    return html.unescape(re.sub(r"<[^>]*>", " ", clean(cell))).strip()[:LONGEST_CODE]

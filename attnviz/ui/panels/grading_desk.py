@@ -45,6 +45,10 @@ WORDS = Words(
         "again": "{n} rows are of students who handed in again further down; only the last of each counts.",
         "invalid": "Valid codes: none of {n}.",
         "save": "Save as CSV",
+        "dialect": "Saved with",
+        "came": "the separator of the table",
+        "semicolon": "semicolons and 0,5",
+        "comma": "commas and 0.5",
         "working": "Marking",
         "progress": "Marking: {n} of {all}",
         "so_far": "{n} of {all} codes are marked so far.",
@@ -55,7 +59,7 @@ WORDS = Words(
     }
 )
 _LINK, PASTE, _FILE, _HELD, _POINTS = "task-open", "task-codes", "task-file", "_task_marked", "task-points"
-_NEXT, _PARTIAL = "_task_next", "task-partial"
+_NEXT, _PARTIAL, _DIALECT = "_task_next", "task-partial", "task-dialect"
 PORTION = 20
 """Seconds of processor after which marking waits for the teacher to go on."""
 
@@ -117,8 +121,11 @@ def _results(
     frame: pd.DataFrame = grading.table(task, found, points)
     with st.container(key="task-results"):
         st.dataframe(frame.astype(str), hide_index=True)
-    text = partial(results.csv_text, table, task, found, points)
-    st.download_button(WORDS["save"], text, "results.csv", "text/csv", key="save-results", on_click="ignore")
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        names = list(results.DIALECTS)
+        dialect = st.selectbox(WORDS["dialect"], names, format_func=WORDS.__getitem__, key=_DIALECT, width=240)
+        text = partial(results.csv_text, table, task, found, points, dialect or names[0])
+        st.download_button(WORDS["save"], text, "results.csv", "text/csv", key="save-results", on_click="ignore")
 
 
 def _summary(task: Assignment, found: Sequence[grading.GradedSubmission], points: Sequence[float]) -> list[str]:
