@@ -11,11 +11,12 @@ FAULTS = Words(
         "long": "the formula has {n:,} characters; at most {most} fit",
         "character": "{character} cannot be read here",
         "character_instead": "{character} cannot be read here; write {better}",
+        "bar": "write norm(...) for the length of a vector, abs(...) for a number, and or between two conditions",
         "token_character": "a token cannot contain this character",
         "factor": "write {number}*{name}",
         "deep": "this is nested too deeply or too long: at most {levels} levels and {parts} parts",
-        "closing": "a closing bracket ) is missing",
-        "opening": "an opening bracket ( is missing",
+        "closing": "this bracket is never closed: a {closing} is missing",
+        "opening": "this bracket closes none: leave it out, or write the {opening} that is missing",
         "equality": "one = gives a line a name; to compare, write ==",
         "unreadable": "this cannot be read as a formula",
         "last": "the last line is the formula itself: leave out the name and the =",
@@ -23,17 +24,42 @@ FAULTS = Words(
         "taken": "the name {name} is taken; choose another",
         "unused": "{name} is never used; use it or remove the line",
         "construct": "{what} cannot be used in a formula",
+        "type_instead": "Type {line}",
         "between": "a sign is missing before this, such as * or @",
+        "brackets_missing": "what {name} is taken of stands in brackets",
+        "angle": "angle brackets are read as < and >; write dot({one}, {other})",
+        "order": "write {better} instead of {sign}",
+        "semicolon": "a semicolon ends a line; between two arguments stands a comma",
+        "lines_apart": "between two lines stands a semicolon",
+        "if_else": "an if needs its else, as in 1 if j < i else 0",
+        "if_first": "the if stands in the middle, as in 1 if j < i else 0",
+        "latex": "this is LaTeX; write the formula as in Python, such as sum(q*k) / sqrt(d_k)",
+        "comment": "a comment has no place here; leave it out",
+        "quoted": "write the formula without quotation marks",
+        "return": "leave out {what}: only the formula itself is wanted",
+        "library": "leave out {prefix} and write {name}(...)",
+        "method": "write {better}: a function stands before its brackets",
+        "said": "there is no function {name}; write {better}",
+        "keyword": "leave out {what}: a function takes nothing but its arguments here",
+        "function_alone": "{name} is a function; write {better}",
+        "over_T": "x is already divided by the temperature; leave T out",
+        "token_named": "a token is written {better}",
+        "quotes": 'a word stands in quotation marks: "{name}"',
+        "vector_bracket": "leave out {what}: {name} is already the vector of one query or one key",
+        "row_bracket": "leave out {what}: x is already the whole row of scores",
+        "and": "between two conditions stands and, not a comma",
+        "power_of_e": "write exp(...) for a power of e",
+        "power_of_function": "leave out {sign}: a function is called as in {name}(x)",
         "broken_off": "the formula breaks off here; something has to follow",
         "decimal": "a comma stands between arguments; write a number with a point, as in 0.5",
-        "transpose": "leave out .{name}: q and k are one query and one key, and q @ k is their product",
+        "transpose": "leave out {name}: q and k are one query and one key, and q @ k is their product",
         "dot_between": "a dot multiplies nothing here; write q @ k for the dot product, or * entry by entry",
         "softmax_after": "the softmax comes after the score, as the normaliser; leave it out here",
-        "softmax_typed": "there is no function softmax; write e = exp(x - max(x)); e / sum(e)",
         "number": "a number looks like 2, 0.5 or 1e-6",
         "times_j": "write {number}*j: j is the number of the key",
         "matrix": "{name} is a matrix: it stands right of @, as in q @ {name}, or as {name}[j], one row for each key",
         "unknown": "{name} is not known here; there are {known}",
+        "unknown_of_score": "{name} is not known here; there are {known}, and parameters of your own: {own}",
         "unknown_near": "{name} is not known here; did you mean {near}?",
         "no_function": "there is no function {name}; there are {known}",
         "no_function_near": "there is no function {name}; did you mean {near}?",
@@ -43,22 +69,21 @@ FAULTS = Words(
         "key",
         "level": "level is for normalisers, with a power from 1 to {most}, as in level(x, 2)",
         "brackets": "square brackets cannot be used here",
-        "call": "a function is called as in tanh(x); there are {known}",
         "arguments": "between the brackets of {name} stand {given} arguments; it takes {wanted}",
         "not_a_vector": "{name} goes over the entries of a vector, but this is one number already",
         "not_a_row": "{name} goes over the keys of a row, but this is the same for every key",
         "token_alone": 'a token can only be compared, as in token[j] != "the"',
         "token_compared": 'a token is compared with a token or a text, by == or !=, as in token[j] != "the"',
-        "membership": 'write for example token[j] in ("the", "a")',
+        "membership": 'write for example token[j] in ("the", "a") or j in (0, 1)',
         "truth": "and, or, not and if go with comparisons, such as j <= i",
         "comparison": "compare with < <= > >= == or !=",
         "at_left": "@ needs a vector on its left; this is one number",
         "at_right": "@ needs a vector or a matrix on its right; this is one number",
         "at_row": "@ multiplies vectors and matrices; a normaliser has a row of numbers x",
-        "invert": "write not instead of ~",
+        "invert": "write not instead of {sign}",
         "vector_left": "this has an entry for each number of a vector; a score is one number: put sum(...) around it",
         "outcome_truth": "{wanted} is expected, and this is true or false",
-        "outcome_number": "{wanted} is expected, and this is a number",
+        "outcome_number": "{wanted} is expected, and this is a number: compare it, as in i - j < 3",
         "widths": "more than {most} hidden widths; use fewer matrices",
         "work": "{heads} heads, {queries} × {keys} tokens and width {width} would take about {n} million steps; "
         "at most {most} million fit. Choose fewer heads or tokens, smaller widths, or fewer functions inside sum(...)",
@@ -107,13 +132,36 @@ ROLES = Words(
 )
 
 
+Fix = tuple[int, int, str]
+"""The part of a line from one character to another, and what to write in its place."""
+
+
 class FormulaError(ConfigError):
-    """A formula that cannot be used, and where: `at` and `until` count the characters of the line from 0."""
+    """A formula that cannot be used, and where: `at` and `until` count the characters of the line from 0.
+
+    suggestion  the whole line as it was probably meant, which can be read; nothing where that cannot be guessed
+    which, fix  the name of the fault, and what to write in which place, from which the suggestion is made
+    """
+
+    suggestion = ""
+    which = ""
+    fix: Fix | None = None
 
     def __init__(self, message: str, at: int = 0, until: int | None = None) -> None:
         super().__init__(message)
         self.at = at
         self.until = at + 1 if until is None else max(until, at + 1)
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, without the suggestion."""
+        return str(self.args[0])
+
+    def __str__(self) -> str:
+        if not self.suggestion:
+            return self.sentence
+        stop = "" if self.sentence.endswith("?") else "."
+        return f"{self.sentence}{stop} {FAULTS['type_instead'].format(line=self.suggestion)}"
 
     def pointed(self, text: str) -> str:
         """Return the line with the place marked under it.
@@ -130,6 +178,8 @@ class FormulaError(ConfigError):
         return f"{before}\n{' ' * (self.at - start)}{'^' * width}{after}"
 
 
-def fault(which: str, span: tuple[int, int] = (0, 1), /, **facts: object) -> FormulaError:
-    """Return the fault of this name at a span of the line."""
-    return FormulaError(FAULTS[which].format(**facts), *span)
+def fault(which: str, span: tuple[int, int] = (0, 1), fix: Fix | None = None, /, **facts: object) -> FormulaError:
+    """Return the fault of this name at a span of the line, with what to write in which place if that is known."""
+    made = FormulaError(FAULTS[which].format(**facts), *span)
+    made.which, made.fix = which, fix
+    return made

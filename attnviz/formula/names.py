@@ -96,4 +96,7 @@ def nearest(name: str, known: tuple[str, ...]) -> str:
     meant = ELSEWHERE.get(name, "")
     if meant and (meant in known or "(" in meant):
         return meant
-    return next(iter(difflib.get_close_matches(name[:LONGEST], known, 1)), "")
+    if name.lower() in known:
+        return name.lower()
+    alike = 0.75 if known == CALLED else 0.6  # a function does something: one that only looks like it does another
+    return next(iter(difflib.get_close_matches(name[:LONGEST], known, 1, alike)), "")

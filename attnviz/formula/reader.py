@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from functools import lru_cache
 
-from attnviz.formula import names
+from attnviz.formula import names, slips
 from attnviz.formula.calls import Calls, Knob, folded
 from attnviz.formula.faults import CONSTRUCTS, ROLES, FormulaError, fault
 from attnviz.formula.graph import (
@@ -21,6 +21,7 @@ from attnviz.formula.graph import (
     ordered,
     sizes_of,
 )
+from attnviz.formula.suggestions import suggestion
 from attnviz.formula.text import LONGEST_TOKEN, is_number, span, tree
 
 _BRACKETS = {("matrix", "j"): "rows", ("matrix", ":,j"): "columns", ("vector", "j"): "list"}
@@ -42,7 +43,12 @@ def parse(text: str, kind: str = "score", knobs: Mapping[str, Knob] | None = Non
     >>> found.any_widths
     True
     """
-    return _read(text, kind, tuple(sorted((knobs or {}).items())))
+    held = tuple(sorted((knobs or {}).items()))
+    try:
+        return _read(text, kind, held)
+    except FormulaError as error:
+        error.suggestion = suggestion(text, kind, lambda line: _read(line, kind, held)) if isinstance(text, str) else ""
+        raise
 
 
 @lru_cache(maxsize=256)
@@ -61,11 +67,11 @@ class _Reader:
 
     def read(self) -> Formula:
         """Read every line, check what comes out, and find the sizes of all widths."""
-        *before, last = tree(self.text, self.kind.wanted).body
+        *before, last = tree(self.text, self.kind.wanted, truth=self.kind.truth).body
         for statement in before:
             self._assigned(statement)
         if not isinstance(last, ast.Expr):
-            raise self._fault("last", last)
+            raise slips.of_last(last, self.kind, self.text)
         root = self.node(last.value)
         self._check_outcome(root, last.value)
         for name, where in self.spans.items():
@@ -120,12 +126,8 @@ class _Reader:
             case ast.IfExp():
                 test, yes, no = self._truth(self.node(n.test)), self.number(n.body), self.number(n.orelse)
                 return self.make("if", (test, yes, no), n)
-            case ast.Attribute():
-                raise self._fault(
-                    "transpose" if n.attr in ("T", "mT") else "dot_between", n, name=n.attr[: names.LONGEST]
-                )
-            case ast.Tuple(elts=[ast.Constant(), *_]):
-                raise self._fault("decimal", n)
+            case ast.Attribute() | ast.Tuple():
+                raise slips.of_sign(n, self.kind, self.text)
             case _:
                 raise self._fault("construct", n, what=_construct(n))
 
@@ -149,6 +151,8 @@ class _Reader:
             return self.graph.make("number", value=float(self.text[at:until]), span=where)
         if isinstance(n.value, str) and self.kind.truth and len(n.value) <= LONGEST_TOKEN:
             return self.graph.make("text", value=n.value, span=where)
+        if isinstance(n.value, str) and not self.kind.truth:
+            raise fault("quoted", where, (*where, n.value))
         raise fault("number", where)
 
     def _name(self, n: ast.Name) -> Node:
@@ -170,15 +174,9 @@ class _Reader:
         if role == "matrix":
             raise fault("matrix", where, name=name)
         if not role:
-            raise self._unknown(name, where)
+            raise slips.of_name(name, self.kind, (*self.kind.variables, *self.named), where)
         width = self._parameter(n, name, role).rows
         return self.graph.make("variable", value=name, axes="d" if role == "vector" else "", width=width, span=where)
-
-    def _unknown(self, name: str, where: tuple[int, int]) -> FormulaError:
-        known = (*self.kind.variables, *self.named)
-        near = names.nearest(name, (*known, *names.CALLED))
-        which = "unknown_near" if near else "unknown"
-        return fault(which, where, name=name[: names.LONGEST], near=near, known=", ".join(known))
 
     def _parameter(self, at: ast.AST, name: str, role: str) -> Parameter:
         have = self.parameters.get(name)
@@ -196,32 +194,29 @@ class _Reader:
             return self.graph.make("variable", value=token, axes=inside, span=span(self.text, n))
         role = _BRACKETS.get((names.role(name), inside), "")
         if not role or self.kind.name != "score":
-            which = {"mask": "brackets_mask", "score": "brackets_score"}.get(self.kind.name, "brackets")
-            raise self._fault(which, n)
+            raise slips.of_brackets(n, self.kind, self.text)
         width = self._parameter(n, name, role).rows
         axes = "j" if role == "list" else "jd"
         return self.graph.make("variable", value=name, axes=axes, width=width, span=span(self.text, n))
 
     def _call(self, n: ast.Call) -> Node:
-        known = ", ".join(names.CALLED)
-        if not isinstance(n.func, ast.Name) or n.keywords or any(isinstance(a, ast.Starred) for a in n.args):
-            raise self._fault("call", n, known=known)
+        slip = slips.of_call(n, self.kind, (*self.kind.variables, *self.named, *names.STEPS), self.text)
+        if slip or not isinstance(n.func, ast.Name):
+            raise slip or self._fault("construct", n, what=_construct(n))
         name = n.func.id
-        if name in names.COMES_AFTER:
-            raise self._fault("softmax_after" if self.kind.name == "score" else "softmax_typed", n.func)
-        if name not in names.CALLED:
-            near = names.nearest(name, names.CALLED)
-            which = "no_function_near" if near else "no_function"
-            raise self._fault(which, n.func, name=name[: names.LONGEST], near=near, known=known)
-        wanted = names.ARGUMENTS.get(name, (1,))
-        if len(n.args) not in wanted:
-            raise self._fault("arguments", n, name=name, wanted=" / ".join(map(str, wanted)), given=len(n.args))
+        if name in names.COMES_AFTER and self.kind.name == "score":
+            raise fault("softmax_after", span(self.text, n.func), (*span(self.text, n.func), ""))
+        if name not in names.CALLED or len(n.args) not in names.ARGUMENTS.get(name, (1,)):
+            raise slips.of_function(n, name, self.kind, self.text)
         return self.calls.applied(name, tuple(self.number(arg) for arg in n.args), span(self.text, n))
 
     def _binary(self, n: ast.BinOp) -> Node:
         op = names.BINARY.get(type(n.op))
         if not op:
             raise self._fault("construct", n, what=_construct(n.op))
+        slip = slips.of_power(n, self.text)
+        if slip:
+            raise slip
         left, right = self.number(n.left), self.number(n.right)
         value = folded(op, left, right) if self.knobs and left.op == right.op == "number" else None
         if value is not None:
@@ -250,7 +245,7 @@ class _Reader:
         if isinstance(n.op, ast.Not):
             return self.make("not", (self._truth(self.node(n.operand)),), n, truth=True)
         if isinstance(n.op, ast.Invert):
-            raise self._fault("invert", n)
+            raise self._fault("invert", n, sign="~")
         x = self.number(n.operand)
         if isinstance(n.op, ast.UAdd):
             return x
@@ -272,6 +267,9 @@ class _Reader:
             if isinstance(op, (ast.In, ast.NotIn)):
                 pairs.append(self._member(n, left, op, other))
                 continue
+            if left.is_token and isinstance(other, ast.Name) and other.id not in self.kind.variables:
+                where = span(self.text, other)
+                raise fault("quotes", where, (*where, f'"{other.id}"'), name=other.id)
             right = self.node(other)
             pairs.append(self._pair(n, left, op, right))
             left = right

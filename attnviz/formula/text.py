@@ -6,6 +6,7 @@ import ast
 import re
 
 from attnviz.formula.faults import FormulaError, fault
+from attnviz.formula.syntax import complaint, unquoted
 
 LONGEST, DEEPEST, MOST = 300, 24, 96
 """The most characters of a line, levels of nesting, and different parts."""
@@ -31,7 +32,6 @@ INSTEAD = {
     "∑": "sum(...)",
     "^": "**",
     "&": "and",
-    "|": "abs(...), norm(...) or, between conditions, or",
     "‖": "norm(...)",
     "∥": "norm(...)",
     "π": "3.14159",
@@ -40,7 +40,19 @@ INSTEAD = {
     "γ": "gamma",
     "λ": "lam",
     "τ": "tau",
-    "ᵀ": "@",
+    "∙": "@",
+    "•": "@",
+    "⊙": "*",
+    "∘": "*",
+    "⟨": "dot(q, k)",
+    "〈": "dot(q, k)",
+    "‘": '"',
+    "’": '"',
+    "~": "not",
+    "?": "a if test else b",
+    "½": "0.5*",
+    "³": "**3",
+    "θ": "g",
     "{": "(",
     "}": ")",
 }
@@ -49,9 +61,13 @@ INSTEAD = {
 _NO_PARTS = (ast.expr_context, ast.operator, ast.cmpop, ast.unaryop, ast.boolop)
 
 
-def tree(text: str, wanted: str) -> ast.Module:
-    """Return the syntax tree of a line; raises FormulaError for characters, nesting and brackets that do not do."""
+def tree(text: str, wanted: str, *, truth: bool = False) -> ast.Module:
+    """Return the syntax tree of a line; raises FormulaError for characters, nesting and brackets that do not do.
+
+    truth  whether what is expected is true or false, so that one = is a comparison
+    """
     check_characters(text, wanted)
+    check_opening(text)
     try:
         # The file name must not be typed by a visitor: on a syntax error Python looks for a file of that name.
         found = ast.parse(text)
@@ -60,7 +76,7 @@ def tree(text: str, wanted: str) -> ast.Module:
         row = getattr(error, "lineno", None) or 1
         start = sum(len(line) + 1 for line in text.split("\n")[: row - 1])
         at = min(max(start + place - 1, 0), max(len(text) - 1, 0))
-        raise fault(_complaint(text, at), (at, at + 1)) from None
+        raise complaint(text, at, truth) from None
     _check_size(found, text)
     if not found.body:
         raise fault("empty", wanted=wanted)
@@ -85,23 +101,48 @@ def check_characters(text: str, wanted: str) -> None:
         elif c in "\"'":
             quote = c
         elif not (c.isascii() and (c.isalnum() or c in SIGNS)):
-            raise _character(c, at)
+            raise _character(text, at)
     _check_numbers(text)
 
 
-def _character(c: str, at: int) -> FormulaError:
+def _character(text: str, at: int) -> FormulaError:
+    c = text[at]
+    turned = re.match(r"\^\s*\{?\s*(?:T\b|[⊤ᵀ]|\\top\b)\s*\}?|[⊤ᵀ]", text[at:])
+    if turned:
+        end = at + turned.end()
+        return fault("transpose", (at, end), (at, end, _product(text, end)), name=turned[0].strip())
+    if c in "\\$":
+        return fault("latex", (at, at + 1))
+    if c == "|":
+        return fault("bar", (at, at + 1))
+    if c == "#":
+        return fault("comment", (at, len(text)))
     better = INSTEAD.get(c)
     name = "character_instead" if better else "character"
     return fault(name, (at, at + 1), character=repr(c), better=better)  # repr escapes what cannot be seen
 
 
+def _product(text: str, at: int) -> str:
+    """Return the sign that is missing behind a transposed vector: none where there is one, or nothing follows."""
+    return " @ " if re.match(r"\s*[\w(]", text[at:]) else ""
+
+
+def check_opening(text: str) -> None:
+    """Raise FormulaError for what other programs write before a formula: return, lambda q, k:, an equals sign."""
+    found = re.match(r"\s*(return\b|lambda\b[^:]*:|def\b[^:]*:\s*return\b|->|=(?!=))\s*", text)
+    if found:
+        what = found[1].split()[0]
+        raise fault("return", (found.start(1), found.end(1)), (0, found.end(), ""), what=what)
+
+
 def _check_numbers(text: str) -> None:
     """Raise FormulaError for 3q, which Python would read as a broken number."""
-    unquoted = re.sub(r"'[^']*'|\"[^\"]*\"", lambda found: " " * len(found[0]), text)
     glued = r"(?<![\w.])(\d+\.?\d*|\.\d+)(?!e[+-]?\d{1,3}(?!\w))([A-Za-z_]\w*)"
-    for found in re.finditer(glued, unquoted):
+    for found in re.finditer(glued, unquoted(text)):
+        if found[2].startswith("_") or (found[1] == "0" and found[2][0] in "xXbBoO"):
+            raise fault("number", found.span())
         name = "times_j" if found[2] == "j" else "factor"
-        raise fault(name, found.span(), number=found[1], name=found[2])
+        raise fault(name, found.span(), (found.end(1), found.end(1), "*"), number=found[1], name=found[2])
 
 
 def _check_size(found: ast.Module, text: str) -> None:
@@ -113,21 +154,6 @@ def _check_size(found: ast.Module, text: str) -> None:
         if depth > DEEPEST + 3 or count > 4 * MOST:
             raise fault("deep", (0, len(text)), levels=DEEPEST, parts=MOST)
         level = [c for node in level for c in ast.iter_child_nodes(node) if not isinstance(c, _NO_PARTS)]
-
-
-APART = re.compile(r"(?!(?:and|or|not|if|else|in)\b)[\w)\]]+ +(?!(?:and|or|not|if|else|in)\b)[\w(]")
-"""Two parts with nothing between them but a space."""
-
-
-def _complaint(text: str, at: int) -> str:
-    """Return the name of what is probably wrong with a line that Python cannot read at this place."""
-    if text.count("(") != text.count(")"):
-        return "closing" if text.count("(") > text.count(")") else "opening"
-    if re.search(r"[-+*/%@<>=,]\s*$", text) and at >= len(text.rstrip()) - 1:
-        return "broken_off"
-    if any(found.end() - 1 == at for found in APART.finditer(text)):
-        return "between"
-    return "equality" if re.search(r"[^<>=!]=[^=]", text) else "unreadable"
 
 
 def span(text: str, node: ast.AST) -> tuple[int, int]:

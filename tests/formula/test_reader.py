@@ -35,13 +35,13 @@ FAULTS = [
     ("score", "q*k", "q*k", "put sum(...) around it"),
     ("score", "W*q", "W", "it stands right of @"),
     ("score", "sum(i)", "i", "already"),
-    ("score", "sum(q*k", "(", "closing bracket"),
+    ("score", "sum(q*k", "(", "this bracket is never closed: a ) is missing"),
     ("score", "sum(q*kk)", "kk", "did you mean k?"),
-    ("score", "sum(q.T*k)", "q.T", "leave out .T"),
+    ("score", "sum(q.T*k)", ".T", "leave out .T"),
     ("score", "q.k", "q.k", "write q @ k"),
     ("score", "q k", "k", "a sign is missing"),
-    ("score", "sigmoid q@k", "q", "a sign is missing"),
-    ("score", "q @ k / norm(q) norm(k)", "n", "a sign is missing"),
+    ("score", "sigmoid q@k", "q@k", "what sigmoid is taken of stands in brackets"),
+    ("score", "q @ k / norm(q) norm(k)", "norm", "a sign is missing"),
     ("score", "q @ k +", "+", "breaks off"),
     ("score", "0,5*sum(q*k)", "0,5*sum(q*k)", "with a point"),
     ("score", "()", "()", "cannot be used"),
@@ -52,7 +52,7 @@ FAULTS = [
     ("score", "λ*sum(q*k)", "λ", "write lam"),
     ("score", "norm(Q - K)", "Q", "did you mean q?"),
     ("score", "ln(q@k)", "ln", "did you mean log?"),
-    ("score", "-|q-k|", "|", "norm(...)"),
+    ("score", "-|q-k|", "|", "write norm(...) for the length of a vector"),
     ("score", "ｑ @ k", "ｑ", "cannot be read"),
     ("score", "__import__('os')", "__import__", "there is no function"),
     ("score", "t = q*k; sum(q*k*q)", "t", "never used"),
@@ -86,6 +86,132 @@ def test_a_fault_names_its_place_and_what_to_write(kind: str, text: str, place: 
     if place is not None:
         assert text[fault.at : fault.until] == place
         assert "^" * len(place) in fault.pointed(text)
+
+
+SLIPS = [
+    ("score", "<q,k>", "<q,k>", "dot(q, k)"),
+    ("score", "⟨q, k⟩", "⟨", "dot(q, k)"),
+    ("score", "dot(q;k)", ";", "dot(q,k)"),
+    ("score", "np.dot(q, k)", "np.", "dot(q, k)"),
+    ("score", "torch.matmul(q, k)", "torch.", "dot(q, k)"),
+    ("score", "np.linalg.norm(q - k)", "np.linalg.", "norm(q - k)"),
+    ("score", "q.T @ k", ".T", "q @ k"),
+    ("score", "q^T k", "^T ", "q @ k"),
+    ("score", "qᵀk", "ᵀ", "q @ k"),
+    ("score", "q' * k", "'", "sum(q * k)"),
+    ("score", "QK^T/sqrt(dk)", "^T", "q @ k/sqrt(d_k)"),
+    ("score", "Q K^T / √d_k", "^T ", "q @ k/ sqrt(d_k)"),
+    ("score", "T * q@k", "T", "tau * q@k"),
+    ("score", "a*q@k", "a", "g*q@k"),
+    ("score", "softmax(q k)", "k", "q @ k"),
+    ("score", "q·k", "·", "q@k"),
+    ("score", "q k", "k", "q @ k"),
+    ("score", "q W k", "W", "q @ W @ k"),
+    ("score", "qk", "qk", "q @ k"),
+    ("score", "2 q @ k", "q", "2 * q @ k"),
+    ("score", "2(q@k)", "(", "2 * (q@k)"),
+    ("score", "(q@k)^2", "^", "(q@k)**2"),
+    ("score", "||q-k||", "|", "norm(q-k)"),
+    ("score", "-|q-k|", "|", "-norm(q-k)"),
+    ("score", "exp(q@k", "(", "exp(q@k)"),
+    ("score", "exp(-norm(q-k)", "(", "exp(-norm(q-k))"),
+    ("score", "sum(q*k))", ")", "sum(q*k)"),
+    ("score", "exp q@k", "q@k", "exp(q@k)"),
+    ("score", "dot q k", "q k", "dot(q , k)"),
+    ("score", "e^(q@k)", "^", "exp(q@k)"),
+    ("score", "e**(q@k)", "e**(q@k)", "exp(q@k)"),
+    ("score", "exp**(q@k)", "**", "exp(q@k)"),
+    ("score", "sum_i q_i k_i", "q_i k_i", "sum(q * k)"),
+    ("score", "q[i]*k[j]", "[i]", "sum(q*k)"),
+    ("score", "Q @ K.T / sqrt(d_k)", "Q", "q @ k / sqrt(d_k)"),
+    ("score", "cosine_similarity(q, k)", "cosine_similarity", "dot(unit(q), unit(k))"),
+    ("score", "cos(q, k)", "cos", "dot(unit(q), unit(k))"),
+    ("score", "W @ q @ k", "W", "q @ W @ k"),
+    ("score", "s = q@k", "s =", "q@k"),
+    ("score", "score(q, k) = q@k", "score(q, k) =", "q@k"),
+    ("score", "lambda q, k: q@k", "lambda q, k:", "q@k"),
+    ("score", "return q@k", "return", "q@k"),
+    ("score", "q.dot(k)", "q.dot(k)", "dot(q, k)"),
+    ("score", "(q*k).sum(axis=-1)", "(q*k).sum(axis=-1)", "sum(q*k)"),
+    ("score", "sum(q*k, axis=-1)", "axis=-1", "sum(q*k)"),
+    ("score", "sum(q*k, -1)", "sum(q*k, -1)", "sum(q*k)"),
+    ("score", "norm(q-k, 1)", "norm(q-k, 1)", "sum(abs(q-k))"),
+    ("score", "pow(q@k, 2)", "pow", "(q@k)**2"),
+    ("score", "SUM(q*k)", "SUM", "sum(q*k)"),
+    ("score", "1,5 * q@k", "1,5 * q@k", "1.5 * q@k"),
+    ("score", "q@k if i>j", "if", "q@k if i>j else 0"),
+    ("score", "if i>j: q@k else: 0", "if", "q@k if i>j else 0"),
+    ("score", "i>j ? q@k : 0", "?", "q@k if i>j else 0"),
+    ("score", r"\frac{q k}{\sqrt{d_k}}", "\\", "(q @ k)/(sqrt(d_k))"),
+    ("score", "q - k", "q - k", "sum(q - k)"),
+    ("score", "'q@k'", "'q@k'", "q@k"),
+    ("score", "q@k # dot", "# dot", "q@k"),
+    ("score", "t = q*k, sum(t)", ",", "t = q*k; sum(t)"),
+    ("score", "t = q*k sum(t)", "sum", "t = q*k; sum(t)"),
+    ("mask", "j =< i", "=<", "j <= i"),
+    ("mask", "i <> j", "<>", "i != j"),
+    ("mask", "i = j", "=", "i == j"),
+    ("mask", "j<=i && i<3", "&", "j<=i and i<3"),
+    ("mask", "j<=i || i==0", "|", "j<=i or i==0"),
+    ("mask", "|i-j| < 2", "|", "abs(i-j) < 2"),
+    ("mask", "!(j<=i)", "!", "not (j<=i)"),
+    ("mask", "j<=i, i<3", ",", "j<=i and i<3"),
+    ("mask", "j mod 2 == 0", "mod", "j % 2 == 0"),
+    ("mask", "j % 2", "j % 2", "j % 2 == 0"),
+    ("mask", "1 if j<=i else 0", "1 if j<=i else 0", "j<=i"),
+    ("mask", "if j<=i", "if", "j<=i"),
+    ("mask", "causal", "causal", "j <= i"),
+    ("mask", "token[j] = the", "=", 'token[j] == "the"'),
+    ("mask", "token[j] == the", "the", 'token[j] == "the"'),
+    ("mask", "token(j) == 'the'", "token(j)", "token[j] == 'the'"),
+    ("mask", "word[j] == 'the'", "word[j]", "token[j] == 'the'"),
+    ("mask", "token[j] not 'the'", "not", "token[j] != 'the'"),
+    ("mask", "token[j] in 'the'", "'the'", "token[j] == 'the'"),
+    ("mask", "token[j] is 'the'", "token[j] is 'the'", "token[j] == 'the'"),
+    ("mask", "token[j] == 'a' or 'the'", "'the'", "token[j] in ('a', 'the')"),
+    ("mask", "j in range(3)", "range(3)", "0 <= j < 3"),
+    ("bias", "-|i-j|", "|", "-abs(i-j)"),
+    ("bias", "2^(-8h/n_heads)", "^", "2**(-8*h/n_heads)"),
+    ("bias", "abs i-j", "i-j", "abs(i-j)"),
+    ("bias", "np.where(j>i, -1e9, 0)", "np.", "-1e9 if j>i else 0"),
+    ("bias", "1 if j<=i", "if", "1 if j<=i else 0"),
+    ("normaliser", "softmax(x/2)", "softmax", "e = exp(x/2 - max(x/2)); e / sum(e)"),
+    ("normaliser", "exp(x/T)/sum(exp(x/T))", "T", "exp(x)/sum(exp(x))"),
+    ("normaliser", "e^x/sum(e^x)", "^", "exp(x)/sum(exp(x))"),
+    ("normaliser", "exp(x)/Σexp(x)", "Σ", "exp(x)/sum(exp(x))"),
+    ("normaliser", "exp(x)/sum exp(x)", "exp(x)", "exp(x)/sum(exp(x))"),
+    ("normaliser", "x/x.sum()", "x.sum()", "x/sum(x)"),
+    ("normaliser", "x/norm", "norm", "x/norm(x)"),
+    ("normaliser", "exp(x_i)/sum(exp(x_j))", "x_i", "exp(x)/sum(exp(x))"),
+    ("normaliser", "e = exp(x), e/sum(e)", ",", "e = exp(x); e/sum(e)"),
+    ("normaliser", "x == max(x)", "x == max(x)", "1 if x == max(x) else 0"),
+]
+
+
+@pytest.mark.parametrize(("kind", "text", "place", "mend"), SLIPS)
+def test_a_slip_is_marked_and_the_line_that_was_meant_is_given(kind: str, text: str, place: str, mend: str) -> None:
+    with pytest.raises(FormulaError) as caught:
+        parse(text, kind)
+    fault = caught.value
+    assert fault.suggestion == mend
+    assert parse(mend, kind)
+    assert text.find(place) == fault.at or text.rfind(place) == fault.at
+    assert text[fault.at : fault.until] == place
+    assert str(fault).endswith(f"Type {mend}")
+    assert fault.sentence not in ("this cannot be read as a formula", "")
+
+
+@pytest.mark.parametrize("text", ["x^2", "similarity(q, k)", "concat(q, k)", "__import__('os')", "q if (z:=1) else k"])
+def test_no_line_is_given_where_none_can_be_guessed(text: str) -> None:
+    with pytest.raises(FormulaError) as caught:
+        parse(text)
+    assert caught.value.suggestion == ""
+    assert "Type" not in str(caught.value)
+
+
+def test_what_a_score_may_name_of_its_own_is_listed() -> None:
+    with pytest.raises(FormulaError, match="parameters of your own: W, W_q, W_k, U, A, v, b,"):
+        parse("zebra * (q @ k)")
 
 
 def test_a_fault_is_said_in_the_language_that_is_spoken() -> None:

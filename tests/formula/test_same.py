@@ -10,9 +10,9 @@ import pytest
 
 import attnviz
 from attnviz import SCORES, FormulaError
-from attnviz.formula import nonfinite
+from attnviz.formula.facts import nonfinite
+from attnviz.formula.facts.same import relation, same
 from attnviz.formula.reader import parse
-from attnviz.formula.same import relation, same
 from attnviz.formula.traced import traced
 
 ROWS = {name: parse(row.line) for name, row in SCORES.items() if row.line}

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "attnviz"
 HOUSE = {
     "settings": "",
-    "formula": "",
+    "formula": ". facts",
     "readings": "",
     "engine": "numerics tables/scores tables/normalisers tables tasks records learning . backward",
     "models": "",

@@ -12,12 +12,12 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.scores import BIAS, SCORES
-from attnviz.formula import nonfinite
+from attnviz.formula.facts import nonfinite
+from attnviz.formula.facts.same import Relation, relation, same
 from attnviz.formula.faults import FormulaError
 from attnviz.formula.graph import Formula
 from attnviz.formula.names import NUMBERS, STEPS
 from attnviz.formula.reader import parse
-from attnviz.formula.same import Relation, relation, same
 from attnviz.readings.latex import latex
 from attnviz.settings.language import Words
 from attnviz.text.cost_ledger import multiply_adds_of_score
@@ -30,6 +30,7 @@ FIELDS = {kind: f"{kind}_formula" for kind in ("score", "mask", "bias", "normali
 WORDS = Words(
     {
         "examples": "Examples",
+        "suggestion": "Write {line}",
         "matrix": "{name} is {shape}: it takes a vector of {rows} numbers and gives one of {columns}.",
         "rows": "{name} is {shape}: one row of {columns} numbers for each key.",
         "columns": "{name} is {shape}: one column of {rows} numbers for each key.",
@@ -128,6 +129,11 @@ def _fill_in(kind: str) -> None:
     st.session_state[f"example-{kind}"] = None
 
 
+def _take(kind: str, line: str) -> None:
+    """Put the line that was probably meant into the field."""
+    st.session_state[FIELDS[kind]] = line
+
+
 def explain(places: Mapping[str, DeltaGenerator], draft: Config, trace: Trace | None) -> None:
     """Say below each field what its formula means, what it needs, costs and equals, or where it goes wrong."""
     for kind, place in places.items():
@@ -137,7 +143,11 @@ def explain(places: Mapping[str, DeltaGenerator], draft: Config, trace: Trace | 
                 formula = parse(text, kind)
             except FormulaError as fault:
                 st.code(fault.pointed(text), language=None, wrap_lines=False)
-                st.caption(f"{str(fault)[0].upper()}{str(fault)[1:]}.".replace("*", r"\*"))
+                stop = "" if fault.sentence.endswith("?") else "."
+                st.caption(f"{fault.sentence[0].upper()}{fault.sentence[1:]}{stop}".replace("*", r"\*"))
+                if fault.suggestion:
+                    label = WORDS["suggestion"].format(line=f"`{fault.suggestion}`")
+                    st.button(label, key=f"suggestion-{kind}", on_click=_take, args=(kind, fault.suggestion))
                 continue
             formula_picture.show(latex(formula), kind)
             if trace is not None and trace.config.chosen == draft:

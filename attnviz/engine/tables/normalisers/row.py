@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from attnviz.formula.degree import cancels
+from attnviz.formula.facts.degree import cancels
+from attnviz.formula.facts.patterns import is_cell_by_cell, is_softmax
 from attnviz.formula.functions import (
     leaves_a_rest,
     normaliser_function,
@@ -15,7 +16,6 @@ from attnviz.formula.functions import (
     sums_to_one,
 )
 from attnviz.formula.graph import Formula
-from attnviz.formula.patterns import is_cell_by_cell, is_softmax
 from attnviz.formula.reader import parse
 from attnviz.readings.latex import latex
 from attnviz.settings.language import translated_fields

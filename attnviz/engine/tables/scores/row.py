@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from attnviz.formula.facts.patterns import is_dot
 from attnviz.formula.functions import score_function, score_slopes
 from attnviz.formula.graph import Formula
 from attnviz.formula.names import STEPS
-from attnviz.formula.patterns import is_dot
 from attnviz.formula.reader import parse
 from attnviz.readings.latex import latex
 from attnviz.settings.rows import CellLine, Choice, LineRow
