@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -17,7 +18,7 @@ from attnviz.classroom.marking.submissions import Table
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.exports.tables import FORMULA_STARTS
 from attnviz.settings.faults import ConfigError
-from attnviz.settings.language import set_language
+from attnviz.settings.language import LANGUAGES, set_language
 
 CONFIG = Config(sentence="one two three four", n_heads=2, d_k=3, d_v=2)
 ITEMS = (
@@ -122,6 +123,25 @@ def test_who_hands_in_twice_is_flagged_and_counts_once() -> None:
     assert [bool(each.note) for each in found] == [True, False, False]
     assert [each.score for each in results.counted(found)] == [3, 3]
     assert rows(results.csv_text(table, TASK, found, ()), ",")[0]["note"] == results.WORDS["again"]
+
+
+def test_what_a_row_does_not_have_stays_empty() -> None:
+    table = submissions.from_text(f"name,code\nAda,{code('Ada')}\nBob,x\nADA,{code('ada')}\nEve,{code('Eve')}")
+    found = results.only_last(marked(table))
+    cells = grading.table(TASK, found, (2.0, 1.0, 1.0)).astype(str)
+    assert cells[grading.WORDS["note"]].tolist() == [results.WORDS["again"], "", "", ""]
+    assert cells[grading.WORDS["tries"]].tolist() == ["1", "", "1", "1"]
+    assert "nan" not in results.csv_text(table, TASK, found, (2.0, 1.0, 1.0))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_two_columns_of_marks_are_called_alike(language: str) -> None:
+    set_language(language)
+    (found,) = marked(submissions.from_text(f"Ada {code('Ada', (True, False, True))}"))
+    (row,) = grading.table(TASK, [replace(found, note="again")], (2.0, 1.0, 1.0)).to_dict("records")
+    assert len(row) == 4 + 3 + 2 * len(ITEMS) + 2
+    assert row[grading.WORDS["score"]] == "2"
+    assert row[grading.WORDS["points"]] == 3.0
 
 
 def test_no_cell_that_goes_back_is_a_formula() -> None:

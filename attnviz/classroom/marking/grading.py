@@ -287,7 +287,9 @@ def table(task: Assignment, found: Sequence[GradedSubmission], points: Sequence[
 
     points  of each question, where these differ
     """
-    return pd.DataFrame([_row(task, each, points) for each in found])
+    rows = [_row(task, each, points) for each in found]
+    columns = dict.fromkeys(name for row in rows for name in row)  # a note, the tries and the points not all rows have
+    return pd.DataFrame([{name: row.get(name, "") for name in columns} for row in rows])
 
 
 def _row(task: Assignment, each: GradedSubmission, points: Sequence[float]) -> dict[str, Any]:

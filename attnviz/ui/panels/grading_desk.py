@@ -42,7 +42,7 @@ WORDS = Words(
         "fault": "{fault}.",
         "summary": "Valid codes: {valid} of {n}. Mean score {mean:.1f} of {all}.",
         "summary_points": "Valid codes: {valid} of {n}. Mean {mean:.1f} of {all:g} points.",
-        "again": "{n} rows are of students who handed in again further down; only the last of each counts.",
+        "again": "Rows of students who handed in again further down: {n}; only the last of each counts.",
         "invalid": "Valid codes: none of {n}.",
         "save": "Save as CSV",
         "dialect": "Saved with",
@@ -120,11 +120,13 @@ def _results(
         paragraph([WORDS["to_read"].format(questions=", ".join(to_read))])
     frame: pd.DataFrame = grading.table(task, found, points)
     with st.container(key="task-results"):
-        st.dataframe(frame.astype(str), hide_index=True)
+        verdict = st.column_config.TextColumn(width="medium")  # a sentence where a code is not valid
+        st.dataframe(frame.astype(str), hide_index=True, column_config={grading.WORDS["valid"]: verdict})
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         names = list(results.DIALECTS)
         dialect = st.selectbox(WORDS["dialect"], names, format_func=WORDS.__getitem__, key=_DIALECT, width=240)
-        text = partial(results.csv_text, table, task, found, points, dialect or names[0])
+        make = partial(results.csv_text, table, task, found, points, dialect or names[0])
+        text = locale.in_current_language(make)
         st.download_button(WORDS["save"], text, "results.csv", "text/csv", key="save-results", on_click="ignore")
 
 

@@ -272,7 +272,7 @@ def test_codes_are_marked_against_the_pasted_link() -> None:
     assert "no server holds a secret" in said(at)
     at.text_area(key="task-codes").set_value(f'"x\n=Ada,{code}\n=ada,{code}').run()
     assert "Valid codes: 2 of 3. Mean score 4.0 of 4." in said(at)
-    assert "1 rows are of students who handed in again" in said(at)
+    assert "Rows of students who handed in again further down: 1;" in said(at)
     at.text_input(key="task-points").set_value("1 2 3 0,5").run()
     assert "Valid codes: 2 of 3. Mean 6.5 of 6.5 points." in said(at)
     assert at.dataframe[0].value["points"].tolist() == ["", "6.5", "6.5"]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 
 import pytest
 from streamlit.runtime.scriptrunner import StopException
 
 from attnviz import Config
-from attnviz.classroom.marking import grading
+from attnviz.classroom import question_codec
+from attnviz.classroom.marking import grading, submissions
 from attnviz.classroom.marking.assignments import Assignment
+from attnviz.settings.language import set_language
 from attnviz.ui.panels import grading_desk
 
 
@@ -40,3 +43,22 @@ def test_marking_ends_with_the_page_of_one_who_has_left_and_keeps_what_it_has(mo
         grading_desk._mark(Config(), Assignment(), [(f"pupil {n}", "code") for n in range(500)], found, 500)
     assert begun == found == ["pupil 0", "pupil 1", "pupil 2"]
     assert bar.shown == [1 / 500, 2 / 500]
+
+
+def test_the_saved_table_speaks_the_language_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Callable[[], str]] = []
+    monkeypatch.setattr(grading_desk.st, "selectbox", lambda *args, **kwargs: "semicolon")
+    monkeypatch.setattr(grading_desk.st, "container", lambda **kwargs: nullcontext())
+    monkeypatch.setattr(grading_desk.st, "dataframe", lambda *args, **kwargs: None)
+    monkeypatch.setattr(grading_desk.st, "download_button", lambda label, make, *args, **kwargs: made.append(make))
+    monkeypatch.setattr(
+        grading_desk, "_marked", lambda config, task, pairs: [grading.GradedSubmission("Ada", "", "fault")]
+    )
+    task = Assignment(task_questions=(question_codec.item("size", {"whole": "scores"}),))
+    try:
+        set_language("de")
+        grading_desk._results(Config(), task, submissions.from_text("Ada;x"), (1.0,), False)
+        set_language("en")  # a file is made in a thread that may have served another visitor
+        assert "gültig" in made[0]()
+    finally:
+        set_language("en")
