@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
@@ -124,6 +124,24 @@ def test_a_visitor_finds_compare_and_changes_one_thing(browser_page: Any, app: A
     page.go_back()
     wait_for(page, "b_mask", "none")
     page.locator(".st-key-b_mask").wait_for()
+
+
+def test_a_comparison_is_whole_within_the_window(browser_page: Any, app: Any) -> None:
+    page = browser_page
+    query = urlencode({"v": 1, "sentence": "the quick brown fox jumped over the lazy dog in the rain", "n_heads": 8})
+    page.goto(f"{app.url}/?{query}&page=compare&b_score=additive")
+    for width, height in ((1280, 720), (1920, 1080)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.locator(".st-key-compare .attn-layer").nth(2).wait_for()
+        page.evaluate(QUIET)
+        boxes = page.evaluate(
+            "[...document.querySelectorAll('.st-key-compare .attn-layer')].map((map) => map.getBoundingClientRect())"
+        )
+        assert len(boxes) == 3
+        for box in boxes:
+            assert box["bottom"] <= height
+            assert box["right"] <= width
+            assert box["height"] >= height / 3  # the maps are what the page is for
 
 
 def test_ten_megabytes_are_refused_in_a_sentence_and_nothing_is_lost(new_page: Callable[..., Any], app: Any) -> None:

@@ -22,6 +22,7 @@ from attnviz.text import changes, step_names
 from attnviz.text.captions import NAMES
 from attnviz.text.sentences import plain
 from attnviz.ui.components.stage import heatmap
+from attnviz.ui.components.stage.room import View, is_narrow
 from attnviz.ui.panels import explore_panels
 from attnviz.ui.panels.depth import layers
 from attnviz.ui.session import admission, session_state, widgets
@@ -44,6 +45,9 @@ WORDS = Words(
         "bank": "One word, two meanings",
     }
 )
+
+LEAST = 260
+"""Pixels of height that the maps need to be kept within the window."""
 
 
 def _set_by_hand(config: Config) -> dict[str, Any]:
@@ -81,9 +85,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     _, unfit = url_codec.apply_changes(
         config, selection.changes
     )  # the widgets hold only what fits, and so does what they say
-    selection = widgets.edit_overrides(config, selection, "changes")
-    with st.columns([2, 3])[0]:
-        selection = _step(trace, selection)
+    selection = widgets.edit_overrides(config, selection, "changes", beside=lambda held: _step(trace, held))
     other, problems = url_codec.apply_changes(config, selection.changes)
     notice(*session_state.found(_in_b(dict.fromkeys([*unfit, *problems]))))
     _turns(config, other, selection)
@@ -109,7 +111,7 @@ def _in_b(notes: Iterable[str]) -> list[str]:
 def _starters(config: Config, selection: Selection) -> None:
     """A first change by one press; those that would change nothing are not offered."""
     paragraph([WORDS["ask"]])
-    with st.container(horizontal=True, gap="small"):
+    with st.container(key="moves", horizontal=True, gap="small"):
         for name, (label, change) in STARTERS.items():
             changed = change(config)
             if hosted.find(config.model) and not {*changed} <= {*FREE}:
@@ -154,7 +156,7 @@ def _turns(config: Config, other: Config, selection: Selection) -> None:
     names = [name for name, _ in selection.changes]
     back = replace(selection, changes=url_codec.difference(other, config, names))
     none = replace(selection, changes=())
-    with st.container(horizontal=True, gap="small"):
+    with st.container(key="moves", horizontal=True, gap="small"):
         st.button(WORDS["swap"], key="swap", on_click=session_state.adopt, args=(other, back))
         st.button(WORDS["adopt"], key="adopt", on_click=session_state.adopt, args=(other, none))
         st.button(WORDS["stop"], key="stop", on_click=session_state.adopt, args=(config, none))
@@ -174,7 +176,8 @@ def _beside(trace: Trace, second: Trace, selection: Selection) -> None:
     layer, name = selection.layer, selection.step
     if layer < len(second.layers):
         paragraph([changes.first_difference(trace, second, layer)])
-    heatmap.show(comparison.pictures(trace, second, layer, name), key="compare")
+    view = View(fill=not is_narrow("compare"), least=LEAST)
+    heatmap.show(comparison.pictures(trace, second, layer, name), key="compare", view=view)
     notice(*changes.change_summary(trace, second, layer, name))
     moves = changes.moves(trace, second, layer, name)
     if moves:

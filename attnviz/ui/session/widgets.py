@@ -201,10 +201,13 @@ def choose_available(
     return replace(record, **{name: kept})  # type: ignore[type-var]
 
 
-def edit_overrides(record: object, holder: Record, name: str) -> Record:
+def edit_overrides(
+    record: object, holder: Record, name: str, beside: Callable[[Record], Record] = lambda holder: holder
+) -> Record:
     """Draw what is otherwise in a second record like `record`: a list of what differs, and a widget for each.
 
-    `holder` keeps it in its field `name`; returns the updated holder.
+    `holder` keeps it in its field `name`; returns the updated holder. `beside` draws, and updates, what else of the
+    holder stands beside the list.
     """
     item = next(item for item in settings(holder) if item.name == name)
     kind, held = item.metadata["kind"], dict(getattr(holder, name))
@@ -212,14 +215,18 @@ def edit_overrides(record: object, holder: Record, name: str) -> Record:
     other, _ = url_codec.apply_changes(record, held.items())
     options = [at for at in labels if at in drawable or at in held]
     reset_invalid_choice(name, options, shown_value(item, getattr(holder, name)))
-    chosen = st.multiselect(
-        translate(item.metadata["label"]),
-        options,
-        first_value(holder, item, name),
-        format_func=lambda at: labels[at],
-        key=name,
-        help=translate(item.metadata["help"]) or None,
-    )
+    left, right = st.columns([2, 1])
+    with left:
+        chosen = st.multiselect(
+            translate(item.metadata["label"]),
+            options,
+            first_value(holder, item, name),
+            format_func=lambda at: labels[at],
+            key=name,
+            help=translate(item.metadata["help"]) or None,
+        )
+    with right:
+        holder = beside(holder)
     texts = [at for at in chosen if _is_wide(kind.of, at)]
     for at in texts:
         other = draw(other, at, prefix=kind.prefix)
