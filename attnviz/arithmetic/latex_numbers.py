@@ -1,7 +1,8 @@
 r"""Numbers written as LaTeX, rounded for display only.
 
 What is written keeps to the commands that KaTeX knows and holds nothing but numbers and symbols of our own: no token
-ever enters it. A formula is a *chain*: a symbol and what it equals, member by member, a line each.
+ever enters it. A formula is a *chain*: a symbol and what it equals, member by member, a line each. Packages that write
+LaTeX from Python write the formula; here it is the numbers of one cell that are put in.
 """
 
 from __future__ import annotations

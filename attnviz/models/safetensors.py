@@ -2,6 +2,9 @@
 
 A file is eight bytes of length, a JSON header that says where each array lies, and raw numbers. Nothing in it is a
 program, and all that its header says is held to the size of the file before anything is looked up in it.
+
+The package `safetensors` would be a fifth one to install, and it copies: an array of 61 MB that it hands to NumPy takes
+61 MB of memory in every process (0.8.0), where a mapped one takes none and is shared.
 """
 
 from __future__ import annotations

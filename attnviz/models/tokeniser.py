@@ -1,4 +1,8 @@
-"""The tokeniser of a model's folder: tokenizer.json, or the older vocab.txt or vocab.json with merges.txt."""
+"""The tokeniser of a model's folder: tokenizer.json, or the older vocab.txt or vocab.json with merges.txt.
+
+WordPiece and byte pairs are read here, as the base install has no package that does; whatever else there is takes the
+package `tokenizers`, which a host may add.
+"""
 
 from __future__ import annotations
 
