@@ -58,7 +58,7 @@ class ArithmeticLine:
 
 @dataclass(frozen=True)
 class Wording:
-    """What is said of a line: its title, its sentence, and both in a few symbols beside the maps."""
+    """The wording of a line: its title, its sentence, and both in a few symbols beside the maps."""
 
     title: str
     sentence: str
@@ -168,8 +168,8 @@ class Derivation:
         """
         computed, value, keep = result.computed, result.value, equation.keep
         edited = _differs(value, computed, np.abs(computed) if result.size is None else result.size)
-        said = words if isinstance(words, Wording) else Wording(*LINES[words or name])
-        title, sentence = (text.format_map(self.facts | facts) for text in (said.title, said.sentence))
+        wording = words if isinstance(words, Wording) else Wording(*LINES[words or name])
+        title, sentence = (text.format_map(self.facts | facts) for text in (wording.title, wording.sentence))
         seen = self._value(self.seen(computed, result.beside), keep)
         lines = [*equation.above, *chain(equation.symbol, [*equation.members, seen])]
         if self._settled:
@@ -182,7 +182,7 @@ class Derivation:
         operands = {key: _number(number) for key, number in result.operands.items()}
         made = operands, computed, value, aligned(lines), result.step
         self.lines.append(
-            ArithmeticLine(name, title, sentence, *made, edited, active, labelled, source, said.brief, said.sign)
+            ArithmeticLine(name, title, sentence, *made, edited, active, labelled, source, wording.brief, wording.sign)
         )
         return value
 

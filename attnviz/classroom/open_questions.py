@@ -97,9 +97,9 @@ def covered(runs: QuestionContext, step: Step, place: tuple[int, ...]) -> Array 
         rows = np.sort(step.array.reshape(-1, step.shape[-1]), axis=-1)
         alike = (np.abs(rows - np.sort(step.array[place[:2]])) <= SAME).all(axis=-1)
         return None if alike.sum() > 1 else cells
-    asked = float(step.array[place])
-    if not asked.is_integer():
-        cells |= np.abs(np.where(np.isfinite(step.array), step.array, np.inf) - asked) <= SAME
+    wanted = float(step.array[place])
+    if not wanted.is_integer():
+        cells |= np.abs(np.where(np.isfinite(step.array), step.array, np.inf) - wanted) <= SAME
     return cells
 
 

@@ -39,7 +39,7 @@ FAULTS = Words(
         "return": "leave out {what}: only the formula itself is wanted",
         "library": "leave out {prefix} and write {name}(...)",
         "method": "write {better}: a function stands before its brackets",
-        "said": "there is no function {name}; write {better}",
+        "near_function": "there is no function {name}; write {better}",
         "keyword": "leave out {what}: a function takes nothing but its arguments here",
         "function_alone": "{name} is a function; write {better}",
         "over_T": "x is already divided by the temperature; leave T out",

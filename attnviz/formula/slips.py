@@ -123,7 +123,7 @@ def of_function(n: ast.Call, name: str, kind: Kind, text: str) -> FormulaError:
     if line and len(given) > _highest(line):
         better = re.sub(r"(?<!\w)\((\w[\w.]*)\)", r"\1", line.format(*given))
         whole = ";" not in better or where == (0, len(text))
-        return fault("said", span(text, n.func), (*where, better) if whole else None, name=name, better=better)
+        return fault("near_function", span(text, n.func), (*where, better) if whole else None, name=name, better=better)
     if name in names.CALLED:
         wanted = " / ".join(map(str, names.ARGUMENTS.get(name, (1,))))
         first = f"{name}({given[0]})" if _is_axis(name, given) else ""

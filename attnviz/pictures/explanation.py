@@ -92,7 +92,7 @@ def explanation(trace: Trace, cell: Cell, *, key: bool, dimension: int | None = 
         lines, sentence = _of_row(found, mixed, words), WORDS["row"].format(query=words.query)
     return {
         "title": title,
-        "said": WORDS["head"].format(n=ordinal(cell.head), said=sentence),
+        "sentence": WORDS["head"].format(n=ordinal(cell.head), said=sentence),
         "head": cell.head,
         "query": cell.query,
         "key": cell.key if key else None,

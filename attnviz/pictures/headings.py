@@ -58,7 +58,7 @@ def heading(
     phrases += "".join(f'<span class="attn-formula">{html.escape(each)}</span>' for each in (formula, shape) if each)
     whole = html.escape(" · ".join(filter(None, [*_phrases(stage, block, fold, None), formula, shape])))
     leads = " attn-leads" if stage.leads else ""
-    first, second = f"{name}{button}{legend}", f'<span class="attn-said" title="{whole}">{phrases}</span>'
+    first, second = f"{name}{button}{legend}", f'<span class="attn-phrases" title="{whole}">{phrases}</span>'
     if beside:
         first, second = _turning(stage, name, beside), f"{second}{button}{legend}"
     style = f"padding-left:{left}px;padding-right:{gap}px"

@@ -76,7 +76,7 @@ def motion(trace: Trace, cell: Cell) -> dict[str, Any] | None:
 
 
 def _frame(kind: str, title: str, sentence: str, **drawn: Any) -> Frame:
-    return {"kind": kind, "title": title, "said": sentence, **drawn}
+    return {"kind": kind, "title": title, "sentence": sentence, **drawn}
 
 
 def _map(array: Array, at: int) -> dict[str, Any]:

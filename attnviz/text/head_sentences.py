@@ -77,9 +77,9 @@ def lines(found: HeadKind, word: str, keys: int) -> tuple[str, str]:
 def what_heads_do(trace: Trace) -> list[list[tuple[str, str]]]:
     """Return for each head of each layer what it does on this sentence, in a word, if one says it, and in a line."""
     found, n, all_keys = all_kinds(trace, all_weights(trace)), trace.config.n_heads, len(trace.key_tokens)
-    said = []
+    sentences = []
     for at, each in enumerate(found):
         word = visible_token(trace.key_tokens[each.key])
         named = "" if each.kind == "spread" else short(each, word)
-        said.append((named, about(each, word, divmod(at, n), all_keys)))
-    return [said[first : first + n] for first in range(0, len(said), n)]
+        sentences.append((named, about(each, word, divmod(at, n), all_keys)))
+    return [sentences[first : first + n] for first in range(0, len(sentences), n)]

@@ -188,7 +188,7 @@ def test_pointing_at_a_word_draws_what_it_takes_and_lights_its_row_everywhere(
 ) -> None:
     page = Page(new_page, app, DESK)
     page.measured(4, 7, 4)
-    said = page.page.locator(".attn-telling .at-said p")
+    said = page.page.locator(".attn-telling .at-text p")
     before = said.inner_text()
     page.page.locator(".attn-telling button").nth(2).hover()
     assert said.inner_text().startswith("sat takes")
@@ -205,7 +205,7 @@ def test_a_cell_of_a_map_is_told_by_the_sentence_in_its_own_head(new_page: Calla
     image = page.measured(4, 7, 4)["found"]["weights"]["image"]
     page.page.mouse.move(image[2] - 40, image[3] - 10)
     page.page.locator(".attn-telling small", has_text="head 4").wait_for()
-    assert page.page.locator(".attn-telling .at-said p").inner_text().startswith("mat takes")
+    assert page.page.locator(".attn-telling .at-text p").inner_text().startswith("mat takes")
 
 
 def test_every_picture_has_a_name_of_its_own_and_the_page_has_headings(new_page: Callable[..., Any], app: Any) -> None:
@@ -238,9 +238,9 @@ def test_zero_is_as_the_ground_and_what_is_large_stands_out(
 
 
 CUT = """() => {
-    const shown = [...document.querySelectorAll('.attn-phrase, .attn-formula, .attn-name, .attn-telling .at-said > *')];
+    const shown = [...document.querySelectorAll('.attn-phrase, .attn-formula, .attn-name, .attn-telling .at-text > *')];
     const inside = (each) => {
-        const box = (each.closest('.attn-said') ?? each.parentElement).getBoundingClientRect();
+        const box = (each.closest('.attn-phrases') ?? each.parentElement).getBoundingClientRect();
         return each.getBoundingClientRect().top < box.bottom - 2;
     };
     return shown.filter(inside).filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => each.innerText);

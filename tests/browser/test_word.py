@@ -34,7 +34,7 @@ class View:
         self.trace: Trace = run(Config(**{"n_heads": 4, **settings}))
         page.goto(f"{url}/?{urlencode({'config': json.dumps(settings), 'asked': json.dumps(asked)})}")
         self.queries, self.keys = page.locator(".aw-queries .aw-word"), page.locator(".aw-keys .aw-word")
-        self.said, self.heads = page.locator(".aw-said"), page.locator(".aw-heads button")
+        self.sentence, self.heads = page.locator(".aw-sentence"), page.locator(".aw-heads button")
         self.queries.first.wait_for()
         self.settled()
 
@@ -105,11 +105,11 @@ def test_pointing_at_a_word_says_what_python_says(
     view: Callable[..., View], head: int | None, settings: dict[str, Any]
 ) -> None:
     page = view(asked=(None, head), **settings)
-    assert page.said.text_content() == "Choose a word above to see what it attends to."
+    assert page.sentence.text_content() == "Choose a word above to see what it attends to."
     for query in range(len(page.trace.query_tokens)):
         page.queries.nth(query).hover()
         assert page.lit() == [query]
-        assert page.said.text_content() == page.expected(query, head)
+        assert page.sentence.text_content() == page.expected(query, head)
     page.away()
     assert page.lines() == {}
 
@@ -178,7 +178,7 @@ def test_pointing_asks_the_server_nothing(view: Callable[..., View], new_page: C
     assert before
     for query in range(7):
         it.queries.nth(query).hover()
-    assert it.said.text_content() == it.expected(6)
+    assert it.sentence.text_content() == it.expected(6)
     it.queries.nth(6).click()
     it.asked("Request(query=6, head=0), 1")
     assert len(sent) == before + 1  # the click, and nothing before it
@@ -194,7 +194,7 @@ def test_a_click_chooses_and_a_second_lets_go(view: Callable[..., View]) -> None
     page.queries.nth(5).hover()
     assert (page.chosen(), page.lit()) == ([3], [5])
     page.away()
-    assert page.said.text_content() == page.expected(3)
+    assert page.sentence.text_content() == page.expected(3)
     page.queries.nth(3).click()
     page.asked("Request(query=None, head=0), 2")
     page.away()
@@ -208,11 +208,11 @@ def test_another_head_and_the_mean_are_drawn_at_once(view: Callable[..., View]) 
     page = view(asked=(2, 0))
     page.heads.nth(3).click()
     page.asked("Request(query=2, head=3), 1")
-    assert page.said.text_content() == page.expected(2, 3)
+    assert page.sentence.text_content() == page.expected(2, 3)
     page.page.get_by_role("radio", name="average over heads").click()
     page.asked("Request(query=2, head=None), 2")
-    assert page.said.text_content() == page.expected(2, None)
-    assert page.said.text_content().startswith("On average over 4 heads, ")
+    assert page.sentence.text_content() == page.expected(2, None)
+    assert page.sentence.text_content().startswith("On average over 4 heads, ")
     page.page.keyboard.press("ArrowLeft")
     page.asked("Request(query=2, head=3), 3")
     assert page.page.locator(".aw-heads button:focus").text_content() == "4"
@@ -268,7 +268,7 @@ def test_rows_of_the_mosaics_are_heard_and_told(view: Callable[..., View]) -> No
     tell = "(detail) => window.dispatchEvent(new CustomEvent('attnviz:row', { detail }))"
     evaluate(tell, {"row": 4, "head": 0})
     assert page.lit() == [4]
-    assert page.said.text_content() == page.expected(4, 2)
+    assert page.sentence.text_content() == page.expected(4, 2)
     for nonsense in (
         {"row": 99, "head": 0},
         {"row": "length", "head": 0},
@@ -329,4 +329,4 @@ def test_a_new_sentence_replaces_the_old_one(view: Callable[..., View]) -> None:
     field.press("Enter")
     page.page.locator(".aw-queries").get_by_text("mat", exact=True).wait_for()
     page.queries.nth(5).hover()
-    assert page.said.text_content() == page.expected(5)
+    assert page.sentence.text_content() == page.expected(5)

@@ -49,7 +49,7 @@ def test_a_cell_goes_from_its_rows_to_its_output(score: str, normaliser: str) ->
     assert rows[0]["values"] == pytest.approx(trace["masked"].array[0, 3].tolist(), rel=1e-5)
     assert rows[-1]["values"] == pytest.approx(trace["weights"].array[0, 3].tolist(), rel=1e-5)
     assert frames[-1]["values"] == pytest.approx(trace["heads"].array[0, 3].tolist(), rel=1e-5)
-    assert all(frame["title"] and frame["said"] for frame in frames)
+    assert all(frame["title"] and frame["sentence"] for frame in frames)
 
 
 def test_each_function_has_frames_of_its_own() -> None:

@@ -23,7 +23,7 @@ FAULTS = Words(
         "name": "a row is named {given}; give a name of small letters, digits and underscores that no row has yet",
         "line": "the line of {name}: {error}",
         "knob": "the knob {knob} of {name}: {error}",
-        "said": "the lines that say {name}: {error}",
+        "lines": "the lines that say {name}: {error}",
         "unused": "the line of {name} does not name its knob {knob}; use it there or leave it out",
         "file": "{path} cannot be run: {error}",
         "none": "{path} holds no rows; give it at least one LineRow, as in ROW = LineRow(...)",
@@ -58,7 +58,7 @@ def add_rows(*rows: LineRow) -> None:
         try:
             check_lines(row)
         except ConfigError as error:
-            raise ConfigError(FAULTS["said"].format(name=shorten(row.name), error=error)) from None
+            raise ConfigError(FAULTS["lines"].format(name=shorten(row.name), error=error)) from None
     for (kind, name), choice in made.items():
         TABLES[kind][0][name] = choice
 

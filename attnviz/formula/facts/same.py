@@ -64,8 +64,8 @@ class Relation:
 
     def in_words(self, label: str) -> str:
         """Return the relation in words; `label` is what the row is called."""
-        said = self._in_words(label)
-        return f"{said}{RELATIONS['zeros']}" if self.but_zeros else said
+        relation = self._in_words(label)
+        return f"{relation}{RELATIONS['zeros']}" if self.but_zeros else relation
 
     def _in_words(self, label: str) -> str:
         facts = {"factor": _written(self.factor), "temperature": _written(1 / self.factor)}

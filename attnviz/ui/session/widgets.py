@@ -174,14 +174,14 @@ def choose_available(
     a first option that stands for None, in words. Options of a position count from 0 and are shown from 1.
     """
     kinds = {item.name: item.metadata["kind"] for item in settings(record)}
-    said = words or (kinds[name].write if isinstance(kinds.get(name), Ordinal) else str)
+    wording = words or (kinds[name].write if isinstance(kinds.get(name), Ordinal) else str)
     key, seen, held = f"pick-{name}", f"_picked-{name}", getattr(record, name)
     if none is not None:
         options, otherwise = [_NONE, *options], _NONE
     shown = held if held in options else options[0] if otherwise is None else otherwise
 
     def worded(option: Any) -> str:
-        return none if none is not None and option == _NONE else said(option)
+        return none if none is not None and option == _NONE else wording(option)
 
     if key in st.session_state and (
         st.session_state.get(seen) != (held, shown) or st.session_state[key] not in options

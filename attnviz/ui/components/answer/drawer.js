@@ -85,8 +85,8 @@ class Drawer {
     else if (this.data.play && answer.motion && !this.started) this.play(0, true);
     this.started = true;
     this.refocus(held);
-    const said = [answer.said, ...answer.lines.map(({ title, value }) => `${title}: ${value}`)].join(". ");
-    if (this.live.textContent !== said) this.live.textContent = said;
+    const spoken = [answer.sentence, ...answer.lines.map(({ title, value }) => `${title}: ${value}`)].join(". ");
+    if (this.live.textContent !== spoken) this.live.textContent = spoken;
   }
 
   empty() {
@@ -131,7 +131,7 @@ class Drawer {
   }
 
   /** @param {Answer} answer */
-  drawTop({ title, said, motion }) {
+  drawTop({ title, sentence, motion }) {
     const top = put(this.box, "div", "ad-top");
     const head = put(top, "h2", "");
     for (const [name, text] of title) put(put(head, "span", `ad-${name}`), "bdi", "", text);
@@ -142,7 +142,7 @@ class Drawer {
     const close = this.button(top, "ad-close", "×", () => this.close());
     close.setAttribute("aria-label", this.data?.words.close ?? "");
     close.title = this.data?.words.close ?? "";
-    put(this.box, "p", "ad-said", said);
+    put(this.box, "p", "ad-sentence", sentence);
   }
 
   /**

@@ -93,12 +93,12 @@ export class Player {
   }
 
   tell() {
-    const { title, said, kind } = this.motion.frames[this.at];
+    const { title, sentence, kind } = this.motion.frames[this.at];
     this.caption.replaceChildren();
     put(this.caption, "b", "", title);
-    this.caption.append(said);
+    this.caption.append(sentence);
     this.caption.setAttribute("aria-live", this.playing ? "off" : "polite");
-    this.canvas.setAttribute("aria-label", `${title}. ${said}`);
+    this.canvas.setAttribute("aria-label", `${title}. ${sentence}`);
     this.slider.value = String(this.at);
     this.slider.setAttribute("aria-valuetext", title);
     this.slider.style.setProperty("--done", `${(100 * this.at) / (this.motion.frames.length - 1)}%`);

@@ -45,7 +45,7 @@ export interface AnswerLine {
 /** How what was chosen came to be, as `explanation.py` says it. */
 export interface Answer {
   title: [name: string, text: string][];
-  said: string;
+  sentence: string;
   head: number;
   query: number;
   key: number | null;
@@ -87,7 +87,7 @@ export interface MotionPair {
 }
 
 /** One stop on the way of a cell, as `motion.py` says it. */
-export type MotionFrame = { title: string; said: string } & (
+export type MotionFrame = { title: string; sentence: string } & (
   | { kind: "rows" }
   | ({ kind: "meet" } & MotionPair)
   | ({ kind: "entries" } & MotionPair & MotionNumbers)

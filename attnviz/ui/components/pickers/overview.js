@@ -57,11 +57,11 @@ class Overview {
     this.canvas = this.make(this.map, "canvas");
     this.frame = this.make(this.map, "button", "frame");
     this.frame.type = "button";
-    const said = this.make(this.box, "div");
-    this.title = this.make(said, "b");
-    this.about = this.make(said, "small");
-    this.colours = this.make(said, "small");
-    this.shown = this.make(said, "small");
+    const text = this.make(this.box, "div");
+    this.title = this.make(text, "b");
+    this.about = this.make(text, "small");
+    this.colours = this.make(text, "small");
+    this.shown = this.make(text, "small");
     this.shown.setAttribute("aria-live", "polite");
     this.map.addEventListener("pointerdown", (event) => this.take(event));
     this.map.addEventListener("pointermove", (event) => (this.held ? this.drag(event, this.held) : this.point(event)));

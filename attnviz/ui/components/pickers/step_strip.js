@@ -129,8 +129,8 @@ class StepStrip {
     node.label.textContent = step.label;
     node.shape.textContent = step.shape;
     node.item.classList.toggle("same", !step.changes);
-    const said = [step.label, step.symbol.replace("_", " "), step.words, step.meaning, step.changes ? "" : this.data.words.same];
-    node.button.setAttribute("aria-label", said.filter(Boolean).join(", "));
+    const label = [step.label, step.symbol.replace("_", " "), step.words, step.meaning, step.changes ? "" : this.data.words.same];
+    node.button.setAttribute("aria-label", label.filter(Boolean).join(", "));
     return node.item;
   }
 

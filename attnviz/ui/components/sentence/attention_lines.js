@@ -42,7 +42,7 @@ class AttentionLines {
     this.lines.setAttribute("aria-hidden", "true");
     this.asks = this.row("queries");
     this.read = this.row("keys");
-    this.said = make(this.box, "p", "aw-said");
+    this.sentence = make(this.box, "p", "aw-sentence");
     this.live = make(this.box, "div", "aw-live");
     this.live.setAttribute("aria-live", "polite");
     this.resizer = new ResizeObserver(() => this.draw());
@@ -197,9 +197,9 @@ class AttentionLines {
 
   /** The sentence of a query; with none, what can be done here. @param {number | null} query */
   say(query) {
-    this.said.toggleAttribute("data-hint", query === null);
+    this.sentence.toggleAttribute("data-hint", query === null);
     const parts = query === null ? [this.data.words.hint] : this.data.sentences[query];
-    this.said.replaceChildren(
+    this.sentence.replaceChildren(
       ...parts.map((part) => {
         if (typeof part === "string") return part;
         const word = document.createElement("em");
@@ -230,7 +230,7 @@ class AttentionLines {
   visit(query) {
     rove(this.queries, query);
     this.point(query);
-    this.live.textContent = this.said.textContent;
+    this.live.textContent = this.sentence.textContent;
   }
 
   /** @param {number} query */

@@ -56,11 +56,11 @@ class OpeningSentence {
     this.words.setAttribute("role", "group");
     this.arcs = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     this.arcs.setAttribute("aria-hidden", "true");
-    const said = make(this.box, "div", "at-said");
-    this.shows = make(said, "h1");
-    this.said = make(said, "p");
-    this.said.setAttribute("aria-live", "polite");
-    this.from = make(said, "small");
+    const text = make(this.box, "div", "at-text");
+    this.shows = make(text, "h1");
+    this.reading = make(text, "p");
+    this.reading.setAttribute("aria-live", "polite");
+    this.from = make(text, "small");
     this.stop = new AbortController();
     this.resizer = new ResizeObserver(() => {
       this.fit();
@@ -198,7 +198,7 @@ class OpeningSentence {
       "{amount}": ["", shares ? percent(weight) : String(Number(weight.toPrecision(3)))],
     };
     const pieces = (key === null ? words.nothing : shares ? words.takes : words.weighs).split(/(\{\w+\})/);
-    this.said.replaceChildren(
+    this.reading.replaceChildren(
       ...pieces.map((piece) => {
         const [tag, text] = slots[piece] ?? ["", piece];
         if (!tag) return document.createTextNode(text);

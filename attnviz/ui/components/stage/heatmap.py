@@ -41,7 +41,7 @@ WORDS = Words(
     {
         "masked": "masked",
         "nan": "not a number",
-        "asked": "this is what is asked for",
+        "question": "this is what is asked for",
         "empty": "(empty)",
         "wide": "wide",
         "word": "word",
@@ -131,7 +131,7 @@ def _nothing() -> None:
 def _message(drawing: _Drawing, heads: Heads, lettering: Lettering) -> dict[str, Any]:
     """Return the data that the component needs beside the charts and their numbers."""
     view = drawing.room.view
-    mark = {"nan": WORDS["asked"], "mark": "?"} if lettering.is_question else {"mark": "NaN"}
+    mark = {"nan": WORDS["question"], "mark": "?"} if lettering.is_question else {"mark": "NaN"}
     return {
         "key": drawing.key,
         "stages": [stage.name for stage in drawing.stages],

@@ -28,7 +28,7 @@ WORDS = Words(
         "other": "beside",
         "word_a": "Word of A",
         "word_b": "Word of B",
-        "said": "The cosine of the angle between the vectors of “{one}” and “{other}”, before the first layer (0) and "
+        "angle": "The cosine of the angle between the vectors of “{one}” and “{other}”, before the first layer (0) and "
         "after each: {first} at first, {last} at the end.",
         "mean": "Vectors of trained models lean the same way, so compare with the average over all pairs of words.",
         "layer": "after layer",
@@ -89,13 +89,13 @@ def draw(
     cosine, mean = vectors_by_layer.by_layer(a, b, *at)
     one, other = map(visible_token, words)
     ends = {"first": f"{cosine[0]:.2f}", "last": f"{cosine[-1]:.2f}"}
-    said = WORDS["said"].format(one=one, other=other, **ends)
-    paragraph([said, WORDS["mean"]])
+    sentence = WORDS["angle"].format(one=one, other=other, **ends)
+    paragraph([sentence, WORDS["mean"]])
     frame = pd.DataFrame({WORDS["layer"]: range(len(cosine)), WORDS["cosine"]: cosine, WORDS["average"]: mean})
     chart, table = st.columns([3, 2])
     with chart:
         pairs = [(str(layer), float(x)) for layer, x in enumerate(cosine)]
-        st.plotly_chart(bars(pairs), key="cosines", config={"displayModeBar": False}, alt=said)
+        st.plotly_chart(bars(pairs), key="cosines", config={"displayModeBar": False}, alt=sentence)
     with table:
         number_tables.show(frame, hide_index=True, key="cosines-table")
 

@@ -28,8 +28,8 @@ WORDS = Words(
         "row": "Token",
         "column": "Column",
         "key": "Key",
-        "said": "{step}, layer {layer}{head}, “{token}”, column {column} of {all}: the sum of {n} products{bias}.",
-        "said_key": "{step}, layer {layer}{head}, “{token}” and “{other}”: the sum of {n} products{bias}.",
+        "sum": "{step}, layer {layer}{head}, “{token}”, column {column} of {all}: the sum of {n} products{bias}.",
+        "sum_key": "{step}, layer {layer}{head}, “{token}” and “{other}”: the sum of {n} products{bias}.",
         "of_head": ", head {head}",
         "bias": " and the bias",
         "bent": "The step holds f of this sum, {result:.{digits}g}.",
@@ -89,10 +89,10 @@ def _sentences(trace: Trace, at: tuple[int, int, int, int], step: Step, found: P
         "bias": WORDS["bias"] if found.bias else "",
     }
     if step.axes[-1] == "key":
-        said = WORDS["said_key"].format(other=visible_token(trace.key_tokens[column]), **facts)
+        sentence = WORDS["sum_key"].format(other=visible_token(trace.key_tokens[column]), **facts)
     else:
-        said = WORDS["said"].format(column=ordinal(column), all=step.shape[-1], **facts)
-    return [said, *([WORDS["bent"].format(result=found.result, digits=digits)] if found.bent else [])]
+        sentence = WORDS["sum"].format(column=ordinal(column), all=step.shape[-1], **facts)
+    return [sentence, *([WORDS["bent"].format(result=found.result, digits=digits)] if found.bent else [])]
 
 
 def _token(trace: Trace, selection: Selection, axis: str) -> Selection:

@@ -22,7 +22,7 @@ from attnviz.ui.session.selection import TWIN_NAMES, Selection
 WORDS = Words(
     {
         "cross": "A head is set by hand for a sentence that attends to itself; leave out the second sentence.",
-        "said": "Of {all} heads, head {head} of layer {layer} comes nearest to the head that is set by hand: on this "
+        "near": "Of {all} heads, head {head} of layer {layer} comes nearest to the head that is set by hand: on this "
         "sentence they put {share} of the weight in the same places, as an average over the words.",
         "far": "That is far from the same: no head of this run does it.",
         "made": "Set by hand",
@@ -50,8 +50,8 @@ def panel(trace: Trace, selection: Selection) -> Selection:
         notice(f"{str(error)[0].upper()}{str(error)[1:]}.")
         return selection
     place = {"layer": ordinal(found.layer), "head": ordinal(found.head)}
-    said = WORDS["said"].format(all=found.all.size, share=percent(found.overlap), **place)
-    paragraph([said, *([WORDS["far"]] if found.overlap < FAR else [])])
+    sentence = WORDS["near"].format(all=found.all.size, share=percent(found.overlap), **place)
+    paragraph([sentence, *([WORDS["far"]] if found.overlap < FAR else [])])
     heatmap.show(_stages(trace, selection, found), key="twin-heads")
     opened = replace(selection, layer=found.layer, focus=found.head if found.all.shape[1] > 1 else None)
     st.button(

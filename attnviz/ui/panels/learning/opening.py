@@ -43,6 +43,6 @@ def show() -> None:
 
 def _stage(config: Config) -> Stage:
     trace, n = run(config), config.learn_steps
-    said = WORDS["says"].format(said=" ".join(films.predicted_words(trace)))
+    phrase = WORDS["says"].format(said=" ".join(films.predicted_words(trace)))
     stage = frame.maps(trace, [WORDS["after"].format(n=n)])[-1]
-    return replace(stage, name=f"frame{n}", phrase=said)
+    return replace(stage, name=f"frame{n}", phrase=phrase)

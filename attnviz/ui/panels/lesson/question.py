@@ -37,7 +37,7 @@ WORDS = Words(
         "own_words": "Your answer",
         "wrote": "You wrote: {text}",
         "unreadable": "That cannot be read as a number; try 0.25, 1/4, 25 % or e/(e+3), for example.",
-        "said": "You said {said}. {judged}",
+        "verdict": "You said {said}. {judged}",
         "none": "none",
         "arithmetic": "The arithmetic",
     }
@@ -139,7 +139,7 @@ def _refusal(question: ResolvedQuestion, given: Given) -> str:
 def _answer(question: ResolvedQuestion, given: Given, trace: Trace) -> None:
     """Draw the answer that was given, the right one, and the reason."""
     if given not in (None, "") and not isinstance(given, str):
-        feedback = WORDS["said"].format(said=_in_words(question, given), judged=question.feedback(given))
+        feedback = WORDS["verdict"].format(said=_in_words(question, given), judged=question.feedback(given))
         paragraph([feedback])
     elif question.form == "text" and given:
         paragraph([WORDS["wrote"].format(text=given)])

@@ -25,7 +25,7 @@ WORDS = Words(
         "previous": "Previous",
         "next": "Next",
         "own": "This window is yours alone: show the slide in another one. Each goes on by itself.",
-        "asked": "The question",
+        "question": "The question",
         "answer": "The answer",
         "often": "Often said",
         "mistake": "{number}: {hint}",
@@ -75,10 +75,10 @@ def _lines(lesson: Lesson, slide: Slide, shown: Trace) -> Iterator[str]:
 
 
 def _question(found: ResolvedQuestion, shown: Trace) -> Iterator[str]:
-    yield f"**{WORDS['asked']}.** {plain(found.words)}"
-    said = " ".join(plain(sentence) for sentence in found.solution if sentence)
+    yield f"**{WORDS['question']}.** {plain(found.words)}"
+    solution = " ".join(plain(sentence) for sentence in found.solution if sentence)
     why = slides.fill_numbers(found.why, shown) if found.why else ""
-    yield f"**{WORDS['answer']}.** {said} {why}"
+    yield f"**{WORDS['answer']}.** {solution} {why}"
     told: dict[str, str] = {}
     for each in found.mistakes:
         told.setdefault(

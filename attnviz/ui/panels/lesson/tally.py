@@ -82,8 +82,8 @@ def options(question: ResolvedQuestion, at: str, *, numbered: bool, right: Colle
     most, total = max(hands, default=0), sum(hands)
     cells = []
     for place, (option, count) in enumerate(zip(question.options, hands, strict=True)):
-        said = plain(option)
-        label = html.escape(WORDS["option"].format(number=ordinal(place), option=said) if numbered else said)
+        text = plain(option)
+        label = html.escape(WORDS["option"].format(number=ordinal(place), option=text) if numbered else text)
         mark = "✓ " if place in right else ""
         bar = ""
         if most:

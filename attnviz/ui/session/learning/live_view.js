@@ -47,8 +47,8 @@ export class LiveView {
     this.root = document.createElement("div");
     this.root.className = "learner";
     root.appendChild(this.root);
-    this.said = make("p", this.root);
-    this.said.setAttribute("role", "status");
+    this.caption = make("p", this.root);
+    this.caption.setAttribute("role", "status");
     this.say(0);
     const maps = make("div", this.root);
     maps.className = "maps";
@@ -79,7 +79,7 @@ export class LiveView {
   /** @param {number} step */
   say(step) {
     const { words, last } = this.job;
-    this.said.textContent = words.here.replace("{step}", String(step)).replace("{last}", String(last));
+    this.caption.textContent = words.here.replace("{step}", String(step)).replace("{last}", String(last));
   }
 
   /** @param {{ step: number, loss: number, weights: Float64Array[] }} told */
