@@ -90,6 +90,7 @@ FAULTS = Words(
         "table_work": "{heads} heads and {queries} × {keys} tokens would take about {n} million steps; "
         "at most {most} million fit. Choose fewer heads or tokens, or a shorter formula",
         "bias": "the bias is {value} at query {query} and key {key}; {n} of {all} numbers are like that",
+        "no_definition": 'a score is {given}; give a line such as "sum(q * k)", or a function of q and k',
         "not_traced": "the function could not be written as a formula: {why}",
     }
 )

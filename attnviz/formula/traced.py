@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.formula.faults import fault
 from attnviz.formula.graph import Formula
 from attnviz.formula.reader import parse
-from attnviz.settings.faults import ConfigError
+from attnviz.settings.faults import ConfigError, shorten
 
 _CALLED: dict[Any, str] = {
     np.tanh: "tanh",
@@ -47,6 +47,8 @@ _OVER: dict[Any, str] = {
     np.max: "max",
     np.min: "min",
     np.dot: "dot",
+    np.inner: "dot",
+    np.vdot: "dot",
     np.linalg.norm: "norm",
 }
 
@@ -59,18 +61,33 @@ class _Typed(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **options: Any) -> Any:
         if method != "__call__" or options:
-            return NotImplemented
+            raise TypeError(f"a formula has no {ufunc.__name__} of this form")
         if ufunc in _SIGNS:
             one, other = map(_text, args)
             return _Typed(f"({one} {_SIGNS[ufunc]} {other})")
         if ufunc is np.negative:
             return _Typed(f"(-{_text(args[0])})")
-        return _Typed(f"{_CALLED[ufunc]}({', '.join(map(_text, args))})") if ufunc in _CALLED else NotImplemented
+        if ufunc is np.square:
+            return _Typed(f"({_text(args[0])} ** 2)")
+        if ufunc not in _CALLED:
+            raise TypeError(f"a formula has no {ufunc.__name__}")
+        return _Typed(f"{_CALLED[ufunc]}({', '.join(map(_text, args))})")
 
     def __array_function__(self, function: Any, types: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
-        if function not in _OVER or options.get("axis", -1) != -1 or set(options) - {"axis"}:
-            return NotImplemented
+        if function is np.where and len(args) == 3 and not options:
+            test, yes, no = map(_text, args)
+            return _Typed(f"({yes} if {test} else {no})")
+        if function not in _OVER:
+            raise TypeError(f"a formula has no {function.__name__}")
+        if options.get("axis", -1) != -1 or set(options) - {"axis"}:
+            raise TypeError(f"a formula has no {function.__name__} of this form")
         return _Typed(f"{_OVER[function]}({', '.join(map(_text, args))})")
+
+    def __float__(self) -> float:
+        raise TypeError("it makes one plain number; leave out float, and take NumPy's functions")
+
+    def __len__(self) -> int:
+        raise TypeError("it asks for a length; write q.shape[-1] for the width")
 
     def __bool__(self) -> bool:
         raise TypeError("it decides by a value; write `a if test else b` as a text instead")
@@ -79,6 +96,20 @@ class _Typed(np.lib.mixins.NDArrayOperatorsMixin):
         if axis != -1:
             raise TypeError(f"it goes along axis {axis}; leave the axis out")
         return _Typed(f"{name}({self.text})")
+
+    @property
+    def shape(self) -> tuple[_Typed]:
+        """The width, where this is a query or a key."""
+        if self.text not in ("q", "k"):
+            raise TypeError("it asks for the shape of something that is made on the way")
+        return (_Typed(f"d_{self.text}"),)
+
+    @property
+    def T(self) -> _Typed:
+        return self
+
+    def dot(self, other: Any) -> _Typed:
+        return _Typed(f"dot({self.text}, {_text(other)})")
 
     def sum(self, axis: int = -1) -> _Typed:
         return self._over("sum", axis)
@@ -97,6 +128,8 @@ def _text(value: Any) -> str:
     """Return a part as it is typed; a number, which may come from NumPy, in decimals."""
     if isinstance(value, _Typed):
         return value.text
+    if np.ndim(value):
+        raise TypeError("it brings an array of its own; a formula names its matrices, as in lambda q, k, W: q @ W @ k")
     number = float(value)
     return repr(int(number)) if number == int(number) and abs(number) < 1e15 else repr(number)
 
@@ -110,9 +143,8 @@ def traced(function: Callable[..., Any], kind: str = "score") -> Formula:
     >>> traced(lambda q, k: np.tanh(q * k).sum()).text
     'sum(tanh(q * k))'
     """
-    names = inspect.signature(function).parameters
     try:
-        made = function(*(_Typed(name) for name in names))
+        made = function(*map(_Typed, arguments_of(function)))
     except ConfigError:
         raise
     except Exception as error:  # whatever a function of the caller's own can raise
@@ -120,6 +152,16 @@ def traced(function: Callable[..., Any], kind: str = "score") -> Formula:
     if not isinstance(made, _Typed):
         raise fault("not_traced", why=f"it gives {type(made).__name__}")
     return parse(_bare(made.text), kind)
+
+
+def arguments_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of the arguments of a function; raises FormulaError for what is none, or hides them."""
+    try:
+        return tuple(inspect.signature(function).parameters)
+    except TypeError:
+        raise fault("no_definition", given=shorten(repr(function))) from None
+    except ValueError:
+        raise fault("not_traced", why="the names of its arguments cannot be seen") from None
 
 
 def _bare(text: str) -> str:

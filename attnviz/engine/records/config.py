@@ -27,7 +27,10 @@ from attnviz.engine.tables.row_names import (
     SideName,
 )
 from attnviz.engine.tables.scores import SCORES, Score
+from attnviz.engine.tables.scores.of_function import NAME as NO_LINE
+from attnviz.engine.tables.scores.of_function import WORDS as NOT_HELD
 from attnviz.settings import fields
+from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.fields import knobs, number, option, options, serialised, switch, text
 from attnviz.settings.rows import KnobValue
 
@@ -230,8 +233,10 @@ class Config(HeadSettings, WordSettings):
         object.__setattr__(self, "custom_cells", masks.written(self.custom_cells))
         for name in ("score_formula", "mask_formula", "bias_formula", "normaliser_formula"):
             object.__setattr__(self, name, _on_one_line(getattr(self, name)))
-        if isinstance(self.score, Score) and self.score.typed:
-            if self.score.name == "formula":
+        if isinstance(self.score, Score):
+            if self.score.name == NO_LINE:
+                raise ConfigError(NOT_HELD["config"].format(name=shorten(self.score.label)))
+            if self.score.name == "formula" and self.score.typed:
                 object.__setattr__(self, "score_formula", self.score.typed.text)
             object.__setattr__(self, "score", self.score.name)
         fields.check(self)

@@ -14,6 +14,8 @@ from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.normalisers import NORMALISERS, Normaliser
 from attnviz.engine.tables.scores import SCORES, Score
+from attnviz.engine.tables.scores.of_function import of_function
+from attnviz.formula.faults import FormulaError
 from attnviz.formula.graph import Formula
 from attnviz.formula.reader import parse
 from attnviz.formula.traced import traced
@@ -125,7 +127,10 @@ def score(name: str, definition: TypedScore) -> Score:
 
     definition  a line such as "sum(abs(q - k))", or a function of q, k and whatever else a line may name
 
-    Raises FormulaError with the place of what is wrong with a line, and for a function that does what no line can say.
+    A function that does what no line can say runs as an array, pair by pair, and a warning says so: `attend` takes it,
+    and `of_scores` what comes out; a `Config` cannot hold it.
+
+    Raises FormulaError with the place of what is wrong with a line, and for a function that gives no number.
 
     >>> mine = score("mine", lambda q, k: np.abs(q - k).sum())
     >>> mine.plain
@@ -133,8 +138,12 @@ def score(name: str, definition: TypedScore) -> Score:
     >>> mine.fn(np.ones((1, 2)), np.zeros((3, 2)))
     array([[2., 2., 2.]])
     """
-    formula = parse(definition) if isinstance(definition, str) else traced(definition)
-    return _score(TYPED, formula).changed(label=name)
+    if isinstance(definition, str):
+        return _score(TYPED, parse(definition)).changed(label=name)
+    try:
+        return _score(TYPED, traced(definition)).changed(label=name)
+    except FormulaError as error:
+        return of_function(name, definition, error)
 
 
 def normaliser(name: str, **knobs: KnobValue) -> Normaliser:

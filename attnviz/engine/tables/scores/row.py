@@ -27,6 +27,7 @@ class Score(Choice):
     unscaled    the line without the scale, where the scale is a step of its own
     by_hand     whether heads can be set by hand under it
     pairwise    seconds that `fn` takes for each pair of tokens and entry of the vectors, where it is no matrix product
+    takes       the variables that `fn` looks at where it is a function that no line can say
     """
 
     parameters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -37,6 +38,7 @@ class Score(Choice):
     unscaled: str = ""
     by_hand: bool = False
     pairwise: float = 0.0
+    takes: tuple[str, ...] = ()
 
     @property
     def is_dot(self) -> bool:
@@ -73,7 +75,7 @@ class Score(Choice):
         return self._names("i")
 
     def _names(self, variable: str) -> bool:
-        return self.typed is not None and variable in self.typed.variables()
+        return variable in self.takes or (self.typed is not None and variable in self.typed.variables())
 
 
 BIAS = "b"
