@@ -15,12 +15,16 @@ WORDS = {"linear", "formula", "sigmoid", "dot", "softmax", "block", "none", "cus
 ALLOWED = {
     "arithmetic": {},
     "readings": {},
-    "formula": {},
+    "formula": {
+        "formula/slips.py": (
+            {"sparsemax", "no_self", "alibi", "padding", "causal"},
+            "names that people type where a formula stands, and the formula that they mean",
+        ),
+    },
     "pictures": {},
     "text": {},
     "exports": {
         "exports/mask_code.py": ({"additive"}, "a form of a mask, which PyTorch adds"),
-        "exports/script/inputs.py": ({"padding", "alibi", "t5"}, "what is computed first: words, slopes, buckets"),
         "exports/script/torch_script.py": ({"causal"}, "PyTorch has an argument for it"),
     },
     "analysis": {
@@ -92,3 +96,70 @@ def test_nothing_outside_the_tables_knows_a_row_by_its_name() -> None:
 def test_a_row_that_is_not_written_has_a_line() -> None:
     assert all(row.definition or row.written for name, row in NORMALISERS.items() if name != "formula")
     assert all(row.definition.root for name, row in SCORES.items() if name != "formula")
+
+
+FIELDS = {"score", "normaliser", "mask", "bias", "own_masks", "masks"}
+TABLES = {"SCORES", "NORMALISERS", "MASKS", "BIASES"}
+
+DECIDED = {
+    "analysis/twins.py": ({"causal"}, "a head that is set by hand is compared under the mask of the run"),
+    "engine/external.py": ({"scaled_dot", "dot"}, "what a run from outside is taken to have used, or no score at all"),
+    "engine/learning/learnable.py": ({"formula"}, "a mask that is typed is not learned under"),
+    "engine/records/config.py": ({"formula"}, "a line that is typed has a field of its own"),
+    "engine/run_notes.py": ({"custom"}, "the list of cells may name some that are not there"),
+    "engine/run_sizes.py": ({"dot"}, "the least that a score can need"),
+    "engine/solved_heads.py": ({"causal", "no_self"}, "what a head that is set by hand can do under a mask"),
+    "exports/script/torch_script.py": ({"causal"}, "PyTorch has an argument for it"),
+    "models/forward.py": ({"scaled_dot"}, "what these models compute"),
+    "ui/panels/model.py": ({"causal"}, "what a model that writes on computes"),
+}
+"""The files that decide something by the name of a row, words of other meaning too: which, and why.
+
+`none`, with which nothing is chosen, may be asked for anywhere.
+"""
+
+
+def _named(part: ast.AST) -> set[str]:
+    found = {node.value for node in ast.walk(part) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return found & ({*SCORES, *NORMALISERS, *MASKS, *BIASES} - {"none"})
+
+
+def _is_field(part: ast.AST) -> bool:
+    """Whether this reads the name of a chosen row: config.score, self.score.name, or a variable of that name."""
+    if isinstance(part, ast.Attribute) and part.attr == "name":
+        part = part.value
+    name = part.attr if isinstance(part, ast.Attribute) else part.id if isinstance(part, ast.Name) else ""
+    return name in FIELDS
+
+
+def decided_in(source: str) -> set[str]:
+    """The names of rows by which a source decides: it compares a field with them, or takes them from their table."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Compare):
+            sides = (node.left, *node.comparators)
+            if any(map(_is_field, sides)):
+                found |= set().union(*map(_named, sides))
+        elif isinstance(node, ast.Match) and _is_field(node.subject):
+            found |= set().union(*(_named(case.pattern) for case in node.cases))
+        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in TABLES:
+            found |= _named(node.slice)
+    return found
+
+
+def test_nothing_outside_the_tables_decides_by_the_name_of_a_row() -> None:
+    files = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
+    found = {name: decided_in(source) for name, source in files.items() if "engine/tables/" not in name}
+    assert {name: rows for name, rows in found.items() if rows} == {name: rows for name, (rows, _) in DECIDED.items()}
+
+
+def test_what_decides_by_a_name_is_seen() -> None:
+    for source in (
+        'config.score == "dot"',
+        'if config.normaliser in ("softmax", "linear"): pass',
+        'self.row.score.name != "general"',
+        'NORMALISERS["sigmoid"]',
+        'match config.bias:\n    case "t5": pass',
+    ):
+        assert decided_in(source), source
+    assert not decided_in('config.bias != "none" or config.norm == "linear" or WORDS["window"]')

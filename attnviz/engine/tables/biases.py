@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from attnviz.arrays import Array
@@ -60,14 +62,20 @@ def t5_buckets(rel: Array, *, bidirectional: bool, buckets: int, max_distance: i
     # Bucket exact + k starts at the least whole distance with distance / exact >= (max_distance / exact)^(k / rest).
     # Whole numbers decide it, for a floating logarithm can fall on the wrong side of a boundary.
     rest = each - exact
+    starts = np.array(bucket_starts(exact, rest, max_distance), dtype=int)
+    wide = exact + np.searchsorted(starts, distance, side="right")
+    bucket = np.where(distance < exact, distance, wide)
+    return bucket + each * (rel > 0) if bidirectional else bucket
+
+
+def bucket_starts(exact: int, rest: int, max_distance: int) -> list[int]:
+    """Return the distance at which each bucket begins after those that hold one distance and the first wide one."""
     starts, n = [], exact
     for k in range(1, rest):
         while n**rest < max_distance**k * exact ** (rest - k):
             n += 1
         starts.append(n)
-    wide = exact + np.searchsorted(np.array(starts, dtype=int), distance, side="right")
-    bucket = np.where(distance < exact, distance, wide)
-    return bucket + each * (rel > 0) if bidirectional else bucket
+    return starts
 
 
 def _distance(n_query: int, n_key: int) -> Array:
@@ -105,6 +113,36 @@ def linear(n_heads: int, n_query: int, n_key: int, *, bias_slope: float) -> Arra
     return -bias_slope * _distance(n_query, n_key)[None].astype(float)
 
 
+def alibi_script(given: Any) -> list[str]:
+    """Return the slopes; where the heads are no power of two, some of those of the next one stand in."""
+    np, n_heads = given.words.np, given.config.n_heads
+    below = 1 << (n_heads.bit_length() - 1)
+    if below == n_heads:
+        return [f"slopes = 2.0 ** (-8 * {np}.arange(1, n_heads + 1) / n_heads)"]
+    return [
+        f"slopes = 2.0 ** (-8 * {np}.arange(1, {below + 1}) / {below})  # those of {below} heads",
+        f"between = 2.0 ** (-8 * {np}.arange(1, {2 * below + 1}, 2) / {2 * below})  # every other one of {2 * below}",
+        f"slopes = {given.words.join}([slopes, between[: n_heads - {below}]])",
+    ]
+
+
+def t5_script(given: Any) -> list[str]:
+    """Return the distances at which the buckets begin, and the bucket of each pair."""
+    config, both = given.config, given.config.t5_bidirectional
+    each, last = config.t5_n_buckets // (2 if both else 1), config.t5_max_distance
+    exact, rest = each // 2, each - each // 2
+    starts = given.listed([str(start) for start in bucket_starts(exact, rest, last)])
+    lines = [
+        f"exact = {exact}  # so many distances have a bucket of their own",
+        f"starts = {starts}  # the other buckets begin at {exact} * ({last} / {exact})^(k / {rest})",
+        f"steps = {'abs(i - j)' if both else '(i - j).clip(min=0)  # keys after the query count as distance 0'}",
+        "wide = exact + sum(steps >= start for start in starts)  # and ever wider ranges",
+        f"bucket = {given.words.np}.where(steps < exact, steps, wide)",
+    ]
+    later = "bucket = bucket + t5_n_buckets // 2 * (j > i)  # keys after the query have buckets of their own"
+    return [*lines, *([later] if both else [])]
+
+
 FORMULA = "-log(1 + abs(i - j))"
 """The formula in the field before anything is typed."""
 
@@ -131,6 +169,7 @@ BIASES = table(
         "Every step of distance costs a little; each head has its own price. With a causal mask it is the paper's.",
         "Press et al. 2021, arXiv:2108.12409, section 3",
         script=("-slopes[:, None, None] * abs(i - j)",),
+        before=alibi_script,
     ),
     Choice(
         "t5",
@@ -140,11 +179,8 @@ BIASES = table(
         "A learned number for each range of distances; here the numbers are random, as before training.",
         "Raffel et al. 2019, arXiv:1910.10683, section 2.1",
         uses=("seed", "t5_n_buckets", "t5_max_distance", "t5_bidirectional"),
-        script=(
-            "wide = exact + sum(steps >= start for start in starts)  # and ever wider ranges",
-            "bucket = {np}.where(steps < exact, steps, wide)",
-            'normal("t5_bias", (n_heads, t5_n_buckets))[:, bucket]',
-        ),
+        script=('normal("t5_bias", (n_heads, t5_n_buckets))[:, bucket]',),
+        before=t5_script,
     ),
     Choice(
         "linear",

@@ -127,6 +127,26 @@ def parse(text: str) -> list[tuple[int, int]]:
     return pairs
 
 
+def padding_script(given: Any) -> list[str]:
+    """Return which keys are <pad>."""
+    return [f'pad = {given.words.array}([token == "<pad>" for token in tokens{given.kv}])']
+
+
+def custom_script(given: Any) -> list[str]:
+    """Return the cells of the visitor's list that are there, a row of keys for each query."""
+    rows: dict[int, list[int]] = {}
+    for i, j in sorted(set(parse(given.config.custom_cells))):
+        if i < given.n_query and j < given.n_key:
+            rows.setdefault(i, []).append(j)
+    items = given.listed([f"{i}: {keys}" for i, keys in rows.items()])
+    return [
+        f"cells = {{{items[1:-1]}}}  # for each query the keys that it may attend to",
+        f"listed = {given.words.np}.zeros((len(tokens), len(tokens{given.kv})), dtype={given.words.boolean})",
+        "for query, keys in cells.items():",
+        "    listed[query, keys] = True",
+    ]
+
+
 LAST = 999
 """The highest row or column that a list may name: far beyond any sentence, and no range can fill the memory."""
 
@@ -191,6 +211,7 @@ MASKS = table(
         "PyTorch documentation, torch.nn.MultiheadAttention, key_padding_mask",
         line='token[j] != "<pad>"',
         script=("(~pad & (i >= 0))",),
+        before=padding_script,
     ),
     Choice(
         "window",
@@ -260,6 +281,7 @@ MASKS = table(
         "-",
         uses=("custom_cells",),
         script=("listed",),
+        before=custom_script,
     ),
     Choice(
         "formula",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import TYPED, bias_formula
-from attnviz.engine.tables import masks
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.embeddings import EMBEDDINGS
 from attnviz.engine.tables.masks import MASKS
@@ -25,6 +28,27 @@ TEXTS_OF_THEIR_OWN = (
     *("score_formula", "mask_formula", "bias_formula", "normaliser_formula"),
 )
 """Settings that a script has in another form."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a row may look at to say the lines of a script that come before its own.
+
+    config  the setting;  words  those of the library;  kv  the ending of the names of the keys' tokens
+    n_query, n_key  the tokens;  listed  writes items in brackets, in as many lines as it takes
+    """
+
+    config: Config
+    words: Words
+    kv: str
+    n_query: int
+    n_key: int
+    listed: Callable[[Sequence[str]], str] = listed
+
+
+def _given(trace: Trace, words: Words) -> Given:
+    n_query, n_key = trace.layers[0]["scores"].shape[-2:]
+    return Given(trace.config, words, kv(trace), n_query, n_key)
 
 
 def kv(trace: Trace) -> str:
@@ -132,7 +156,8 @@ def needs_bias(trace: Trace) -> bool:
 
 def indices(lines: Lines, trace: Trace) -> None:
     """Write the rows' numbers as a column and the columns' as a row, for whatever is said of them."""
-    masks_by_place = needs_mask(trace) and trace.config.mask != ("custom",)
+    codes = [rows.mask(name) for name in trace.config.mask]
+    masks_by_place = needs_mask(trace) and any(not code or re.search(r"\b[ij]\b", code) for code in codes)
     if needs_bias(trace) or masks_by_place or typed.needs(trace.config, "i", "j"):
         np = lines.words.np
         lines.write(
@@ -153,10 +178,8 @@ def mask_and_bias(lines: Lines, trace: Trace, *, changed: bool) -> None:
 def _mask(lines: Lines, trace: Trace) -> None:
     """M, where every mask allows a look."""
     names: list[str] = [name for name in trace.config.mask if name != "none"] or ["none"]
-    if "padding" in names:
-        lines.write(f'pad = {lines.words.array}([token == "<pad>" for token in tokens{kv(trace)}])')
-    if "custom" in names:
-        lines.write(*_listed_cells(trace, lines.words))
+    for row in (MASKS[name] for name in names):
+        lines.write(*(row.before(_given(trace, lines.words)) if row.before else ()))
     each = {name: rows.mask(name) for name in names}
     if TYPED in names:
         made = typed.mask(trace, lines.words)
@@ -171,22 +194,6 @@ def _mask(lines: Lines, trace: Trace) -> None:
     lines.end("mask")
 
 
-def _listed_cells(trace: Trace, words: Words) -> list[str]:
-    """Return the cells of the visitor's list that are there, a row of keys for each query."""
-    n_query, n_key = trace.layers[0]["allowed"].shape
-    rows: dict[int, list[int]] = {}
-    for i, j in sorted(set(masks.parse(trace.config.custom_cells))):
-        if i < n_query and j < n_key:
-            rows.setdefault(i, []).append(j)
-    items = listed([f"{i}: {keys}" for i, keys in rows.items()])
-    return [
-        f"cells = {{{items[1:-1]}}}  # for each query the keys that it may attend to",
-        f"listed = {words.np}.zeros((len(tokens), len(tokens{kv(trace)})), dtype={words.boolean})",
-        "for query, keys in cells.items():",
-        "    listed[query, keys] = True",
-    ]
-
-
 def _bias(lines: Lines, trace: Trace) -> None:
     """B, which is added to the scores by distance."""
     config = trace.config
@@ -195,44 +202,7 @@ def _bias(lines: Lines, trace: Trace) -> None:
     if formula:
         made = typed.bias(trace, formula, lines.words)
         before, code = list(made.before), made.code
-    if config.bias == "alibi":
-        before = _slopes(config.n_heads, lines.words)
-    if config.bias == "t5":
-        before = [*_buckets(config), *before]
-        if config.t5_bidirectional:
-            before.append(
-                "bucket = bucket + t5_n_buckets // 2 * (j > i)  # keys after the query have buckets of their own"
-            )
-    lines.write(*before)
+    first = BIASES[config.bias].before
+    lines.write(*(first(_given(trace, lines.words)) if first else ()), *before)
     lines.step("bias", code)
     lines.end("bias")
-
-
-def _slopes(n_heads: int, words: Words) -> list[str]:
-    """ALiBi's slopes; where the heads are no power of two, some of those of the next one stand in."""
-    np, below = words.np, 1 << (n_heads.bit_length() - 1)
-    if below == n_heads:
-        return [f"slopes = 2.0 ** (-8 * {np}.arange(1, n_heads + 1) / n_heads)"]
-    return [
-        f"slopes = 2.0 ** (-8 * {np}.arange(1, {below + 1}) / {below})  # those of {below} heads",
-        f"between = 2.0 ** (-8 * {np}.arange(1, {2 * below + 1}, 2) / {2 * below})  # every other one of {2 * below}",
-        f"slopes = {words.join}([slopes, between[: n_heads - {below}]])",
-    ]
-
-
-def _buckets(config: Config) -> list[str]:
-    """Return the distances at which T5's buckets begin."""
-    each = config.t5_n_buckets // 2 if config.t5_bidirectional else config.t5_n_buckets
-    exact, rest, last = each // 2, each - each // 2, config.t5_max_distance
-    lines = [f"exact = {exact}  # so many distances have a bucket of their own"]
-    starts = []
-    n = exact
-    for k in range(1, rest):
-        while n**rest < last**k * exact ** (rest - k):
-            n += 1
-        starts.append(str(n))
-    lines.append(f"starts = {listed(starts)}  # the other buckets begin at {exact} * ({last} / {exact})^(k / {rest})")
-    steps = (
-        "abs(i - j)" if config.t5_bidirectional else "(i - j).clip(min=0)  # keys after the query count as distance 0"
-    )
-    return [*lines, f"steps = {steps}"]
