@@ -38,8 +38,13 @@ def torch() -> Iterator[Any]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test that asks for PyTorch, and all but a sample of what has many cases, so that they run by name."""
+    """Mark every test that asks for PyTorch, and all but a sample of what has many cases, so that they run by name.
+
+    The browser tests of a file share what is started for them, so `--dist loadgroup` gives a file to one worker.
+    """
     for item in items:
         if "torch" in getattr(item, "fixturenames", ()):
             item.add_marker("torch")
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
     mark_what_is_thorough(items)

@@ -63,7 +63,7 @@ def in_order(items: Iterable[pytest.Item]) -> list[pytest.Item]:
 
 
 def sample(cases: Sequence[Any], kept: Collection[Any]) -> list[Any]:
-    """Return the cases of a browser test for `pytest.mark.parametrize`, marked `nightly` but for those kept."""
+    """Return the cases of a test for `pytest.mark.parametrize`, marked `nightly` but for those kept."""
     unknown = [case for case in kept if case not in cases]
     assert not unknown, f"kept, but no case: {unknown}"
     return [case if case in kept else pytest.param(case, marks=pytest.mark.nightly) for case in cases]

@@ -25,7 +25,7 @@ from attnviz.text.sentences import plain, rounded_number
 CROSS = Config(sentence="a b c", second_sentence="x y z u v", n_heads=4, n_kv_heads=2, d_model=6, d_k=3, d_v=2)
 CAUSAL = Config(sentence="a b c d e", n_heads=2, d_model=6, d_k=(3, 2), d_v=(2, 4), mask="causal", position="none")
 SEEDS = range(200)
-FEW_AND_ALL = pytest.mark.parametrize("seeds", [SEEDS[:12], pytest.param(SEEDS, marks=pytest.mark.slow)], ids=len)
+FEW_AND_ALL = pytest.mark.parametrize("seeds", [SEEDS[:12], pytest.param(SEEDS, marks=pytest.mark.nightly)], ids=len)
 
 
 def again(trace: Trace, h: int) -> Any:
@@ -42,10 +42,10 @@ def ask(kind: str, trace: Trace, **at: Any) -> ResolvedQuestion:
     return resolve(Question(kind, "", at), trace)
 
 
-@pytest.mark.slow
+@FEW_AND_ALL
 @pytest.mark.parametrize(("config", "odd"), [(CROSS, 0), (CAUSAL, 1)], ids=["cross", "causal"])
-def test_answers_equal_those_of_another_way_for_200_seeds(config: Config, odd: int) -> None:
-    for seed in SEEDS[odd::2]:
+def test_answers_equal_those_of_another_way(config: Config, odd: int, seeds: range) -> None:
+    for seed in seeds[odd::2]:
         trace = run(replace(config, seed=seed))
         draw = np.random.default_rng(seed)
         h, i = int(draw.integers(config.n_heads)), int(draw.integers(len(trace.query_tokens)))

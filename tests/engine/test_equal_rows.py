@@ -32,14 +32,11 @@ def unequal(trace: Trace) -> list[str]:
     return found
 
 
-@pytest.mark.slow
-def test_equal_words_have_equal_numbers_in_every_step():
-    assert {number: said for number in range(100) if (said := unequal(run(repeated_words(number))))} == {}
-
-
-@pytest.mark.slow
-def test_equal_words_have_equal_numbers_in_every_step_of_two_thousand_settings():
-    assert {number: said for number in range(2000) if (said := unequal(run(repeated_words(number))))} == {}
+@pytest.mark.parametrize(
+    "n", [pytest.param(100, marks=pytest.mark.slow), pytest.param(2000, marks=pytest.mark.nightly)]
+)
+def test_equal_words_have_equal_numbers_in_every_step(n: int):
+    assert {number: said for number in range(n) if (said := unequal(run(repeated_words(number))))} == {}
 
 
 @pytest.mark.parametrize("d", [1, 13, 16, 32])

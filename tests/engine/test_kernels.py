@@ -24,10 +24,10 @@ BY_HAND = [name for name, row in SCORES.items() if row.fn.__module__.startswith(
 """Scores that are written out; what a typed line computes is left to the matrix library."""
 
 
-def settings() -> list[Config]:
-    """Return the settings that are compared: half of them random, half with heads set by hand."""
+def settings(n: int) -> list[Config]:
+    """Return the opening, one with ties, and `n` more to compare: half of them random, half with heads set by hand."""
     found = [OPENING, replace(OPENING, sentence="a rose is a rose is a rose", position="none", normaliser="hardmax")]
-    for number in range(200):
+    for number in range(n):
         position, bias = list(POSITIONS)[number % len(POSITIONS)], list(BIASES)[number // 5 % len(BIASES)]
         mask = (("none", "causal", "window")[number // 3 % 3],)
         config = replace(repeated_words(number), position=position, bias=bias, mask=mask, pad_to=0)
@@ -37,25 +37,23 @@ def settings() -> list[Config]:
     return found
 
 
-def write(file: str) -> None:
+def write(file: str, n: int) -> None:
     """Write the weights and the notes of every setting, as a process of its own does it."""
     arrays, notes = {}, []
-    for number, config in enumerate(settings()):
+    for number, config in enumerate(settings(n)):
         trace = run(config)
         arrays |= {f"{number} {layer}": steps["weights"].array for layer, steps in enumerate(trace.layers)}
         notes.append(trace.notes)
     np.savez(file, **arrays, notes=json.dumps(notes))
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("n", [pytest.param(30, marks=pytest.mark.slow), pytest.param(200, marks=pytest.mark.nightly)])
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the kernels are those of x86")
-def test_every_kernel_gives_the_same_numbers_and_notes(tmp_path: Path):
+def test_every_kernel_gives_the_same_numbers_and_notes(n: int, tmp_path: Path):
     made = {}
+    code = f"import sys; from tests.engine import test_kernels as t; t.write(sys.argv[1], {n})"
     for kernel in KERNELS:
-        file, code = (
-            str(tmp_path / f"{kernel}.npz"),
-            "import sys; from tests.engine import test_kernels as t; t.write(sys.argv[1])",
-        )
+        file = str(tmp_path / f"{kernel}.npz")
         environment = os.environ | {"OPENBLAS_CORETYPE": kernel}
         subprocess.run([sys.executable, "-c", code, file], check=True, cwd=ROOT, env=environment)
         with np.load(file) as arrays:
@@ -63,7 +61,7 @@ def test_every_kernel_gives_the_same_numbers_and_notes(tmp_path: Path):
     one, *others = made.values()
     for other in others:
         assert json.loads(str(other["notes"])) == json.loads(str(one["notes"]))
-    for number, config in enumerate(settings()):
+    for number, config in enumerate(settings(n)):
         same = config.initialiser == "by_hand" and config.score in BY_HAND
         near = {"rtol": 0, "atol": 0 if same else 1e-12, "err_msg": str(config)}
         for layer in range(config.n_layers):

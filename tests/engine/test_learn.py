@@ -19,6 +19,7 @@ from attnviz.engine.learning.frames import Learner
 from attnviz.engine.learning.trainer import Trainer
 from attnviz.engine.numerics import exact
 from attnviz.engine.tasks.tasks import GAMES
+from tests.sampling import sample
 
 PACKAGE = Path(exact.__file__).parents[2]
 SMALL = {"d_model": 12, "d_k": 6, "d_v": 5, "n_heads": 2, "d_a": 3, "learn_batch": 3, "rope_base": 10.0}
@@ -45,10 +46,10 @@ def test_a_task_is_learned(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WITHIN)
-def test_a_task_is_learned_in_three_seeds(name):
-    for seed in range(3):
-        film = learn(TASKS[name].config(seed=seed))
-        assert max(first(film, "right", 0.99), first(film, "crisp", 0.9)) <= WITHIN[name], seed
+@pytest.mark.parametrize("seed", sample(range(3), [1]))  # the films of seed 0 come with the package
+def test_a_task_is_learned_with_any_seed(name, seed):
+    film = learn(TASKS[name].config(seed=seed))
+    assert max(first(film, "right", 0.99), first(film, "crisp", 0.9)) <= WITHIN[name]
 
 
 @pytest.mark.slow
@@ -72,7 +73,7 @@ def test_what_cannot_work_does_not(name, changes, most):
     assert max(learn(TASKS[name].config(**changes)).right) <= most
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_without_the_mask_induction_looks_at_the_answer():
     film = learn(TASKS["induction"].config(mask="none"))
     assert film.right[-1] >= 0.95  # but for the last letter, after which no answer stands

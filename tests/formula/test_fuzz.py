@@ -15,6 +15,7 @@ from attnviz.formula.numbers import Numbers, scores
 from attnviz.readings.script import Script
 from attnviz.readings.words import NUMPY, TORCH, Words, helpers
 from tests.formula.generator import lines
+from tests.sampling import sample
 
 HEADS, QUERIES, KEYS, WIDTH = 2, 3, 4, 3
 SIZES = {"d_q": WIDTH, "d_k": WIDTH, "key": KEYS}
@@ -103,6 +104,6 @@ def test_random_lines_say_the_same_in_every_reading() -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", sample(range(6), [0]))
 def test_6000_random_lines_say_the_same_in_every_reading(seed: int) -> None:
     assert disagreeing(1000, seed) == []

@@ -87,7 +87,7 @@ def random_lines(first: int, n: int) -> list[Formula]:
     return found[:n]
 
 
-@pytest.mark.parametrize(("first", "n"), [(1, 40), pytest.param(2, 600, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("first", "n"), [(1, 40), pytest.param(2, 600, marks=pytest.mark.nightly)])
 def test_the_gradient_of_random_lines_is_their_slope(first: int, n: int) -> None:
     """Where two steps of different size find the same slope: elsewhere is a kink, or a number beyond rounding."""
     found, told = random_lines(first, n), 0

@@ -19,6 +19,7 @@ from attnviz.formula.reader import parse
 from attnviz.readings.javascript import PRELUDE, javascript
 from tests.formula.generator import lines
 from tests.formula.test_fuzz import HEADS, KEYS, QUERIES, WIDTH, Case
+from tests.sampling import sample
 
 NODE = shutil.which("node")
 CHECK = """
@@ -91,7 +92,7 @@ def test_300_random_lines_say_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 6))
+@pytest.mark.parametrize("seed", sample(range(1, 6), [1]))
 def test_5000_random_lines_say_the_same(seed: int, tmp_path: Path) -> None:
     assert disagreeing(1000, seed, tmp_path) == []
 

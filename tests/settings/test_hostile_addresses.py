@@ -1,7 +1,7 @@
 """Ten thousand addresses that no page wrote: none raises, and none leaves the ranges that the fields promise.
 
 What is in range is said here once more and apart from the code that reads addresses, so that one fault cannot hide the
-other. A few hundred are read, and some of them run, every time; all of them with `-m slow`.
+other. A few hundred are read, and some of them run, every time; all of them with `-m nightly`.
 """
 
 from __future__ import annotations
@@ -200,9 +200,11 @@ def test_a_sample_of_hostile_addresses_is_read_and_stays_in_range() -> None:
     tried(300, seed=7, run_each=15)
 
 
-@pytest.mark.slow
-def test_ten_thousand_hostile_addresses_are_read_and_stay_in_range() -> None:
-    tried(10_000, seed=11, run_each=10)
+@pytest.mark.parametrize(
+    "n", [pytest.param(1_000, marks=pytest.mark.slow), pytest.param(10_000, marks=pytest.mark.nightly)]
+)
+def test_thousands_of_hostile_addresses_are_read_and_stay_in_range(n: int) -> None:
+    tried(n, seed=11, run_each=10)
 
 
 def test_the_sample_is_hostile_enough_and_reaches_every_field() -> None:
