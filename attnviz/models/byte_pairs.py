@@ -1,7 +1,7 @@
 """Byte-level byte-pair encoding: GPT-2's tokeniser, and those of RoBERTa, GPT-NeoX, Llama 3 and Qwen.
 
 A text is cut into words, each word into its bytes, and pairs of neighbours are joined in the order in which they were
-learned. Bytes are written as letters: a space is Ġ.
+learned. Bytes are written as letters: a space is Ġ. For whoever reads them they are put together again.
 
 Source: Radford et al. 2019 (GPT-2), section 2.2 and its encoder.py; Sennrich et al. 2016, arXiv:1508.07909.
 """
@@ -108,3 +108,24 @@ def _letters() -> list[str]:
 
 
 LETTERS = _letters()
+_BYTES = {letter: byte for byte, letter in enumerate(LETTERS)}
+
+
+def readable(piece: str) -> str:
+    """Return a piece with the characters that its letters stand for, but for spaces and what cannot be seen.
+
+    A byte that is a part of a character stands as its number, as in Llama's vocabulary.
+
+    >>> readable("Ġthe"), readable("ĠÐºÐ¾ÑĤ"), readable("Ã©"), readable("Ġä½")
+    ('Ġthe', 'Ġкот', 'é', 'Ġ<0xE4><0xBD>')
+    """
+    if piece.isascii() or not all(letter in _BYTES for letter in piece):
+        return piece
+    text = bytes(_BYTES[letter] for letter in piece).decode("utf-8", "surrogateescape")
+    return "".join(map(_readable, text))
+
+
+def _readable(character: str) -> str:
+    if "\udc80" <= character <= "\udcff":
+        return f"<0x{ord(character) - 0xDC00:02X}>"
+    return character if ord(character) > 127 else LETTERS[ord(character)]

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from attnviz.models.byte_pairs import GPT_2, WORDS, BytePairs
+from attnviz.models.byte_pairs import GPT_2, WORDS, BytePairs, readable
 from attnviz.models.wordpiece import WordPiece
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
@@ -42,6 +42,7 @@ class Tokeniser:
     pieces      cuts a text in which no special token stands
     special     the special tokens, each with whether spaces before and after it belong to it
     start, end  what stands before and after every sentence
+    shown       writes a piece as it is to be read
     """
 
     vocabulary: Mapping[str, int]
@@ -50,15 +51,16 @@ class Tokeniser:
     start: tuple[str, ...] = ()
     end: tuple[str, ...] = ()
     unknown: str | None = None
+    shown: Callable[[str], str] = str
 
     def __call__(self, text: str) -> tuple[list[int], list[str]]:
         """Return the ids of a text's pieces, and the pieces."""
         found = [*self.start, *(piece for part in self._parts(text) for piece in part), *self.end]
-        return [self._id(piece) for piece in found], found
+        return [self._id(piece) for piece in found], [self.shown(piece) for piece in found]
 
     def piece(self, number: int) -> str:
         """Return the piece of an id; one that there is not stands as its number."""
-        return self._pieces.get(number, f"#{number}")
+        return self.shown(self._pieces.get(number, f"#{number}"))
 
     @cached_property
     def _pieces(self) -> Mapping[int, str]:
@@ -125,7 +127,8 @@ def _whole(spec: Mapping[str, Any], path: Path) -> Callable[[str], tuple[list[in
     cut = readers[kind](spec, vocabulary) if kind in readers else None
     if cut is None:
         return _of_library(path, kind)
-    return Tokeniser(vocabulary, cut, special, start, end, model.get("unk_token"))
+    shown = readable if kind == "BPE" else str
+    return Tokeniser(vocabulary, cut, special, start, end, model.get("unk_token"), shown)
 
 
 def _wordpiece(spec: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Callable[[str], Iterable[str]] | None:
@@ -235,7 +238,7 @@ def _of_merges(folder: Path) -> Tokeniser:
     special: dict[str, tuple[bool, bool]]
     special = {name: (False, False) for name in ("<s>", "</s>", "<|endoftext|>") if name in vocabulary}
     start, end = (("<s>",), ("</s>",)) if is_roberta else ((), ())
-    return Tokeniser(vocabulary, BytePairs(vocabulary, ranks).pieces, special, start, end, None)
+    return Tokeniser(vocabulary, BytePairs(vocabulary, ranks).pieces, special, start, end, None, readable)
 
 
 def json_file(path: Path) -> dict[str, Any]:

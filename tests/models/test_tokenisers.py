@@ -12,7 +12,7 @@ import pytest
 
 from attnviz import ConfigError, load
 from attnviz.models import tokeniser
-from attnviz.models.byte_pairs import GPT_2, LLAMA_3, QWEN, BytePairs, cut
+from attnviz.models.byte_pairs import GPT_2, LETTERS, LLAMA_3, QWEN, BytePairs, cut
 from attnviz.models.wordpiece import WordPiece
 from tests.small_models import FOLDER, NAMES, model
 
@@ -62,7 +62,17 @@ def test_texts_are_cut_as_the_library_cuts_them(name: str) -> None:
     assert isinstance(ours, tokeniser.Tokeniser)  # not the library's own
     for text in texts():
         found = theirs.encode(text)
-        assert ours(text) == (found.ids, found.tokens), text
+        assert ours(text) == (found.ids, [ours.shown(token) for token in found.tokens]), text
+
+
+def test_bytes_are_read_as_the_characters_that_they_are(tmp_path: Path) -> None:
+    """A vocabulary of single bytes, and of one character that was learned whole."""
+    whole = "".join(LETTERS[byte] for byte in "к".encode())
+    pieces = [*LETTERS, whole]
+    (tmp_path / "vocab.json").write_text(json.dumps({piece: number for number, piece in enumerate(pieces)}))
+    (tmp_path / "merges.txt").write_text(f"#version: 0.2\n{whole[0]} {whole[1]}\n", encoding="utf-8")
+    read = tokeniser.read(tmp_path)
+    assert read(" кé\n") == ([LETTERS.index("Ġ"), 256, 0xC3, 0xA9, 10], ["Ġ", "к", "<0xC3>", "<0xA9>", "Ċ"])
 
 
 @pytest.mark.parametrize("pattern", [GPT_2, LLAMA_3, QWEN], ids=["gpt2", "llama3", "qwen"])
