@@ -90,7 +90,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     cell = _explain(trace, selection, head)
     paragraph(headline(trace))
     with st.container(key="all-lines"):
-        selection = places.choose_panel(selection)
+        selection = places.choose_panel(selection, has_seed=not trace.config.model)
         if not explore_panels.has_room(selection.panel, trace):
             return selection
         if selection.panel == "cell":

@@ -48,6 +48,7 @@ PANELS: Mapping[str, tuple[str, ...]] = {
     "table": ("table",),
 }
 """The panels below the maps of the Explore page; some are two in one, with a choice inside."""
+_OF_SEEDS = ("redeal",)
 
 
 @dataclass(frozen=True)
@@ -105,18 +106,20 @@ def choose(selection: Selection) -> Selection:
     return selection if now == held.part else led_to(selection, now)
 
 
-def choose_panel(selection: Selection) -> Selection:
-    """Draw the choice of what is looked at below the maps; in a place that has one thing there, nothing."""
+def choose_panel(selection: Selection, *, has_seed: bool = True) -> Selection:
+    """Draw the choice of what is looked at below the maps; in a place that has one thing there, nothing.
+
+    The parameters of a trained model come from no seed, so none is averaged over; a link that asks for it is heard.
+    """
     if selection.panel in CHANGING:
         return selection
     group = next((name for name, panels in PANELS.items() if selection.panel in panels), "cell")
     names = {name: PANEL_NAMES[name].label for name in PANEL_NAMES}
     chosen = _choose(_Place("", "", group), "group", WORDS["panels"], tuple(PANELS), names).group
-    panels = PANELS[chosen]
+    panels = tuple(name for name in PANELS[chosen] if has_seed or name == selection.panel or name not in _OF_SEEDS)
     now = selection.panel if selection.panel in panels else panels[0]
     if len(panels) > 1:
-        seeds = chosen == "statistics"
-        labels = names | ({panels[0]: WORDS["this_run"]} if seeds else {})
+        labels = names | ({"statistics": WORDS["this_run"]} if has_seed else {})
         now = _choose(_Place("", "", way=now), "way", WORDS["ways"], panels, labels).way
     return replace(selection, panel=now)
 

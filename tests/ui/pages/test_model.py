@@ -147,6 +147,14 @@ def test_files_that_would_draw_parameters_are_refused(bert: str) -> None:
     assert "a trained model has its own" in said(at)
 
 
+def test_a_model_without_a_seed_is_offered_no_average_over_seeds(bert: str) -> None:
+    with_seeds, without = opened(panel="statistics"), opened(model=bert, sentence=WORDS, panel="statistics")
+    assert clean(with_seeds)
+    assert clean(without)
+    assert with_seeds.segmented_control(key="pick-way").options == ["This seed", "Twin", "Deal again"]
+    assert without.segmented_control(key="pick-way").options == ["Statistics", "Twin"]
+
+
 def test_first_comparisons_with_a_model_are_those_that_it_knows(bert: str) -> None:
     at = opened(model=bert, sentence=WORDS, page="compare")
     assert {each.key for each in at.button if each.key and each.key.startswith("start-")} == {
