@@ -24,7 +24,7 @@ from attnviz.exports.javascript import joined
 from attnviz.formula.graph import Formula
 from attnviz.formula.names import STEPS
 from attnviz.pictures.colours import SIGNED
-from attnviz.pictures.headings import end_of_scale, sum_up
+from attnviz.pictures.headings import SWITCH, end_of_scale, sum_up
 from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static.text_metrics import drawable, word
@@ -221,7 +221,7 @@ def described(trace: Trace) -> dict[str, Any]:
         "sentence": drawable(" ".join(config.sentence.split())) or " ".join(map(word, trace.query_tokens)),
         "queries": [word(token) for token in trace.query_tokens],
         "keys": [word(token) for token in trace.key_tokens],
-        "words": dict(WORDS),
+        "words": dict(WORDS) | dict(SWITCH),
         "first": FIRST,
         "link": link(config),
         "setting": {

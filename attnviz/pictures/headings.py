@@ -11,12 +11,16 @@ from attnviz.settings.language import Words, translate
 
 HEIGHT = 40  # pixels that the two lines take
 GREY = f"light-dark({MASKED},rgba(128,128,128,.24))"
-WORDS = Words(
+SWITCH = Words(
     {
         "apart": "own scales",
         "common": "one scale",
-        "apart_said": "Each head has colours of its own; press for one scale over all heads.",
-        "common_said": "One scale over all heads; press for colours of its own in each.",
+        "apart_hint": "Each head has colours of its own; press for one scale over all heads.",
+        "common_hint": "One scale over all heads; press for colours of its own in each.",
+    }
+)
+WORDS = Words(
+    {
         "blocks": "the largest of each block of {n} × {n} words",
         "blocks_shorter": "largest of {n} × {n} words",
         "fold": "the largest of each {n} columns",
@@ -105,7 +109,7 @@ def _pooled(stage: Stage, block: int, fold: int) -> tuple[str, ...]:
 def _switch(stage: Stage) -> str:
     pressed = "true" if stage.apart else "false"
     name = "apart" if stage.apart else "common"
-    word, hint = html.escape(WORDS[name]), html.escape(WORDS[f"{name}_said"])
+    word, hint = html.escape(SWITCH[name]), html.escape(SWITCH[f"{name}_hint"])
     return f'<button type="button" class="attn-scale" aria-pressed="{pressed}" title="{hint}">{word}</button>'
 
 

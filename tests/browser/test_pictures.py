@@ -26,6 +26,13 @@ HOSTILE = (
 )
 
 
+STRONG = """(canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return data.reduce((n, red, at) => n + (at % 4 === 0 && Math.abs(red - data[at + 2]) > 60), 0);
+}"""
+"""How many dots of a canvas are clearly red or blue; text is grey."""
+
+
 class File:
     """A file opened from disk without a network, and all that went wrong with it."""
 
@@ -182,6 +189,18 @@ def test_scores_that_cancel_to_rounding_share_in_the_file_too(opened: Callable[.
     for head in (1, 2):
         file.choose(1, head - 1, 0, 3)
         assert file.lines["Weight"] == "1 / 4 = 0.25"
+
+
+def test_colours_of_scores_reach_to_each_heads_largest_until_one_scale_is_chosen(opened: Callable[..., File]) -> None:
+    """Head 2 holds a score that is so large that all of head 1 is pale beside it."""
+    page = opened(run(Config(sentence="a b c", n_heads=2), edits=[(0, "scores", (1, 0, 0), 500.0)])).page
+    scores = page.locator(".picture canvas").first
+    own = scores.evaluate(STRONG)
+    page.get_by_role("button", name="own scales").click()
+    common = scores.evaluate(STRONG)
+    assert 0 < common < own / 2
+    page.get_by_role("button", name="one scale").press("Enter")
+    assert scores.evaluate(STRONG) == own
 
 
 def test_a_changed_number_is_said_to_be_changed(opened: Callable[..., File]) -> None:

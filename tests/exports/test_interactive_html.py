@@ -18,6 +18,7 @@ from attnviz import Config, Trace, run
 from attnviz.engine.external import of_scores, of_weights
 from attnviz.exports import interactive_html
 from attnviz.exports.javascript import joined
+from attnviz.pictures.headings import SWITCH
 from attnviz.pictures.static.text_metrics import word
 
 HOSTILE = (
@@ -149,7 +150,7 @@ def test_attention_that_was_given_has_a_file_too(given: str) -> None:
 def test_the_words_of_the_script_are_all_there() -> None:
     script = interactive_html._script()
     used = set(re.findall(r"\bwords\.(\w+)", script)) | {"scaled", "capped"}
-    assert used == set(interactive_html.WORDS)
+    assert used == {*interactive_html.WORDS, *SWITCH}
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no node here; the browser tests hold the same")

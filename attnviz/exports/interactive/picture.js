@@ -1,6 +1,6 @@
 // Pictures of a stage: its heads on two canvases, one for the numbers and one over it for what is pointed at.
 
-/** @import { Cell, Listener, Marked, Stage } from "./types" */
+/** @import { Cell, Listener, Marked, Scale, Stage } from "./types" */
 import { cut, make, penOf, shade, sharp } from "./canvas.js";
 import { range } from "./formats.js";
 import { at, data, step, view, words } from "./run.js";
@@ -35,6 +35,8 @@ export class Picture {
   height = 0;
   cell = 0;
   across = 1; // heads side by side
+  /** @type {number[]} the largest score of each head, by size, where the colours of each reach to its own */
+  ends = [];
 
   /** @param {Stage} stage @param {HTMLElement} parent @param {Listener} listener */
   constructor(stage, parent, listener) {
@@ -44,7 +46,7 @@ export class Picture {
     make("h2", section, stage.title);
     make("p", section, stage.phrase, "quiet");
     make("p", section, stage.formula, "quiet");
-    this.legend(make("div", section, undefined, "legend"));
+    this.key = make("div", section, undefined, "legend");
     this.box = make("div", section, undefined, "picture");
     this.box.tabIndex = 0;
     this.box.setAttribute("role", "application");
@@ -54,7 +56,8 @@ export class Picture {
     this.box.addEventListener("pointermove", (event) => listener.point(stage, this.locate(event), event));
     this.box.addEventListener("pointerleave", () => listener.point(stage, null));
     this.box.addEventListener("click", (event) => listener.choose(stage, this.locate(event)));
-    this.box.addEventListener("keydown", (event) => this.key(event));
+    this.box.addEventListener("keydown", (event) => this.move(event));
+    this.legend();
   }
 
   get heads() { return this.stage.widths.length; }
@@ -63,20 +66,50 @@ export class Picture {
   /** @param {number} column */
   columnWord(column) { return this.stage.worded ? data.keys[column] : String(column + 1); }
 
-  /** @param {HTMLElement} parent */
-  legend(parent) {
-    const { scale } = this.stage;
-    make("span", parent, scale.said[0]);
+  /** The colours and what they reach to; of the scores of several heads, that is for the reader to choose. */
+  legend() {
+    const { key: parent, stage: { name, scale }, heads } = this;
+    const offered = name === "scores" && heads > 1, apart = offered && view.apart;
+    parent.replaceChildren();
+    this.ends = apart ? range(heads).map((head) => this.end(head)) : [];
+    make("span", parent, apart ? "−" : scale.said[0]);
     const pen = penOf(make("canvas", parent));
     [pen.canvas.width, pen.canvas.height] = [56, 1];
     range(56).forEach((x) => {
       pen.fillStyle = shade(scale, scale.low + (scale.high - scale.low) * (x / 55));
       pen.fillRect(x, 0, 1, 1);
     });
-    make("span", parent, scale.said[1]);
+    make("span", parent, apart ? "+" : scale.said[1]);
+    if (offered) this.switch(parent);
     if (!this.stage.masked) return;
     make("i", parent);
     make("span", parent, words.masked);
+  }
+
+  /** @param {HTMLElement} parent */
+  switch(parent) {
+    const button = make("button", parent, view.apart ? words.apart : words.common);
+    button.type = "button";
+    button.title = view.apart ? words.apart_hint : words.common_hint;
+    button.setAttribute("aria-pressed", String(view.apart));
+    button.addEventListener("click", () => {
+      view.apart = !view.apart;
+      this.legend();
+      this.draw();
+      this.key.querySelector("button")?.focus();
+    });
+  }
+
+  /** @param {number} head @returns {number} its largest number by size; 1 where all are 0 */
+  end(head) {
+    const numbers = range(this.rows * this.stage.widths[head]).map((n) => this.value([head, Math.floor(n / this.stage.widths[head]), n % this.stage.widths[head]]));
+    return numbers.reduce((/** @type {number} */ most, x) => (x !== null && Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most), 0) || 1;
+  }
+
+  /** @param {number} head @returns {Scale} */
+  scale(head) {
+    const { stage, ends } = this;
+    return ends.length ? { ...stage.scale, low: -ends[head], high: ends[head] } : stage.scale;
   }
 
   measure() {
@@ -126,11 +159,11 @@ export class Picture {
     const ink = getComputedStyle(this.box).color;
     const gap = this.cell >= 10 ? 1 : 0;
     this.stage.widths.forEach((width, h) => {
-      const [x, y] = this.corner(h);
+      const [x, y] = this.corner(h), scale = this.scale(h);
       for (let i = 0; i < this.rows; i++)
         for (let j = 0; j < width; j++) {
           const number = this.value([h, i, j]);
-          pen.fillStyle = number === null ? "rgba(128,128,128,.38)" : shade(this.stage.scale, number);
+          pen.fillStyle = number === null ? "rgba(128,128,128,.38)" : shade(scale, number);
           const side = number === null ? this.cell : this.cell - gap; // what is masked stays one shape
           pen.fillRect(x + j * this.cell, y + i * this.cell, side, side);
         }
@@ -210,7 +243,7 @@ export class Picture {
   }
 
   /** @param {KeyboardEvent} event */
-  key(event) {
+  move(event) {
     const move = MOVES[event.key];
     if (!move && event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();

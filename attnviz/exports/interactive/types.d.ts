@@ -84,7 +84,8 @@ export type Word =
   | Passage
   | "keys" | "masked" | "forbidden" | "given" | "edited" | "query" | "key" | "entry" | "Query" | "Key" | "Entry"
   | "score" | "bias" | "mask" | "row" | "column" | "largest" | "below" | "threshold" | "weight" | "values" | "output"
-  | "quoted" | "cells" | "lines" | "all" | "average" | "each";
+  | "quoted" | "cells" | "lines" | "all" | "average" | "each"
+  | "apart" | "common" | "apart_hint" | "common_hint";
 
 export interface Run {
   sentence: string;
