@@ -32,8 +32,8 @@ NEIGHBOURS = {
     "arithmetic/products.py: layer - 1",
     "text/step_names.py: layer - 1",
     "pictures/heatmaps.py: at + 1",
-    "exports/script/inputs.py: below + 1",
-    "exports/script/inputs.py: 2 * below + 1",
+    "engine/tables/biases.py: below + 1",
+    "engine/tables/biases.py: 2 * below + 1",
 }
 """The layer before, one more than a reach, and the names of Plotly's colour axes: nothing is counted otherwise."""
 SHEETS = "exports/workbook/layout.py"
