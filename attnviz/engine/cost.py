@@ -16,7 +16,7 @@ from attnviz.engine.learning.film import MOST_BYTES
 from attnviz.engine.records import hosted
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.run_sizes import sizes
+from attnviz.engine.run_sizes import Sizes, sizes
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 
@@ -58,9 +58,10 @@ class Cost:
         return Cost(self.n_bytes + other.n_bytes, self.seconds + other.seconds)
 
 
-def estimate(what: str, of: Config | Trace, *beside: Config) -> Cost:
+def estimate(what: str, of: Config | Trace | Sizes, *beside: Config) -> Cost:
     """Estimate the peak of a computation together with the run of a setting, before any of it is computed.
 
+    of      a setting, a trace that is there, or the sizes of one that is to be made of given numbers
     what    a name in `NEEDS`;  beside  further settings whose runs are in memory at the same time
 
     >>> estimate("file/json", Config()).n_bytes < estimate("file/json", Config(n_layers=6)).n_bytes
@@ -99,12 +100,12 @@ def most_bytes(written: str = "") -> float:
     return MB * max(megabytes, float(LEAST_MB)) if math.isfinite(megabytes) else float(MB * DEFAULT_MB)
 
 
-def refusal(what: str, of: Config | Trace, *beside: Config, most: float) -> str:
+def refusal(what: str, of: Config | Trace | Sizes, *beside: Config, most: float) -> str:
     """Return the reason for refusing a computation and the change that helps most; empty if it fits.
 
     most  bytes that it may take
     """
-    if what in MADE_HERE and hosted.find((of if isinstance(of, Config) else of.config).model):
+    if what in MADE_HERE and not isinstance(of, Sizes) and hosted.find(setting(of).model):
         return WORDS["model"]
     found, seconds = estimate(what, of, *beside), NEEDS[what].most
     longer = found.seconds - sizes(of).seconds
@@ -123,6 +124,11 @@ def refusal(what: str, of: Config | Trace, *beside: Config, most: float) -> str:
     return f"{problem} {_advice(what, of, beside, by_time=by_time)}"
 
 
+def setting(of: Config | Trace) -> Config:
+    """Return the setting of a run that is there or is to be made."""
+    return of if isinstance(of, Config) else of.config
+
+
 def times(config: Config, most: int, seconds: float = SHORT) -> int:
     """Return the number of runs of a setting that fit into so many seconds, `most` at most.
 
@@ -139,11 +145,11 @@ on the machine."""
 SMALLER = ("n_layers", "n_heads", "max_tokens", "d_model", "d_k", "d_ff", "d_a", "learn_steps", "learn_batch")
 
 
-def _advice(what: str, of: Config | Trace, beside: tuple[Config, ...], *, by_time: bool) -> str:
+def _advice(what: str, of: Config | Trace | Sizes, beside: tuple[Config, ...], *, by_time: bool) -> str:
     """Return a sentence that names the two parts of the setting that lower the cost most if halved."""
-    if not isinstance(of, Config) and is_external(of):
+    if isinstance(of, Sizes) or (isinstance(of, Trace) and is_external(of)):
         return WORDS["part"]
-    config = of if isinstance(of, Config) else of.config
+    config = setting(of)
     costs = {}
     for name in ("max_tokens",) if hosted.find(config.model) else SMALLER:
         try:

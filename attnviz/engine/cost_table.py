@@ -71,15 +71,18 @@ PAGES = {
     "assign/student": Need(held=1, made=1),
     "assign/mark": Need(held=1, made=1),
     "class": Need(),
-    "lessons": Need(),
+    "lessons": Need(held=2, made=2, drawn=48),
     "data": Need(drawn=40),
 }
+PIXELS = 210 * MB
+"""The bytes of all pixels that a PNG has at most, 24 million, and of their compression."""
+
 FILES = {
     "html": Need(drawn=120, every_layer=True, slow_drawn=1e-6),
     "svg": Need(drawn=110, slow_drawn=10e-6),
-    "png": Need(drawn=110, fixed=60 * MB, slow_drawn=15e-6),
+    "png": Need(drawn=180, fixed=PIXELS, slow_drawn=15e-6),
     "step.svg": Need(largest=110, slow_drawn=10e-6),
-    "step.png": Need(largest=110, fixed=60 * MB, slow_drawn=15e-6),
+    "step.png": Need(largest=180, fixed=PIXELS, slow_drawn=15e-6),
     "csv": Need(largest=200, slow_drawn=4e-6),
     "npz": Need(number=10, slow_number=0.5e-6),
     "json": Need(number=30, slow_number=1e-6),

@@ -46,20 +46,57 @@ class Sizes:
     n_keys: int = 0
 
 
-def sizes(of: Config | Trace) -> Sizes:
-    """Return the sizes of the run of a setting, or of a trace that was brought.
+def sizes(of: Config | Trace | Sizes) -> Sizes:
+    """Return the sizes of the run of a setting, or of a trace that was brought; sizes that are known are themselves.
 
     Raises ConfigError for a sentence without tokens.
 
     >>> sizes(Config(sentence="a b c", n_heads=2)).drawn
     60
     """
+    if isinstance(of, Sizes):
+        return of
     if isinstance(of, Config):
         return _of_setting(of)
     if hosted.find(of.config.model) or not (is_external(of) or is_pretrained(of)):
         return _of_setting(of.config)
     each = [step.array.size for steps in (of.around, *of.layers) for step in steps.values()]
     return Sizes(sum(each), max(each), 3 * max(each), len(of.layers))
+
+
+Shape = tuple[int, int, int, int]
+"""Layers, heads, rows and columns of an array that was brought."""
+
+
+def of_weights(weights: Shape) -> Sizes:
+    """Return the sizes of a trace of weights alone."""
+    layers, *each = weights
+    cells = math.prod(each)
+    return Sizes(layers * cells, cells, 3 * cells, layers, 60e-9 * layers * cells, n_keys=weights[-1])
+
+
+def of_scores(scores: Shape, config: Config) -> Sizes:
+    """Return the sizes of a trace from given scores on, under the normaliser of a setting."""
+    layers, heads, n, m = scores
+    return _of_given(layers, heads * n * m, n * m, 0, config, 0.0)
+
+
+def of_vectors(q: Shape, k: Shape, v: Shape, config: Config) -> Sizes:
+    """Return the sizes of a trace from given queries, keys and values on, under the score of a setting."""
+    layers, heads, n, d_k = q
+    cells = heads * n * k[2]
+    vectors = heads * n * (d_k + 3 * v[3]) + math.prod(k[1:]) + math.prod(v[1:])
+    score = _score(config)
+    each = 0.2e-9 * (d_k + v[3]) + score.pairwise * (config.d_a if score.definition.hidden else d_k)
+    return _of_given(layers, cells, n * k[2], vectors, config, each * cells)
+
+
+def _of_given(layers: int, cells: int, n_pairs: int, vectors: int, config: Config, seconds: float) -> Sizes:
+    """Return the sizes of given numbers with all that follows from them; `seconds` are those of a layer's scores."""
+    working, typed_seconds = _typed(config, cells)
+    seconds = layers * (seconds + 100e-9 * cells + 10e-9 * vectors + typed_seconds + 0.001)
+    numbers = layers * (5 * cells + n_pairs + vectors)
+    return Sizes(numbers, max(cells, vectors), 2 * cells + vectors, layers, seconds, working, n_keys=n_pairs)
 
 
 @lru_cache(maxsize=64)

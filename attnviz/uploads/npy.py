@@ -60,6 +60,7 @@ FAULTS = Words(
         "twice": "the file holds {name} twice; save it once",
         "encrypted": "{name} is encrypted; save it without a password",
         "packed": "{name} is packed in a way that is not read here; save it with numpy.savez or numpy.savez_compressed",
+        "many": "{name} would hold {said:,} numbers; {most:,} are left of what can be read, so upload less",
         "large": "{name} would unpack to {said:,} bytes; {most:,} are left of what can be read, so upload less",
     }
 )
@@ -67,14 +68,20 @@ FAULTS = Words(
 
 @dataclass(frozen=True)
 class Budget:
-    """The limits of a file: the bytes of all arrays together, and the number of arrays."""
+    """The limits of a file: the bytes and the numbers of all arrays together, and the number of arrays.
+
+    A number may have one byte in a file and has eight once it is read.
+    """
 
     n_bytes: int
     n_arrays: int
+    n_numbers: int = 64_000_000
 
 
-def npy(data: bytes, name: str = "") -> Array:
+def npy(data: bytes, name: str = "", most: int | None = None) -> Array:
     """Return the array of an .npy file: float64 for numbers, `U` for text, bool for truth values.
+
+    most  numbers that it may hold
 
     Raises ConfigError for whatever is no array of real numbers or text, before any memory is taken for it.
     """
@@ -83,6 +90,8 @@ def npy(data: bytes, name: str = "") -> Array:
     declared, held = prod(shape) * dtype.itemsize, len(data) - start
     if declared != held:
         raise _fault("length", name, said=declared, held=held)
+    if most is not None and dtype.kind != "U" and prod(shape) > most:
+        raise _fault("many", name, said=prod(shape), most=most)
     flat = np.frombuffer(data, dtype, offset=start)
     if dtype.kind == "U":
         if (flat.view(np.dtype(f"{dtype.byteorder}u4")) > LAST_CHARACTER).any():
@@ -133,7 +142,7 @@ def npz(data: bytes, budget: Budget) -> dict[str, Array]:
 
 
 def _members(archive: zipfile.ZipFile, budget: Budget) -> dict[str, Array]:
-    members, left = archive.infolist(), budget.n_bytes
+    members, left, numbers = archive.infolist(), budget.n_bytes, budget.n_numbers
     if len(members) > budget.n_arrays:
         raise _fault("members", n=len(members), most=budget.n_arrays)
     arrays: dict[str, Array] = {}
@@ -145,7 +154,8 @@ def _members(archive: zipfile.ZipFile, budget: Budget) -> dict[str, Array]:
             data = file.read(member.file_size)
             if len(data) != member.file_size or file.read(1):
                 raise _fault("zip")
-        arrays[name] = npy(data, shorten(name))
+        arrays[name] = npy(data, shorten(name), numbers)
+        numbers -= arrays[name].size if arrays[name].dtype.kind != "U" else 0
     return arrays
 
 

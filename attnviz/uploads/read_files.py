@@ -17,7 +17,7 @@ from attnviz.uploads.parse_text import Upload
 
 LARGEST = 5_000_000
 LOOKED_AT = 4096  # bytes in which a file that is no table of numbers shows it
-BUDGET = npy.Budget(n_bytes=16_000_000, n_arrays=512)
+BUDGET = npy.Budget(n_bytes=16_000_000, n_arrays=512, n_numbers=5_000_000)
 
 FORMATS = {"npz": ("npz",), "npy": ("npy",), "json": ("json",), "csv": ("csv", "tsv", "txt")}
 """The kinds of files that can be read, and the endings of their names."""

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from attnviz.arrays import Array
+from attnviz.engine import run_sizes
 from attnviz.engine.external import of_scores, of_vectors, of_weights
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
+from attnviz.engine.run_sizes import Shape, Sizes
 from attnviz.engine.tables.scores import SCORES
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words, translate
@@ -54,10 +56,34 @@ def trace(kind: str, parts: Mapping[str, Upload], tokens: str, key_tokens: str, 
         return of_weights(arrays[0], queries, keys)
     if kind == "scores":
         return of_scores(arrays[0], queries, keys, config=config)
-    if SCORES[config.score].parameters:
-        config = replace(config, score="scaled_dot")
     q, k, v = arrays
-    return of_vectors(q, k, v, queries, keys, config=config)
+    return of_vectors(q, k, v, queries, keys, config=_applicable(config))
+
+
+def sizes(kind: str, parts: Mapping[str, Upload], config: Config) -> Sizes:
+    """Return the sizes of the Trace of uploaded arrays, by their shapes, before any of it is computed.
+
+    Raises ConfigError for arrays that are not there.
+    """
+    shapes = list(map(_shape, _arrays(kind, parts)))
+    if kind == "weights":
+        return run_sizes.of_weights(shapes[0])
+    if kind == "scores":
+        return run_sizes.of_scores(shapes[0], config)
+    q, k, v = shapes
+    return run_sizes.of_vectors(q, k, v, _applicable(config))
+
+
+def _shape(array: Array) -> Shape:
+    """Return layers, heads, rows and columns; a second of five axes is that of a batch with one element."""
+    sizes = array.shape if array.ndim < 5 else array.shape[:1] + array.shape[-3:]
+    layers, heads, rows, columns = (1,) * (4 - len(sizes)) + sizes
+    return layers, heads, rows, columns
+
+
+def _applicable(config: Config) -> Config:
+    """Return the setting with a score that has no matrices of its own: given vectors bring none."""
+    return replace(config, score="scaled_dot") if SCORES[config.score].parameters else config
 
 
 def _arrays(kind: str, parts: Mapping[str, Upload]) -> tuple[Array, ...]:

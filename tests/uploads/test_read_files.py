@@ -22,7 +22,7 @@ from attnviz.exports import tables
 from attnviz.uploads import npy as arrays
 from attnviz.uploads import parse_text
 from attnviz.uploads.parse_text import from_text, matrix
-from attnviz.uploads.read_files import read
+from attnviz.uploads.read_files import BUDGET, read
 
 A = np.random.default_rng(4).normal(size=(2, 3, 5))
 ROOT = Path(__file__).parents[2]
@@ -37,6 +37,12 @@ def npy(array: object) -> bytes:
 def npz(**named: object) -> bytes:
     out = io.BytesIO()
     np.savez(out, **{name: np.asarray(array) for name, array in named.items()})
+    return out.getvalue()
+
+
+def packed(**named: object) -> bytes:
+    out = io.BytesIO()
+    np.savez_compressed(out, **{name: np.asarray(array) for name, array in named.items()})
     return out.getvalue()
 
 
@@ -328,6 +334,16 @@ BAD = {
     "no mark": ("a.csv", "1,\u00fc".encode("utf-16-le"), "not readable text, from byte 5|is not a number"),
     "no letter": ("a.csv", b"1,\x81", "not readable text, from byte 3 on"),
 }
+
+
+def test_numbers_of_one_byte_count_as_what_they_become() -> None:
+    """Otherwise a small file would stay in a session with eight times what may be read."""
+    whole = np.zeros((5, 1000, 1000), dtype=np.int8)
+    assert only("all.npz", packed(w=whole)).size == BUDGET.n_numbers
+    with pytest.raises(
+        ConfigError, match=r"^'v' would hold 3 numbers; 0 are left of what can be read, so upload less$"
+    ):
+        read("more.npz", packed(w=whole, v=np.zeros(3, dtype=bool)))
 
 
 @pytest.mark.parametrize(("name", "data", "said"), BAD.values(), ids=BAD)

@@ -27,7 +27,8 @@ FAULTS = Words(
 
 LOWEST, HIGHEST = 24, 1200
 PER_INCH = 96  # pixels of an SVG
-MOST_PIXELS = 64_000_000
+MOST_PIXELS = 24_000_000
+"""About 4,900 by 4,900; each takes eight bytes while it is drawn."""
 METRE = 39.37007874015748  # inches
 _SIZE = re.compile(r'<svg [^>]*\bwidth="(\d+)" height="(\d+)"')
 
@@ -41,7 +42,7 @@ def drawn(svg: str, *, dpi: int = 300) -> bytes:
     """The PNG of an SVG that `pictures.static.svg` has drawn, with so many pixels for an inch of it, that is 96 of its
     own.
 
-    A very large picture gets as many pixels an inch as 64 million in all allow; the file says how many.
+    A very large picture gets as many pixels an inch as 24 million in all allow; the file says how many.
 
     Raises RuntimeError, with install instructions, if a dependency is missing; ValueError for a dpi that
     is not 24 to 1200 and for a text that is no such SVG.

@@ -110,10 +110,11 @@ def page(config: Config, selection: Selection) -> Selection:
     _bring(config)
     if st.session_state.get(_PROBLEM):
         notice(st.session_state[_PROBLEM], kind="fault")
-    again = partial(_trace, st.session_state[_HELD], config)
-    own = again()
-    if not admission.admitted("data", own):
+    held = st.session_state[_HELD]
+    again = partial(_trace, held, config)
+    if not admission.admitted("data", again() if held.saved else to_trace.sizes(held.kind, held.parts, config)):
         return selection
+    own = again()
     paragraph([*headline(own), *_about_setting(st.session_state[_HELD], config)])
     notice(*own.notes, *session_state.of_address(outside(selection, own)))
     selection = explore.pictures(own, within(selection, own), key="own")
@@ -262,7 +263,7 @@ def _accept(held: HeldUpload, config: Config, *, typed: bool = True, untyped: bo
     bare = replace(held, tokens="", key_tokens="")
     for each in [named] * typed + [bare] * untyped:
         try:
-            _trace(each, config)
+            _see(each, config)
         except ConfigError as error:
             _refuse(error)
             continue
@@ -270,6 +271,15 @@ def _accept(held: HeldUpload, config: Config, *, typed: bool = True, untyped: bo
         _keep(each)
         return True
     return False
+
+
+def _see(held: HeldUpload, config: Config) -> None:
+    """Build the trace of an upload to see whether it can be shown. Raises ConfigError if not, or if it is too large."""
+    if held.saved:  # as large as its file: nothing is computed
+        _trace(held, config)
+    else:
+        found = to_trace.sizes(held.kind, held.parts, config)
+        admission.before_page("data", found, partial(_trace, held, config))
 
 
 def _keep(held: HeldUpload) -> None:

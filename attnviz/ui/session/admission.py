@@ -20,7 +20,9 @@ from attnviz.engine.learning import film, learnable
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
+from attnviz.engine.run_sizes import Sizes
 from attnviz.exports.formats import ExportTarget, export
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.ui.session import learner, locale, unfinished
 from attnviz.ui.session.notices import notice
@@ -45,7 +47,7 @@ Made = TypeVar("Made")
 TURNS = RunQueue()
 
 
-def refusal(what: str, of: Config | Trace, *beside: Config) -> str:
+def refusal(what: str, of: Config | Trace | Sizes, *beside: Config) -> str:
     """Return the reason why something cannot be made here, and what would help; empty if it can."""
     n = max(map(_length, (of, *beside)))
     if n > MOST_TOKENS and what not in LONG and not what.startswith("file/"):
@@ -53,8 +55,10 @@ def refusal(what: str, of: Config | Trace, *beside: Config) -> str:
     return cost.refusal(what, of, *beside, most=cost.most_bytes(os.environ.get(cost.VARIABLE, "")))
 
 
-def _length(of: Config | Trace) -> int:
+def _length(of: Config | Trace | Sizes) -> int:
     """Return the number of tokens of the longer text."""
+    if isinstance(of, Sizes):
+        return of.n_keys
     if isinstance(of, Trace):
         return max(len(of.query_tokens), len(of.key_tokens))
     if of.max_tokens <= MOST_TOKENS:
@@ -62,19 +66,20 @@ def _length(of: Config | Trace) -> int:
     return max(map(len, inputs.tokens(of)[:2]))
 
 
-def admitted(what: str, of: Config | Trace, *beside: Config) -> bool:
+def admitted(what: str, of: Config | Trace | Sizes, *beside: Config) -> bool:
     """Say why something cannot be made here or now, if so; else wait for others if it is large, and return True.
 
-    what    a name in `cost_table.NEEDS`;  beside  settings whose runs are in memory at the same time
+    what    a name in `cost_table.NEEDS`;  of  a setting, a run, or the sizes of what is to be made of given numbers
+    beside  settings whose runs are in memory at the same time
     """
     refused = refusal(what, of, *beside)
     if refused:
         notice(refused, kind="fault")
         return False
-    if not learner.at_hand(*(each if isinstance(each, Config) else each.config for each in (of, *beside))):
+    if not learner.at_hand(*_settings(of, *beside)):
         return False
     if _waits(what, of, *beside):
-        if not unfinished.may_begin(unfinished.name(what, of if isinstance(of, Config) else of.config, beside)):
+        if not unfinished.may_begin(unfinished.name(what, cost.setting(of) if isinstance(of, Trace) else of, beside)):
             return False
         place = st.empty()
         TURNS.enter_large(lambda: place.caption(WORDS["waiting"]))  # drawing ends a run that nobody waits for any more
@@ -83,20 +88,40 @@ def admitted(what: str, of: Config | Trace, *beside: Config) -> bool:
 
 
 def computed(config: Config) -> Trace:
-    """Return the run of a setting that the page shows, for a callback: it comes before the page takes its turn."""
+    """Return the run of a setting that the page shows, for a callback."""
+    return before_page("explore", config, lambda: run(config))
+
+
+def before_page(what: str, of: Config | Sizes, make: Callable[[], Made]) -> Made:
+    """Return what a callback makes: it comes before the page takes its turn, and takes one itself.
+
+    Raises ConfigError with the reason why there is no room for it here.
+    """
+    refused = refusal(what, of)
+    if refused:
+        raise ConfigError(refused.removesuffix("."))
     with TURNS.turn():
-        if _waits("explore", config):
+        if _waits(what, of):
             TURNS.enter_large()
-        return run(config)
+        return make()
 
 
-def _waits(what: str, of: Config | Trace, *beside: Config) -> bool:
+def _settings(*of: Config | Trace | Sizes) -> list[Config]:
+    """Return the settings of what is to be computed; given numbers have none that could learn."""
+    return [cost.setting(each) for each in of if not isinstance(each, Sizes)]
+
+
+def _waits(what: str, of: Config | Trace | Sizes, *beside: Config) -> bool:
     """Return whether a computation is large, or learns what was not learned yet; what was costs no learning."""
-    settings = [each if isinstance(each, Config) else each.config for each in (of, *beside)]
-    if any(learnable.learns(each) and not film.is_kept(each) for each in settings):
+    if any(learnable.learns(each) and not film.is_kept(each) for each in _settings(of, *beside)):
         return True
-    kept = [replace(each, learn_steps=0) if learnable.learns(each) else each for each in settings]
-    return is_large(cost.estimate(what, kept[0] if learnable.learns(settings[0]) else of, *kept[1:]))
+    first = of if isinstance(of, Sizes) or not learnable.learns(cost.setting(of)) else _kept(cost.setting(of))
+    return is_large(cost.estimate(what, first, *map(_kept, beside)))
+
+
+def _kept(config: Config) -> Config:
+    """Return a setting as what it costs once it was learned."""
+    return replace(config, learn_steps=0) if learnable.learns(config) else config
 
 
 def is_large(found: Cost) -> bool:

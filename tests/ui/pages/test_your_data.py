@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, of_scores, of_vectors, of_weights, run
+from attnviz.engine import cost
 from attnviz.exports import archive
 from attnviz.ui.pages import your_data
 from attnviz.ui.session.selection import Selection
@@ -55,6 +57,22 @@ def upload(at: AppTest, name: str, data: bytes) -> AppTest:
 def kind(at: AppTest, name: str) -> AppTest:
     at.segmented_control(key="own_kind").set_value(name)
     return settled(at.run())
+
+
+def test_what_would_follow_from_a_small_file_is_estimated_before_it_is_computed() -> None:
+    """All that 16 heads of 1,024 words say of six layers stands in a thousand bytes, and fills three thousand MB."""
+    at, file = opened(), io.BytesIO()
+    small = np.ones((6, 16, 1024, 1), dtype=np.int8)
+    np.savez_compressed(file, q=small, k=small, v=small)
+    kind(at, "vectors")
+    before = drawn(at)
+    tracemalloc.start()
+    upload(at, "vectors.npz", file.getvalue())
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert taken < 20 * cost.MB
+    assert "MB of memory, and the server allows 500 MB for one computation. Use a part of it. What was" in said(at)
+    assert all(map(np.array_equal, drawn(at), before))
 
 
 def npz(**named: Any) -> bytes:
