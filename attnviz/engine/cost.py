@@ -58,11 +58,12 @@ class Cost:
         return Cost(self.n_bytes + other.n_bytes, self.seconds + other.seconds)
 
 
-def estimate(what: str, of: Config | Trace | Sizes, *beside: Config) -> Cost:
+def estimate(what: str, of: Config | Trace | Sizes, *beside: Config, again: int = 0) -> Cost:
     """Estimate the peak of a computation together with the run of a setting, before any of it is computed.
 
     of      a setting, a trace that is there, or the sizes of one that is to be made of given numbers
     what    a name in `NEEDS`;  beside  further settings whose runs are in memory at the same time
+    again   how often the run is made once more, one at a time
 
     >>> estimate("file/json", Config()).n_bytes < estimate("file/json", Config(n_layers=6)).n_bytes
     True
@@ -75,7 +76,7 @@ def estimate(what: str, of: Config | Trace | Sizes, *beside: Config) -> Cost:
     n_bytes = NUMBER * (numbers + TEMPORARY * found.largest + working) + need.fixed
     n_bytes += need.drawn * drawn + need.largest * found.largest + need.number * found.numbers
     by_key = need.each_key * found.n_keys * (found.seconds - found.learning)
-    seconds = (1 + need.made) * found.seconds + by_key + need.busy + sum(each.seconds for each in others)
+    seconds = (1 + need.made + again) * found.seconds + by_key + need.busy + sum(each.seconds for each in others)
     return Cost(n_bytes, seconds + need.slow_drawn * drawn + need.slow_number * found.numbers)
 
 
@@ -100,14 +101,14 @@ def most_bytes(written: str = "") -> float:
     return MB * max(megabytes, float(LEAST_MB)) if math.isfinite(megabytes) else float(MB * DEFAULT_MB)
 
 
-def refusal(what: str, of: Config | Trace | Sizes, *beside: Config, most: float) -> str:
+def refusal(what: str, of: Config | Trace | Sizes, *beside: Config, most: float, again: int = 0) -> str:
     """Return the reason for refusing a computation and the change that helps most; empty if it fits.
 
-    most  bytes that it may take
+    most  bytes that it may take;  again  as in `estimate`
     """
     if what in MADE_HERE and not isinstance(of, Sizes) and hosted.find(setting(of).model):
         return WORDS["model"]
-    found, seconds = estimate(what, of, *beside), NEEDS[what].most
+    found, seconds = estimate(what, of, *beside, again=again), NEEDS[what].most
     longer = found.seconds - sizes(of).seconds
     learning, frames = (max(getattr(sizes(each), name) for each in (of, *beside)) for name in ("learning", "frames"))
     if learning > MOST_LEARNING:

@@ -40,6 +40,9 @@ class Need:
 SHORT = 2
 """Seconds that an experiment may take which only repeats the run in other ways."""
 
+ANSWERED = 10
+"""Seconds that a page may take which is drawn anew with every answer that is typed into it."""
+
 PAGES = {
     "explore": Need(),
     "explore/cell": Need(),
@@ -67,8 +70,8 @@ PAGES = {
         held=2, made=1, each_key=1, busy=SHORT, most=3 * SHORT
     ),  # many rows, or one at least
     "take": Need(held=1, made=1),
-    "assign/compose": Need(held=2, made=2),
-    "assign/student": Need(held=1, made=1),
+    "assign/compose": Need(held=2, made=2, most=ANSWERED),
+    "assign/student": Need(held=1, made=1, most=ANSWERED),
     "assign/mark": Need(held=1, made=1),
     "class": Need(),
     "lessons": Need(held=2, made=2, drawn=48),

@@ -279,6 +279,11 @@ def asks(task: Assignment, trace: Trace, *, worked: bool = True) -> tuple[Resolv
     return tuple(_resolved(item, trace, worked) for item in task.task_questions)
 
 
+def n_runs(task: Assignment) -> int:
+    """Count the runs that the questions are asked about beside the one that is given: each change makes one."""
+    return sum("change" in dict(at) for _, at in task.task_questions)
+
+
 def _resolved(item: Item, trace: Trace, worked: bool) -> ResolvedQuestion | str:
     try:
         return resolve(question_codec.to_question(item, layers=len(trace.layers)), trace, worked=worked)

@@ -106,7 +106,7 @@ def _student(trace: Trace, selection: Selection, given_out: Opened) -> Selection
         paragraph([WORDS["name_first" if task.task_own else "name_only"]])
         return selection
     notice(*given_out.unread)
-    if not admission.admitted("assign/student", trace.config, given_out.given):
+    if not admission.admitted("assign/student", trace.config, given_out.given, again=assignments.n_runs(task)):
         return selection
     given = run(given_out.of_student(name))
     paragraph([WORDS["yours"]] if task.task_own else [])

@@ -264,9 +264,7 @@ def _ways_on(lesson: Lesson, slide: Slide, selection: Selection, own: Config, co
             st.button(WORDS["compare"], key="to-compare", on_click=session_state.adopt, args=(own, both))
         st.button(WORDS["assign"], key="to-assignment", on_click=_assign, args=(lesson, selection))
         for name in ("blanks", "solutions"):
-            sheet = admission.later(
-                "file/handout", own, partial(handout.html, lesson, solutions=name == "solutions")
-            )
+            sheet = admission.later("file/handout", own, partial(handout.html, lesson, solutions=name == "solutions"))
             file = f"{lesson.name}-{name}.html"
             st.download_button(WORDS[name], sheet, file, "text/html", key=f"sheet-{name}", on_click="ignore")
         answers = admission.later("file/handout", own, partial(handout.key, lesson))

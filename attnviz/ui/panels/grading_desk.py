@@ -156,7 +156,7 @@ def _marked(config: Config, task: Assignment, pairs: list[tuple[str, str]]) -> l
     st.session_state[_HELD] = held
     found: list[grading.GradedSubmission] = held[1]
     given = assignments.teacher_setting(config, task)[0]
-    if requested and admission.admitted("assign/mark", given):
+    if requested and admission.admitted("assign/mark", given, again=assignments.n_runs(task)):
         _mark(config, task, pairs, found, len(found) + _portion(given, task, len(pairs) - len(found)))
     rest = len(pairs) - len(found)
     if rest:
@@ -168,7 +168,9 @@ def _marked(config: Config, task: Assignment, pairs: list[tuple[str, str]]) -> l
 
 def _portion(config: Config, task: Assignment, n: int) -> int:
     """Return the number of codes, of n, that are marked in one go; with the same numbers all students share one run."""
-    return max(1, cost.times(config, n, PORTION)) if task.task_own and n else n
+    if not task.task_own or not n:
+        return n
+    return max(1, cost.times(config, n, PORTION / (1 + assignments.n_runs(task))))
 
 
 def _mark(

@@ -47,12 +47,13 @@ Made = TypeVar("Made")
 TURNS = RunQueue()
 
 
-def refusal(what: str, of: Config | Trace | Sizes, *beside: Config) -> str:
+def refusal(what: str, of: Config | Trace | Sizes, *beside: Config, again: int = 0) -> str:
     """Return the reason why something cannot be made here, and what would help; empty if it can."""
     n = max(map(_length, (of, *beside)))
     if n > MOST_TOKENS and what not in LONG and not what.startswith("file/"):
         return WORDS["long"].format(n=n, most=MOST_TOKENS)
-    return cost.refusal(what, of, *beside, most=cost.most_bytes(os.environ.get(cost.VARIABLE, "")))
+    most = cost.most_bytes(os.environ.get(cost.VARIABLE, ""))
+    return cost.refusal(what, of, *beside, most=most, again=again)
 
 
 def _length(of: Config | Trace | Sizes) -> int:
@@ -66,19 +67,19 @@ def _length(of: Config | Trace | Sizes) -> int:
     return max(map(len, inputs.tokens(of)[:2]))
 
 
-def admitted(what: str, of: Config | Trace | Sizes, *beside: Config) -> bool:
+def admitted(what: str, of: Config | Trace | Sizes, *beside: Config, again: int = 0) -> bool:
     """Say why something cannot be made here or now, if so; else wait for others if it is large, and return True.
 
     what    a name in `cost_table.NEEDS`;  of  a setting, a run, or the sizes of what is to be made of given numbers
-    beside  settings whose runs are in memory at the same time
+    beside  settings whose runs are in memory at the same time;  again  how often the run is made once more
     """
-    refused = refusal(what, of, *beside)
+    refused = refusal(what, of, *beside, again=again)
     if refused:
         notice(refused, kind="fault")
         return False
     if not learner.at_hand(*_settings(of, *beside)):
         return False
-    if _waits(what, of, *beside):
+    if _waits(what, of, *beside, again=again):
         if not unfinished.may_begin(unfinished.name(what, cost.setting(of) if isinstance(of, Trace) else of, beside)):
             return False
         place = st.empty()
@@ -111,12 +112,12 @@ def _settings(*of: Config | Trace | Sizes) -> list[Config]:
     return [cost.setting(each) for each in of if not isinstance(each, Sizes)]
 
 
-def _waits(what: str, of: Config | Trace | Sizes, *beside: Config) -> bool:
+def _waits(what: str, of: Config | Trace | Sizes, *beside: Config, again: int = 0) -> bool:
     """Return whether a computation is large, or learns what was not learned yet; what was costs no learning."""
     if any(learnable.learns(each) and not film.is_kept(each) for each in _settings(of, *beside)):
         return True
     first = of if isinstance(of, Sizes) or not learnable.learns(cost.setting(of)) else _kept(cost.setting(of))
-    return is_large(cost.estimate(what, first, *map(_kept, beside)))
+    return is_large(cost.estimate(what, first, *map(_kept, beside), again=again))
 
 
 def _kept(config: Config) -> Config:

@@ -20,6 +20,7 @@ from attnviz.engine import run_sizes
 from attnviz.settings import url_codec
 from attnviz.ui.panels import grading_desk
 from attnviz.ui.session.selection import Selection
+from tests.engine.test_cost import LARGEST
 from tests.page_figures import figures, numbers
 from tests.ui.pages.test_lessons import everything
 from tests.ui.test_app import clean, drawn, expected, opened, said
@@ -293,7 +294,7 @@ def handed_in(names: str) -> tuple[dict[str, str], str]:
 
 def test_many_codes_are_marked_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     link, text = handed_in("ABCDE")
-    monkeypatch.setattr(grading_desk, "PORTION", 2.5 * run_sizes.sizes(CONFIG).seconds)
+    monkeypatch.setattr(grading_desk, "PORTION", 5 * run_sizes.sizes(CONFIG).seconds)  # two runs a code
     at = opened(**link)
     at.text_area(key="task-codes").set_value(text).run()
     assert clean(at)
@@ -305,6 +306,23 @@ def test_many_codes_are_marked_in_portions(monkeypatch: pytest.MonkeyPatch) -> N
     assert at.dataframe[0].value["name"].tolist() == [*"ABCDE"]
     assert at.dataframe[0].value["valid"].tolist() == ["yes"] * 5
     assert "so far" not in said(at)
+
+
+MANY = 10**6
+CHANGES = tuple(question_codec.item("rows_changed", {"change": change}) for change in question_codec.CHANGES) * 3
+"""Questions each of which is about a run of its own."""
+
+
+def test_runs_that_questions_ask_for_are_part_of_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = Assignment(task_questions=CHANGES[:1])
+    assert grading_desk._portion(CONFIG, task, MANY) < 0.6 * grading_desk._portion(CONFIG, Assignment(), MANY)
+    for desk in ("student", "compose"):
+        at = opened(**query(Assignment(task_questions=CHANGES), desk, **LARGEST | {"n_layers": 3}))
+        if desk == "student":
+            at.text_input(key="task-name").set_value("Ada").run()
+        assert clean(at)
+        assert "and it allows 10 for one computation" in said(at)
+        assert not at.get("pills")
 
 
 def test_marking_that_was_left_keeps_what_was_marked(monkeypatch: pytest.MonkeyPatch) -> None:
