@@ -22,7 +22,7 @@ from attnviz.text.headline import headline
 from attnviz.ui.components import paste_guard
 from attnviz.ui.pages import assignments, registry, your_data
 from attnviz.ui.pages.registry import PAGES
-from attnviz.ui.panels import grading_desk, model, typed, what_if
+from attnviz.ui.panels import grading_desk, model, sweep, typed, what_if
 from attnviz.ui.session import (
     admission,
     browser_history,
@@ -107,8 +107,13 @@ def _page() -> None:
         selection = assignments.desk(selection, assignment)
     name = registry.named(selection)
     shown = PAGES[name]
+    moves = name == "explore" and selection.panel not in places.CHANGING
+    if not moves:
+        sweep.stop()
     draft, files, lines = (
-        _controls(saved, assignments.locked(selection, assignment)) if shown.has_controls else (saved, None, {})
+        _controls(saved, assignments.locked(selection, assignment), moves=moves)
+        if shown.has_controls
+        else (saved, None, {})
     )
 
     # One place for all notes, so that what is below keeps its own when one comes or goes: a browser draws anew what
@@ -161,16 +166,19 @@ def _notes(name: str, trace: Trace | None, selection: Selection) -> Selection:
 
 
 def _controls(
-    config: Config, locked: tuple[str, ...] = ()
+    config: Config, locked: tuple[str, ...] = (), *, moves: bool = False
 ) -> tuple[Config, DeltaGenerator | None, dict[str, DeltaGenerator]]:
     """The setting as the visitor leaves it, where to offer it as a file, if that is open, and where to explain what
-    was typed."""
+    was typed. `moves` offers to let a setting move by itself.
+    """
     with st.sidebar:
         draft = widgets.draw(config, "sentence", "model", skip=locked)
         locked = (*locked, *model.decided(draft))
         draft = widgets.draw(draft, "d_model", "n_heads", "mask", "score", skip=locked)
         draft, lines = typed.fields(draft, locked)
         draft = widgets.draw(draft, "seed", skip=locked)
+        if moves:
+            sweep.offer(draft)
         model.say(draft)
         skip = (*locked, *typed.FIELDS.values())
         for group in widgets.groups(draft, skip=skip):
@@ -202,4 +210,4 @@ def _run(name: str, draft: Config, saved: Config, lines: dict[str, DeltaGenerato
 
 def _admitted(name: str, config: Config) -> Trace | None:
     """Return the run of a setting, where there is room for the page of it; else says why there is none."""
-    return run(config) if admission.admitted(name, config) else None
+    return run(sweep.moved(config)) if admission.admitted(name, config) else None

@@ -1,0 +1,97 @@
+"""A setting that moves by itself, value after value, while the maps follow: seeds, or temperatures.
+
+Only what is drawn moves: the setting, its widgets and the address stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from attnviz.engine.learning import learnable
+from attnviz.engine.records.config import Config
+from attnviz.settings import url_codec
+from attnviz.settings.language import Words
+from attnviz.ui.session import widgets
+
+WORDS = Words(
+    {
+        "seed": "Seeds",
+        "temperature": "Temperatures",
+        "seed_help": "The next {n} seeds, one by one: what stays is due to the sentence, what changes is chance.",
+        "temperature_help": "From {low} to {high}: a low temperature sharpens the weights, a high one evens them out.",
+        "now": "■ {name} {value}",
+        "stop": "Back to the setting",
+    }
+)
+TEMPERATURES = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0)
+N_SEEDS = 10
+SEEDS = 1_000_000  # as many as there are
+SECONDS = 0.8
+"""Seconds that a value is shown at least."""
+
+PLAYED = "_sweep"
+"""Of the session: the field that moves, and which of its values is shown."""
+
+
+def values(config: Config, name: str) -> Sequence[float]:
+    """Return the values that a field goes through."""
+    return TEMPERATURES if name == "temperature" else [(config.seed + n) % SEEDS for n in range(1, N_SEEDS + 1)]
+
+
+def offer(config: Config) -> None:
+    """Draw a button for each field that can move here, or the one that stops what moves."""
+    names = _movable(config)
+    moving, place = st.session_state.get(PLAYED, ("", 0))
+    if moving not in names or place >= len(values(config, moving)):
+        st.session_state.pop(PLAYED, None)
+        moving = ""
+    with st.container(key="sweeps", horizontal=True, gap="small"):
+        if moving:
+            name, value = url_codec.labels(Config)[moving], f"{values(config, moving)[place]:g}"
+            text = WORDS["now"].format(name=name, value=value)
+            st.button(text, key="sweep-stop", on_click=stop, help=WORDS["stop"])
+            _go_on(moving, place)
+            return
+        low, high = f"{TEMPERATURES[0]:g}", f"{TEMPERATURES[-1]:g}"
+        for name in names:
+            text = WORDS[f"{name}_help"].format(n=N_SEEDS, low=low, high=high)
+            st.button(f"▶ {WORDS[name]}", key=f"sweep-{name}", on_click=_start, args=(name,), help=text)
+
+
+def stop() -> None:
+    """Show the setting as it is."""
+    st.session_state.pop(PLAYED, None)
+
+
+def moved(config: Config) -> Config:
+    """Return the setting that is drawn: with the value that is shown now, where a field moves."""
+    name, place = st.session_state.get(PLAYED, ("", 0))
+    return replace(config, **{name: values(config, name)[place]}) if name else config
+
+
+def _movable(config: Config) -> list[str]:
+    """Return the fields that matter here; another seed of what is learned would have to be learned first."""
+    live = widgets.live(config)
+    fixed = ("seed",) if learnable.learns(config) else ()
+    return [name for name in ("seed", "temperature") if name in live and name not in fixed]
+
+
+def _start(name: str) -> None:
+    st.session_state[PLAYED] = name, 0
+
+
+def _go_on(name: str, place: int) -> None:
+    """Show the next value after a while."""
+    fresh = [True]
+
+    def wait() -> None:
+        if fresh:
+            fresh.pop()
+        elif PLAYED in st.session_state:
+            st.session_state[PLAYED] = name, place + 1
+            st.rerun()
+
+    st.fragment(wait, run_every=SECONDS)()

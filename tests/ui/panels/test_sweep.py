@@ -1,0 +1,75 @@
+"""A setting that moves by itself: the maps follow, and the setting stays as it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from attnviz import Config, run
+from attnviz.ui.panels import sweep
+from tests.page_figures import figures, numbers
+from tests.ui.test_app import clean, drawn, opened, said
+
+CONFIG = Config(sentence="the cat sat", n_heads=2)
+QUERY = {"sentence": "the cat sat", "n_heads": "2"}
+
+
+def weights(at: Any) -> Any:
+    return drawn(numbers(figures(at)[1]))
+
+
+def of_run(**changes: Any) -> Any:
+    return np.sort(run(replace(CONFIG, **changes))["weights"].array.ravel())
+
+
+@pytest.mark.parametrize(("name", "label"), [("temperature", "Temperature 0.1"), ("seed", "Seed 1")])
+def test_the_maps_follow_and_the_setting_stays(name: str, label: str) -> None:
+    at = opened(**QUERY)
+    at.button(key=f"sweep-{name}").click().run()
+    assert clean(at)
+    changed = {name: sweep.values(CONFIG, name)[0]}
+    np.testing.assert_allclose(weights(at), of_run(**changed))
+    assert at.button(key="sweep-stop").label == f"■ {label}"
+    assert at.query_params == {"v": "1", **QUERY}
+    at.button(key="sweep-stop").click().run()
+    np.testing.assert_allclose(weights(at), of_run())
+    assert at.button(key=f"sweep-{name}").label.startswith("▶ ")
+
+
+def test_what_follows_the_last_value_is_the_setting() -> None:
+    at = opened(**QUERY)
+    at.session_state[sweep.PLAYED] = "temperature", len(sweep.TEMPERATURES)
+    at.run()
+    assert clean(at)
+    np.testing.assert_allclose(weights(at), of_run())
+    assert sweep.PLAYED not in at.session_state
+
+
+def test_it_ends_where_another_page_is_opened() -> None:
+    at = opened(**QUERY)
+    at.button(key="sweep-seed").click().run()
+    at.segmented_control(key="pick-place").set_value("compare").run()
+    assert clean(at)
+    assert "A and B are the same" in said(at)
+    assert sweep.PLAYED not in at.session_state
+
+
+@pytest.mark.parametrize(
+    ("query", "offered"),
+    [
+        ({}, {"seed", "temperature"}),
+        ({"initialiser": "learned", "task": "backwards"}, {"temperature"}),
+        ({"panel": "what_if"}, set()),
+    ],
+)
+def test_only_what_matters_moves(query: dict[str, str], offered: set[str]) -> None:
+    at = opened(**QUERY | query)
+    assert clean(at)
+    assert {each.key.removeprefix("sweep-") for each in at.button if (each.key or "").startswith("sweep-")} == offered
+
+
+def test_seeds_go_round() -> None:
+    assert sweep.values(replace(CONFIG, seed=999_995), "seed")[3:6] == [999_999, 0, 1]
