@@ -24,7 +24,13 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from attnviz.ui.session.selection import EXPERIMENT_NAMES, PAGE_NAMES, PANEL_NAMES
+from attnviz import TASKS
+from attnviz.classroom import question_codec
+from attnviz.classroom.marking import assignments
+from attnviz.classroom.marking.assignments import Assignment
+from attnviz.lessons.catalogue import LESSONS
+from attnviz.settings import url_codec
+from attnviz.ui.session.selection import DESK_NAMES, EXPERIMENT_NAMES, PAGE_NAMES, PANEL_NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "deploy"))
@@ -157,8 +163,19 @@ def test_a_visitor_stays_with_one_replica_and_visitors_are_spread(site: Any) -> 
     assert {replica for each in served for replica in each} == {0, 1}
 
 
-VIOLATIONS = """document.addEventListener("securitypolicyviolation", (event) =>
-  console.error(`violation of ${event.effectiveDirective} by ${event.blockedURI} at ${event.sourceFile}`))"""
+VIOLATIONS = """(() => {
+  const noted = (event) => `violation of ${event.effectiveDirective} by ${event.blockedURI} at ${event.sourceFile}`;
+  document.addEventListener("securitypolicyviolation", (event) => console.error(noted(event)));
+  new BroadcastChannel("violations").onmessage = ({ data }) => console.error(data);
+  const Real = Worker;
+  window.Worker = function (url, options) {
+    const code = `addEventListener("securitypolicyviolation", (event) =>
+      new BroadcastChannel("violations").postMessage((${noted})(event)));
+      importScripts(${JSON.stringify(String(url))})`;
+    return new Real(URL.createObjectURL(new Blob([code])), options);
+  };
+})()"""
+"""Notes of every violation, in the page and in its threads, of which the page and the console hear nothing."""
 
 
 class Page:
@@ -179,10 +196,15 @@ class Page:
 
 DRAWN = """() => [...document.querySelectorAll(".js-plotly-plot")].every(
   (chart) => chart.data && (chart.data[0].type !== "heatmap" || chart.querySelector(".hm image")))"""
+TASK = Assignment(task_questions=(question_codec.item("weight", {}), question_codec.item("rows_changed", {})))
 PLACES = [
     *({"panel": name} for name in PANEL_NAMES),
     *({"page": name} for name in PAGE_NAMES if name not in ("explore", "experiments")),
     *({"page": "experiments", "experiment": name} for name in EXPERIMENT_NAMES),
+    *({"page": "assign", "desk": name, "assigned": assignments.encode(TASK)} for name in DESK_NAMES),
+    {"page": "lessons", "presenter": "yes"},
+    {"page": "lessons", "notes": "yes"},
+    {"page": "compare", "b_seed": "5"},
 ]
 
 
@@ -201,6 +223,27 @@ def test_every_page_works_under_the_policy_and_nothing_is_forbidden(site: Any, b
     assert visit.errors == []
 
 
+def test_every_lesson_works_under_the_policy_and_nothing_is_forbidden(site: Any, browser_page: Any) -> None:
+    visit = Page(browser_page, site.url)
+    for name, lesson in LESSONS.items():
+        for slide in {next((n for n, each in enumerate(lesson.slides, 1) if each.control), 1), len(lesson.slides)}:
+            visit.open(page="lessons", lesson=name, slide=str(slide))
+            show = browser_page.locator(".st-key-show-answer button")
+            if show.count():
+                show.click()
+                show.wait_for(state="detached")
+                browser_page.locator(REST).wait_for()
+            assert visit.errors == [], (name, slide)
+
+
+def test_a_head_learns_in_a_thread_of_the_browser_under_the_policy(site: Any, browser_page: Any) -> None:
+    visit = Page(browser_page, site.url)
+    with browser_page.expect_worker():
+        visit.open(page="learn", **url_codec.encode(TASKS["backwards"].config(seed=4)))
+    browser_page.get_by_text(re.compile("In 200 sentences drawn anew: [0-9]+ % of the words right")).wait_for()
+    assert visit.errors == []
+
+
 @pytest.mark.failing_scripts
 def test_the_notes_of_what_is_forbidden_can_be_seen(site: Any, browser_page: Any) -> None:
     visit = Page(browser_page, site.url)
@@ -209,11 +252,12 @@ def test_the_notes_of_what_is_forbidden_can_be_seen(site: Any, browser_page: Any
         "eval('1')",
         "try { Function('1') } catch {}",  # only the event tells of it
         "(() => { const i = new Image(); i.src = 'http://evil.test/x.png'; document.body.append(i) })()",
+        "new Worker(URL.createObjectURL(new Blob(['fetch(`http://evil.test/x`).catch(() => {})'])))",
     ):
         with browser_page.expect_console_message(lambda message: message.text.startswith("violation of")):
             browser_page.evaluate(f"setTimeout(() => {{ {script} }})")
     assert all("Content Security Policy" in said or "violation of" in said for said in visit.errors)
-    assert sum("violation of" in said for said in visit.errors) == 3
+    assert sum("violation of" in said for said in visit.errors) == 4
 
 
 def test_a_file_is_taken_through_nginx(site: Any, browser_page: Any) -> None:

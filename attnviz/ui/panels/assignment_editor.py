@@ -190,7 +190,8 @@ def _pick(label: str, options: Sequence[Any], held: Any, key: str, *, words: dic
 
 def _remarks(trace: Trace, task: Assignment) -> None:
     """The questions as they will be asked, and what a teacher may not have meant."""
-    if not admission.admitted("assign/compose", trace, again=assignments.n_runs(task)):
+    more = assignments.n_runs(task)
+    if more and not admission.admitted("assign/compose", trace, again=more):
         return
     found = assignments.asks(task, trace)
     for n, ask in enumerate(found, 1):

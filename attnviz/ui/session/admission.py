@@ -80,7 +80,8 @@ def admitted(what: str, of: Config | Trace | Sizes, *beside: Config, again: int 
     if not learner.at_hand(*_settings(of, *beside)):
         return False
     if _waits(what, of, *beside, again=again):
-        if not unfinished.may_begin(unfinished.name(what, cost.setting(of) if isinstance(of, Trace) else of, beside)):
+        name = unfinished.name(what, cost.setting(of) if isinstance(of, Trace) else of, beside, again)
+        if not unfinished.may_begin(name):
             return False
         place = st.empty()
         TURNS.enter_large(lambda: place.caption(WORDS["waiting"]))  # drawing ends a run that nobody waits for any more

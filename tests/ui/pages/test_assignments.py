@@ -323,6 +323,10 @@ def test_runs_that_questions_ask_for_are_part_of_the_work(monkeypatch: pytest.Mo
         assert clean(at)
         assert "and it allows 10 for one computation" in said(at)
         assert not at.get("pills")
+    for n in (0, 2):  # a large one is asked about twice
+        at = opened(**query(Assignment(task_questions=CHANGES[:n]), "compose", **LARGEST | {"n_layers": 1}))
+        assert clean(at)
+        assert "allows" not in said(at)
 
 
 def test_marking_that_was_left_keeps_what_was_marked(monkeypatch: pytest.MonkeyPatch) -> None:
