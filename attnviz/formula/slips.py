@@ -24,6 +24,7 @@ SAID = {
     "matmul": "dot({0}, {1})",
     "mm": "dot({0}, {1})",
     "inner": "dot({0}, {1})",
+    "similarity": "dot({0}, {1})",
     "vdot": "dot({0}, {1})",
     "multiply": "({0}) * ({1})",
     "pow": "({0})**({1})",

@@ -107,7 +107,7 @@ def check_characters(text: str, wanted: str) -> None:
 
 def _character(text: str, at: int) -> FormulaError:
     c = text[at]
-    turned = re.match(r"\^\s*\{?\s*(?:T\b|[⊤ᵀ]|\\top\b)\s*\}?|[⊤ᵀ]", text[at:])
+    turned = re.match(r"\^\s*\{?\s*(?:T\b|[⊤ᵀ]|\\top\b)(?:\s*\})?|[⊤ᵀ]", text[at:])
     if turned:
         end = at + turned.end()
         return fault("transpose", (at, end), (at, end, _product(text, end)), name=turned[0].strip())

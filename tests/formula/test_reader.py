@@ -96,11 +96,12 @@ SLIPS = [
     ("score", "torch.matmul(q, k)", "torch.", "dot(q, k)"),
     ("score", "np.linalg.norm(q - k)", "np.linalg.", "norm(q - k)"),
     ("score", "q.T @ k", ".T", "q @ k"),
-    ("score", "q^T k", "^T ", "q @ k"),
+    ("score", "q^T k", "^T", "q @ k"),
     ("score", "qᵀk", "ᵀ", "q @ k"),
     ("score", "q' * k", "'", "sum(q * k)"),
     ("score", "QK^T/sqrt(dk)", "^T", "q @ k/sqrt(d_k)"),
-    ("score", "Q K^T / √d_k", "^T ", "q @ k/ sqrt(d_k)"),
+    ("score", "Q K^T / √d_k", "^T", "q @ k / sqrt(d_k)"),
+    ("score", "similarity(q, k)", "similarity", "dot(q, k)"),
     ("score", "T * q@k", "T", "tau * q@k"),
     ("score", "a*q@k", "a", "g*q@k"),
     ("score", "softmax(q k)", "k", "q @ k"),
@@ -201,7 +202,7 @@ def test_a_slip_is_marked_and_the_line_that_was_meant_is_given(kind: str, text: 
     assert fault.sentence not in ("this cannot be read as a formula", "")
 
 
-@pytest.mark.parametrize("text", ["x^2", "similarity(q, k)", "concat(q, k)", "__import__('os')", "q if (z:=1) else k"])
+@pytest.mark.parametrize("text", ["x^2", "zebra(q, k)", "concat(q, k)", "__import__('os')", "q if (z:=1) else k"])
 def test_no_line_is_given_where_none_can_be_guessed(text: str) -> None:
     with pytest.raises(FormulaError) as caught:
         parse(text)

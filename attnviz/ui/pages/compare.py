@@ -23,7 +23,7 @@ from attnviz.text.captions import NAMES
 from attnviz.text.sentences import plain
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.room import View, is_narrow
-from attnviz.ui.panels import explore_panels
+from attnviz.ui.panels import explore_panels, typed
 from attnviz.ui.panels.depth import layers
 from attnviz.ui.session import admission, session_state, widgets
 from attnviz.ui.session.notices import notice, paragraph
@@ -87,6 +87,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     )  # the widgets hold only what fits, and so does what they say
     selection = widgets.edit_overrides(config, selection, "changes", beside=lambda held: _step(trace, held))
     other, problems = url_codec.apply_changes(config, selection.changes)
+    typed.explain_changes(other, [name for name, _ in selection.changes], prefix="b_")
     notice(*session_state.found(_in_b(dict.fromkeys([*unfit, *problems]))))
     _turns(config, other, selection)
     try:
@@ -111,7 +112,7 @@ def _in_b(notes: Iterable[str]) -> list[str]:
 def _starters(config: Config, selection: Selection) -> None:
     """A first change by one press; those that would change nothing are not offered."""
     paragraph([WORDS["ask"]])
-    with st.container(key="moves", horizontal=True, gap="small"):
+    with st.container(key="moves-first", horizontal=True, gap="small"):
         for name, (label, change) in STARTERS.items():
             changed = change(config)
             if hosted.find(config.model) and not {*changed} <= {*FREE}:
@@ -156,7 +157,7 @@ def _turns(config: Config, other: Config, selection: Selection) -> None:
     names = [name for name, _ in selection.changes]
     back = replace(selection, changes=url_codec.difference(other, config, names))
     none = replace(selection, changes=())
-    with st.container(key="moves", horizontal=True, gap="small"):
+    with st.container(key="moves-turns", horizontal=True, gap="small"):
         st.button(WORDS["swap"], key="swap", on_click=session_state.adopt, args=(other, back))
         st.button(WORDS["adopt"], key="adopt", on_click=session_state.adopt, args=(other, none))
         st.button(WORDS["stop"], key="stop", on_click=session_state.adopt, args=(config, none))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -19,6 +19,7 @@ from attnviz.formula.graph import Formula
 from attnviz.formula.names import NUMBERS, STEPS
 from attnviz.formula.reader import parse
 from attnviz.readings.latex import latex
+from attnviz.settings import fields as fields_of
 from attnviz.settings.language import Words
 from attnviz.text.cost_ledger import multiply_adds_of_score
 from attnviz.ui.components import formula as formula_picture
@@ -129,29 +130,48 @@ def _fill_in(kind: str) -> None:
     st.session_state[f"example-{kind}"] = None
 
 
-def _take(kind: str, line: str) -> None:
+def _take(field: str, line: str) -> None:
     """Put the line that was probably meant into the field."""
-    st.session_state[FIELDS[kind]] = line
+    st.session_state[field] = line
 
 
 def explain(places: Mapping[str, DeltaGenerator], draft: Config, trace: Trace | None) -> None:
     """Say below each field what its formula means, what it needs, costs and equals, or where it goes wrong."""
     for kind, place in places.items():
         with place:
-            text = getattr(draft, FIELDS[kind])
-            try:
-                formula = parse(text, kind)
-            except FormulaError as fault:
-                st.code(fault.pointed(text), language=None, wrap_lines=False)
-                stop = "" if fault.sentence.endswith("?") else "."
-                st.caption(f"{fault.sentence[0].upper()}{fault.sentence[1:]}{stop}".replace("*", r"\*"))
-                if fault.suggestion:
-                    label = WORDS["suggestion"].format(line=f"`{fault.suggestion}`")
-                    st.button(label, key=f"suggestion-{kind}", on_click=_take, args=(kind, fault.suggestion))
-                continue
-            formula_picture.show(latex(formula), kind)
-            if trace is not None and trace.config.chosen == draft:
+            formula = _read(kind, draft)
+            if formula and trace is not None and trace.config.chosen == draft:
                 _facts(kind, formula, trace)
+
+
+def explain_changes(other: Config, changed: Collection[str], prefix: str) -> None:
+    """Say what the formulas mean that were typed for another setting, or where they go wrong.
+
+    prefix  stands before the names of the fields in which they are typed
+    """
+    chosen = fields_of.relevant_fields(other)
+    for kind, field in FIELDS.items():
+        if field in chosen and {kind, field} & {*changed}:
+            _read(kind, other, prefix)
+
+
+def _read(kind: str, draft: Config, prefix: str = "") -> Formula | None:
+    """Draw the formula of a field, or where it goes wrong and what was probably meant."""
+    field = FIELDS[kind]
+    text = getattr(draft, field)
+    try:
+        formula = parse(text, kind)
+    except FormulaError as fault:
+        st.code(fault.pointed(text), language=None, wrap_lines=False)
+        stop = "" if fault.sentence.endswith("?") else "."
+        st.caption(f"{fault.sentence[0].upper()}{fault.sentence[1:]}{stop}".replace("*", r"\*"))
+        if fault.suggestion:
+            label = WORDS["suggestion"].format(line=f"`{fault.suggestion}`")
+            key = f"{prefix}suggestion-{kind}"
+            st.button(label, key=key, on_click=_take, args=(prefix + field, fault.suggestion))
+        return None
+    formula_picture.show(latex(formula), prefix + kind)
+    return formula
 
 
 def _facts(kind: str, formula: Formula, trace: Trace) -> None:

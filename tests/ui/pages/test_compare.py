@@ -179,3 +179,33 @@ def test_a_learned_head_stands_beside_its_twin_that_is_set_by_hand() -> None:
         np.testing.assert_allclose(shown, np.sort(A[:, np.tri(A.shape[1], dtype=bool)].ravel()), atol=1e-7)
         assert A[0, -1, answers.where[0, -1]].item() > 0.9, "both read the colour of the one who is asked for"
     assert "start-by_hand" not in {button.key for button in opened(page="compare").button}
+
+
+TYPED_IN_B = {
+    "score": ("-sum(abs(q - k))", "norm1(q - k)", "sum(q*K)", "sum(q*k)"),
+    "mask": ('j <= i and token[j] != "the"', "i - j", "j =< i", "j <= i"),
+    "bias": ("-abs(i - j) / 2", "q", "-|i - j|", "-abs(i - j)"),
+    "normaliser": ("relu(x) / n", "x @ x", "softmax(x)", "e = exp(x - max(x)); e / sum(e)"),
+}
+"""For each kind a line, one that cannot be read, one from which another is guessed, and that one."""
+
+
+@pytest.mark.parametrize("kind", TYPED_IN_B)
+def test_b_may_be_a_formula_and_says_below_what_it_means_or_where_it_goes_wrong(kind: str) -> None:
+    line, wrong, slip, meant = TYPED_IN_B[kind]
+    b = {f"b_{kind}": "formula", f"b_{kind}_formula": line}
+    at = opened(page="compare", sentence="the cat sat on the mat", **b)
+    assert clean(at)
+    assert [each.value for each in at.main.markdown if "$" in each.value]
+    second = run(Config(sentence="the cat sat on the mat", **{kind: "formula", f"{kind}_formula": line}))
+    allowed = second["allowed"].array if "allowed" in second.layers[0] else np.ones((6, 6), dtype=bool)
+    wanted = second["weights"].array[:, allowed]
+    np.testing.assert_allclose(np.sort(arrays(at)[1]), np.sort(wanted.reshape(-1)), atol=1e-7)
+    at.main.text_input(key=f"b_{kind}_formula").input(wrong).run()
+    assert not at.exception
+    assert "^" in at.main.code[0].value
+    at.main.text_input(key=f"b_{kind}_formula").input(slip).run()
+    at.button(key=f"b_suggestion-{kind}").click().run()
+    assert clean(at)
+    assert at.query_params[f"b_{kind}_formula"] == meant
+    assert not at.main.code

@@ -1,0 +1,54 @@
+"""A line that is typed, in a real browser: its examples by one press, and the line that was meant after a slip."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs, urlparse
+
+import pytest
+
+from attnviz import Config, run
+from attnviz.ui.panels.typed import EXAMPLES, LABELS
+
+pytestmark = pytest.mark.browser
+
+GROUPS = {"bias": "Score", "normaliser": "Normaliser"}
+"""The folded groups in which a field stands."""
+
+
+def typed_in(url: str, kind: str) -> str:
+    field = f"{kind}_formula"
+    return parse_qs(urlparse(url).query).get(field, [getattr(Config(), field)])[0]
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_each_example_is_computed_by_one_press(new_page: Callable[..., Any], app: Any, kind: str) -> None:
+    page = new_page()
+    page.goto(f"{app.url}/?v=1&sentence=a+king+saw+the+queen&{kind}=formula&head=1&query=3&key=3")
+    page.locator(".st-key-part-weight .katex-html").first.wait_for()
+    if kind in GROUPS:
+        page.locator("[data-testid=stSidebar] summary", has_text=GROUPS[kind]).first.click()
+    for name, line in EXAMPLES[kind].items():
+        page.get_by_role("radio", name=LABELS[name], exact=True).click()
+        page.wait_for_url(lambda url, line=line: typed_in(url, kind) == line)
+        config = Config(**{kind: "formula", f"{kind}_formula": line}, sentence="a king saw the queen")
+        wanted = f"{run(config)['weights'].array[0, 2, 2]:.4g}".replace("-", "−")
+        page.locator(".st-key-part-weight .katex-html", has_text=wanted).first.wait_for()
+
+
+def test_what_was_meant_is_taken_over_by_one_press(new_page: Callable[..., Any], app: Any) -> None:
+    page = new_page()
+    page.goto(f"{app.url}/?v=1&score=formula&sentence=a+b+c")
+    field = page.locator("[class*='st-key-score_formula'] :is(textarea, input)")
+    field.fill("QK^T / √d_k")
+    field.press("Control+Enter")
+    marked = page.locator("[data-testid=stSidebar] pre", has_text="^")
+    marked.wait_for()
+    _, mark = marked.inner_text().rstrip().split("\n")
+    assert mark == "  ^^"
+    page.get_by_role("button", name="Write q @ k / sqrt(d_k)").click()
+    page.wait_for_url(lambda url: typed_in(url, "score") == "q @ k / sqrt(d_k)")
+    page.get_by_text("In general this is the same as Scaled dot product.").wait_for()
+    assert field.input_value() == "q @ k / sqrt(d_k)"
+    assert not marked.count()
