@@ -438,3 +438,18 @@ def test_a_lecture_begins_at_the_beginning(new_page: Callable[..., Any], app: An
     page.goto(f"{app.url}/?v=1&page=assign")
     page.locator(".st-key-pick-part button").nth(1).click()
     page.get_by_text("1 of 11").wait_for()
+
+
+def test_on_paper_the_maps_stand_side_by_side_and_nothing_is_there_to_be_pressed(browser_page: Any, app: Any) -> None:
+    page = browser_page
+    page.goto(f"{app.url}/?v=1&n_heads=8&sentence=the+quick+brown+fox+jumped+over+the+lazy+dog+in+the+rain")
+    page.locator(".attn-layer").nth(2).wait_for()
+    page.evaluate(QUIET)
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 718, "height": 1050})  # A4 within its margins; a printer shrinks what is wider
+    page.evaluate(QUIET)
+    tops = page.evaluate("[...document.querySelectorAll('.attn-layer')].map((map) => map.getBoundingClientRect().top)")
+    assert len(tops) == 3
+    assert len({*tops}) == 1
+    assert not page.locator("[data-testid=stSidebar]").is_visible()
+    assert not page.locator(".st-key-places").is_visible()

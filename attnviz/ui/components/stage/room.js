@@ -44,6 +44,7 @@ export class RoomReport {
 
   /** Tell the page how wide it is, and how much room is left, after a pause where it is not for the first time. */
   tell() {
+    if (matchMedia("print").matches) return; // paper takes the pictures as they are
     this.tellWidth();
     if (this.bridge.data.fit) this.tellHeight();
   }
