@@ -36,9 +36,15 @@ def of_size(step: Step) -> tuple[Mistake, ...]:
     return _distinct(iter(found if step.array.ndim == 3 else found[1:]), float(n))
 
 
-def of_spread(value: float, divisor: float) -> tuple[Mistake, ...]:
-    """Return the known mistakes for a standard deviation of divided scores."""
-    found = [Mistake("variance", value**2), Mistake("scale", value * divisor), Mistake("twice", value / divisor)]
+def of_spread(value: float, divisor: float, width: int | None = None) -> tuple[Mistake, ...]:
+    """Return the known mistakes for a standard deviation of divided scores.
+
+    width  of the heads of a trial: what is predicted there is the root of it, not what the trial's numbers come to
+    """
+    found = [Mistake("variance", value**2), Mistake("twice", value / divisor)]
+    expected = [] if width is None else [width**0.5 / divisor]
+    for each in (value, *expected):
+        found += [Mistake("scale", each * divisor), Mistake("by_root", each * divisor**0.5)]
     return _distinct(iter(found), value)
 
 

@@ -125,6 +125,7 @@ def _highest_key(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuesti
         lines=_arithmetic(runs, "weights", {**at, "key": ordinal(best)}),
         axis=step.axes[-1],
         hides="weights",
+        how="highest_key",
         inputs=inputs_of(runs, "weights"),
         covered=covered(runs, step, runs.place(step, at, ("head", "query"))),
     )
@@ -215,12 +216,13 @@ def _shape(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     wrong = [shape for shape in dict.fromkeys(others) if shape != step.shape and shape][:3]
     shapes = sorted([step.shape, *wrong])
     shared = runs.trace.config.group_size > 1
-    solution = fill(WORDS["shape"], shape=_times(step.shape), words=step_names.shape_in_words(step, shared))
+    solution = fill(WORDS["shape"], shape=_times(step.shape), words=step_names.shape_in_words(step, shared)[1:-1])
     return ResolvedQuestion(
         form="one",
         options=tuple(fill(_times(shape)) for shape in shapes),
         right=frozenset({shapes.index(step.shape)}),
         solution=(solution,),
+        how="shape",
         inputs=shape_inputs(runs, step.name),
     )
 
@@ -235,7 +237,9 @@ def _rows_changed(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuest
     rows = tuple(name_token(tokens, place) for place in range(len(tokens)))
     right = np.flatnonzero(most > SAME).tolist()
     solution = (_rows(rows, right, most),)
-    return ResolvedQuestion(form="some", options=rows, right=frozenset(right), solution=solution, axis=step.axes[-2])
+    return ResolvedQuestion(
+        form="some", options=rows, right=frozenset(right), solution=solution, axis=step.axes[-2], how="rows_changed"
+    )
 
 
 def _rows(rows: Sequence[Sentence], right: Sequence[int], most: Array) -> Sentence:

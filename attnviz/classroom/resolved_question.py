@@ -52,6 +52,9 @@ HINTS = Words(
         "sides": "That adds the lengths of the sides: they have to be multiplied.",
         "variance": "That is the variance: the standard deviation is its root.",
         "twice": "That is divided once too often.",
+        "by_root": "That is divided by the root of the divisor only.",
+        "missing": "A row that changes is missing.",
+        "too_many": "A row is among them that stays as it is.",
     }
 )
 """The feedback on a known mistake, by its name."""
@@ -63,6 +66,8 @@ HOW = Words(
         "scaled": "Take the score and divide it by the scale.",
         "weights": "Raise e to the power of each score of the row, and divide this one by the sum of all.",
         "heads": "Multiply each value by its weight, and add them up.",
+        "highest_key": "Look along the row of the query: the largest score that is allowed gets the largest weight.",
+        "shape": "One number for each axis: the heads, if they are still apart, then rows, then columns.",
         "sum": "Add up all numbers of that line, with their signs.",
         "size": "Multiply the lengths of all axes.",
         "spread": "A sum of n independent products spreads as the root of n; a divisor divides the spread.",
@@ -134,11 +139,17 @@ class ResolvedQuestion:
         """Return the feedback on an answer, without the right one."""
         if self.is_right(given):
             return WORDS["right"]
-        if isinstance(given, Collection):
-            return WORDS["wrong"]
-        made = next((each for each in self.mistakes if self._is_near(given, each.value)), None)
-        hint = HINTS[made.name] if made else HOW.get(self.how, "")
+        hint = self._hint_for_options(given) if isinstance(given, Collection) else self._hint_for_number(given)
         return WORDS["hint"].format(hint=hint) if hint else WORDS["wrong"]
+
+    def _hint_for_options(self, given: Collection[int]) -> str:
+        if self.how == "rows_changed":
+            return HINTS["too_many" if frozenset(given) - self.right else "missing"]
+        return HOW.get(self.how, "")
+
+    def _hint_for_number(self, given: float) -> str:
+        made = next((each for each in self.mistakes if self._is_near(given, each.value)), None)
+        return HINTS[made.name] if made else HOW.get(self.how, "")
 
     def _is_near(self, given: float, mistaken: float) -> bool:
         """Return whether a number is that of a mistake, and the mistake is far enough from what is right to be told."""

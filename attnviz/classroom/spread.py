@@ -76,7 +76,7 @@ def question(name: str) -> Callable[[QuestionContext, Mapping[str, Any]], Resolv
             solution=(fill(TABLE["is"], value=short(value)),),
             hides="scores" if asks_scores else "weights",
             inputs=("queries", "keys") if asks_scores else ("scaled",),
-            mistakes=known_mistakes.of_spread(value, _divisor(runs, at)) if name == "spread" else (),
+            mistakes=known_mistakes.of_spread(value, _divisor(runs, at), at.get("d_k")) if name == "spread" else (),
             how=name,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import io
 from urllib.parse import urlsplit, urlunsplit
 
 MOST_IN_CODE = 2_331
@@ -40,4 +41,6 @@ def qr_svg(address: str) -> str | None:
     if len(address.encode()) > MOST_IN_CODE:
         return None
     made = segno.make(address, error="m", micro=False, boost_error=False)
-    return str(made.svg_inline(scale=5, border=4, dark="#000", light="#fff", omitsize=True))
+    held = io.BytesIO()  # with its namespace, without which a browser draws no picture from it
+    made.save(held, kind="svg", xmldecl=False, nl=False, scale=5, border=4, dark="#000", light="#fff", omitsize=True)
+    return held.getvalue().decode()

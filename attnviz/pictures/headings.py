@@ -9,7 +9,7 @@ from attnviz.pictures.colours import DARK, MASKED, SHARE, SIGNED
 from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage
 from attnviz.settings.language import Words, translate
 
-HEIGHT = 40  # pixels that the two lines take
+HEIGHT, HEIGHT_FOR_A_ROOM = 40, 60  # pixels that the two lines take
 GREY = f"light-dark({MASKED},rgba(128,128,128,.24))"
 SWITCH = Words(
     {
@@ -27,7 +27,7 @@ WORDS = Words(
         "fold_shorter": "largest of {n}",
     }
 )
-LETTER = 5.6  # pixels of a letter of a phrase, at most on average: Source Sans at 12
+LETTER, LETTER_FOR_A_ROOM = 5.6, 8.4  # pixels of a letter of a phrase, at most on average: Source Sans at 12 and 18
 
 
 def heading(
@@ -61,7 +61,7 @@ def heading(
     formula, shape = _formula(stage)
     phrases += "".join(f'<span class="attn-formula">{html.escape(each)}</span>' for each in (formula, shape) if each)
     whole = html.escape(" · ".join(filter(None, [*_phrases(stage, block, fold, None), formula, shape])))
-    leads = " attn-leads" if stage.leads else ""
+    leads = " attn-leads" * stage.leads + " attn-large" * stage.large
     first, second = f"{name}{button}{legend}", f'<span class="attn-phrases" title="{whole}">{phrases}</span>'
     if beside:
         first, second = _turning(stage, name, beside), f"{second}{button}{legend}"
@@ -71,19 +71,20 @@ def heading(
 
 def _phrases(stage: Stage, block: int, fold: int, room: int | None) -> list[str]:
     """Return the phrase of the stage in so many pixels, or in any number of them."""
-    pooled = _fitting(_pooled(stage, block, fold), room)
-    left = None if room is None else room - round(LETTER * len(pooled) + 10 * bool(pooled))
-    phrase = _fitting((stage.phrase, *stage.shorter), left)
+    letter = LETTER_FOR_A_ROOM if stage.large else LETTER
+    pooled = _fitting(_pooled(stage, block, fold), room, letter)
+    left = None if room is None else room - round(letter * len(pooled) + 10 * bool(pooled))
+    phrase = _fitting((stage.phrase, *stage.shorter), left, letter)
     return [each for each in (pooled, phrase) if each]
 
 
-def _fitting(ways: Sequence[str], room: int | None) -> str:
+def _fitting(ways: Sequence[str], room: int | None, letter: float = LETTER) -> str:
     """Return the first of some ways to say a thing that has room; the last one if none has.
 
     >>> _fitting(("how well each word matches each", "how words match"), 100)
     'how words match'
     """
-    fitting = (way for way in ways if room is None or LETTER * len(way) <= room)
+    fitting = (way for way in ways if room is None or letter * len(way) <= room)
     return next(fitting, ways[-1] if ways else "")
 
 

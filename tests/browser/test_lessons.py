@@ -216,15 +216,48 @@ def test_space_on_a_button_goes_on_once(browser_page: Any, app: Any) -> None:
     assert page.get_by_text("5 queries, 5 keys").count() == 0
 
 
-@pytest.mark.parametrize("lesson", ["causal", "why_root"])
+def test_a_room_sees_the_code_of_a_slide_and_reads_what_its_pictures_are(browser_page: Any, app: Any) -> None:
+    page = browser_page
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{app.url}/?v=1&page=lessons&lesson=causal&slide=4&presenter=yes")
+    drawn(page, "weights")
+    page.evaluate(QUIET)
+    sizes = page.evaluate(
+        """() => [...document.querySelectorAll(".attn-head :is(.attn-name, .attn-phrase, .attn-legend)")].map(
+            part => parseFloat(getComputedStyle(part).fontSize))"""
+    )
+    assert min(sizes) >= 16
+    page.locator(".st-key-slide-code button").first.click()
+    page.wait_for_function("document.querySelector('.attn-code img')?.complete")
+    assert page.evaluate("document.querySelector('.attn-code img').naturalWidth") > 0
+    assert page.locator(".attn-code img").bounding_box()["height"] > 300
+
+
+SIDES = ["causal", "why_root", "what_makes_a_score", "one_or_many"]  # long titles, tables, rows of buttons
+
+
+@pytest.mark.parametrize("lesson", sample(SIDES, ["causal", "why_root"]))
 def test_nothing_scrolls_sideways_on_a_phone(new_page: Callable[..., Any], app: Any, lesson: str) -> None:
     page = new_page(viewport={"width": 390, "height": 844})
-    for slide in (1, len(LESSONS[lesson].slides)):
+    slides = LESSONS[lesson].slides
+    for slide in (1, *(n for n, each in enumerate(slides, 1) if each.control or n == len(slides))):
         page.goto(f"{app.url}/?v=1&page=lessons&lesson={lesson}&slide={slide}")
         page.wait_for_selector(".js-plotly-plot")
         page.evaluate(QUIET)
+        if slides[slide - 1].question:
+            page.get_by_role("button", name="Show the answer").click()
+            page.evaluate(QUIET)
         for part in ("document.documentElement", "document.querySelector('.stMain')"):
             assert page.evaluate(f"{part}.scrollWidth") <= 390
+        assert page.evaluate(HIDDEN_AT_THE_SIDE) == []
+
+
+HIDDEN_AT_THE_SIDE = """() => [
+    ...document.querySelectorAll(".st-key-slide table, .st-key-known button, .st-key-control [role=radiogroup]"),
+].filter(part => [part, part.parentElement, ...part.querySelectorAll(".stMarkdownEllipsis")].some(
+    each => each.scrollWidth > each.clientWidth + 4 && getComputedStyle(each).overflowX !== "visible")
+).map(part => part.textContent)"""
+"""The tables and buttons of a slide of which a part can only be scrolled to, or is cut."""
 
 
 @pytest.mark.parametrize("place", sample(["tied-3", "bits-4", "what_makes_a_score-4"], ["tied-3"]))

@@ -94,3 +94,16 @@ def test_for_any_seed_no_mistake_is_what_is_right() -> None:
             for each in found.mistakes:
                 assert each.name in HINTS
                 assert found.is_right(each.value) == (found.feedback(each.value) == "Right.")
+
+
+def test_a_wrong_choice_is_told_where_to_look() -> None:
+    changed = asked("rows_changed", change={"mask": "none"})
+    assert changed.right == {0, 1, 2, 3}
+    assert changed.feedback((0, 1)) == "Not so. A row that changes is missing."
+    assert changed.feedback((0, 1, 2, 3, 4)) == "Not so. A row is among them that stays as it is."
+    assert changed.feedback((0, 1, 2, 3)) == "Right."
+    highest, shape = asked("highest_key", query=3), asked("shape", step="heads")
+    for found, way in ((highest, "the largest score that is allowed"), (shape, "One number for each axis")):
+        (wrong,) = list({*range(len(found.options))} - found.right)[:1]
+        assert way in found.feedback((wrong,))
+        assert found.feedback(tuple(found.right)[:1]) == "Right."

@@ -15,6 +15,7 @@ from attnviz.analysis import statistics
 from attnviz.analysis.mask_forms import FILLS
 from attnviz.analysis.variance_and_sharing import unit_vectors
 from attnviz.classroom import slides
+from attnviz.classroom.question_kinds import resolve
 from attnviz.engine.run import Trace
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.lessons.catalogue import LESSONS
@@ -210,7 +211,15 @@ def test_what_why_root_says_in_numbers_is_what_its_runs_give() -> None:
     S = np.einsum("hid,hjd->hij", Q, K)
     assert f"{softmax_by_hand(S).max(axis=-1).mean():.3f}" == "0.912"
     assert f"{softmax_by_hand(S / 8).max(axis=-1).mean():.3f}" == "0.445"
-    assert "is 0.445 on average" in said[6]
+    Q, K = unit_vectors(wide, 0, 256)
+    S = np.einsum("hid,hjd->hij", Q, K)
+    last = BY_NAME["why_root"].slides[5]
+    assert last.question is not None
+    found = resolve(last.question, wide)
+    assert found.value == pytest.approx(S.std() / 256)
+    assert found.is_right(1 / 16)
+    assert "divided first" in found.feedback(16.0)
+    assert "by the root of the divisor only" in found.feedback(1.0)
     table = [line.split("|") for line in slides.fill_numbers("[[divisors]]", wide).splitlines()[2:]]
     assert [int(row[1]) for row in table] == [1, 4, 16, 64, 256]
     for row in table:

@@ -502,3 +502,11 @@ def test_a_heading_offers_the_stages_beside_it_where_one_is_shown_at_a_time() ->
     html = headings.heading(shown, beside=[(shown.name, "x"), ("weights", "A < B")])
     assert html.count("attn-turn") == 1
     assert 'data-step="weights">A &lt; B</button>' in html
+
+
+def test_a_heading_for_a_room_says_less_in_larger_letters() -> None:
+    shown = stage([[[0.25, 0.75]]], "share", phrase="how well each word matches each", shorter=("how words match",))
+    assert ">how well each word matches each<" in headings.heading(shown, room=180)
+    large = headings.heading(replace(shown, large=True), room=180)
+    assert ">how words match<" in large
+    assert "attn-large" in large

@@ -51,7 +51,7 @@ WORDS = Words(
 )
 
 _ROW, _RESEEDED = "_row", "_dealt"
-_ROOM = View(fit=True)
+_ROOM = View(fit=True, large=True)
 _UNSCROLLED = View(fit=True, reserved=30, least=270)
 """Of a learner's slide with nothing but pictures below its text; on a small window it is scrolled instead."""
 

@@ -50,7 +50,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     with st.container(key="explained"):
         place = st.empty()
     shown = replace(stages.stage(trace, step, entry.text, "", entry.words), large=True)
-    view = View(fill=True, reserved=HEADLINE)
+    view = View(fill=True, reserved=HEADLINE, large=True)
     answer = heatmap.show([shown], key="class", picked=_picked(selection, entry.name, step), view=view)
     if answer is not None and shown.axes == OF_A_CELL:
         selection = replace(selection, head=answer.head, query=answer.row, key=answer.column)

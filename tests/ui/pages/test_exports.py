@@ -70,7 +70,7 @@ def test_a_code_is_drawn_or_said_to_be_impossible() -> None:
     pytest.importorskip("segno")
     drawn = links.qr_svg("https://example.org/?v=1")
     assert drawn is not None
-    assert drawn.startswith("<svg")
+    assert drawn.startswith('<svg xmlns="http://www.w3.org/2000/svg"')  # or no browser draws it as a picture
     assert links.qr_svg("x" * links.MOST_IN_CODE) is not None
     assert links.qr_svg("x" * (links.MOST_IN_CODE + 1)) is None
     assert links.qr_svg("é" * links.MOST_IN_CODE) is None

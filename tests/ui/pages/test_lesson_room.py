@@ -75,6 +75,8 @@ def test_hands_are_counted_and_the_right_option_is_marked_only_afterwards() -> N
     [right] = question("causal", 3).right
     assert [line.startswith(' class="right"') for line in re.findall("<li(.*?)</li>", texts(at))].index(True) == right
     assert ">11</b>" in texts(at)
+    assert '"attn-hands"' in texts(at)  # in one line, as the explanation and its pictures need the room
+    assert re.findall(r'width:([\d.]+)em"', texts(at))[:2] == ["0.91", "2.50"]
     assert "hands" not in str(at.query_params)
     at.button(key="space").click().run()
     at.button(key="previous-slide").click().run()

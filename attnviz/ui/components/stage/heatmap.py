@@ -162,9 +162,9 @@ def _draw(drawing: _Drawing, heads: Heads) -> None:
     with st.container(key=f"{key}-row", horizontal=side_by_side, gap=None if close else "small"):
         if heads.overview is not None and room.overview_width:
             with st.container(width=room.overview_width, gap=None):
-                overview.show(heads.overview, height=room.picture_height + headings.HEIGHT)
+                overview.show(heads.overview, height=room.picture_height + room.heading_height)
         if film is not None and room.film_width:
-            film_strip.show(film, key=f"{key}-film", height=room.picture_height + headings.HEIGHT)
+            film_strip.show(film, key=f"{key}-film", height=room.picture_height + room.heading_height)
         for number, (stage, chart) in enumerate(zip(drawing.stages, charts, strict=True)):
             with _column(placement, number):
                 st.html(_heading(drawing, number))

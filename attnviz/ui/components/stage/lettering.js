@@ -65,7 +65,7 @@ export class Lettered extends Numbered {
     const { axes, heads, across, columns, sums, rows } = this.meta;
     const { words } = this.bridge.data;
     if (rows.length === 1 && axes[0] === "row") return;
-    const group = this.group(this.words, 11, 400, "end");
+    const group = this.group(this.words, this.meta.large ? 14 : 11, 400, "end");
     group.setAttribute("class", "attn-soft attn-axes");
     const [x, last] = [this.x - 6, this.lowest(0)];
     const bottom = this.edgeY(last, this.rows);

@@ -36,6 +36,7 @@ class View:
                 stages stand one below the other; 0: they fit in any case
     has_answer  an answer stands beside the pictures, or on a narrow window below, and takes its room of theirs
     has_overview  so does an overview of a text that is too long to be shown whole, or over them
+    large       the headings of the pictures are in large type, for a room
     """
 
     width: int = DEFAULT_WIDTH
@@ -46,6 +47,7 @@ class View:
     least: int = 0
     has_answer: bool = False
     has_overview: bool = False
+    large: bool = False
 
 
 SCROLLED = View()
@@ -101,7 +103,12 @@ class Room:
     @property
     def picture_height(self) -> int:
         """Pixels for the pictures between their headings and the film strip."""
-        return (self.height or SCROLLED_HEIGHT) - headings.HEIGHT - self.film_height - self.overview_height
+        return (self.height or SCROLLED_HEIGHT) - self.heading_height - self.film_height - self.overview_height
+
+    @property
+    def heading_height(self) -> int:
+        """Pixels of the heading over each picture."""
+        return headings.HEIGHT_FOR_A_ROOM if self.view.large else headings.HEIGHT
 
     def placement(self, stages: Sequence[Stage]) -> Placement:
         """Place the visible stages."""

@@ -29,6 +29,7 @@ WORDS = Words(
     }
 )
 MOST = 999
+SHORT = 2.5  # letters wide is the longest bar beside an answer
 _HELD = "_hands"
 
 
@@ -76,6 +77,8 @@ def options(question: ResolvedQuestion, at: str, *, numbered: bool, right: Colle
     """Draw the options, each with its hands as a bar once these are counted; what is right is marked where it is given.
 
     numbered  whether options are words of the sentence, so that a number before each helps
+    right     the right options once they may be seen; the bars are short then, as the explanation and its pictures need
+              the room
     """
     n = len(question.options)
     hands = read_hands(st.session_state.get(_HELD, {}).get(at, ""), n) or (0,) * n
@@ -88,6 +91,7 @@ def options(question: ResolvedQuestion, at: str, *, numbered: bool, right: Colle
         bar = ""
         if most:
             about = html.escape(WORDS["bar"].format(n=count, all=total))
-            bar = f'<i style="width:{100 * count / most:.1f}%" title="{about}"></i><b>{count}</b>'
+            width = f"{SHORT * count / most:.2f}em" if right else f"{100 * count / most:.1f}%"
+            bar = f'<i style="width:{width}" title="{about}"></i><b>{count}</b>'
         cells.append(f'<li class="{"right" if mark else ""}"><span>{mark}{label}</span><span>{bar}</span></li>')
-    st.html(f'<ul class="attn-hands{" counted" if most else ""}">{"".join(cells)}</ul>')
+    st.html(f'<ul class="attn-hands{" counted" if most and not right else ""}">{"".join(cells)}</ul>')
