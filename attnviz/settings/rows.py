@@ -147,7 +147,7 @@ class Choice:
     back     how slopes go back through `fn`, in the tables where a run computes with it
     script   of a mask or a bias, what a script says where it is not the line itself: the lines before, and last the
              code; {np} is the library
-    before   of a mask or a bias, returns the lines of a script that come before these and depend on the setting,
+    script_before  of a mask or a bias, returns the lines of a script that come before these and depend on the setting,
              given `exports.script.inputs.Given`
     """
 
@@ -164,7 +164,7 @@ class Choice:
     knobs: tuple[Knob, ...] = ()
     fast: Callable[..., Any] | None = None
     script: tuple[str, ...] = ()
-    before: Callable[[Any], list[str]] | None = None
+    script_before: Callable[[Any], list[str]] | None = None
 
     def changed(self: Row, **fields: Any) -> Row:
         """Return a copy with other values in some fields; its texts stay English, to be read in any language."""

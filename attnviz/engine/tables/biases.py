@@ -169,7 +169,7 @@ BIASES = table(
         "Every step of distance costs a little; each head has its own price. With a causal mask it is the paper's.",
         "Press et al. 2021, arXiv:2108.12409, section 3",
         script=("-slopes[:, None, None] * abs(i - j)",),
-        before=alibi_script,
+        script_before=alibi_script,
     ),
     Choice(
         "t5",
@@ -180,7 +180,7 @@ BIASES = table(
         "Raffel et al. 2019, arXiv:1910.10683, section 2.1",
         uses=("seed", "t5_n_buckets", "t5_max_distance", "t5_bidirectional"),
         script=('normal("t5_bias", (n_heads, t5_n_buckets))[:, bucket]',),
-        before=t5_script,
+        script_before=t5_script,
     ),
     Choice(
         "linear",

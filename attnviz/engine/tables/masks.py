@@ -211,7 +211,7 @@ MASKS = table(
         "PyTorch documentation, torch.nn.MultiheadAttention, key_padding_mask",
         line='token[j] != "<pad>"',
         script=("(~pad & (i >= 0))",),
-        before=padding_script,
+        script_before=padding_script,
     ),
     Choice(
         "window",
@@ -281,7 +281,7 @@ MASKS = table(
         "-",
         uses=("custom_cells",),
         script=("listed",),
-        before=custom_script,
+        script_before=custom_script,
     ),
     Choice(
         "formula",

@@ -179,7 +179,7 @@ def _mask(lines: Lines, trace: Trace) -> None:
     """M, where every mask allows a look."""
     names: list[str] = [name for name in trace.config.mask if name != "none"] or ["none"]
     for row in (MASKS[name] for name in names):
-        lines.write(*(row.before(_given(trace, lines.words)) if row.before else ()))
+        lines.write(*(row.script_before(_given(trace, lines.words)) if row.script_before else ()))
     each = {name: rows.mask(name) for name in names}
     if TYPED in names:
         made = typed.mask(trace, lines.words)
@@ -202,7 +202,7 @@ def _bias(lines: Lines, trace: Trace) -> None:
     if formula:
         made = typed.bias(trace, formula, lines.words)
         before, code = list(made.before), made.code
-    first = BIASES[config.bias].before
+    first = BIASES[config.bias].script_before
     lines.write(*(first(_given(trace, lines.words)) if first else ()), *before)
     lines.step("bias", code)
     lines.end("bias")
