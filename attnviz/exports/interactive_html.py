@@ -187,7 +187,7 @@ NOT_WRITTEN = "const written = () => null;"
 def _written(trace: Trace) -> str:
     """Return that line, as the row of the run's normaliser has it."""
     row = normaliser_of(trace.config).written
-    return NOT_WRITTEN.replace("null", row.browser) if row else NOT_WRITTEN
+    return NOT_WRITTEN.replace("() => null", f"(x, place, head) => {row.browser}") if row else NOT_WRITTEN
 
 
 def _definitions(trace: Trace) -> tuple[Formula | None, Formula | None]:

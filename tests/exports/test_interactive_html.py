@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz import Config, Trace, run
+from attnviz import NORMALISERS, Config, Trace, run
 from attnviz.engine.external import of_scores, of_weights
 from attnviz.exports import interactive_html
 from attnviz.exports.javascript import joined
@@ -145,6 +145,17 @@ def test_attention_that_was_given_has_a_file_too(given: str) -> None:
     found = held(interactive_html.html(trace))
     assert found["sentence"] == "a b"
     assert given in found["layers"][0]["steps"]
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("name", [name for name, row in NORMALISERS.items() if getattr(row, "written", None)])
+def test_what_a_row_says_in_the_place_of_a_line_is_handed_what_it_names(name: str) -> None:
+    page = interactive_html.html(run(Config(sentence="a b", normaliser=name)))
+    found = re.search(r"const written = \((.*?)\) => (\w+)\((.*?)\);", page)
+    assert found is not None
+    handed, named = (set(re.findall("[a-z]+", found[group])) for group in (1, 3))
+    assert named <= handed
+    assert f"function {found[2]}(" in page
 
 
 def test_the_words_of_the_script_are_all_there() -> None:

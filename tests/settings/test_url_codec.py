@@ -290,9 +290,14 @@ def test_every_setting_of_the_page_survives_a_link() -> None:
     assert url_codec.decode(whole, Config, Selection) == ((Config(), Selection()), [])
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("text", ["٣", "３", "³", "1_0", "٣٫٥"])
 def test_a_number_is_written_in_the_digits_of_links(text):
     for name in ("n_heads", "temperature"):
         (config,), problems = url_codec.decode({name: text}, Config)
         assert getattr(config, name) == getattr(Config(), name)
         assert len(problems) == 1
+
+
+def test_a_version_is_read_in_the_digits_that_the_page_writes() -> None:
+    assert url_codec.decode({"v": "١"}, Config)[1] == ["The link's version '١' is not known here; it is read as version 1."]
