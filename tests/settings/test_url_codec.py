@@ -300,4 +300,5 @@ def test_a_number_is_written_in_the_digits_of_links(text):
 
 
 def test_a_version_is_read_in_the_digits_that_the_page_writes() -> None:
-    assert url_codec.decode({"v": "١"}, Config)[1] == ["The link's version '١' is not known here; it is read as version 1."]
+    (problem,) = url_codec.decode({"v": "١"}, Config)[1]
+    assert problem == "The link's version '١' is not known here; it is read as version 1."
