@@ -40,6 +40,7 @@ WORDS = Words(
         "fault": "B cannot be drawn: {error}.",
         "furthest": "Largest changes",
         "in_b": "In B: {note}",
+        "type": "Type another formula for B",
         "layers": "Today's layer beside 2017's",
         "through": "One word of A and one of B, layer by layer",
         "bank": "One word, two meanings",
@@ -87,7 +88,11 @@ def page(trace: Trace, selection: Selection) -> Selection:
     )  # the widgets hold only what fits, and so does what they say
     selection = widgets.edit_overrides(config, selection, "changes", beside=lambda held: _step(trace, held))
     other, problems = url_codec.apply_changes(config, selection.changes)
-    typed.explain_changes(other, [name for name, _ in selection.changes], prefix="b_")
+    changed = [name for name, _ in selection.changes]
+    typed.explain_changes(other, changed, prefix="b_")
+    for field in typed.not_shown(other, changed):
+        shown = replace(selection, changes=url_codec.difference(config, other, [*changed, field]))
+        st.button(WORDS["type"], key=f"type-{field}", on_click=session_state.adopt, args=(config, shown))
     notice(*session_state.found(_in_b(dict.fromkeys([*unfit, *problems]))))
     _turns(config, other, selection)
     try:
@@ -118,7 +123,7 @@ def _starters(config: Config, selection: Selection) -> None:
             if hosted.find(config.model) and not {*changed} <= {*FREE}:
                 continue
             other = replace(config, **changed)
-            found = url_codec.difference(config, other)
+            found = url_codec.difference(config, other, typed.not_shown(other, changed))
             if found:
                 begun = replace(selection, changes=found)
                 st.button(

@@ -155,6 +155,12 @@ def explain_changes(other: Config, changed: Collection[str], prefix: str) -> Non
             _read(kind, other, prefix)
 
 
+def not_shown(other: Config, changed: Collection[str]) -> list[str]:
+    """Return the fields of formulas that are chosen in another setting, but not shown there to be typed in."""
+    chosen = fields_of.relevant_fields(other)
+    return [field for kind, field in FIELDS.items() if field in chosen and kind in changed and field not in changed]
+
+
 def _read(kind: str, draft: Config, prefix: str = "") -> Formula | None:
     """Draw the formula of a field, or where it goes wrong and what was probably meant."""
     field = FIELDS[kind]

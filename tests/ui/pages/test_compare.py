@@ -209,3 +209,20 @@ def test_b_may_be_a_formula_and_says_below_what_it_means_or_where_it_goes_wrong(
     assert clean(at)
     assert at.query_params[f"b_{kind}_formula"] == meant
     assert not at.main.code
+
+
+def test_a_formula_for_b_can_be_typed_after_one_press() -> None:
+    at = opened(page="compare")
+    at.button(key="start-formula").click().run()
+    at.main.text_input(key="b_score_formula").input("max(q * k)").run()
+    assert clean(at)
+    assert at.query_params["b_score_formula"] == "max(q * k)"
+
+
+def test_a_formula_that_is_chosen_for_b_can_be_typed_after_another_press() -> None:
+    at = opened(page="compare", b_mask="formula")
+    assert not [each for each in at.main.text_input if each.key == "b_mask_formula"]
+    at.button(key="type-mask_formula").click().run()
+    at.main.text_input(key="b_mask_formula").input("j < 2").run()
+    assert clean(at)
+    assert at.query_params["b_mask_formula"] == "j < 2"
