@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.formula.graph import REDUCTIONS, Formula, Node
+from attnviz.formula.graph import REDUCTIONS, Formula, Node, ordered
 
 
 def is_dot(formula: Formula) -> bool:
@@ -16,6 +16,22 @@ def is_dot(formula: Formula) -> bool:
     if root.op != "sum" or root.args[0].op != "*":
         return False
     return sorted(arg.name for arg in root.args[0].args if arg.op == "variable") == ["k", "q"]
+
+
+def form(formula: Formula) -> tuple[object, ...]:
+    """Return what a formula computes, operation by operation: the same for lines that only name their steps otherwise.
+
+    >>> from attnviz.formula.reader import parse
+    >>> form(parse("t = q @ W; t @ k")) == form(parse("q@W@k"))
+    True
+    """
+    numbers: dict[int, int] = {}
+    found: list[object] = []
+    for node in ordered([formula.root]):
+        numbers[id(node)] = len(found)
+        args = tuple(numbers[id(arg)] for arg in node.args)
+        found.append((node.op, args, node.value, node.axes, node.over, formula.sizes.get(node.width, "")))
+    return tuple(found)
 
 
 def softmax_of(root: Node) -> Node | None:
