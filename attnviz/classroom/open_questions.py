@@ -70,12 +70,18 @@ def _present(runs: QuestionContext, name: str) -> tuple[str, ...]:
 
 
 def shape_inputs(runs: QuestionContext, name: str) -> tuple[str, ...]:
-    """Return the steps of a run that the shape of a step follows from, none of them of the same shape throughout."""
+    """Return the steps of a run that the shape of a step follows from; of that very shape only where nothing else is.
+
+    A matrix may be too large to be drawn. What is left then, if it has the shape itself, makes place for its inputs.
+    """
     if name in SHAPES_FOLLOW_FROM:
         return SHAPES_FOLLOW_FROM[name]
     found = [each for each in inputs_of(runs, name) if runs.steps[each].array.size <= LARGEST]
-    apart = [each for each in found if runs.steps[each].shape != runs.steps[name].shape]
-    return tuple(apart or found)
+    before = [each for one in found for each in inputs_of(runs, one) if runs.steps[each].array.size <= LARGEST]
+    apart, further = (
+        [each for each in names if runs.steps[each].shape != runs.steps[name].shape] for names in (found, before)
+    )
+    return tuple(apart or further or found)
 
 
 def covered(runs: QuestionContext, step: Step, place: tuple[int, ...]) -> Array | None:

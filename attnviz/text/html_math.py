@@ -25,7 +25,7 @@ MARKS = {"tilde": "\u0303", "hat": "\u0302", "bar": "\u0304"}
 SILENT = {"left", "right", "bigl", "bigr", "Bigl", "Bigr", "textstyle", "displaystyle", "underbrace", "!"}
 UPRIGHT = {"mathrm", "text", "operatorname"}
 FRACTION = '<span class="over"><span>{top}</span><span>{bottom}</span></span>'
-ROOT = '√<span class="root">{inside}</span>'
+ROOT = '<span class="surd">√</span><span class="root">{inside}</span>'
 
 IN_FORMULAS = Words({word: word for word in (" where forbidden", " or ", "and", "your list")})
 """The words that stand in a formula of a step, which otherwise is the same in every language."""
@@ -50,8 +50,10 @@ def worded(latex: str) -> str:
 def formula(latex: str) -> str:
     r"""Return a formula as HTML; lines that stand below each other become a table, aligned where they say.
 
-    >>> formula(r"\frac{1}{\sqrt{4}} \cdot q_1")
-    '<span class="over"><span>1</span><span>√<span class="root">4</span></span></span> · <i>q</i><sub>1</sub>'
+    >>> formula(r"\frac{1}{2} \cdot q_1")
+    '<span class="over"><span>1</span><span>2</span></span> · <i>q</i><sub>1</sub>'
+    >>> formula(r"\sqrt{4}")
+    '<span class="surd">√</span><span class="root">4</span>'
     """
     aligned = _ROWS.fullmatch(latex.strip())
     if aligned is None:

@@ -224,3 +224,18 @@ def test_too_many_words_for_paper_are_said_and_digits_are_checked() -> None:
     assert matrices(html) == {}
     with pytest.raises(ValueError, match="choose 2 to 17"):
         handout.html(CONFIG, solutions=False, digits=1)
+
+
+def test_what_is_too_wide_for_paper_is_said_and_not_drawn_as_a_strip() -> None:
+    solved = handout.html(LESSONS["causal"], solutions=True)
+    page = handout.html(LESSONS["causal"], solutions=False)
+    assert "X, what the layer reads: X = E + P   6 × 512. These are too many numbers for a picture on paper." in page
+    assert ">501</text>" not in page + solved  # a column of it
+    assert page.count("<svg") == 2  # the queries of eight heads, and those that they are joined from
+
+
+def test_the_bar_of_a_root_begins_where_its_sign_ends() -> None:
+    page = handout.html(LESSONS["causal"], solutions=False)
+    assert '<span class="surd">√</span><span class="root">' in page
+    assert ".surd { font-size: 0; }" in page  # the sign is drawn with the bar, as high as what stands below it
+    assert ".root::before" in page

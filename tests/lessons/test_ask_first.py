@@ -253,3 +253,20 @@ def test_a_change_that_is_asked_about_is_drawn_once_it_is_answered() -> None:
                 checked.append(rows[1][0].phrase)
     assert len(checked) >= 5
     assert set(checked) == {"before the change"}
+
+
+def test_no_picture_has_the_shape_that_is_asked_for() -> None:
+    """Its heading would say it; but that of the input of queries as wide as itself, which are asked for in words."""
+    told = []
+    for lesson in LESSONS.values():
+        own = run(lesson.config)
+        for number, slide in enumerate(lesson.slides, 1):
+            if slide.question is None or slide.question.kind != "shape":
+                continue
+            trace = run(lesson.on(slide))
+            found = resolve(slide.question, trace, own)
+            asked = trace.layers[slide.layer][slide.question.at["step"]].shape
+            drawn = open_questions.pictures(slide, slide.question, found, own, trace)
+            if any(picture.array.squeeze().shape == np.empty(asked).squeeze().shape for picture in drawn):
+                told.append(f"{lesson.name} {number}")
+    assert told == ["what_q_k_v 5"]

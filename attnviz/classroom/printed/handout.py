@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from attnviz.classroom import open_questions, question_codec, slides
-from attnviz.classroom.printed import blanks, given_away, printed_question
+from attnviz.classroom.printed import blanks, given_away, printed_pictures, printed_question
 from attnviz.classroom.printed.printed_tables import LARGEST, STEPS, Paper, changes, matrix, worked
 from attnviz.classroom.question_codec import Item
 from attnviz.classroom.question_kinds import resolve
@@ -21,9 +21,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.run import run
 from attnviz.lessons.lesson import Lesson, Question, Slide
-from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.stages import side_by_side
-from attnviz.pictures.static.svg import picture
 from attnviz.pictures.static.text_metrics import drawable
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words, current_language
@@ -74,7 +72,6 @@ PAGE = """<!DOCTYPE html>
 SMALL = LARGEST
 """Rows, and columns, of a matrix that stands as numbers beside the text of a lesson."""
 
-WIDTH = 900
 READ = ("queries", "keys", "values")
 
 
@@ -173,7 +170,7 @@ def _setting(paper: Paper, config: Config, items: Sequence[Item]) -> Iterator[st
             yield f'<p class="given">{markup.escape(WORDS[name].format(sentence=drawable(sentence)))}</p>'
     yield f'<p class="small">{markup.escape(" ".join(headline(trace)))}</p>'
     shown = side_by_side(trace, 0) if paper.solutions else slides.pictures(trace, 0, READ)
-    yield _picture(paper, shown)
+    yield printed_pictures.html(paper, shown)
     yield from _numbers(paper, trace, questions)
     if questions:
         yield f"<h2>{WORDS['questions']}</h2>"
@@ -285,7 +282,7 @@ def _slide(
     if open_question and question and not open_questions.is_whole(question):
         names = open_questions.open_steps(slide, resolve(question, trace, own))
     if slide.beside and not open_question:
-        yield from (_picture(paper, slides.beside(own, trace, layer, name), name) for name in names)
+        yield from (printed_pictures.html(paper, slides.beside(own, trace, layer, name), name) for name in names)
         return
     trace, found = drawn, step_names.steps(drawn, layer)
     head = index_of(question.at.get("head", 1)) if question else 0
@@ -298,21 +295,8 @@ def _slide(
         yield _tables(paper, trace, layer, small, head, same, there)
     large = [step.name for step in steps if step not in small and not _gives_away(paper, trace, layer, step, same)]
     if large:
-        yield _picture(paper, slides.pictures(trace, layer, large))
+        yield printed_pictures.html(paper, slides.pictures(trace, layer, large))
 
 
 def _gives_away(paper: Paper, trace: Trace, layer: int, step: Step, questions: Sequence[Question]) -> bool:
     return not paper.solutions and bool(blanks.questioned(trace, layer, step, questions).any())
-
-
-def _picture(paper: Paper, shown: Sequence[Stage], name: str = "") -> str:
-    """Return stages as a picture; without what is asked for on the sheet with blanks.
-
-    name  of the step, where the stages are its two runs and their difference
-    """
-    if not shown:
-        return ""
-    if not paper.solutions:
-        shown = list(given_away.open_stages(paper.printed, shown, name, paper.number))
-        shown = [slides.without_caption(each) for each in shown]
-    return f'<div class="part">{picture(shown, width=WIDTH).partition("?>")[2].strip()}</div>'
