@@ -31,9 +31,9 @@ SETTINGS = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_MMAP_THRESHOLD_": "131072"}  # 
 PATIENCE = 30.0  # seconds until what does not answer counts as broken
 
 
-_ports = itertools.count(10_000 + os.getpid() * 16 % 20_000)
+_ports = itertools.count(11_000 + os.getpid() * 16 % 20_000)
 """Below the ports that the system hands out by itself, and from another place in every process: a port that is free
-when asked for is then still free when the server has started."""
+when asked for is then still free when the server has started. Above 10,080, which browsers refuse to open."""
 
 
 def free_port() -> int:

@@ -32,11 +32,6 @@ OVER = (
 )
 
 
-@pytest.fixture(scope="module")
-def app(server: Callable[..., Any]) -> Any:
-    return server("app.py")
-
-
 def violations(page: Any, url: str) -> list[str]:
     """What axe objects to, with the first place of each."""
     from axe_playwright_python.sync_playwright import Axe

@@ -66,9 +66,8 @@ def test_an_assignment_from_composing_to_the_verified_result(new_page: Callable[
     teacher = new_page(viewport={"width": 1280, "height": 900})
     link = composed(teacher, app)
     assert urlsplit(link).query.startswith("v=1&")
-    codes = {}
+    codes, student = {}, new_page()
     for name, off in (("Ada", 0.0), ("Bob", 0.3)):
-        student = new_page()
         codes[name] = answered(student, link, name, right(link, name) + off)
         student.get_by_text("Not so." if off else "Right.").first.wait_for()
     assert right(link, "Ada") != pytest.approx(right(link, "Bob"), abs=1e-4)

@@ -70,9 +70,26 @@ def test_a_click_is_answered_in_the_window_and_the_maps_stay_whole(
     page.page.wait_for_function("!/query=/.test(location.search)")
 
 
-def test_an_output_a_word_and_an_old_link_are_answered(new_page: Callable[..., Any], app: Any) -> None:
+def keyboard_stays_where_it_was(page: Any) -> None:
+    """Choose a cell by keys and close its answer: the focus is in the map before, in between and after."""
+    focused = "document.activeElement.className === 'attn-focus'"
+    page.locator(".st-key-explore-weights .attn-focus").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(OPEN)
+    page.evaluate(QUIET)
+    page.wait_for_function(focused)
+    page.locator(".ad-close").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(OPEN, state="detached")
+    page.evaluate(QUIET)
+    page.wait_for_function(focused)
+
+
+def test_the_keyboard_an_output_a_word_and_an_old_link_are_answered(new_page: Callable[..., Any], app: Any) -> None:
     page = Page(new_page, app, DESK)
     page.measured(4, 7, 4)
+    keyboard_stays_where_it_was(page.page)
     check_answer(clicked(page, "heads", (0.05, 0.08)), DESK, 3)
     assert page.page.locator(".attn-drawer h2").inner_text().endswith("entry 1 of z")
     page.page.locator(".attn-telling button").nth(5).click()
@@ -85,23 +102,6 @@ def test_an_output_a_word_and_an_old_link_are_answered(new_page: Callable[..., A
     page.page.locator(".ad-all").click()
     page.page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 300")
     assert page.page.locator(".st-key-part-score").is_visible()
-
-
-def test_the_keyboard_stays_where_it_was(new_page: Callable[..., Any], app: Any) -> None:
-    page = Page(new_page, app, DESK)
-    page.measured(4, 7, 4)
-    focused = "document.activeElement.className === 'attn-focus'"
-    page.page.locator(".st-key-explore-weights .attn-focus").focus()
-    page.page.keyboard.press("ArrowRight")
-    page.page.keyboard.press("Enter")
-    page.page.wait_for_selector(OPEN)
-    page.page.evaluate(QUIET)
-    page.page.wait_for_function(focused)
-    page.page.locator(".ad-close").focus()
-    page.page.keyboard.press("Enter")
-    page.page.wait_for_selector(OPEN, state="detached")
-    page.page.evaluate(QUIET)
-    page.page.wait_for_function(focused)
 
 
 def test_what_is_pointed_at_lights_its_cells_and_back(new_page: Callable[..., Any], app: Any) -> None:

@@ -208,9 +208,18 @@ PLACES = [
 ]
 
 
-def test_every_page_works_under_the_policy_and_nothing_is_forbidden(site: Any, browser_page: Any) -> None:
+EACH_PAGE = [query for query in PLACES if "page" in query][: -len(EXPERIMENT_NAMES) + 1]
+"""Every page once, of the experiments the first; what all panels draw is of kinds that these draw, too."""
+
+
+@pytest.mark.parametrize(
+    "places", [EACH_PAGE, pytest.param(PLACES, marks=pytest.mark.nightly)], ids=["each page", "each panel, too"]
+)
+def test_every_page_works_under_the_policy_and_nothing_is_forbidden(
+    site: Any, browser_page: Any, places: list[dict[str, str]]
+) -> None:
     visit = Page(browser_page, site.url)
-    for query in PLACES:
+    for query in places:
         visit.open(**query)
         assert visit.errors == [], query
     visit.open(panel="word", sentence="one two three")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -19,7 +18,7 @@ FIRST = """() => {
 }"""
 
 
-def test_the_frame_is_dragged_and_the_maps_show_the_words_in_it(server: Callable[..., Any], browser_page: Any) -> None:
+def test_the_frame_is_dragged_and_the_maps_show_the_words_in_it(browser_page: Any, app: Any) -> None:
     page, got = browser_page, [0]
 
     def counted(socket: Any) -> None:
@@ -27,7 +26,7 @@ def test_the_frame_is_dragged_and_the_maps_show_the_words_in_it(server: Callable
 
     page.on("websocket", counted)
     sentence = "+".join(f"w{number}" for number in range(300))
-    page.goto(f"{server('app.py').url}/?v=1&sentence={sentence}&max_tokens=300&n_heads=2")
+    page.goto(f"{app.url}/?v=1&sentence={sentence}&max_tokens=300&n_heads=2")
     frame = page.locator(".st-key-explore-row .frame")
     frame.wait_for()
     page.evaluate(QUIET)

@@ -23,7 +23,7 @@ import pytest
 
 from attnviz.exports.formats import FORMATS
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("package")]  # built and installed once
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60  # seconds until a server that does not answer counts as broken
