@@ -10,7 +10,7 @@ SHARE = ("#fbfaf7", "#c9dcef", "#86b2da", "#3d7ab8", "#12355f")
 
 DARK: dict[tuple[str, ...], tuple[str, ...]] = {
     SIGNED: ("#a9d0ff", "#3b6ea8", "#151a23", "#a0583c", "#ffc3a3"),
-    SHARE: ("#151a23", "#1d3b60", "#2f6aa6", "#7db4e6", "#eef6ff"),
+    SHARE: ("#151a23", "#27527f", "#3d7dbd", "#86baea", "#eef6ff"),
 }
 """The same on a dark page: zero is the ground, and what is large is light, so that the eye goes there."""
 

@@ -101,7 +101,7 @@ SHORTER = Words(
     }
 )
 SHORTEST = Words({"heads": "mixed", "weights": "shares of each word"})
-ROLES = Words({"self": "mostly itself", "word": "mostly {word}", "spread": "over {n:.1f} words"})
+ROLES = Words({"self": "mostly itself", "word": "mostly “{word}”", "spread": "over {n:.1f} words"})
 LEARNED = ("previous", "next", "same", "article")
 """The kinds that heads of trained models are named for."""
 

@@ -24,7 +24,7 @@ from attnviz.text.step_names import plain, steps
 WORDS = Words(
     {
         "same": "A and B are the same, number for number.",
-        "parted": "A and B are the same up to {before}; the first step that differs is {step}.",
+        "parted": "A and B first differ in {step}.",
         "deeper": "A and B are the same in layer {layer}. Layers in all: {a} in A, {b} in B.",
         "parted_at_once": "A and B differ from the first step on, {step}.",
         "other_shape": "{step} are {a} in A and {b} in B, so there is no difference to draw.",
@@ -99,16 +99,11 @@ def difference(left: Array, right: Array) -> Array:
 
 def first_difference(a: Trace, b: Trace, layer: int) -> str:
     """Return the first step of a layer that differs between two runs, in a sentence."""
-    before, former = None, None
-    for name, step in steps(a, layer).items():
+    for place, (name, step) in enumerate(steps(a, layer).items()):
         both = pair(a, b, layer, name)
         other = step_of(b, layer, name)
         if both is None or other is None or step.shape != other.shape or not _equal(*both):
-            words = WORDS["parted" if before else "parted_at_once"]
-            return words.format(before=before, step=_named(step))
-        if former is None or not np.array_equal(former, step.array):  # a scale of 1, or no cap: nothing to name
-            before = _named(step)
-        former = step.array
+            return WORDS["parted" if place else "parted_at_once"].format(step=_named(step))
     if len(a.layers) != len(b.layers):
         return WORDS["deeper"].format(layer=ordinal(layer), a=len(a.layers), b=len(b.layers))
     return WORDS["same"]

@@ -113,7 +113,7 @@ def test_a_visitor_finds_compare_and_changes_one_thing(browser_page: Any, app: A
     page.get_by_role("button", name="Compare").or_(page.get_by_role("radio", name="Compare")).first.click()
     page.get_by_role("button", name="A causal mask").click()
     wait_for(page, "b_mask", "causal")
-    page.get_by_text("the first step that differs is mask M").wait_for()
+    page.get_by_text("A and B first differ in mask M").wait_for()
     assert page.locator(".st-key-compare .js-plotly-plot").count() == 3
     page.get_by_role("button", name="Swap A and B").click()
     wait_for(page, "mask", "causal")

@@ -109,7 +109,7 @@ def test_python_sends_each_component_what_it_reads(check: Callable[..., str], mo
         "MosaicData": header(head_mosaic.packed(trace, None)),
         "PathData": header(step_path.packed(way(trace, 0, 0), 2, ["weights"])),
         "StripData": header(step_strip.packed(entries(trace, 0), None)),
-        "OpeningData": header(opening_sentence.packed(trace, 0, opening_sentence.Opening(0, 1))),
+        "OpeningData": header(opening_sentence.packed(trace, 0, opening_sentence.Opening(0, 1, ()))),
         "LinesData": attention_lines.payload(reading(trace, 0, None), None),
         "PaintData": header(mask_painter.packed(mask, ["a", "b"], ["a", "b"])),
         "AnswerData": header(drawer.packed(explanation(trace, derive(trace, 0, 0, 1, 0), key=True))),

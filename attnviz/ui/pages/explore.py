@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -70,7 +70,9 @@ def page(trace: Trace, selection: Selection) -> Selection:
         names = [in_front(shown, selection.shown).name] if narrow else [stage.name for stage in shown]
         nodes = steps_of(trace, selection.layer, head)
         step_path.show(nodes, key=WAY, words=len(trace.query_tokens), shown=names)
-        opening = Opening(head, query, selection.query == query, seen.queries, seen.keys)
+        opening = Opening(
+            head, query, _roles(trace, selection, shown), selection.query == query, seen.queries, seen.keys
+        )
         opening_sentence.show(trace, selection.layer, opening, key=SENTENCE)
         picked = _picked(seen.inside(selection), shown)
         heatmap.show(
@@ -201,6 +203,12 @@ def _stages(trace: Trace, selection: Selection) -> list[Stage]:
         found = tuple(columns.focused(stage, selection.focus, trace.config.n_heads) for stage in found)
     seen = window.seen(trace, selection)
     return [seen.part(stage) for stage in found]
+
+
+def _roles(trace: Trace, selection: Selection, shown: Sequence[Stage]) -> Sequence[str]:
+    """Return what each head does: as the weights say it already, where they are shown of all heads."""
+    found = next((stage.roles for stage in shown if stage.name == "weights" and selection.focus is None), ())
+    return found or columns.roles(trace, selection.layer)
 
 
 def _film(trace: Trace, selection: Selection) -> film_strip.Strip | None:

@@ -29,7 +29,7 @@ from attnviz.ui.session.selection import Selection
 WORDS = Words(
     {
         "choose": "Choose a task, and see a head learn it: from random numbers to a map that can be read. Here is one "
-        "that learned to say English in French; your own setting stays as it is until you choose.",
+        "that learned to translate English into French; your own setting stays as it is until you choose.",
         "frame": "Steps of learning",
         "play": "Play",
         "stop": "Stop",

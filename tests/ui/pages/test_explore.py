@@ -163,7 +163,7 @@ def test_the_film_is_small_also_for_many_words_and_shows_the_largest_weights() -
 
 def test_what_the_strip_and_the_sentence_send_is_little() -> None:
     trace = run(Config(sentence="the cat sat on the warm mat while a dog slept under", n_heads=8, d_model=32))
-    assert len(opening_sentence.packed(trace, 0, Opening(0, 3))) < 3000
+    assert len(opening_sentence.packed(trace, 0, Opening(0, 3, ()))) < 3000
     nodes = step_path.packed(steps_of(trace, 0, 0), 12, ())
     assert len(nodes) < 6000
 

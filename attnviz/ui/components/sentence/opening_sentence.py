@@ -11,7 +11,6 @@ import streamlit as st
 
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import DARK, SHARE
-from attnviz.pictures.columns import roles
 from attnviz.settings.counting import ordinal
 from attnviz.text import opening_sentence
 from attnviz.text.query_sentences import reading
@@ -27,10 +26,12 @@ class Opening:
 
     is_chosen  whether a visitor has chosen the word, so that it is marked
     queries, keys  the places of the words that stand there; None for all
+    roles          what each head does, in a few words
     """
 
     head: int
     query: int
+    roles: Sequence[str]
     is_chosen: bool = False
     queries: Sequence[int] | None = None
     keys: Sequence[int] | None = None
@@ -54,7 +55,7 @@ def chosen_query(key: str, words: int) -> int | None:
 
 def packed(trace: Trace, layer: int, opening: Opening) -> bytes:
     """Pack the data by which the browser answers every hover: the words, and the weights of one head."""
-    found, role = reading(trace, layer, opening.head), roles(trace, layer)
+    found = reading(trace, layer, opening.head)
     words = opening_sentence.WORDS
     rows, columns = (
         range(n) if places is None else places
@@ -72,7 +73,7 @@ def packed(trace: Trace, layer: int, opening: Opening) -> bytes:
         "shares": bool(found.shares.all()),
         "shows": words["shows" if found.is_self else "crossed"],
         "words": {name: words[name] for name in ("takes", "weighs", "nothing", "itself", "sentence")},
-        "heads": [" · ".join((words["head"].format(n=ordinal(at)), each)) for at, each in enumerate(role)],
+        "heads": [" · ".join((words["head"].format(n=ordinal(at)), each)) for at, each in enumerate(opening.roles)],
         "made": opening_sentence.made(trace),
         "scales": [list(SHARE), list(DARK[SHARE])],
     }

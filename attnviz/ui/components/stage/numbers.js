@@ -7,7 +7,7 @@ import { ODD, cut, decimals, minus, pen, share, short, svg } from "./ink.js";
 
 const GAP_FROM = 9; // pixels of a cell
 const NUMBERS_FROM = [26, 14]; // pixels of a cell that its number fits into,
-const SHARES_FROM = [18, 14]; // and of one that holds a share, which is shorter
+const SHARES_FROM = [17, 14]; // and of one that holds a share, which is shorter; those of the opening have 17
 
 export class Numbered extends Chart {
   family = "";
