@@ -26,9 +26,9 @@ from attnviz.text.cell_sentence import cell_sentence, percent
 WORDS = Words(
     {
         "head": "head {n}: {said}",
-        "comes": "how {query} comes to take {amount} from {key}",
-        "row": "how {query} divides its attention",
-        "output": "how entry {n} of the output of {query} is mixed",
+        "comes": "how “{query}” comes to take {amount} from “{key}”",
+        "row": "how “{query}” divides its attention",
+        "output": "how entry {n} of the output of “{query}” is mixed",
         "entry": "entry {n} of z",
         "score": "the score",
         "width": "÷ √{d} = the score",

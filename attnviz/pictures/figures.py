@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 from attnviz.pictures.stage_record import Stage
 
 BARE = 6  # pixels left of a stage without words there
-FRAME, WANTED_FRAME = {"color": EDITED, "width": 2}, {"color": WANTED, "width": 1.5}
+FRAME, WANTED_FRAME = {"color": EDITED, "width": 2}, {"color": WANTED, "width": 2}
+INSIDE = 1.5  # pixels from the edge of a cell to the middle of its frame
 MOST_FRAMES = 200
 EXACT_UP_TO = 2500  # cells; up to here a picture carries float64, beyond float32
 
@@ -262,10 +263,12 @@ def _layout(tiling: Tiling, height: int, ground: str) -> dict[str, Any]:
 
 
 def _framed(head: int, row: int, column: int, tiling: Tiling, line: Mapping[str, Any] = FRAME) -> dict[str, Any]:
-    """Return a frame around one cell."""
+    """Return a frame in one cell, along its edges: the gaps between cells are drawn over what lies on them."""
     _, top, left = list(tiling.corners())[head]
     x, y = left + column // tiling.fold, top + row // tiling.block
-    corners = {"x0": tiling.x[x], "x1": tiling.x[x + 1], "y0": tiling.y[y], "y1": tiling.y[y + 1]}
+    (x0, x1), (y0, y1) = tiling.x[x : x + 2], tiling.y[y : y + 2]
+    inside = min(INSIDE, abs(x1 - x0) / 6, abs(y1 - y0) / 6)
+    corners = {"x0": x0 + inside, "x1": x1 - inside, "y0": y0 + inside, "y1": y1 - inside}
     return {"type": "rect", **corners, "line": dict(line)}
 
 
