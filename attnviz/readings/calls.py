@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attnviz.formula.graph import Node
-from attnviz.readings.binding import ATOM, PLUS, TIMES, Text
+from attnviz.readings.binding import ATOM, TIMES, Text
 from attnviz.readings.words import Words
 
 
@@ -21,7 +21,7 @@ def call(node: Node, of: str, words: Words, *, is_array: bool) -> Text:
     if node.value == "sigmoid":
         return f"1 / (1 + math.exp(-({of})))", TIMES
     if node.value == "sign":
-        return f"(({of}) > 0) - (({of}) < 0)", PLUS
+        return f"((({of}) > 0) - (({of}) < 0))", ATOM
     return f"math.{node.value}({of})", ATOM
 
 

@@ -197,15 +197,19 @@ class Script:
         if node.op == "truth_as_number":
             return f"1.0 * {self._fitted(node.args[0], frame, POWER)}", TIMES
         if node.op == "if":
-            if not self.layout(node.args[0]):
+            test, yes, no = map(self.layout, node.args)
+            if test:
+                return f"{m}.where({', '.join(args)})", ATOM
+            if yes == no:
                 return f"({args[1]} if {args[0]} else {args[2]})", ATOM
-            return f"{m}.where({', '.join(args)})", ATOM
+            return f"{m}.where({self._words.array}({args[0]}), {args[1]}, {args[2]})", ATOM  # an array either way
         if node.op in ("high", "low"):
             return self._larger(node, frame), ATOM
         if node.op == "ratio":
             one, other = node.args
             if not frame:
-                return f"({args[0]} / {self._fitted(other, frame, SIGN)} if {args[1]} else 0.0)", ATOM
+                over = f"{self._fitted(one, frame, TIMES)} / {self._fitted(other, frame, SIGN)}"
+                return f"({over} if {args[1]} else 0.0)", ATOM
             is_unit = other.op == "norm" and other.args[0] is one and self._formula.kind.over == "d"
             return (f"unit({args[0]})" if is_unit else f"ratio({', '.join(self._arrays(node.args, args))})"), ATOM
         return call(node, args[0], self._words, is_array=bool(frame))

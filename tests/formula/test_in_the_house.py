@@ -1,4 +1,4 @@
-"""A typed line among everything else: shared keys and values, changed numbers, forbidden cells, and words for a cell."""
+"""A typed line among everything else: shared keys and values, changed numbers, forbidden cells, words for a cell."""
 
 from __future__ import annotations
 
