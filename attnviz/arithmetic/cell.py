@@ -80,76 +80,87 @@ def derive(trace: Trace, layer: int, head: int, query: int, key: int, digits: in
 
     Raises ValueError if the trace has no such cell, or for digits outside the range.
     """
-    place = CellPosition(trace, layer, head, query, key)
+    position = CellPosition(trace, layer, head, query, key)
     facts = {
         "i": ordinal(query),
         "j": ordinal(key),
         "h": ordinal(head),
-        "line": translate("row") if place.over_keys else translate("column"),
+        "line": translate("row") if position.over_keys else translate("column"),
     }
-    sizes = {name: largest(step.array) for name, step in place.steps.items()}
+    sizes = {name: largest(step.array) for name, step in position.steps.items()}
     made, scored, weighed, mixed = (Derivation(NumberFormat(digits), dict(facts), sizes) for _ in range(4))
     with np.errstate(all="ignore"):
-        _lines(place, made, scored, weighed, mixed)
+        _lines(position, made, scored, weighed, mixed)
     return Cell(
         layer=layer,
         head=head,
-        kv_head=place.kv_head,
+        kv_head=position.kv_head,
         query=query,
         key=key,
         query_token=trace.query_tokens[query],
         key_token=trace.key_tokens[key],
         over=trace.config.normalise_over,
-        line_tokens=place.line_tokens,
-        d_k=place.d_k,
-        d_v=place.d_v,
+        line_tokens=position.line_tokens,
+        d_k=position.d_k,
+        d_v=position.d_v,
         vectors=tuple(made.lines),
         score=tuple(scored.lines),
         weight=tuple(weighed.lines),
         output=tuple(mixed.lines),
-        allowed=place.may,
-        forbidden_by=place.forbidden_by,
-        emptied=place.emptied,
+        allowed=position.may,
+        forbidden_by=position.forbidden_by,
+        emptied=position.emptied,
     )
 
 
-def _lines(place: CellPosition, made: Derivation, scored: Derivation, weighed: Derivation, mixed: Derivation) -> None:
-    """Write every line on its sheet, from what the layer begins with."""
+def _lines(
+    position: CellPosition, made: Derivation, scored: Derivation, weighed: Derivation, mixed: Derivation
+) -> None:
+    """Add every line to its derivation, from what the layer begins with."""
     symbol = ""
-    if "queries" in place.steps:
-        first = made if "w_q" in place.steps else scored
-        symbol = score_lines.write(scored, place, vectors.query(first, place), vectors.key(first, place))
-    elif "scores" in place.steps:
-        symbol = score_lines.from_score(scored, place, score_lines.given(scored, place, "scores", "score", "s"))
-    if "weights" in first_steps(place.steps):
-        score_lines.given(weighed, place, "weights", "weight", "a")
+    if "queries" in position.steps:
+        first = made if "w_q" in position.steps else scored
+        symbol = score_lines.add_lines(scored, position, vectors.query(first, position), vectors.key(first, position))
+    elif "scores" in position.steps:
+        symbol = score_lines.from_score(
+            scored, position, score_lines.add_given(scored, position, "scores", "score", "s")
+        )
+    if "weights" in first_steps(position.steps):
+        score_lines.add_given(weighed, position, "weights", "weight", "a")
     else:
-        _weight(weighed, place, symbol)
-    if "values" in place.steps:
-        _output(mixed, place)
+        _weight(weighed, position, symbol)
+    if "values" in position.steps:
+        _output(mixed, position)
 
 
-def _weight(derivation: Derivation, place: CellPosition, symbol: str) -> None:
+def _weight(derivation: Derivation, position: CellPosition, symbol: str) -> None:
     """Add the lines from the scores of the whole row, which are called `symbol`, to the weight."""
-    x = place.line
-    at = place.key if place.over_keys else place.query
-    each = f"{ordinal(place.query)},l" if place.over_keys else f"l,{ordinal(place.key)}"
+    x = position.line
+    at = position.key if position.over_keys else position.query
+    each = f"{ordinal(position.query)},l" if position.over_keys else f"l,{ordinal(position.key)}"
     name = symbol.replace("@", each)
     divided = f"z_{{{each.replace('l', '@')}}}"
     line = NormalisedSlice(
-        x, at, place.config.temperature, place.at("weights"), place.over_keys, name, divided, place.size_of_terms
+        x,
+        at,
+        position.config.temperature,
+        position.at("weights"),
+        position.over_keys,
+        name,
+        divided,
+        position.size_of_terms,
     )
-    its = normaliser_of(place.config)
-    if place.emptied or (its.typed and not place.may):
-        written_lines.nothing(derivation, line, "emptied" if place.emptied else "typed_forbidden")
+    its = normaliser_of(position.config)
+    if position.emptied or (its.typed and not position.may):
+        written_lines.nothing(derivation, line, "emptied" if position.emptied else "typed_forbidden")
     elif np.isnan(x).any() or np.isposinf(x).any():
         written_lines.other(derivation, line)
     elif its.lines:
-        row_lines.weight(derivation, place, its, line)
+        row_lines.weight(derivation, position, its, line)
     elif its.written:
         its.written.cell(written_lines.WrittenLines(derivation, line, its))
     else:
-        typed_lines.weight(derivation, place, _definition(its), line)
+        typed_lines.weight(derivation, position, _definition(its), line)
 
 
 def _definition(its: Normaliser) -> Formula:
@@ -158,29 +169,32 @@ def _definition(its: Normaliser) -> Formula:
     return its.definition
 
 
-def _output(derivation: Derivation, place: CellPosition) -> None:
+def _output(derivation: Derivation, position: CellPosition) -> None:
     """Weight times value, dimension by dimension, and the sum over the keys."""
-    v = vectors.value(derivation, place)
-    A = place.steps["weights"].array[place.head, place.query]
-    V = place.steps["values"].array[place.kv_head, :, : place.d_v]
-    part = place.steps["allowed"].array[place.query][:, None] | np.isfinite(V)
+    v = vectors.value(derivation, position)
+    A = position.steps["weights"].array[position.head, position.query]
+    V = position.steps["values"].array[position.kv_head, :, : position.d_v]
+    part = position.steps["allowed"].array[position.query][:, None] | np.isfinite(V)
     V = np.where(part, V, 0.0)  # what is forbidden takes no part: 0 times infinity would be NaN
-    i, a = ordinal(place.query), A[place.key]
-    seen = derivation.seen(V[place.key], derivation.sizes["values"])
+    i, a = ordinal(position.query), A[position.key]
+    seen = derivation.as_printed(V[position.key], derivation.sizes["values"])
     derivation.add_line(
         "share",
         Equation(
-            rf"a_{{{derivation.ij}}}\, v_{{{ordinal(place.key)}}}", [row([derivation.fmt.product(a, x) for x in seen])]
+            rf"a_{{{derivation.ij}}}\, v_{{{ordinal(position.key)}}}",
+            [row([derivation.fmt.product(a, x) for x in seen])],
         ),
-        Result(a * V[place.key], {"weight": a, "value": V[place.key]}, beside=abs(a) * derivation.sizes["values"]),
-        words="share" if np.isfinite(v).all() or place.may else "share_of_forbidden",
+        Result(
+            a * V[position.key], {"weight": a, "value": V[position.key]}, beside=abs(a) * derivation.sizes["values"]
+        ),
+        words="share" if np.isfinite(v).all() or position.may else "share_of_forbidden",
         bars=dimension,
     )
     derivation.add_matvec(
         "output",
         (f"Z_{{{i}}}", f"Z_{{{i},", rf"\textstyle\sum_l a_{{{i},l}}\, v_l"),
-        MatVec(A, V, keep=place.key, beside=derivation.sizes["heads"], exact=True),
-        recorded=place.steps["heads"].array[place.head, place.query, : place.d_v],
+        MatVec(A, V, keep=position.key, beside=derivation.sizes["heads"], exact=True),
+        recorded=position.steps["heads"].array[position.head, position.query, : position.d_v],
         step="heads",
         bars=dimension,
     )

@@ -1,4 +1,4 @@
-"""One line of arithmetic, with the run's own numbers and in words, and the sheet on which lines are written."""
+"""One line of arithmetic, in numbers of the run and in words, and the derivation that collects such lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from attnviz.settings.language import translate
 Bars = tuple[tuple[str, float], ...]
 
 CLOSE = 1e-11
-"""The largest distance of two orders of summing, over the size of the terms; beyond it a person has edited."""
+"""The largest difference between two orders of summation, relative to the size of the terms.
+
+What differs by more was edited by hand.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +32,7 @@ class ArithmeticLine:
     title     a few words, and `sentence` says it plainly; neither holds a token, nor any LaTeX
     operands  what goes in, float64: numbers of the run, or results of lines before
     computed  what the formula makes of the operands
-    result    what the run goes on with: the same up to the order of summing, unless it was edited
+    result    the value that the run continues with: `computed` up to the order of summation, unless it was edited
     latex     the formula with the numbers, for KaTeX
     step      the step of the Trace that holds the result; "" where the run keeps none
     edited    whether a person has changed the number: the result is then not what the formula gives
@@ -82,9 +85,10 @@ class Equation:
 class Result:
     """The numbers of a line.
 
-    computed  from the operands;  `value` the run's own number where a `step` of it keeps one, `recorded`
-    size      of the terms of the sum, which tells rounding from an edit
-    beside    the size beside which a number of the result is zero but for rounding, and written as 0
+    computed  the value that the formula gives for the operands
+    value     the value that the run recorded in its `step`; `computed` where no step records it
+    size      the size of the summed terms, by which rounding is told from an edit
+    beside    the scale of the result: numbers that are rounding error relative to it are printed as 0
     """
 
     def __init__(
@@ -120,10 +124,10 @@ class MatVec:
 
 @dataclass
 class Derivation:
-    """A list of lines; `write` adds one and returns its result, so that the next line can go on with it.
+    """A list of lines; `add_line` and `add_matvec` add one and return its result, which the next line can use.
 
     facts  the numbers that the words of all lines may name: i, j (counted from 1), h, line ...
-    sizes  the largest number of each step of the layer, beside which what is 1e12 times smaller is rounding
+    sizes  the largest number of each step of the layer; what is 1e12 times smaller counts as rounding error
     """
 
     fmt: NumberFormat
@@ -137,16 +141,17 @@ class Derivation:
         """The subscript of this cell, counted from 1."""
         return f"{self.facts['i']},{self.facts['j']}"
 
-    def seen(self, x: ArrayLike, size: float) -> Array:
-        """Return the numbers as they are written in the next line: 0 for what is zero but for rounding beside
-        `size`.
+    def as_printed(self, x: ArrayLike, size: float) -> Array:
+        """Return the numbers as they are printed: 0 for what is rounding error at the scale `size`.
+
+        Where a number becomes 0 so, the next line that is added says it.
         """
         made = self.fmt.settled(np.asarray(x, dtype=float), size)
         self._settled |= bool(np.any((made == 0) & (np.asarray(x) != 0)))
         return made
 
     def is_shown(self) -> bool:
-        """Return whether the line that was written last changes anything here."""
+        """Return whether the line that was added last changes anything here."""
         return self.lines[-1].active or self.lines[-1].edited
 
     def add_line(
@@ -163,14 +168,16 @@ class Derivation:
     ) -> Array:
         """Add a line: the symbol equals the members, one after the other, and then the result. Return the result.
 
-        words   the row of LINES, where it is not the name, or the words themselves;  `facts` what they name besides
-        active  whether the line changes anything here;  `bars` a label an entry
+        words   the wording, or the name of one in LINES where that is not `name`
+        facts   values that the wording names, beyond those of the derivation
+        active  whether the line changes anything here
+        bars    the label of the bar of an entry, from its number; None for no bar chart
         """
         computed, value, keep = result.computed, result.value, equation.keep
         edited = _differs(value, computed, np.abs(computed) if result.size is None else result.size)
         wording = words if isinstance(words, Wording) else Wording(*LINES[words or name])
         title, sentence = (text.format_map(self.facts | facts) for text in (wording.title, wording.sentence))
-        seen = self._value(self.seen(computed, result.beside), keep)
+        seen = self._value(self.as_printed(computed, result.beside), keep)
         lines = [*equation.above, *chain(equation.symbol, [*equation.members, seen])]
         if self._settled:
             sentence += " " + translate(SETTLED)
@@ -180,9 +187,23 @@ class Derivation:
             sentence += " " + self._edited(computed, value)
         labelled = tuple((bars(ordinal(d)), float(x)) for d, x in enumerate(value)) if bars else ()
         operands = {key: _number(number) for key, number in result.operands.items()}
-        made = operands, computed, value, aligned(lines), result.step
         self.lines.append(
-            ArithmeticLine(name, title, sentence, *made, edited, active, labelled, source, wording.brief, wording.sign)
+            ArithmeticLine(
+                name=name,
+                title=title,
+                sentence=sentence,
+                operands=operands,
+                computed=computed,
+                result=value,
+                latex=aligned(lines),
+                step=result.step,
+                edited=edited,
+                active=active,
+                bars=labelled,
+                source=source,
+                brief=wording.brief,
+                sign=wording.sign,
+            )
         )
         return value
 
@@ -205,8 +226,8 @@ class Derivation:
         plus = np.zeros(W.shape[1]) if b is None else b
         computed = x @ W + plus
         beside = largest(computed) if matvec.beside is None else matvec.beside
-        x_seen, W_seen = self.seen(x, 0.0 if matvec.exact else largest(x)), self.seen(W, largest(W))
-        seen = self.seen(computed, beside)
+        x_seen, W_seen = self.as_printed(x, 0.0 if matvec.exact else largest(x)), self.as_printed(W, largest(W))
+        seen = self.as_printed(computed, beside)
         above: list[str] = []
         for d in shown_entries(len(computed)):
             if d is None:
@@ -238,7 +259,7 @@ class Derivation:
 
 
 def dimension(d: int) -> str:
-    """Return the label of a bar for one entry of a vector: a word, as a token's place is a bare index."""
+    """Return the label of the bar of entry d: \"dim 3\", as a bare number would read as the position of a token."""
     return translate("dim {n}", n=d)
 
 
@@ -254,7 +275,7 @@ def _number(x: ArrayLike) -> Array:
 
 
 def _differs(result: Array, computed: Array, size: Array) -> bool:
-    """Return whether a number was changed by hand: further from the formula than any order of summing can bring it."""
+    """Return whether a number was edited: it differs from the formula by more than the order of summation explains."""
     same = (result == computed) | (np.isnan(result) & np.isnan(computed))
     with np.errstate(all="ignore"):
         near = np.abs(result - computed) <= CLOSE * size + np.finfo(float).tiny

@@ -26,21 +26,21 @@ from attnviz.settings.rows import CellLine, KnobValue
 SIGNS = {"*": "×", "-": "−"}
 
 
-def score(derivation: Derivation, place: CellPosition, its: Score, q: Array, k: Array) -> Array:
+def score(derivation: Derivation, position: CellPosition, its: Score, q: Array, k: Array) -> Array:
     """Write the lines from the vectors of one query and one key to the score, and return it."""
-    off = [name for name in its.biases if f"score_{name}" not in place.steps]
-    knobs = its.knob_values(dict(place.config.score_knobs))
+    off = [name for name in its.biases if f"score_{name}" not in position.steps]
+    knobs = its.knob_values(dict(position.config.score_knobs))
     formula = _formula(its.lines, "score", [f" + {name}" for name in off], knobs)
-    numbers = typed_lines.score_numbers(place, formula, q, k)
-    exact = typed_lines.score_numbers(place, its.definition, q, k)(its.definition.root).item()
+    numbers = typed_lines.score_numbers(position, formula, q, k)
+    exact = typed_lines.score_numbers(position, its.definition, q, k)(its.definition.root).item()
     sizes = {"q": derivation.sizes["queries"], "k": derivation.sizes["keys"]}
-    writer = _Writer(derivation, formula, numbers, sizes, (str(ordinal(place.query)), str(ordinal(place.key))))
+    writer = _Writer(derivation, formula, numbers, sizes, (str(ordinal(position.query)), str(ordinal(position.key))))
     plus = "" if off or not its.biases else translate(" and b")
     for line in its.lines[:-1]:
         writer.write(line, dimension, plus=plus)
     computed = Result(
         exact,
-        recorded=place.at("scores"),
+        recorded=position.at("scores"),
         step="scores",
         size=typed_lines.size(formula, numbers),
         beside=derivation.sizes["scores"],
@@ -48,15 +48,17 @@ def score(derivation: Derivation, place: CellPosition, its: Score, q: Array, k: 
     return writer.write_last(its.lines[-1], f"s_{{{derivation.ij}}}", computed)
 
 
-def weight(derivation: Derivation, place: CellPosition, its: Normaliser, line: NormalisedSlice) -> None:
+def weight(derivation: Derivation, position: CellPosition, its: Normaliser, line: NormalisedSlice) -> None:
     """Write the lines from the scores of the whole row to the weight of one key."""
-    knobs = its.knob_values(dict(place.config.normaliser_knobs))
+    knobs = its.knob_values(dict(position.config.normaliser_knobs))
     formula = _formula(its.lines, "normaliser_lines", [" / T"] if line.T == 1.0 else [], knobs)
-    numbers = typed_lines.weight_numbers(place, line)
+    numbers = typed_lines.weight_numbers(position, line)
     given = {"s": line.x[None, None, :, None], "T": np.full((1, 1, 1, 1), line.T)}
     numbers = Numbers(replace(numbers.arrays, values={**numbers.arrays.values, **given}))
     sizes = {"s": derivation.sizes["masked"], "x": derivation.sizes["masked"] / line.T}
-    writer = _Writer(derivation, formula, numbers, sizes, (str(ordinal(place.query)), str(ordinal(place.key))), line)
+    writer = _Writer(
+        derivation, formula, numbers, sizes, (str(ordinal(position.query)), str(ordinal(position.key))), line
+    )
     for each in its.lines[:-1]:
         writer.write(each, line.label)
     computed = Result(writer.last, recorded=line.recorded, step="weights")
@@ -238,18 +240,18 @@ class _Writer:
     def _row_above(self, x: Node) -> list[str]:
         if self._line is None:
             return []
-        seen = self._to.seen(self._values(x), self._sizes[id(x)])
+        seen = self._to.as_printed(self._values(x), self._sizes[id(x)])
         name = self._line.name if x.value == "s" else self._symbols.text(x, "l")
         return chain(name, [self._to.fmt.vector(seen, self._line.at)])
 
     def _total(self, node: Node, keep: int | None) -> list[str]:
         x = node.args[0]
-        return self._to.fmt.total(self._to.seen(self._values(x), self._sizes[id(x)]), keep)
+        return self._to.fmt.total(self._to.as_printed(self._values(x), self._sizes[id(x)]), keep)
 
     def _length(self, node: Node) -> tuple[list[Member], list[str]]:
         fmt, x = self._to.fmt, node.args[0]
         values = self._values(x)
-        squares = fmt.sum([f"{fmt.base(v)}^2" for v in self._to.seen(values, self._sizes[id(x)])], values**2)
+        squares = fmt.sum([f"{fmt.base(v)}^2" for v in self._to.as_printed(values, self._sizes[id(x)])], values**2)
         total = fmt.number((values**2).sum())
         symbol = self._symbols.text(node)
         return [rf"\sqrt{{{total}}}"], chain(rf"{symbol}^2", [squares, total])
@@ -275,7 +277,7 @@ class _Writer:
             if id(arg) in self._names or arg.op in ("variable", "size", *REDUCTIONS):
                 values = self._values(arg)
                 at = 0 if values.size == 1 else place if place is not None else self._line.at if self._line else 0
-                seen = self._to.seen(values[at], self._sizes[id(arg)])
+                seen = self._to.as_printed(values[at], self._sizes[id(arg)])
                 self._entries.known[id(arg)] = self._to.fmt.number(seen)
             else:
                 self._know(arg, place)

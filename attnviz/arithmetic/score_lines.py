@@ -13,36 +13,36 @@ from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.biases import BIASES
 
 
-def write(derivation: Derivation, place: CellPosition, q: Array, k: Array) -> str:
-    """Add the lines from q_i and k_j to the score that enters the normaliser; return what that is called."""
-    row = score_of(place.config)
+def add_lines(derivation: Derivation, position: CellPosition, q: Array, k: Array) -> str:
+    """Add the lines from q_i and k_j to what enters the normaliser; return its symbol, with @ as subscript."""
+    row = score_of(position.config)
     if row.lines:
-        return from_score(derivation, place, row_lines.score(derivation, place, row, q, k))
-    return from_score(derivation, place, typed_lines.score(derivation, place, row.definition, q, k))
+        return from_score(derivation, position, row_lines.score(derivation, position, row, q, k))
+    return from_score(derivation, position, typed_lines.score(derivation, position, row.definition, q, k))
 
 
-def given(derivation: Derivation, place: CellPosition, step: str, name: str, letter: str) -> Array:
-    """Return the number that the arithmetic begins with."""
-    symbol, value = f"{letter}_{{{derivation.ij}}}", place.at(step)
+def add_given(derivation: Derivation, position: CellPosition, step: str, name: str, letter: str) -> Array:
+    """Add the line of a number that was given, with which the arithmetic begins; return the number."""
+    symbol, value = f"{letter}_{{{derivation.ij}}}", position.at(step)
     return derivation.add_line(name, Equation(symbol), Result(value, step=step), words=f"given_{name}")
 
 
-def from_score(derivation: Derivation, place: CellPosition, s: Array) -> str:
-    """Add the lines from the score to what enters the normaliser; return what that is called, with @ for the subscript.
+def from_score(derivation: Derivation, position: CellPosition, s: Array) -> str:
+    """Add the lines from the score to what enters the normaliser; return its symbol, with @ as subscript.
 
-    A line that changes nothing here is not shown, so what it would call the score is not used either.
+    A line that changes nothing here is not shown, so the symbol it would introduce is not used either.
     """
     symbol = "s_{@}"
-    for write in (_scaled, _capped, _biased, _masked):
-        s, its = write(derivation, place, s, symbol)
-        symbol = its if derivation.is_shown() else symbol
-    _cooled(derivation, place, s)
+    for add in (_add_scale, _add_cap, _add_bias, _add_mask):
+        s, new_symbol = add(derivation, position, s, symbol)
+        symbol = new_symbol if derivation.is_shown() else symbol
+    _add_temperature(derivation, position, s)
     return symbol
 
 
-def _scaled(derivation: Derivation, place: CellPosition, s: Array, symbol: str) -> tuple[Array, str]:
-    config, row = place.config, score_of(place.config)
-    c = row.scale(place.d_k) if config.scale is None else config.scale
+def _add_scale(derivation: Derivation, position: CellPosition, s: Array, symbol: str) -> tuple[Array, str]:
+    config, row = position.config, score_of(position.config)
+    c = row.scale(position.d_k) if config.scale is None else config.scale
     by_width = config.scale is None and row.is_over_root
     made = derivation.add_line(
         "scale",
@@ -50,28 +50,28 @@ def _scaled(derivation: Derivation, place: CellPosition, s: Array, symbol: str) 
             f"s'_{{{derivation.ij}}}",
             [
                 rf"c\, {symbol.replace('@', derivation.ij)}",
-                derivation.fmt.product(c, derivation.seen(s, derivation.sizes["scores"])),
+                derivation.fmt.product(c, derivation.as_printed(s, derivation.sizes["scores"])),
             ],
-            above=chain("c", [rf"\frac{{1}}{{\sqrt{{{place.d_k}}}}}", derivation.fmt.number(c)]) if by_width else [],
+            above=chain("c", [rf"\frac{{1}}{{\sqrt{{{position.d_k}}}}}", derivation.fmt.number(c)]) if by_width else [],
         ),
         Result(
             c * s,
             {"scale": c, "score": s},
-            recorded=place.at("scaled"),
+            recorded=position.at("scaled"),
             step="scaled",
             beside=derivation.sizes["scaled"],
         ),
         active=c != 1.0,
         words="scale_of_width" if by_width else "scale",
         c=derivation.format(c),
-        d=place.d_k,
+        d=position.d_k,
     )
     return made, "s'_{@}"
 
 
-def _capped(derivation: Derivation, place: CellPosition, s: Array, symbol: str) -> tuple[Array, str]:
-    cap, fmt = place.config.softcap, derivation.fmt
-    inside = rf"\frac{{{fmt.number(derivation.seen(s, derivation.sizes['scaled']))}}}{{{fmt.number(cap)}}}"
+def _add_cap(derivation: Derivation, position: CellPosition, s: Array, symbol: str) -> tuple[Array, str]:
+    cap, fmt = position.config.softcap, derivation.fmt
+    inside = rf"\frac{{{fmt.number(derivation.as_printed(s, derivation.sizes['scaled']))}}}{{{fmt.number(cap)}}}"
     made = derivation.add_line(
         "softcap",
         Equation(
@@ -81,7 +81,7 @@ def _capped(derivation: Derivation, place: CellPosition, s: Array, symbol: str) 
         Result(
             cap * np.tanh(s / cap) if cap else s,
             {"softcap": cap, "score": s},
-            recorded=place.at("capped"),
+            recorded=position.at("capped"),
             step="capped",
             beside=derivation.sizes["capped"],
         ),
@@ -92,18 +92,21 @@ def _capped(derivation: Derivation, place: CellPosition, s: Array, symbol: str) 
     return made, "s''_{@}"
 
 
-def _biased(derivation: Derivation, place: CellPosition, s: Array, symbol: str) -> tuple[Array, str]:
-    """Return the score and what is added for the distance; the run keeps the sum only after the mask."""
-    bias = float(place.at("bias")) if "bias" in place.steps else 0.0
-    expected = _bias_of_settings(place)
-    words = "bias_off" if "bias" not in place.steps else "bias" if bias == expected else "bias_edited"
+def _add_bias(derivation: Derivation, position: CellPosition, s: Array, symbol: str) -> tuple[Array, str]:
+    """Add the line of the bias by distance; the run records the sum only after the mask."""
+    bias = float(position.at("bias")) if "bias" in position.steps else 0.0
+    expected = _bias_of_settings(position)
+    if "bias" not in position.steps:
+        words = "bias_off"
+    else:
+        words = "bias" if bias == expected else "bias_edited"
     added = symbol + " + B_{@}"
-    seen = derivation.seen(s, derivation.sizes["capped"])
+    seen = derivation.as_printed(s, derivation.sizes["capped"])
     made = derivation.add_line(
         "bias",
         Equation(added.replace("@", derivation.ij), [f"{derivation.fmt.number(seen)} + {derivation.fmt.factor(bias)}"]),
         Result(s + bias, {"score": s, "bias": bias}, beside=derivation.sizes["capped"]),
-        active="bias" in place.steps,
+        active="bias" in position.steps,
         words=words,
         bias=derivation.format(bias),
         expected=derivation.format(expected),
@@ -111,36 +114,39 @@ def _biased(derivation: Derivation, place: CellPosition, s: Array, symbol: str) 
     return made, added
 
 
-def _bias_of_settings(place: CellPosition) -> float:
-    row = BIASES[place.config.bias]
-    shape = place.steps["scores"].shape
-    B = row.fn(*shape, **row.settings(place.config))
-    return 0.0 if B is None else float(np.broadcast_to(B, shape)[place.head, place.query, place.key])
+def _bias_of_settings(position: CellPosition) -> float:
+    row = BIASES[position.config.bias]
+    shape = position.steps["scores"].shape
+    B = row.fn(*shape, **row.settings(position.config))
+    return 0.0 if B is None else float(np.broadcast_to(B, shape)[position.head, position.query, position.key])
 
 
-def _masked(derivation: Derivation, place: CellPosition, s: Array, symbol: str) -> tuple[Array, str]:
-    closed = not place.may or bool(np.isneginf(s))
-    opened = place.may and bool(place.forbidden_by)
+def _add_mask(derivation: Derivation, position: CellPosition, s: Array, symbol: str) -> tuple[Array, str]:
+    closed = not position.may or bool(np.isneginf(s))
+    if closed:
+        words = "forbidden"
+    else:
+        words = "opened" if position.may and position.forbidden_by else "mask"
     made = derivation.add_line(
         "mask",
         Equation(rf"\hat s_{{{derivation.ij}}}", [] if closed else [symbol.replace("@", derivation.ij)]),
         Result(
-            s if place.may else -np.inf,
-            {"score": s, "allowed": place.may},
-            recorded=place.at("masked"),
+            s if position.may else -np.inf,
+            {"score": s, "allowed": position.may},
+            recorded=position.at("masked"),
             step="masked",
             beside=derivation.sizes["masked"],
         ),
-        active=place.config.mask != ("none",) or closed or bool(np.isneginf(place.line).any()),
-        words="forbidden" if closed else "opened" if opened else "mask",
-        why=place.why,
+        active=position.config.mask != ("none",) or closed or bool(np.isneginf(position.line).any()),
+        words=words,
+        why=position.why,
     )
     return made, r"\hat s_{@}"
 
 
-def _cooled(derivation: Derivation, place: CellPosition, s: Array) -> None:
-    T, unused = place.config.temperature, normaliser_of(place.config).is_indifferent
-    above = derivation.fmt.number(derivation.seen(s, derivation.sizes["masked"]))
+def _add_temperature(derivation: Derivation, position: CellPosition, s: Array) -> None:
+    T, unused = position.config.temperature, normaliser_of(position.config).is_indifferent
+    above = derivation.fmt.number(derivation.as_printed(s, derivation.sizes["masked"]))
     derivation.add_line(
         "temperature",
         Equation(f"z_{{{derivation.ij}}}", [rf"\frac{{{above}}}{{{derivation.fmt.number(T)}}}"]),

@@ -18,48 +18,48 @@ from attnviz.readings.cell import FormulaLine, cell
 from attnviz.settings.counting import ordinal
 
 
-def score(derivation: Derivation, place: CellPosition, formula: Formula, q: Array, k: Array) -> Array:
-    """Write the lines of a typed score, from the vectors of one query and one key; hand back the score."""
-    numbers = score_numbers(place, formula, q, k)
-    names = str(ordinal(place.query)), str(ordinal(place.key))
+def score(derivation: Derivation, position: CellPosition, formula: Formula, q: Array, k: Array) -> Array:
+    """Add the lines of a typed score, from the vectors of one query and one key, and return the score."""
+    numbers = score_numbers(position, formula, q, k)
+    names = str(ordinal(position.query)), str(ordinal(position.key))
     *before, last = cell(formula, numbers, derivation.fmt.factor, names)
     for line in before:
         _write(derivation, formula, numbers, line)
-    return _last(derivation, formula, numbers, last, f"s_{{{derivation.ij}}}", "score", place.at("scores"))
+    return _last(derivation, formula, numbers, last, f"s_{{{derivation.ij}}}", "score", position.at("scores"))
 
 
-def score_numbers(place: CellPosition, formula: Formula, q: Array, k: Array) -> Numbers:
+def score_numbers(position: CellPosition, formula: Formula, q: Array, k: Array) -> Numbers:
     """Return the numbers of a score in one cell, with the parameters of its head."""
     Q, K = q[None, None], k[None, None]
-    shape = place.steps["scores"].shape
-    given = {name: place.steps[STEPS[name]].head(place.head) for name in _recorded(formula, place)}
+    shape = position.steps["scores"].shape
+    given = {name: position.steps[STEPS[name]].head(position.head) for name in _recorded(formula, position)}
     given = {name: array[0] if name in NUMBERS else array for name, array in given.items()}
     own = complete(formula, {name: np.asarray(array)[None] for name, array in given.items()}, Q[None], K[None])
-    part = Part(place.query, place.key, shape[1], shape[2], (place.head,), shape[0])
+    part = Part(position.query, position.key, shape[1], shape[2], (position.head,), shape[0])
     return Numbers(of_score(formula, Q, K, own, part))
 
 
-def _recorded(formula: Formula, place: CellPosition) -> list[str]:
-    return [name for name in formula.parameters if STEPS[name] in place.steps]
+def _recorded(formula: Formula, position: CellPosition) -> list[str]:
+    return [name for name in formula.parameters if STEPS[name] in position.steps]
 
 
-def weight(derivation: Derivation, place: CellPosition, formula: Formula, line: NormalisedSlice) -> None:
+def weight(derivation: Derivation, position: CellPosition, formula: Formula, line: NormalisedSlice) -> None:
     """Write the lines of a typed normaliser, from the scores of the whole row to the weight of one key."""
-    numbers = weight_numbers(place, line)
+    numbers = weight_numbers(position, line)
     *before, last = cell(
-        formula, numbers, derivation.fmt.factor, (str(ordinal(place.query)), str(ordinal(place.key))), line.at
+        formula, numbers, derivation.fmt.factor, (str(ordinal(position.query)), str(ordinal(position.key))), line.at
     )
     for each in before:
         _write(derivation, formula, numbers, each, line)
     _last(derivation, formula, numbers, last, f"a_{{{derivation.ij}}}", "weight", line.recorded)
 
 
-def weight_numbers(place: CellPosition, line: NormalisedSlice) -> Numbers:
+def weight_numbers(position: CellPosition, line: NormalisedSlice) -> Numbers:
     """Return the numbers of a normaliser in the row of a cell."""
-    shape = place.steps["scores"].shape
-    n, m = (shape[1], shape[2]) if place.over_keys else (shape[2], shape[1])
-    first = place.query if place.over_keys else place.key
-    part = Part(first, 0, n, m, (place.head,), shape[0])
+    shape = position.steps["scores"].shape
+    n, m = (shape[1], shape[2]) if position.over_keys else (shape[2], shape[1])
+    first = position.query if position.over_keys else position.key
+    part = Part(first, 0, n, m, (position.head,), shape[0])
     return Numbers(of_normaliser((line.x / line.T)[None, None], part))
 
 

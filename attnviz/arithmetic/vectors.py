@@ -38,42 +38,42 @@ class Kind:
     width: int
 
 
-def query(derivation: Derivation, place: CellPosition) -> Array:
+def query(derivation: Derivation, position: CellPosition) -> Array:
     """q_i."""
-    return _vector(derivation, place, Kind("query", "queries", "q", place.head, place.query, place.d_k))
+    return _vector(derivation, position, Kind("query", "queries", "q", position.head, position.query, position.d_k))
 
 
-def key(derivation: Derivation, place: CellPosition) -> Array:
+def key(derivation: Derivation, position: CellPosition) -> Array:
     """k_j."""
-    return _vector(derivation, place, Kind("key", "keys", "k", place.kv_head, place.key, place.d_k))
+    return _vector(derivation, position, Kind("key", "keys", "k", position.kv_head, position.key, position.d_k))
 
 
-def value(derivation: Derivation, place: CellPosition) -> Array:
+def value(derivation: Derivation, position: CellPosition) -> Array:
     """v_j."""
-    return _vector(derivation, place, Kind("value", "values", "v", place.kv_head, place.key, place.d_v))
+    return _vector(derivation, position, Kind("value", "values", "v", position.kv_head, position.key, position.d_v))
 
 
-def _vector(derivation: Derivation, place: CellPosition, kind: Kind) -> Array:
-    """x W + b, and the turn where RoPE is on; or what was given."""
-    if kind.step in first_steps(place.steps):
-        return _given(derivation, place, kind)
-    if f"projected_{kind.step}" not in place.steps:
-        return _projected(derivation, place, kind, kind.letter, kind.step)
+def _vector(derivation: Derivation, position: CellPosition, kind: Kind) -> Array:
+    """Add the lines of x W + b, with RMS normalisation and RoPE where they are on, or of what was given."""
+    if kind.step in first_steps(position.steps):
+        return _given(derivation, position, kind)
+    if f"projected_{kind.step}" not in position.steps:
+        return _projected(derivation, position, kind, kind.letter, kind.step)
     before, symbol = f"projected_{kind.step}", rf"\tilde {kind.letter}"
-    y = _projected(derivation, place, kind, symbol, before)
-    if f"normed_{kind.step}" in place.steps:
+    y = _projected(derivation, position, kind, symbol, before)
+    if f"normed_{kind.step}" in position.steps:
         before, symbol = f"normed_{kind.step}", rf"\hat {kind.letter}"
-        y = _normed(derivation, place, kind, y)
-    return _rotated(derivation, place, kind, y, before, symbol)
+        y = _normed(derivation, position, kind, y)
+    return _rotated(derivation, position, kind, y, before, symbol)
 
 
-def _given(derivation: Derivation, place: CellPosition, kind: Kind) -> Array:
-    """Return a vector that was brought along."""
+def _given(derivation: Derivation, position: CellPosition, kind: Kind) -> Array:
+    """Add the line of a vector that was given, and return the vector."""
     return derivation.add_line(
         kind.name,
         Equation(f"{kind.letter}_{{{ordinal(kind.row)}}}"),
         Result(
-            place.steps[kind.step].array[kind.head, kind.row, : kind.width],
+            position.steps[kind.step].array[kind.head, kind.row, : kind.width],
             step=kind.step,
             beside=derivation.sizes[kind.step],
         ),
@@ -82,39 +82,39 @@ def _given(derivation: Derivation, place: CellPosition, kind: Kind) -> Array:
     )
 
 
-def _projected(derivation: Derivation, place: CellPosition, kind: Kind, symbol: str, step: str) -> Array:
+def _projected(derivation: Derivation, position: CellPosition, kind: Kind, symbol: str, step: str) -> Array:
     matrix, bias = f"w_{kind.letter}", f"b_{kind.letter}"
-    b = place.steps[bias].array[kind.head, : kind.width] if bias in place.steps else None
+    b = position.steps[bias].array[kind.head, : kind.width] if bias in position.steps else None
     upper, at, number = kind.letter.upper(), ordinal(kind.row), ordinal(kind.head)
     formula = f"x_{{{at}}} W_{upper}^{{({number})}}" + ("" if b is None else f" + b_{upper}^{{({number})}}")
     return derivation.add_matvec(
         kind.name,
         (f"{symbol}_{{{at}}}", f"{symbol}_{{{at},", formula),
         MatVec(
-            (place.read if kind.name == "query" else place.looked_at)[kind.row],
-            place.steps[matrix].array[kind.head, :, : kind.width],
+            (position.read if kind.name == "query" else position.looked_at)[kind.row],
+            position.steps[matrix].array[kind.head, :, : kind.width],
             b,
             beside=derivation.sizes[step],
         ),
-        recorded=place.steps[step].array[kind.head, kind.row, : kind.width],
+        recorded=position.steps[step].array[kind.head, kind.row, : kind.width],
         step=step,
         bars=dimension,
-        source=_sources(place, ((matrix, f"W_{upper}", kind.head), (bias, f"b_{upper}", kind.head))),
+        source=_sources(position, ((matrix, f"W_{upper}", kind.head), (bias, f"b_{upper}", kind.head))),
         plus="" if b is None else translate(" plus {bias}", bias=f"b_{upper}"),
-        owner=_owner(place, kind),
+        owner=_owner(position, kind),
     )
 
 
-def _owner(place: CellPosition, kind: Kind) -> str:
-    size = place.config.group_size
+def _owner(position: CellPosition, kind: Kind) -> str:
+    size = position.config.group_size
     which = "one" if kind.name == "query" or size == 1 else "shared"
     return HEADS[which].format(head=ordinal(kind.head), first=ordinal(kind.head * size), last=ordinal(kind.head) * size)
 
 
-def _normed(derivation: Derivation, place: CellPosition, kind: Kind, y: Array) -> Array:
-    """Return a query or key over the root of its mean square, times the gain: a few models do so before the turn."""
-    step, letter, known = f"normed_{kind.step}", kind.letter, anatomy_of(place.config)
-    g = place.steps[f"g_{letter}"].array
+def _normed(derivation: Derivation, position: CellPosition, kind: Kind, y: Array) -> Array:
+    """Add the line of RMS normalisation with its gain, which a few models apply before RoPE; return the vector."""
+    step, letter, known = f"normed_{kind.step}", kind.letter, anatomy_of(position.config)
+    g = position.steps[f"g_{letter}"].array
     rms = np.sqrt((y**2).mean() + known.eps)
     made, fmt = y / rms * g, derivation.fmt
     mean = rf"\sqrt{{\tfrac{{1}}{{{len(y)}}} \textstyle\sum_d \tilde {letter}_d^2 + \epsilon}}"
@@ -133,34 +133,37 @@ def _normed(derivation: Derivation, place: CellPosition, kind: Kind, y: Array) -
         Result(
             made,
             {"x": y, "g": g},
-            recorded=place.steps[step].array[kind.head, kind.row, : kind.width],
+            recorded=position.steps[step].array[kind.head, kind.row, : kind.width],
             step=step,
             size=np.abs(made).max(),
             beside=derivation.sizes[step],
         ),
         bars=dimension,
-        source=_sources(place, ((f"g_{letter}", "g", 0),)),
+        source=_sources(position, ((f"g_{letter}", "g", 0),)),
     )
 
 
-def _turn(place: CellPosition, kind: Kind, width: int) -> tuple[Array, Array, Array]:
+def _turn(position: CellPosition, kind: Kind, width: int) -> tuple[Array, Array, Array]:
     """Return the pairs of entries that are rotated together, firsts and seconds, and the angle of each pair.
 
     The page's own settings pair neighbours; trained models pair an entry with the one half the width further on.
     """
-    frequencies = anatomy_of(place.config).frequencies
+    frequencies = anatomy_of(position.config).frequencies
     if frequencies is not None:
         first = np.arange(len(frequencies))
         return first, first + len(frequencies), kind.row * frequencies
     first = np.arange(0, width // 2 * 2, 2)
-    return first, first + 1, kind.row * place.config.rope_base ** (-first / width)
+    return first, first + 1, kind.row * position.config.rope_base ** (-first / width)
 
 
-def _rotated(derivation: Derivation, place: CellPosition, kind: Kind, y: Array, before: str, symbol: str) -> Array:
-    """Return each pair of entries rotated by the position times an angle of its own; what has no partner stays."""
-    first, second, angles = _turn(place, kind, len(y))
+def _rotated(derivation: Derivation, position: CellPosition, kind: Kind, y: Array, before: str, symbol: str) -> Array:
+    """Add the line of RoPE, which rotates each pair of entries by the position times the angle of the pair.
+
+    An entry without a partner stays as it is. Return the vector.
+    """
+    first, second, angles = _turn(position, kind, len(y))
     sin, cos = np.sin(angles), np.cos(angles)
-    made, y_seen = y.copy(), derivation.seen(y, derivation.sizes[before])
+    made, y_seen = y.copy(), derivation.as_printed(y, derivation.sizes[before])
     made[first] = y[first] * cos - y[second] * sin
     made[second] = y[first] * sin + y[second] * cos
     places = {int(d): (pair, at) for at, ends in enumerate((first, second)) for pair, d in enumerate(ends)}
@@ -171,7 +174,7 @@ def _rotated(derivation: Derivation, place: CellPosition, kind: Kind, y: Array, 
         elif d in places:
             pair, at = places[d]
             entry = f"{kind.letter}_{{{ordinal(kind.row)},{ordinal(d)}}}"
-            rotated = derivation.fmt.number(derivation.seen(made[d], derivation.sizes[kind.step]))
+            rotated = derivation.fmt.number(derivation.as_printed(made[d], derivation.sizes[kind.step]))
             ends = y_seen[first[pair]], y_seen[second[pair]]
             above += chain(entry, [f"{_entry(derivation, ends, angles[pair], at)} = {rotated}"])
     return derivation.add_line(
@@ -184,7 +187,7 @@ def _rotated(derivation: Derivation, place: CellPosition, kind: Kind, y: Array, 
         Result(
             made,
             {"x": y, "angles": angles},
-            recorded=place.steps[kind.step].array[kind.head, kind.row, : kind.width],
+            recorded=position.steps[kind.step].array[kind.head, kind.row, : kind.width],
             step=kind.step,
             size=np.abs(y).max(),
             beside=derivation.sizes[kind.step],
@@ -202,11 +205,11 @@ def _entry(derivation: Derivation, ends: tuple[float, float], angle: float, at: 
     return rf"{fmt.number(ends[0])} \cdot {left}({by}) {sign} {fmt.factor(ends[1])} \cdot {right}({by})"
 
 
-def _sources(place: CellPosition, parts: Sequence[tuple[str, str, int]]) -> str:
+def _sources(position: CellPosition, parts: Sequence[tuple[str, str, int]]) -> str:
     """Return where in the model's files the parameters of a line lie, a sentence; empty for what was made here.
 
     parts  of each parameter its name in the trace, its symbol and the head
     """
-    known = anatomy_of(place.config)
-    found = [(known.slice_of(place.layer, name), symbol, head) for name, symbol, head in parts]
+    known = anatomy_of(position.config)
+    found = [(known.slice_of(position.layer, name), symbol, head) for name, symbol, head in parts]
     return " ".join(tensor_slices.columns(at, symbol, head) for at, symbol, head in found if at is not None)

@@ -53,7 +53,7 @@ class WrittenLines:
         """Add the largest score of the line."""
         line, beside = self._line, self._to.sizes["masked"]
         name = f"({line.name})" if " + " in line.name else line.name
-        above = chain(line.name, [self.fmt.vector(self._to.seen(line.x, beside), line.at)])
+        above = chain(line.name, [self.fmt.vector(self._to.as_printed(line.x, beside), line.at)])
         return self._to.add_line(
             "largest",
             Equation("m", [rf"\max_l {name}"], above=above),
@@ -68,8 +68,8 @@ class WrittenLines:
         """
         line, fmt, beside = self._line, self.fmt, self._to.sizes["masked"]
         m, divisor = self.largest(), line.T * over
-        m_seen = self._to.seen(m, beside)
-        entries = [fmt.difference(x, m_seen) for x in self._to.seen(line.x, beside)]
+        m_seen = self._to.as_printed(m, beside)
+        entries = [fmt.difference(x, m_seen) for x in self._to.as_printed(line.x, beside)]
         if divisor != 1.0:
             entries = [f"({entry}) / {fmt.number(divisor)}" for entry in entries]
         u = self._to.add_line(
@@ -84,7 +84,7 @@ class WrittenLines:
 
     def support(self, falling: Array, inside: Array) -> tuple[Array, Array]:
         """Add how many scores get a weight, and what those add up to; return both."""
-        seen = self._to.seen(falling, largest(falling))
+        seen = self._to.as_printed(falling, largest(falling))
         above = chain(r"u_{(1)}, u_{(2)}, \dots", [self.fmt.vector(seen)])
         k = self._to.add_line(
             "support",

@@ -1,4 +1,4 @@
-"""Results of known mistakes, one wrong step each: computed, so that a wrong answer is told from which."""
+"""The results that known mistakes lead to, one wrong step each, by which a wrong answer is traced to its mistake."""
 
 from __future__ import annotations
 
@@ -11,45 +11,45 @@ from attnviz.classroom.resolved_question import Mistake, QuestionContext
 from attnviz.engine.records.trace import Step
 
 
-def of_number(runs: QuestionContext, step: Step, place: tuple[int, ...]) -> tuple[Mistake, ...]:
+def of_number(runs: QuestionContext, step: Step, index: tuple[int, ...]) -> tuple[Mistake, ...]:
     """Return the known mistakes for one number of a step, each with the number that it leads to."""
     if step.name == "weights":
-        found = _weight(runs, place)
-    elif step.axes[-2:] == ("query", "key") and len(place) == 3:
-        found = _score(runs, step, place)
+        found = _weight(runs, index)
+    elif step.axes[-2:] == ("query", "key") and len(index) == 3:
+        found = _score(runs, step, index)
     elif step.name == "heads":
-        found = _output(runs, place)
+        found = _output(runs, index)
     else:
         found = iter(())
-    return _distinct(found, float(step.array[place]))
+    return _wrong_only(found, float(step.array[index]))
 
 
 def of_sum(numbers: Array, across: Array, value: float) -> tuple[Mistake, ...]:
-    """Return the known mistakes for the sum of a row or a column; `across` is the line that crosses it."""
-    return _distinct(iter([Mistake("crossed", float(across.sum())), Mistake("mean", float(numbers.mean()))]), value)
+    """Return the known mistakes for the sum of a row or a column; `across` is the column or row that crosses it."""
+    return _wrong_only(iter([Mistake("crossed", float(across.sum())), Mistake("mean", float(numbers.mean()))]), value)
 
 
 def of_size(step: Step) -> tuple[Mistake, ...]:
-    """Return the known mistakes for the number of numbers in a step."""
+    """Return the known mistakes for the number of entries of a step."""
     n = step.array.size
     found = [Mistake("one_head", n / len(step.array)), Mistake("sides", float(sum(step.shape[-2:])))]
-    return _distinct(iter(found if step.array.ndim == 3 else found[1:]), float(n))
+    return _wrong_only(iter(found if step.array.ndim == 3 else found[1:]), float(n))
 
 
 def of_spread(value: float, divisor: float, width: int | None = None) -> tuple[Mistake, ...]:
     """Return the known mistakes for a standard deviation of divided scores.
 
-    width  of the heads of a trial: what is predicted there is the root of it, not what the trial's numbers come to
+    width  of the heads of an experiment; there learners predict from sqrt(width), not from the measured deviation
     """
     found = [Mistake("variance", value**2), Mistake("twice", value / divisor)]
     expected = [] if width is None else [width**0.5 / divisor]
     for each in (value, *expected):
         found += [Mistake("scale", each * divisor), Mistake("by_root", each * divisor**0.5)]
-    return _distinct(iter(found), value)
+    return _wrong_only(iter(found), value)
 
 
-def _distinct(found: Iterator[Mistake], right: float) -> tuple[Mistake, ...]:
-    """Return the mistakes whose numbers are not the right one."""
+def _wrong_only(found: Iterator[Mistake], right: float) -> tuple[Mistake, ...]:
+    """Return the mistakes that lead to a wrong number: a few give the right one by chance."""
     return tuple(each for each in found if np.isfinite(each.value) and abs(each.value - right) > 1e-6)
 
 
@@ -59,8 +59,8 @@ def _softmax(x: Array) -> Array:
         return raised / raised.sum()
 
 
-def _weight(runs: QuestionContext, place: tuple[int, ...]) -> Iterator[Mistake]:
-    head, query, key = place
+def _weight(runs: QuestionContext, index: tuple[int, ...]) -> Iterator[Mistake]:
+    head, query, key = index
     S, masked = runs.step("scores").array[head], runs.step("masked").array[head]
     A = runs.step("weights").array[head]
     forbidden = np.isneginf(masked)
@@ -75,8 +75,8 @@ def _weight(runs: QuestionContext, place: tuple[int, ...]) -> Iterator[Mistake]:
         yield Mistake("transposed", float(A[key, query]))
 
 
-def _score(runs: QuestionContext, step: Step, place: tuple[int, ...]) -> Iterator[Mistake]:
-    head, query, key = place
+def _score(runs: QuestionContext, step: Step, index: tuple[int, ...]) -> Iterator[Mistake]:
+    head, query, key = index
     S, scaled = runs.step("scores").array[head], runs.step("scaled").array[head]
     if step.name == "scores":
         yield Mistake("scaled_already", float(scaled[query, key]))
@@ -86,11 +86,11 @@ def _score(runs: QuestionContext, step: Step, place: tuple[int, ...]) -> Iterato
     array = step.head(head)
     if query < array.shape[1] and key < array.shape[0]:
         yield Mistake("transposed", float(array[key, query]))
-    yield Mistake("sign", -float(step.array[place]))
+    yield Mistake("sign", -float(step.array[index]))
 
 
-def _output(runs: QuestionContext, place: tuple[int, ...]) -> Iterator[Mistake]:
-    head, query, column = place
+def _output(runs: QuestionContext, index: tuple[int, ...]) -> Iterator[Mistake]:
+    head, query, column = index
     values = runs.step("values").array[head // runs.trace.config.group_size][:, column]
     A = runs.step("weights").array[head]
     yield Mistake("unweighted", float(values.mean()))

@@ -1,4 +1,4 @@
-"""Answers in a person's own words: as numbers that a code can hold; no program judges them."""
+"""Answers in free text, packed into whole numbers for an answer code; a teacher marks them, no program does."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.settings.plain_text import clean
 
-LONGEST = 240
-"""Characters of an answer."""
+MAX_ANSWER_CHARACTERS = 240
 
-MOST_BYTES = 600
-"""Bytes of an answer in UTF-8; more are cut off at a character, so that a code can still be pasted."""
+MAX_ANSWER_BYTES = 600
+"""Length of an answer in UTF-8; the rest is cut off between two characters, so that a code is short enough to paste."""
 
 PROMPTS = Words(
     {
@@ -21,24 +20,24 @@ PROMPTS = Words(
         "instructions": "Answer the question in the instructions, in your own words.",
     }
 )
-"""What can be asked for, by the names that stand in links."""
+"""The prompts for free text, by their names in links."""
 
 FAULT = Words({"text": "answer {n} of the code is no text"})
 
 
 def encode_text(text: str) -> int:
-    """Return a text as a whole number above 0; 0 for one with nothing in it.
+    """Return a text as a positive whole number, and an empty one as 0.
 
     >>> decode_text(encode_text("weil −∞ zu 0 wird")), encode_text("  ")
     ('weil −∞ zu 0 wird', 0)
     """
-    held = " ".join(clean(text).split())[:LONGEST].encode("utf-8", "replace")[:MOST_BYTES]
+    held = " ".join(clean(text).split())[:MAX_ANSWER_CHARACTERS].encode("utf-8", "replace")[:MAX_ANSWER_BYTES]
     whole = held.decode("utf-8", "ignore").encode()
     return int.from_bytes(b"\1" + whole, "big") if whole else 0
 
 
 def decode_text(number: int) -> str:
-    """Return the text that `encode_text` made a number of; raises ConfigError for a number that stands for none."""
+    """Return the text that `encode_text` packed into the number; raise ConfigError if the number encodes none."""
     if number == 0:
         return ""
     held = number.to_bytes((number.bit_length() + 7) // 8, "big")
@@ -46,6 +45,6 @@ def decode_text(number: int) -> str:
         text = held[1:].decode("utf-8")
     except UnicodeDecodeError:
         text = ""
-    if held[:1] != b"\1" or not text or len(text) > LONGEST:
+    if held[:1] != b"\1" or not text or len(text) > MAX_ANSWER_CHARACTERS:
         raise ConfigError(FAULT["text"])
     return clean(text)

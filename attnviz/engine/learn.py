@@ -1,4 +1,4 @@
-"""`learn`: the parameters of a setting from their random start to what was learned; and the tasks to learn."""
+"""Learning the parameters of a setting from a random start, and the tasks that can be learned."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Task:
         return self.game.note
 
     def config(self, **changes: Any) -> Config:
-        """Return the setting in which the task is learned well, with changes.
+        """Return a setting that learns the task well, with `changes` applied.
 
         >>> TASKS["backwards"].config(position="none").position
         'none'
@@ -43,11 +43,11 @@ TASKS = {name: Task(game) for name, game in GAMES.items()}
 
 
 def learn(config: Config) -> Film:
-    """Learn the task of a setting for its `learn_steps`, and return a frame of every few steps.
+    """Train a setting on its task for `learn_steps` steps; return the film, with a frame of the parameters every few.
 
-    What is learned are the parameters that the setting has: W_Q, W_K, W_V, W_O, the score's own, and biases where they
-    are on. They are learned by Adam so that what the last layer writes (its step "output") becomes the vector of the
-    right word; embeddings and positions stay as they are. Every bit of every frame is the same on every machine, and
+    All parameters are trained that the setting has: W_Q, W_K, W_V, W_O, those of the score, and biases where they are
+    on. Adam moves the output of the last layer (its step "output") towards the vector of the right word; embeddings and
+    positions stay fixed. Every bit of every frame is the same on every machine, and
     `run(config)` has the frame of step `learn_steps`. The sentence of the setting makes no difference.
 
     Raises ConfigError for a setting that cannot be learned.

@@ -1,7 +1,7 @@
 """The worked solution of one cell or one row as a LaTeX document, with the run's own numbers.
 
 It needs no package beyond a plain TeX installation and goes through pdflatex; lualatex and xelatex also set the
-tokens that pdflatex has no letters for, which else stand as their code points.
+tokens that pdflatex has no letters for; pdflatex prints the code points of those instead.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ TEXTS = Words(
     }
 )
 
-LONGEST = 60
-"""Characters of a token, as a reader counts them, that stand in a title."""
+MAX_TOKEN_CHARACTERS = 60
+"""Characters of a token, as a reader counts them, that are printed in a title."""
 
 SYMBOL = re.compile(r"\b([A-Za-z]_[A-Za-z0-9])\b")
 
@@ -97,13 +97,13 @@ _ESCAPED = {
 }
 _ESCAPED |= {character: rf"\{character}" for character in "#$%&_{}"}
 _ESCAPED |= {character: f"{character}{{}}" for character in "-,?!"}
-"""Of the last ones, two in a row would become one letter."""
+"""The empty group after the last four keeps TeX from joining two of them into a ligature."""
 
 _SET_BY_PDFLATEX = {*map(chr, range(0x20, 0x7F)), *map(chr, range(0xC0, 0x180)), *"¡¿£§©®°±¶–—•€"} - {*"ĲĳĿŀŉŦŧĦħĸſƀ×÷"}
 
 
 def cell(trace: Trace, layer: int, head: int, query: int, key: int, digits: int = 4) -> str:
-    """Return the whole arithmetic of one cell as a LaTeX document; all places count from 0, `digits` are 2 to 17.
+    """Return the whole arithmetic of one cell as a LaTeX document; indices count from 0, `digits` are 2 to 17.
 
     Raises ValueError if the trace has no such cell, or for digits outside the range.
     """
@@ -116,7 +116,7 @@ def cell(trace: Trace, layer: int, head: int, query: int, key: int, digits: int 
 
 
 def row(trace: Trace, layer: int, head: int, query: int, digits: int = 4) -> str:
-    """Return the arithmetic of all cells of one query as a LaTeX document: what they share stands once.
+    """Return the arithmetic of all cells of one query as a LaTeX document, with what they share printed once.
 
     Raises ValueError if the trace has no such row, or for digits outside the range.
     """
@@ -141,14 +141,14 @@ def _letter(character: str) -> str:
     return rf"\letters{{{character}}}{{U+{ord(character):04X}}}"
 
 
-def _ours(sentence: str) -> str:
-    """Return a sentence of ours, in which W_Q and its like are symbols."""
+def _with_symbols(sentence: str) -> str:
+    """Return a sentence of the package as LaTeX, with symbols such as W_Q in math mode."""
     return "".join(f"${part}$" if at % 2 else escaped(part) for at, part in enumerate(SYMBOL.split(sentence)))
 
 
 def _token(token: str) -> str:
     clusters = graphemes(visible_token(token))
-    short = "".join(clusters if len(clusters) <= LONGEST else (*clusters[: LONGEST - 1], "…"))
+    short = "".join(clusters if len(clusters) <= MAX_TOKEN_CHARACTERS else (*clusters[: MAX_TOKEN_CHARACTERS - 1], "…"))
     return escaped(translate(QUOTED, token=short))
 
 
@@ -193,7 +193,7 @@ def _lines(lines: Sequence[ArithmeticLine]) -> Iterator[str]:
     """Yield the lines that change something, each with its title and sentence."""
     for line in lines:
         if line.active or line.edited:
-            yield rf"\textbf{{{_ours(line.title)}.}} {_ours(line.sentence)}"
+            yield rf"\textbf{{{_with_symbols(line.title)}.}} {_with_symbols(line.sentence)}"
             yield f"\\[\n{line.latex}\n\\]"
 
 
@@ -205,8 +205,8 @@ def _document(trace: Trace, layer: int, title: str, body: Sequence[str]) -> str:
     if "queries" in steps:
         head.append(rf"{TEXTS['score']}: {escaped(SCORES[config.score].label)}, ${score_of(config).formula}$.")
     if "masked" in steps:
-        row = normaliser_of(config)
-        head.append(rf"{TEXTS['normaliser']}: {escaped(row.label)}, ${row.formula}$.")
+        normaliser = normaliser_of(config)
+        head.append(rf"{TEXTS['normaliser']}: {escaped(normaliser.label)}, ${normaliser.formula}$.")
     text = "\n\n".join([*head, *body])
     notes = [f"% {NOTES['link']} {link(config)}"]
     if r"\letters" in text:

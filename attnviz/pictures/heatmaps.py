@@ -1,7 +1,7 @@
 """Attention as one Plotly figure for a notebook: heads side by side, words on the axes, a slider over the layers.
 
-On the page the browser writes the words; here Plotly does, so they stand as text of the ticks at whole numbers, never
-as categories, which would merge equal words and take numbers for places.
+Words are the text of ticks at whole numbers, never categories of an axis: those would merge equal words, and read a
+token such as "3" as a coordinate.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ FAULTS = Words(
 
 
 def heatmaps(trace: Trace, layer: int | None = None) -> go.Figure:
-    """Scores, weights and outputs of every head of a run, or those of them that there are, as a figure.
+    """Return a figure of the scores, weights and outputs of every head of a run, as far as it has them.
 
-    layer  which one, counted from 0; None is all of them, with a slider
+    layer  counted from 0, or from the end if negative; None is all layers, with a slider
 
-    Raises  IndexError if there is no such layer; ModuleNotFoundError without Plotly.
+    Raises IndexError if there is no such layer, and ModuleNotFoundError without Plotly.
     """
     go = _plotly()
     n = len(trace.layers)
@@ -78,9 +78,9 @@ def _plotly() -> ModuleType:
 
 
 def labels(tokens: Sequence[str]) -> list[str]:
-    """Tokens as text for the ticks of Plotly: with their places, short, visible, and free of HTML and formulas.
+    """Return tokens as labels of ticks: numbered from 1, shortened, visible, and without HTML or formulas for Plotly.
 
-    A place before the token also keeps apart words that Plotly's own objects know, such as constructor.
+    The number also protects words that JavaScript objects know, such as constructor.
 
     >>> labels(["<b>", "$x$", ""])
     ['1 &lt;b&gt;', '2 &#36;x&#36;', '3 (empty)']
@@ -95,7 +95,7 @@ def _escaped(token: str) -> str:
 
 
 def _places(shown: Sequence[Stage]) -> list[tuple[int, int]]:
-    """Return the place of each map, (row, column): a column a stage, or one stage wrapped into rows."""
+    """Return (row, column) of each map in the grid: a column for each stage, or a single stage wrapped into rows."""
     heads = len(shown[0].array)
     if len(shown) > 1:
         return [(head, column) for column in range(len(shown)) for head in range(heads)]

@@ -1,8 +1,8 @@
-"""Settings records <-> the address of the page, and the same as a file.
+"""Encode settings records in the address of the page or in a file, and decode them.
 
-An address holds stable names and never labels, only what differs from the default, and the version of its meaning.
-Reading one never raises: what can be used is used, and every change made to it is said in one plain sentence, which no
-library of forms or settings does.
+An address holds stable names, never labels, only the values that differ from the default, and the version of the
+encoding. Decoding never raises: it uses what it can, and reports every correction in a sentence, which no library for
+forms or settings does.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from attnviz.settings.plain_text import clean
 from attnviz.settings.tuple_kinds import SerialisedTuple
 
 LONGEST_LINK = 6_000
-"""Characters of a percent-encoded address that every proxy, chat and e-mail in use lets through."""
+"""The length, percent-encoded, up to which proxies, chats and e-mail programs pass an address on unharmed."""
 
 MIGRATIONS: tuple[Callable[[dict[str, str]], dict[str, str]], ...] = ()
-"""The i-th turns an address of version i + 1 into one of version i + 2. Changing a default adds one."""
+"""The i-th migrates an address from version i + 1 to i + 2; whoever changes a default adds a migration."""
 
 VERSION = "v"
 WITHOUT = "without"
@@ -69,9 +69,7 @@ def encode(*records: object, every: bool = False) -> dict[str, str]:
 
 
 def labels(*classes: type[Any]) -> dict[str, str]:
-    """Return the label of each parameter that is ours: those of the fields, and those of a second
-    setting.
-    """
+    """Return the label of every parameter of an address, with those of a second setting."""
     found: dict[str, str] = {}
     for item in (item for cls in classes for item in settings(cls)):
         kind = item.metadata["kind"]
@@ -83,7 +81,7 @@ def labels(*classes: type[Any]) -> dict[str, str]:
 
 
 def difference(one: object, other: object, also: Collection[str] = ()) -> tuple[tuple[str, str], ...]:
-    """Return the fields in which two records of a class differ, and those named in `also`, as the other has them."""
+    """Return the fields in which two records of a class differ, and those in `also`, with the values of the second."""
     here, there = encode(one, every=True), encode(other, every=True)
     return tuple(
         (name, there[name]) for name in here if name != VERSION and (here[name] != there[name] or name in also)
@@ -91,7 +89,7 @@ def difference(one: object, other: object, also: Collection[str] = ()) -> tuple[
 
 
 def apply_changes(record: Any, changes: Iterable[tuple[str, str]]) -> tuple[Any, list[str]]:
-    """Return the record with some fields changed to what the texts mean, and what had to be changed to read them."""
+    """Return the record with some fields set from texts, and a sentence for each correction."""
     (other,), problems = decode(encode(record, every=True) | dict(changes), type(record))
     return other, problems
 
@@ -115,7 +113,7 @@ def _default(item: Field[Any]) -> str:
 
 
 def decode(query: Mapping[str, Any], *classes: type[Any]) -> tuple[tuple[Any, ...], list[str]]:
-    """Return the records that an address means, one of each class, and what had to be changed to read it.
+    """Return the records that an address encodes, one of each class, and a sentence for each correction.
 
     Never raises, whatever the mapping holds.
     """
@@ -131,7 +129,7 @@ def decode(query: Mapping[str, Any], *classes: type[Any]) -> tuple[tuple[Any, ..
 
 
 def _single(query: Mapping[str, Any], names: Mapping[str, str], problems: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield one text for each name, whatever was given."""
+    """Yield each parameter with a single text; report those that were given several times, or not as text."""
     for name, value in query.items():
         label = names.get(name) or translate("The parameter {name}", name=name)
         if isinstance(value, (list, tuple)) and value:
@@ -156,7 +154,7 @@ def _unknown(names: list[str]) -> list[str]:
 
 
 def _migrated(query: dict[str, str], problems: list[str]) -> dict[str, str]:
-    """Return the address as today's version would have written it."""
+    """Return the address migrated to the present version."""
     newest = 1 + len(MIGRATIONS)
     text = query.pop(VERSION, str(newest))
     version = int(text) if len(text) < 9 and text.isascii() and text.isdecimal() else 0
@@ -187,7 +185,7 @@ def _record(cls: type[Any], given: Mapping[str, str], problems: list[str]) -> An
 
 
 def _changes(kind: Changes, given: Mapping[str, str], problems: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield what is otherwise in a second setting; what means nothing there stays as in the first."""
+    """Yield the fields that differ in a second setting; one that cannot be read there stays as in the first."""
     for item in settings(kind.of):
         text = given.get(kind.prefix + item.name)
         if text is None:
@@ -205,9 +203,9 @@ def _changes(kind: Changes, given: Mapping[str, str], problems: list[str]) -> It
 
 
 def _without_one(cls: type[Any], items: Items, values: Mapping[str, Any], why: str, problems: list[str]) -> Any:
-    """Return the record with one value at its default, so that the rest go together.
+    """Return the record with one value reset to its default so that the others are valid together.
 
-    All defaults if no single one does.
+    If no single reset is enough, all are reset.
     """
     for name in sorted(items, key=lambda name: not why.startswith(name)):
         try:
@@ -221,7 +219,7 @@ def _without_one(cls: type[Any], items: Items, values: Mapping[str, Any], why: s
 
 
 def _value(item: Field[Any], text: str, problems: list[str]) -> Any:
-    """Return the value that `text` means; the default if it means none."""
+    """Return the value that `text` encodes, or the default if it is invalid."""
     try:
         value, problem = _read(item, text)
     except ValueError:
@@ -234,7 +232,7 @@ def _value(item: Field[Any], text: str, problems: list[str]) -> Any:
 
 
 def _read(item: Field[Any], text: str) -> tuple[Any, str | None]:
-    """Parse a text, and return the value with the change that it needed; raises ValueError if it means nothing."""
+    """Parse a text; return the value, and the correction that it needed, if any. Raises ValueError if it is invalid."""
     kind = item.metadata["kind"]
     if not isinstance(kind, (Text, SerialisedTuple)) and len(text) > _LONGEST_VALUE:
         raise ValueError(text)
@@ -248,9 +246,9 @@ def fits_in_link(query: Mapping[str, str]) -> bool:
 
 
 def shorten_to_fit(query: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the address without its longest values, until it fits, and their names.
+    """Return the address with its longest values dropped until it fits, and the names of those.
 
-    They are named in the address too.
+    The address itself lists them in the parameter `without`.
     """
     short = dict(query)
     left_out: tuple[str, ...] = ()
@@ -263,7 +261,7 @@ def shorten_to_fit(query: Mapping[str, str]) -> tuple[dict[str, str], tuple[str,
 
 
 def restore_dropped(query: Mapping[str, Any], held: Mapping[str, str]) -> dict[str, Any]:
-    """Return the address with what was too long for it put back from `held`, an address of any length."""
+    """Return the address with its dropped values restored from `held`, an address of any length."""
     without = query.get(WITHOUT, "")
     names = str(without[-1] if isinstance(without, list) and without else without).split(".")
     return {**query, **{name: held[name] for name in names if name in held and name not in query}}
@@ -278,7 +276,7 @@ def link(*records: object) -> str:
 
 
 def open_link(text: str, *classes: type[Any]) -> tuple[tuple[Any, ...], list[str]]:
-    """Return the records that a whole link, or what follows its question mark, means; and what had to be changed."""
+    """Return the records that a link, or its query string, encodes, and a sentence for each correction."""
     query = parse_qs(text.partition("?")[2] or text, keep_blank_values=True)
     return decode(query, *classes)
 
@@ -289,7 +287,7 @@ def to_file(*records: object) -> str:
 
 
 def from_file(text: str, *classes: type[Any]) -> tuple[tuple[Any, ...], list[str]]:
-    """Return the records that a file of `to_file` holds, and what had to be changed to read it; never raises."""
+    """Return the records that a file of `to_file` holds, and a sentence for each correction; never raises."""
     try:  # numbers stay text, as in an address: no digit is lost and none is too many
         query = json.loads(text.lstrip("\ufeff"), parse_int=str, parse_float=str, parse_constant=str)
     except (ValueError, RecursionError):

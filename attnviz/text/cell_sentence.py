@@ -45,14 +45,14 @@ def cell_sentence(trace: Trace, layer: int, head: int, query: int, key: int) -> 
 
     Where it may not attend, return why.
     """
-    place = CellPosition(trace, layer, head, query, key)
-    row, weight = trace.layers[layer]["weights"].array[head, query], float(place.at("weights"))
+    position = CellPosition(trace, layer, head, query, key)
+    row, weight = trace.layers[layer]["weights"].array[head, query], float(position.at("weights"))
     named = {"query": name_token(trace.query_tokens, query), "key": name_token(trace.key_tokens, key)}
     if np.isnan(weight):
         return fill(LOOKING["undefined"], **named)
     if weight == 0:
-        if forbidden(place.steps)[head, query, key]:
-            return fill(LOOKING["forbidden"], **named, why=place.why)
+        if forbidden(position.steps)[head, query, key]:
+            return fill(LOOKING["forbidden"], **named, why=position.why)
         return fill(LOOKING["nothing"], **named)
     if _case(trace.config, row, ONE if is_external(trace) else 1e-9) in ("takes", "rest"):
         return fill(LOOKING["share"], **named, percent=percent(weight), rank=_rank(row, key))

@@ -189,7 +189,7 @@ def _controls(
 
 
 def _run(name: str, draft: Config, saved: Config, lines: dict[str, DeltaGenerator]) -> tuple[Config, Trace | None]:
-    """Return the setting that could be run, the visitor's or else the last one, and its run; says what is to be mended.
+    """Return the setting that could be run, the visitor's or else the last, and its run; say what must be corrected.
 
     A setting that is too large for this host stays what it is, and has no run.
     """

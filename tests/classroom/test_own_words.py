@@ -11,7 +11,7 @@ from attnviz import Config, ConfigError, run
 from attnviz.classroom import question_codec
 from attnviz.classroom.marking import answer_codes, assignments, grading, lesson_assignment, results, submissions
 from attnviz.classroom.marking.assignments import Assignment
-from attnviz.classroom.own_words import LONGEST, decode_text, encode_text
+from attnviz.classroom.own_words import MAX_ANSWER_CHARACTERS, decode_text, encode_text
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Question
@@ -36,13 +36,15 @@ def handed(name: str, words: str, rows: tuple[int, ...], tries: int = 1) -> str:
     return grading.answer_code(DIGEST, name, numbers, tries)
 
 
-@pytest.mark.parametrize("text", [SAID, "x", "ü" * LONGEST, "漢" * LONGEST, "a\nb\tc", "\x00\u202e!"])
+@pytest.mark.parametrize(
+    "text", [SAID, "x", "ü" * MAX_ANSWER_CHARACTERS, "漢" * MAX_ANSWER_CHARACTERS, "a\nb\tc", "\x00\u202e!"]
+)
 def test_a_text_comes_back_out_of_a_number(text: str) -> None:
     back = decode_text(encode_text(text))
     assert back
     assert encode_text(back) == encode_text(text)
     assert "\n" not in back
-    assert len(back) <= LONGEST
+    assert len(back) <= MAX_ANSWER_CHARACTERS
 
 
 @pytest.mark.parametrize("number", [1, 2, 0x0141 << 2000, 0x01FF, 0x0241])
@@ -70,10 +72,10 @@ def test_own_words_come_to_the_teacher_without_a_mark_and_tries_are_said() -> No
 def test_the_longest_answers_fit_into_a_code_that_can_be_read() -> None:
     task = Assignment(task_questions=(question_codec.item("own_words", {}),) * 4)
     digest = assignments.digest(CONFIG, task)
-    code = grading.answer_code(digest, "Ada", [encode_text("ü" * LONGEST)] * 4)
+    code = grading.answer_code(digest, "Ada", [encode_text("ü" * MAX_ANSWER_CHARACTERS)] * 4)
     table = submissions.from_text(f"name,code\nAda,{code}")
     (found,) = grading.grade_all(CONFIG, task, [("Ada", table.entries[0].code)])
-    assert found.answers == ("ü" * LONGEST,) * 4
+    assert found.answers == ("ü" * MAX_ANSWER_CHARACTERS,) * 4
 
 
 def test_codes_of_the_version_before_are_read() -> None:

@@ -11,7 +11,7 @@ import pytest
 from attnviz import MASKS, SCORES, Config, run
 from attnviz.engine.records.step_specs import AXES, STEPS
 from attnviz.pictures import colours, pipeline_strip, thumbnails
-from attnviz.pictures.thumbnails import HIGHEST, LARGEST, LOWEST, MASKED, NOTHING, ODD
+from attnviz.pictures.thumbnails import HIGHEST, LOWEST, MASKED_CELL, MAX_PIXELS, NO_CELL, NOT_FINITE
 from attnviz.text import step_names
 from attnviz.text.cost_ledger import MULTIPLY_ADDS, ledger
 
@@ -166,11 +166,11 @@ def test_a_small_step_is_drawn_cell_by_cell():
     picture = by_name(config)["weights"].thumbnail
     assert picture.dtype == np.uint8
     assert picture.shape == (3, 7)
-    assert (picture[:, 3] == NOTHING).all()
+    assert (picture[:, 3] == NO_CELL).all()
     for head in (0, 1):
         for i in range(3):
             for j in range(3):
-                wanted = MASKED if j > i else LOWEST + round(A[head, i, j] * (HIGHEST - LOWEST))
+                wanted = MASKED_CELL if j > i else LOWEST + round(A[head, i, j] * (HIGHEST - LOWEST))
                 assert picture[i, 4 * head + j] == wanted
 
 
@@ -187,7 +187,7 @@ def test_the_colours_are_those_of_all_pictures():
     found = by_name(Config(mask="causal"))
     assert found["scores"].colours is colours.SIGNED
     assert found["weights"].colours is colours.SHARE
-    assert found["allowed"].thumbnail[0].tolist() == [HIGHEST] + [MASKED] * 6
+    assert found["allowed"].thumbnail[0].tolist() == [HIGHEST] + [MASKED_CELL] * 6
     extreme = np.abs(run(Config())["scores"].array).max()
     signs = {LOWEST: -extreme, HIGHEST: extreme}
     drawn = [index for index in found["scores"].thumbnail.ravel().tolist() if index in signs]
@@ -198,14 +198,14 @@ def test_ragged_heads_show_true_columns_only():
     picture = by_name(Config(sentence="a b c", n_heads=2, d_k=(3, 1)))["queries"].thumbnail
     assert picture.shape == (3, 7)
     assert (picture[:, 4] >= LOWEST).all()
-    assert (picture[:, 5:] == NOTHING).all()
+    assert (picture[:, 5:] == NO_CELL).all()
 
 
 def test_what_is_not_finite_stands_out():
     step = run(Config(sentence="a b c", n_heads=1))["scores"]
     odd = step.array.copy()
     odd[0, 0] = math.nan, math.inf, -math.inf
-    assert thumbnails.thumbnail(replace(step, array=odd), -1, 1)[0].tolist() == [ODD] * 3
+    assert thumbnails.thumbnail(replace(step, array=odd), -1, 1)[0].tolist() == [NOT_FINITE] * 3
 
 
 @pytest.mark.parametrize("n_heads", [1, 2, 3, 5, 8, 16])
@@ -214,8 +214,8 @@ def test_a_thumbnail_never_grows_beyond_its_limits(n, n_heads):
     config = Config(sentence=" ".join(["w"] * n), n_heads=n_heads, d_model=512, d_k=64, d_v=(64, 1))
     for entry in pipeline_strip.entries(run(config), 0):
         height, width = entry.thumbnail.shape
-        assert 1 <= height <= LARGEST[1]
-        assert 1 <= width <= LARGEST[0]
+        assert 1 <= height <= MAX_PIXELS[1]
+        assert 1 <= width <= MAX_PIXELS[0]
 
 
 def test_of_all_arrangements_the_one_that_keeps_most_cells():
@@ -225,16 +225,16 @@ def test_of_all_arrangements_the_one_that_keeps_most_cells():
 
 def test_a_large_step_shows_of_each_block_what_stands_out_most():
     signed = np.full((6, 4), ZERO, np.uint8)
-    signed[0, 1], signed[4, 3], signed[2, 2] = LOWEST, HIGHEST - 9, MASKED
-    signed[2:4, 0:2] = MASKED
+    signed[0, 1], signed[4, 3], signed[2, 2] = LOWEST, HIGHEST - 9, MASKED_CELL
+    signed[2:4, 0:2] = MASKED_CELL
     assert thumbnails._pooled(signed, (2, 2), signed=True).tolist() == [
         [LOWEST, ZERO],
-        [MASKED, ZERO],
+        [MASKED_CELL, ZERO],
         [ZERO, HIGHEST - 9],
     ]
     share = np.full((2, 3), LOWEST, np.uint8)
-    share[0, 0], share[1, 2] = 90, ODD
-    assert thumbnails._pooled(share, (2, 2), signed=False).tolist() == [[90, ODD]]
+    share[0, 0], share[1, 2] = 90, NOT_FINITE
+    assert thumbnails._pooled(share, (2, 2), signed=False).tolist() == [[90, NOT_FINITE]]
 
 
 # Ledger --------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from attnviz.engine.records.typed_rows import score_of
 from attnviz.engine.run import run
 from attnviz.engine.tables.head_patterns import PATTERNS
 from attnviz.engine.tables.initialisers import INITIALISERS
-from attnviz.exports.script import rows
+from attnviz.exports.script import rows as templates
 from attnviz.exports.script.lines import Lines, vector
 from attnviz.exports.script.rows import VARIABLES
 from attnviz.formula import names
@@ -25,65 +25,73 @@ MATRICES = {"w_q": "W_Q", "w_k": "W_K", "w_v": "W_V"}
 
 
 class ParameterWriter:
-    """A writer of the parameters of one setting; `lines` are those of the layer that they belong to."""
+    """A writer of the parameters of one setting into `lines`, those of the layer that they belong to."""
 
     def __init__(self, lines: Lines, config: Config) -> None:
         self._lines, self._config, self._words = lines, config, lines.words
-        self._matrix = rows.INITIALISERS[config.initialiser]
-        self._start = rows.STARTS[config.initialiser]
+        self._matrix = templates.INITIALISERS[config.initialiser]
+        self._start = templates.STARTS[config.initialiser]
         shared = config.group_size > 1
         self._ragged_k, self._ragged_v = len(set(config.key_widths())) > 1, len(set(config.value_widths())) > 1
-        self._d_q = "d_q" if self._ragged_k and shared else "d_k"
+        self._query_width = "d_q" if self._ragged_k and shared else "d_k"
         self.d_z = "d_z" if self._ragged_v and shared else "d_v"
         self._n_kv = "n_kv_heads" if shared else "n_heads"
         self.ragged_v = self._ragged_v
-        self.d_q = self._d_q if self._ragged_k else ""
+        self.d_q = self._query_width if self._ragged_k else ""
         self.d_k = "d_k" if self._ragged_k else ""
 
     def query_and_key(self) -> None:
-        """W_Q, W_K and their biases; tied, both from one."""
+        """Write W_Q, W_K and their biases; where they are tied, W_K is taken from W_Q."""
         config, lines, group = self._config, self._lines, self._config.group_size
         first = f"[::{group}]" if group > 1 else ""
         if config.tied:
             lines.step(
                 "w_q",
-                self._repeated("W", self._made("w_q") or self._heads("w_q", self._n_kv, "d_k")),
-                same=self._is_made,
+                self._repeated(
+                    "W", self._solved("w_q") or self._heads("w_q", self._n_kv, "d_k"), is_solved=self._is_solved
+                ),
+                same=self._is_solved,
             )
             after = [("w_k", f"W_Q{first}")]
         else:
-            lines.step("w_q", self._made("w_q") or self._heads("w_q", "n_heads", self._d_q), same=self._is_made)
-            after = [("w_k", self._made("w_k") or self._heads("w_k", self._n_kv, "d_k"))]
+            lines.step(
+                "w_q", self._solved("w_q") or self._heads("w_q", "n_heads", self._query_width), same=self._is_solved
+            )
+            after = [("w_k", self._solved("w_k") or self._heads("w_k", self._n_kv, "d_k"))]
         if config.projection_bias:
-            b_q = self._biases("b_q", self._n_kv, "d_k") if config.tied else self._biases("b_q", "n_heads", self._d_q)
+            b_q = (
+                self._biases("b_q", self._n_kv, "d_k")
+                if config.tied
+                else self._biases("b_q", "n_heads", self._query_width)
+            )
             lines.step("b_q", self._repeated("b", b_q) if config.tied else b_q)
             after.append(("b_k", f"b_Q{first}" if config.tied else self._biases("b_k", self._n_kv, "d_k")))
         for name, code in after:
-            lines.step(name, code, same=config.tied or self._is_made)
+            lines.step(name, code, same=config.tied or self._is_solved)
 
     @property
-    def _is_made(self) -> bool:
+    def _is_solved(self) -> bool:
         return INITIALISERS[self._config.initialiser].solved
 
-    def _made(self, name: str) -> str:
-        """Return the matrix that was solved beforehand; nothing where none was."""
+    def _solved(self, name: str) -> str:
+        """Return the variable of the matrix that was solved beforehand, or "" where none was."""
         at = f"[{self._lines.place()}]" if self._config.n_layers > 1 else ""
-        return f"{MATRICES[name]}_made{at}" if self._is_made else ""
+        return f"{MATRICES[name]}_made{at}" if self._is_solved else ""
 
-    def _repeated(self, letter: str, code: str) -> str:
+    def _repeated(self, letter: str, code: str, *, is_solved: bool = False) -> str:
         """Repeat each key/value head for the query heads that share it.
 
-        What was made by hand is so already.
+        Matrices that were solved beforehand are repeated already.
         """
         group = self._config.group_size
-        if group == 1 or "_made" in code:
+        if group == 1 or is_solved:
             return code
         self._lines.write(f"{letter}_shared = {code}  # one for each key/value head")
         return f"{self._words.repeat}({letter}_shared, {group}, {self._words.axis}=0)"
 
     def value(self) -> None:
-        """W_V and its bias."""
-        self._lines.step("w_v", self._heads("w_v", self._n_kv, "d_v"), then=self._made_values())
+        """Write W_V and its bias."""
+        self._lines.step("w_v", self._heads("w_v", self._n_kv, "d_v"), then=self._solved_values())
         if self._config.projection_bias:
             self._lines.step("b_v", self._biases("b_v", self._n_kv, "d_v"))
 
@@ -92,20 +100,21 @@ class ParameterWriter:
         return self._stack(name, count, widths, "d_model", widths, widths)
 
     def _stack(self, name: str, count: str, widths: str, rows: str, columns: str, ragged_along: str) -> str:
-        """Matrices for all heads at once where they are of one width, otherwise head by head."""
+        """Return the code of a matrix for each head: all at once where heads are of one width, else one by one."""
         if self._is_ragged(ragged_along):
             rows, columns = (("d" if size == widths else size) for size in (rows, columns))
-            return self._each(self._filled(name, (rows, columns), at=True), widths)
+            return self._each(self._filled(name, (rows, columns), at=True), widths, is_numbered="{at}" in self._matrix)
         if self._config.initialiser == "identity":
-            np = self._words.np
-            return f"{np}.stack([{self._matrix.format(rows=rows, columns=columns, np=np)}] * {count})"
+            numpy = self._words.np
+            return f"{numpy}.stack([{self._matrix.format(rows=rows, columns=columns, np=numpy)}] * {count})"
         return self._filled(name, (count, rows, columns))
 
     def _is_ragged(self, widths: str) -> bool:
         return self._ragged_v if widths in ("d_v", "d_z") else self._ragged_k
 
-    def _each(self, code: str, widths: str, stack: str = "stacked") -> str:
-        which = f"h, d in enumerate({widths})" if "h," in code else f"d in {widths}"
+    def _each(self, code: str, widths: str, stack: str = "stacked", *, is_numbered: bool) -> str:
+        """Return the code that stacks an array for each width d; `is_numbered` if it uses the number h of the head."""
+        which = f"h, d in enumerate({widths})" if is_numbered else f"d in {widths}"
         return f"{stack}([{code} for {which}])"
 
     def _filled(self, name: str, shape: tuple[str, ...], *, at: bool = False) -> str:
@@ -126,12 +135,12 @@ class ParameterWriter:
             return self._started(name, (count, widths), "d_model")
         if "zeros" in self._start:
             return self._started(name, (count, f"max({widths})"), "d_model")
-        return self._each(self._started(name, ("d",), "d_model", at=True), widths)
+        return self._each(self._started(name, ("d",), "d_model", at=True), widths, is_numbered="{at}" in self._start)
 
     def _started(self, name: str, shape: tuple[str, ...], d_in: str, *, at: bool = False) -> str:
-        place = ", at=(h,)" if at else ""
-        address, np = self._lines.address(name), self._words.np
-        return self._start.format(address=address, shape=_shape(*shape), d_in=d_in, at=place, np=np)
+        counter = ", at=(h,)" if at else ""
+        address, numpy = self._lines.address(name), self._words.np
+        return self._start.format(address=address, shape=_shape(*shape), d_in=d_in, at=counter, np=numpy)
 
     def vector(self, name: str, width: str, d_in: str) -> None:
         """Write one bias for all heads, where biases are on."""
@@ -143,12 +152,18 @@ class ParameterWriter:
         self._lines.step(name, self._filled(name, (rows, columns)))
 
     def output(self) -> None:
-        """W_O, a head's rows at a time where it is drawn so, and its bias."""
+        """Write W_O, head by head where the initialiser draws it so, and its bias."""
         if not INITIALISERS[self._config.initialiser].by_head:
             self.matrix("w_o", f"sum({self.d_z})" if self._ragged_v else "n_heads * d_v", "d_model")
         elif self._ragged_v:
             self._lines.step(
-                "w_o", self._each(self._filled("w_o", ("d", "d_model"), at=True), self.d_z, self._words.join)
+                "w_o",
+                self._each(
+                    self._filled("w_o", ("d", "d_model"), at=True),
+                    self.d_z,
+                    self._words.join,
+                    is_numbered="{at}" in self._matrix,
+                ),
             )
         else:
             code = self._filled("w_o", ("n_heads", "d_v", "d_model"))
@@ -158,7 +173,9 @@ class ParameterWriter:
     def of_score(self) -> None:
         """Write the score function's own matrices, one of each for every head."""
         kv = "_kv" if self._config.is_cross_attention else ""
-        sizes = {"d_q": self._d_q, "d_k": self._d_q, "key": f"len(tokens{kv})"} | dict.fromkeys(HIDDEN, "d_a")
+        sizes = {"d_q": self._query_width, "d_k": self._query_width, "key": f"len(tokens{kv})"} | dict.fromkeys(
+            HIDDEN, "d_a"
+        )
         score = score_of(self._config)
         for own_name, axes in score.parameters.items():
             name = names.STEPS[own_name]
@@ -172,28 +189,34 @@ class ParameterWriter:
                 self._lines.step(name, self._score_vector(name, sizes[axes[0]]))
             else:
                 rows, columns = (sizes[axis] for axis in axes)
-                self._lines.step(name, self._stack(name, "n_heads", self._d_q, rows, columns, self._d_q))
+                self._lines.step(
+                    name, self._stack(name, "n_heads", self._query_width, rows, columns, self._query_width)
+                )
 
     def _score_bias(self, name: str, width: str) -> str:
-        if self._ragged_k and width == self._d_q:
-            return self._each(self._started(name, ("d",), "d", at=True), self._d_q)
+        if self._ragged_k and width == self._query_width:
+            return self._each(
+                self._started(name, ("d",), "d", at=True), self._query_width, is_numbered="{at}" in self._start
+            )
         if self._ragged_k and "{d_in}" in self._start:
-            return self._each(self._started(name, (width,), "d", at=True), self._d_q, f"{self._words.np}.stack")
-        return self._started(name, ("n_heads", width), self._d_q)
+            code, stack = self._started(name, (width,), "d", at=True), f"{self._words.np}.stack"
+            return self._each(code, self._query_width, stack, is_numbered="{at}" in self._start)
+        return self._started(name, ("n_heads", width), self._query_width)
 
     def _score_vector(self, name: str, width: str) -> str:
-        template, address, np = rows.VECTORS[self._config.initialiser], self._lines.address(name), self._words.np
-        if not (self._ragged_k and width == self._d_q):
+        template = templates.VECTORS[self._config.initialiser]
+        address, numpy = self._lines.address(name), self._words.np
+        if not (self._ragged_k and width == self._query_width):
             shape, column = f"(n_heads, {width})", f"(n_heads, {width}, 1)"
-            return template.format(address=address, shape=shape, column=column, width=width, np=np)
+            return template.format(address=address, shape=shape, column=column, width=width, np=numpy)
         at = ", at=(h,)" if "{address}" in template else ""
-        code = template.format(address=address, shape=f"(d,){at}", column=f"(d, 1){at}", width="d", np=np)
-        return self._each(code, width)
+        code = template.format(address=address, shape=f"(d,){at}", column=f"(d, 1){at}", width="d", np=numpy)
+        return self._each(code, width, is_numbered=bool(at))
 
-    def _made_values(self) -> dict[int, list[str]]:
-        """Return the lines that give the first of two layers the values that were made for it."""
+    def _solved_values(self) -> dict[int, list[str]]:
+        """Return the lines that give the first of two layers the values that were solved for it."""
         at = "[0]" if self._config.n_layers > 1 else ""
-        heads = _handing_on(self._config) if self._is_made else []
+        heads = _relay_heads(self._config) if self._is_solved else []
         return {0: [f"W_V[{g}] = W_V_made{at}[{g}]  # made by hand, too" for g in heads]}
 
 
@@ -201,19 +224,19 @@ def _shape(*sizes: str) -> str:
     return f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
 
 
-def _handing_on(config: Config) -> list[int]:
-    """Return the key/value heads whose values are made by hand: in the first layer, those that are half of two."""
+def _relay_heads(config: Config) -> list[int]:
+    """Return the key/value heads of the first layer that a pattern of the second builds on: their values are solved."""
     return [g for g, name in enumerate(config.head_patterns()) if PATTERNS[name].before]
 
 
-def made(lines: Lines, trace: Trace) -> None:
-    """Write the matrices that were solved from what the layers read, number by number, without columns of zeros."""
+def write_solved(lines: Lines, trace: Trace) -> None:
+    """Write the matrices that were solved from the input of each layer, number by number, without columns of zeros."""
     config = trace.config
     if not INITIALISERS[config.initialiser].solved:
         return
     before = run(replace(config, edits=())) if config.edits else trace
     names = ("w_q",) if config.tied else ("w_q", "w_k")
-    for name in (*names, *(("w_v",) if _handing_on(config) else ())):
+    for name in (*names, *(("w_v",) if _relay_heads(config) else ())):
         shape = before.layers[0][name].shape
         several = config.n_layers > 1
         lines.write(
@@ -221,17 +244,17 @@ def made(lines: Lines, trace: Trace) -> None:
         )
         for layer, steps in enumerate(before.layers if name != "w_v" else before.layers[:1]):
             at = f"{layer}, " if several else ""
-            for h in range(shape[0]) if name != "w_v" else _handing_on(config):
+            for h in range(shape[0]) if name != "w_v" else _relay_heads(config):
                 lines.write(*_columns(f"{MATRICES[name]}_made", at, steps[name], h, lines.words))
     lines.end("made")
 
 
-BYTES_A_LINE = 81
-"""Which are 108 characters in base64."""
+BYTES_PER_LINE = 81
+"""Bytes of an array in one line of a script: 108 characters of base64."""
 
 
-def learned(lines: Lines, trace: Trace) -> None:
-    """The parameters that were learned, each as the bytes of its numbers; written out they would take twice as much."""
+def write_learned(lines: Lines, trace: Trace) -> None:
+    """Write the parameters that were learned, in base64: as decimal numbers they would be twice as long."""
     config = trace.config
     if not learnable.learns(config):
         return
@@ -239,7 +262,7 @@ def learned(lines: Lines, trace: Trace) -> None:
     for name in layers[0]:
         array = np.stack([layer[name] for layer in layers]) if len(layers) > 1 else layers[0][name]
         data = array.astype("<f8").tobytes()
-        pieces = (data[at : at + BYTES_A_LINE] for at in range(0, len(data), BYTES_A_LINE))
+        pieces = (data[at : at + BYTES_PER_LINE] for at in range(0, len(data), BYTES_PER_LINE))
         lines.write(
             f"{VARIABLES[name]}_learned = learned({array.shape},",
             *(f'    "{b64encode(piece).decode()}"' for piece in pieces),
@@ -249,7 +272,7 @@ def learned(lines: Lines, trace: Trace) -> None:
 
 
 def _columns(variable: str, at: str, step: Step, h: int, words: Words) -> list[str]:
-    """Return the lines for one head's matrix; one that an earlier head has, too, is taken from there."""
+    """Return the lines that fill one head's matrix, or copy it from an earlier head that has the same."""
     W = step.array[h]
     if not W.any():
         return []

@@ -18,7 +18,7 @@ from attnviz.engine.tables.scores import SCORES
 from attnviz.exports.script import inputs
 from attnviz.exports.script.layers import LayerScript
 from attnviz.exports.script.lines import Lines, Part
-from attnviz.exports.script.parameters import learned, made
+from attnviz.exports.script.parameters import write_learned, write_solved
 
 TEXTS = {
     "setting": ("The setting", "Every number that was chosen."),
@@ -86,8 +86,8 @@ def parts(trace: Trace, *, looped: bool, write: type[LayerScript] = LayerScript)
     n = trace.config.n_layers
     around = Lines(trace, (None,), write.words)
     inputs.embedded(around, trace)
-    made(around, trace)
-    learned(around, trace)
+    write_solved(around, trace)
+    write_learned(around, trace)
     inputs.indices(around, trace)
     alike = Lines(trace, tuple(range(n)), write.words)
     inputs.mask_and_bias(alike, trace, changed=False)

@@ -94,7 +94,12 @@ def _widget(ask: ResolvedQuestion, labels: Sequence[str], key: str) -> None:
         tolerance = WORDS["tolerance"].format(tolerance=ask.tolerance) if ask.tolerance else None
         st.text_input(WORDS["number"], key=key, max_chars=40, help=tolerance, width=240)
     elif ask.form == "text":
-        st.text_area(WORDS["own_words"].format(n=own_words.LONGEST), key=key, max_chars=own_words.LONGEST, height=90)
+        st.text_area(
+            WORDS["own_words"].format(n=own_words.MAX_ANSWER_CHARACTERS),
+            key=key,
+            max_chars=own_words.MAX_ANSWER_CHARACTERS,
+            height=90,
+        )
     elif ask.form == "one":
         st.radio(WORDS["choose"], places, index=None, format_func=labels.__getitem__, horizontal=True, key=key)
     else:

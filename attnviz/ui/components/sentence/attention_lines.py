@@ -37,16 +37,18 @@ _component = component(__file__, is_isolated=False)
 
 @dataclass(frozen=True)
 class Request:
-    """The query and the head that were picked, counted from 0: no query is None, the mean of all heads is None."""
+    """The query and the head that were chosen, counted from 0; None for no query, and for the average over heads."""
 
     query: int | None
     head: int | None
 
 
 def show(trace: Trace, layer: int, *, key: str, query: int | None = None, head: int | None = None) -> Request | None:
-    """Draw what the words read from in one head, or on average over all, and return a new choice, None as a rule.
+    """Draw what the words attend to in one head, or on average over all; return a choice made since the last run.
 
-    query  the chosen word, whose lines stay;  a choice made since the last run is drawn at once
+    query  the chosen word, whose lines stay drawn; a choice made since the last run takes its place at once
+
+    Returns None if nothing was chosen since.
     """
     request = read(st.session_state.get(key), trace)
     now = request or Request(query, head)
@@ -56,7 +58,7 @@ def show(trace: Trace, layer: int, *, key: str, query: int | None = None, head: 
 
 
 def _nothing() -> None:
-    """Streamlit passes on only values that have a callback."""
+    """Do nothing; Streamlit passes on only the values that have a callback."""
 
 
 def payload(found: Reading, chosen: int | None) -> dict[str, Any]:
@@ -76,18 +78,18 @@ def payload(found: Reading, chosen: int | None) -> dict[str, Any]:
 
 
 def _base64(array: Array) -> str:
-    """Return the bytes of an array, row by row; inside a record Streamlit carries none as they are."""
+    """Return the bytes of an array, row by row, in base64: Streamlit does not transfer bytes inside a dictionary."""
     return base64.b64encode(array.tobytes()).decode()
 
 
 def _part(part: Part) -> str | list[str]:
-    """Our own words as they are, those of a visitor in a list of one."""
+    """Return words of the package as a string, and a token of the visitor as a list of one string."""
     kind, words = part
     return [words] if kind == TOKEN else words
 
 
 def read(answer: Any, trace: Trace) -> Request | None:
-    """Read the browser's message, or return None if there is no such word or head: it may say anything."""
+    """Read the browser's message; return None if it is malformed, or names a word or a head that does not exist."""
     request = answer.get("asked") if isinstance(answer, Mapping) else None
     if not isinstance(request, Mapping):
         return None

@@ -95,7 +95,7 @@ def _numbered(options: Sequence[str]) -> list[str]:
 def _widget(question: ResolvedQuestion, labels: Sequence[str], key: str) -> None:
     """Draw the widget for an answer. Labels are markdown, so none of them holds a visitor's word."""
     if question.form == "text":
-        st.text_area(WORDS["own_words"], key=key, max_chars=own_words.LONGEST, height=90)
+        st.text_area(WORDS["own_words"], key=key, max_chars=own_words.MAX_ANSWER_CHARACTERS, height=90)
     elif question.form == "number":
         tolerance = WORDS["tolerance"].format(tolerance=question.tolerance) if question.tolerance else None
         st.text_input(WORDS["number"], key=key, max_chars=40, help=tolerance, width=240)
