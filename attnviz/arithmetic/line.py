@@ -173,33 +173,24 @@ class Derivation:
         active  whether the line changes anything here
         bars    the label of the bar of an entry, from its number; None for no bar chart
         """
-        computed, value, keep = result.computed, result.value, equation.keep
+        computed, value = result.computed, result.value
         edited = _differs(value, computed, np.abs(computed) if result.size is None else result.size)
         wording = words if isinstance(words, Wording) else Wording(*LINES[words or name])
         title, sentence = (text.format_map(self.facts | facts) for text in (wording.title, wording.sentence))
-        seen = self._value(self.as_printed(computed, result.beside), keep)
-        lines = [*equation.above, *chain(equation.symbol, [*equation.members, seen])]
-        if self._settled:
-            sentence += " " + translate(SETTLED)
-            self._settled = False
-        if edited:
-            lines += self._edited_to(value, keep)
-            sentence += " " + self._edited(computed, value)
-        labelled = tuple((bars(ordinal(d)), float(x)) for d, x in enumerate(value)) if bars else ()
-        operands = {key: _number(number) for key, number in result.operands.items()}
+        latex = self._latex(equation, result, edited=edited)
         self.lines.append(
             ArithmeticLine(
                 name=name,
                 title=title,
-                sentence=sentence,
-                operands=operands,
+                sentence=sentence + self._remarks(result, edited=edited),
+                operands={key: _number(number) for key, number in result.operands.items()},
                 computed=computed,
                 result=value,
-                latex=aligned(lines),
+                latex=latex,
                 step=result.step,
                 edited=edited,
                 active=active,
-                bars=labelled,
+                bars=tuple((bars(ordinal(d)), float(x)) for d, x in enumerate(value)) if bars else (),
                 source=source,
                 brief=wording.brief,
                 sign=wording.sign,
@@ -243,6 +234,18 @@ class Derivation:
     def format(self, x: float) -> str:
         """Return a number as it stands in a sentence."""
         return f"{x:.{self.fmt.digits}g}"
+
+    def _latex(self, equation: Equation, result: Result, *, edited: bool) -> str:
+        printed = self._value(self.as_printed(result.computed, result.beside), equation.keep)
+        lines = [*equation.above, *chain(equation.symbol, [*equation.members, printed])]
+        return aligned(lines + self._edited_to(result.value, equation.keep) if edited else lines)
+
+    def _remarks(self, result: Result, *, edited: bool) -> str:
+        """Return what the sentence of a line adds about rounding to 0 and about an edit, after a space each."""
+        remarks = [translate(SETTLED)] if self._settled else []
+        remarks += [self._edited(result.computed, result.value)] if edited else []
+        self._settled = False
+        return "".join(f" {remark}" for remark in remarks)
 
     def _value(self, x: Array, keep: int | None) -> Member:
         return self.fmt.vector(x, keep) if x.ndim else self.fmt.number(float(x))

@@ -20,8 +20,8 @@ NO_CELL, MASKED_CELL, NOT_FINITE, LOWEST, HIGHEST = 0, 1, 2, 3, 255
 def thumbnail(step: Step, low: float, high: float, hidden: Array | None = None) -> Array:
     """Return all heads of a step as one small picture of indices into the colour scale from `low` to `high`.
 
-    Heads are side by side, wrapped into rows, a pixel apart. If the step is too large, a pixel shows a block of cells by
-    one of them (see `_pooled`).
+    Heads are side by side, wrapped into rows, a pixel apart. If the step is too large, a pixel shows a block of cells
+    by one of them (see `_pooled`).
     """
     tiles = _tiles(step, _indices(step.array, low, high, hidden))
     rows, columns = (max(tile.shape[axis] for tile in tiles) for axis in (0, 1))
