@@ -17,7 +17,7 @@ from attnviz.settings.language import Words
 FAULTS = Words(
     {"tokens": "a head is set by hand for {most} tokens at most, and there are {n}; a shorter sentence would do"}
 )
-MOST = 64
+MAX_TOKENS = 64
 """Tokens for which a head is set by hand here."""
 
 
@@ -44,13 +44,13 @@ def set_by_hand(trace: Trace, pattern: str) -> Array:
     The words only count as equal or not, so they are written as numbers. Where the run is causal, so is the head.
     """
     n = len(trace.query_tokens)
-    if n > MOST:
-        raise ConfigError(FAULTS["tokens"].format(most=MOST, n=n))
+    if n > MAX_TOKENS:
+        raise ConfigError(FAULTS["tokens"].format(most=MAX_TOKENS, n=n))
     places = {word: at for at, word in enumerate(dict.fromkeys(trace.query_tokens))}
     made = Config(
         sentence=" ".join(f"w{places[word]}" for word in trace.query_tokens),
         tokeniser="whitespace",
-        max_tokens=MOST,
+        max_tokens=MAX_TOKENS,
         d_model=256,
         n_heads=1,
         embedding="normal",

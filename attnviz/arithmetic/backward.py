@@ -15,7 +15,7 @@ from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 
-MASKED = r"\frac{\partial L}{\partial \hat s_{ij}}"
+SLOPE_OF_MASKED = r"\frac{\partial L}{\partial \hat s_{ij}}"
 
 TITLES = Words(
     {
@@ -107,7 +107,7 @@ def _through_normaliser(g: Array, column: Array, here: int, write: NumberFormat)
         write.number(value),
     ]
     sentence = SENTENCES["masked"].format(key=ordinal(here))
-    return SlopeLine("masked", TITLES["masked"], sentence, value, aligned(chain(MASKED, members)))
+    return SlopeLine("masked", TITLES["masked"], sentence, value, aligned(chain(SLOPE_OF_MASKED, members)))
 
 
 def _to_score(trace: Trace, layer: int, at: tuple[int, int, int], masked: float, write: NumberFormat) -> SlopeLine:
@@ -169,4 +169,6 @@ def _by_softmax(a: Array, g: Array, here: int, temperature: float, write: Number
         rf"{write.number(a[here])} \cdot ({write.difference(g[here], mean)}){over}",
         write.number(value),
     ]
-    return SlopeLine("softmax", TITLES["softmax"], SENTENCES["softmax"], value, aligned(chain(MASKED, members)))
+    return SlopeLine(
+        "softmax", TITLES["softmax"], SENTENCES["softmax"], value, aligned(chain(SLOPE_OF_MASKED, members))
+    )

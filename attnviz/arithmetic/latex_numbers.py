@@ -15,10 +15,10 @@ import numpy as np
 
 from attnviz.arrays import Array
 
-FEWEST, MOST = 2, 17
+MIN_DIGITS, MAX_DIGITS = 2, 17
 """Significant digits that may be asked for; 17 bring every float64 back unchanged."""
 
-LONGEST = 8
+MAX_ENTRIES = 8
 """Entries of a vector, terms of a sum or lines of a table that are written out; the rest is dots."""
 
 WIDTH = 56
@@ -51,10 +51,14 @@ def shown_entries(n: int, keep: int | None = None) -> list[int | None]:
     >>> shown_entries(20, keep=9)
     [0, 1, 2, 3, 4, None, 9, None, 19]
     """
-    if n <= LONGEST:
+    if n <= MAX_ENTRIES:
         return list(range(n))
-    hidden = keep is not None and LONGEST - 2 <= keep < n - 1
-    listed = [*range(LONGEST - 3 if hidden else LONGEST - 2), *([keep] if hidden and keep is not None else []), n - 1]
+    hidden = keep is not None and MAX_ENTRIES - 2 <= keep < n - 1
+    listed = [
+        *range(MAX_ENTRIES - 3 if hidden else MAX_ENTRIES - 2),
+        *([keep] if hidden and keep is not None else []),
+        n - 1,
+    ]
     places: list[int | None] = []
     for k in listed:
         if places and k != (places[-1] or 0) + 1:
@@ -76,8 +80,8 @@ class NumberFormat:
     digits: int
 
     def __post_init__(self) -> None:
-        if not FEWEST <= self.digits <= MOST:
-            raise ValueError(f"digits is {self.digits}; choose {FEWEST} to {MOST}")
+        if not MIN_DIGITS <= self.digits <= MAX_DIGITS:
+            raise ValueError(f"digits is {self.digits}; choose {MIN_DIGITS} to {MAX_DIGITS}")
 
     def number(self, x: Value) -> str:
         """Return one number; zeros at its end are left away, and the digits before the point are never rounded off."""
@@ -100,7 +104,7 @@ class NumberFormat:
         array([ 0. , -0.5])
         """
         numbers = np.asarray(x, dtype=float)
-        if self.digits == MOST:
+        if self.digits == MAX_DIGITS:
             return numbers
         with np.errstate(invalid="ignore"):
             return np.where(np.abs(numbers) <= ZERO * min(size, LARGE), 0.0, numbers)

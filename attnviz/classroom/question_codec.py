@@ -20,7 +20,7 @@ from attnviz.settings.language import Words, translate, translated_fields
 Value = str | int | float
 Item = tuple[str, tuple[tuple[str, Value], ...]]
 
-MOST = 20
+MAX_QUESTIONS = 20
 MOST_PLACES = 128
 MOST_LAYERS = 6
 _BETWEEN, _PART = "~~", "~"

@@ -10,9 +10,9 @@ import math
 import re
 from collections.abc import Iterator
 
-LONGEST = 60
+MAX_CHARACTERS = 60
 DEEPEST = 12
-LARGEST = 1e15
+MAX_SIZE = 1e15
 STEEPEST = 100.0
 
 _PART = re.compile(r"\s*(?:(\d+(?:[.,]\d*)?(?:[eE][+-]?\d+)?|[.,]\d+(?:[eE][+-]?\d+)?)|(sqrt|exp|pi|[e√π()+\-*/^%]))")
@@ -34,12 +34,12 @@ def read_number(text: str) -> float | None:
         value = _Reader(parts).whole()
     except (ValueError, ArithmeticError, IndexError):
         return None
-    return value if math.isfinite(value) and abs(value) <= LARGEST else None
+    return value if math.isfinite(value) and abs(value) <= MAX_SIZE else None
 
 
 def _parts(text: str) -> Iterator[str]:
     """Yield the numbers, names and signs of a text; raises ValueError for anything else."""
-    if len(text) > LONGEST:
+    if len(text) > MAX_CHARACTERS:
         raise ValueError(len(text))
     text, at = text.translate(_SAME).strip(), 0
     while at < len(text):

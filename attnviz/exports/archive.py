@@ -39,7 +39,7 @@ from attnviz.uploads import npy, parse_text
 
 ABOUT, FORMAT, VERSION = "about", "attnviz", 1
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # what a zip archive calls no time at all, so that equal runs are equal files
-LARGEST = npy.Budget(n_bytes=512_000_000, n_arrays=8192)
+BUDGET = npy.Budget(n_bytes=512_000_000, n_arrays=8192)
 LONGEST_FORMULA = 4_000
 JSON_START, NPZ_START = b'{"about":{"format":"attnviz"', b"about.npy"
 ODD = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
@@ -161,7 +161,7 @@ def is_archive(data: bytes) -> bool:
     return data.startswith(JSON_START) or (data.startswith(npy.ZIP) and data[30:].startswith(NPZ_START))
 
 
-def read(data: bytes, budget: npy.Budget = LARGEST) -> Trace:
+def read(data: bytes, budget: npy.Budget = BUDGET) -> Trace:
     """Return the run that a file of `npz` or `to_json` holds, exact to the last bit.
 
     Raises ConfigError for anything else, in one sentence.

@@ -25,7 +25,7 @@ from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.faults import ConfigError
 
 DEFAULT = "default"
-LONGEST = 100_000
+MAX_LESSON_CHARACTERS = 100_000
 
 _DEFAULTS = {field.name: field.default for field in fields(Config)}
 _KEYS: dict[str, dict[str, type]] = {
@@ -72,8 +72,8 @@ def read_lesson(
     Raises ConfigError, with the place, for text that is no TOML, a key that is unknown, missing or of another type, and
     a setting that cannot be used.
     """
-    if len(text) > LONGEST:
-        raise ConfigError(f"the lesson {name} has {len(text):,} characters; at most {LONGEST:,} fit")
+    if len(text) > MAX_LESSON_CHARACTERS:
+        raise ConfigError(f"the lesson {name} has {len(text):,} characters; at most {MAX_LESSON_CHARACTERS:,} fit")
     try:
         found = _checked(tomllib.loads(text), "lesson", f"the lesson {name}")
     except (ValueError, RecursionError) as error:

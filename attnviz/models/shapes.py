@@ -23,7 +23,7 @@ FAULTS = Words(
         "size": "config.json says {name} is {given}; a model has 1 to {most}",
     }
 )
-LARGEST = {"layers": 256, "heads": 256, "width": 65_536}
+MAX_SIZES = {"layers": 256, "heads": 256, "width": 65_536}
 
 ACTIVATIONS = {
     "gelu": "gelu",
@@ -94,8 +94,8 @@ class Facts:
         value = self.get(name, otherwise)
         if value is None:
             raise ConfigError(FAULTS["missing"].format(name=name, family=self.family))
-        if type(value) is not int or not 1 <= value <= LARGEST[most]:
-            raise ConfigError(FAULTS["size"].format(name=name, given=_shown(value), most=LARGEST[most]))
+        if type(value) is not int or not 1 <= value <= MAX_SIZES[most]:
+            raise ConfigError(FAULTS["size"].format(name=name, given=_shown(value), most=MAX_SIZES[most]))
         return value
 
     def number(self, name: str, otherwise: float | None = None) -> float:
@@ -143,7 +143,7 @@ def bert(facts: Facts, **other: str) -> Shape:
 
 def roberta(facts: Facts) -> Shape:
     shape, pad = bert(facts), facts.get("pad_token_id", 1)
-    if type(pad) is not int or not 0 <= pad < LARGEST["width"]:
+    if type(pad) is not int or not 0 <= pad < MAX_SIZES["width"]:
         raise facts.odd("pad_token_id", pad, "a number from 0 on")
     first = pad + 1
     return replace(shape, first_position=first, n_positions=(shape.n_positions or first + 1) - first)
@@ -217,7 +217,7 @@ def llama(facts: Facts, **own: Any) -> Shape:
 def _fits(facts: Facts) -> bool:
     """Return whether the longest sentence is one that the page's widths can hold; some models take a million tokens."""
     most = facts.get("max_position_embeddings", 0)
-    return type(most) is int and 1 <= most <= LARGEST["width"]
+    return type(most) is int and 1 <= most <= MAX_SIZES["width"]
 
 
 def gemma2(facts: Facts) -> Shape:

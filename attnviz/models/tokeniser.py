@@ -20,7 +20,7 @@ from attnviz.models.wordpiece import WordPiece
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 
-LARGEST = 100_000_000
+MAX_FILE_BYTES = 100_000_000
 """Bytes of a tokeniser's file; those of models with a quarter of a million tokens have 35 million."""
 
 FAULTS = Words(
@@ -254,8 +254,8 @@ def json_file(path: Path) -> dict[str, Any]:
 
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size > LARGEST:
-            raise fault("broken", path, why=f"over {LARGEST} bytes")
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise fault("broken", path, why=f"over {MAX_FILE_BYTES} bytes")
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise fault("read", path, why=(error.strerror or str(error)).lower()) from None

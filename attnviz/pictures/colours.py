@@ -14,7 +14,7 @@ DARK: dict[tuple[str, ...], tuple[str, ...]] = {
 }
 """The same on a dark page: zero is the ground, and what is large is light, so that the eye goes there."""
 
-MASKED = "rgba(128,128,128,.38)"
+MASKED_COLOUR = "rgba(128,128,128,.38)"
 EDITED = "#0f8a5f"
 WANTED = "#c8641b"
 """The frame of a cell that a head is meant to attend to."""

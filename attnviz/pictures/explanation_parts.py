@@ -17,7 +17,7 @@ from attnviz.text.cell_sentence import short_percent
 from attnviz.text.number_format import short
 from attnviz.text.query_sentences import reading
 
-MOST = (6, 4)  # entries that a line shows beside the maps, and on a sheet from the foot of the window
+MAX_ENTRIES = (6, 4)  # entries that a line shows beside the maps, and on a sheet from the foot of the window
 WORDS = Words(
     {
         "more": "{n} more",
@@ -61,7 +61,7 @@ def terms(
     left, right = (_written(part, len(values)) for part in (found.left, found.right))
     texts = [write(float(value)) for value in values]
     rows = [list(row) for row in zip(names or [""] * len(values), left, right, plain(values), texts, strict=True)]
-    return {"axis": axis, "rows": rows, "folds": [_folded(values, most, write) for most in MOST]}
+    return {"axis": axis, "rows": rows, "folds": [_folded(values, most, write) for most in MAX_ENTRIES]}
 
 
 def _written(part: Array | None, n: int) -> list[str]:

@@ -19,7 +19,7 @@ import numpy as np
 from attnviz.analysis.statistics import column_sums, effective_keys
 from attnviz.arrays import Array
 from attnviz.pictures import placement
-from attnviz.pictures.colours import DARK, EDITED, MASKED, WANTED
+from attnviz.pictures.colours import DARK, EDITED, MASKED_COLOUR, WANTED
 from attnviz.pictures.placement import NARROWEST_PAGE, Placement, Tiling
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ def _layout(tiling: Tiling, height: int, ground: str) -> dict[str, Any]:
         "xaxis": axis | {"range": [0, tiling.x[-1]], "constraintoward": "left"},
         "yaxis": axis
         | {"range": [tiling.y[-1], 0], "constraintoward": "top", "scaleanchor": "x", "scaleratio": 1},  # true pixels
-        "shapes": [{"type": "path", "path": ground, "layer": "below", "fillcolor": MASKED, "line": {"width": 0}}]
+        "shapes": [{"type": "path", "path": ground, "layer": "below", "fillcolor": MASKED_COLOUR, "line": {"width": 0}}]
         if ground
         else [],
     }

@@ -5,12 +5,12 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from attnviz.pictures.colours import DARK, MASKED, SHARE, SIGNED
+from attnviz.pictures.colours import DARK, MASKED_COLOUR, SHARE, SIGNED
 from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage
 from attnviz.settings.language import Words, translate
 
 HEIGHT, HEIGHT_FOR_A_ROOM = 40, 60  # pixels that the two lines take
-GREY = f"light-dark({MASKED},rgba(128,128,128,.24))"
+GREY = f"light-dark({MASKED_COLOUR},rgba(128,128,128,.24))"
 SWITCH = Words(
     {
         "apart": "own scales",
@@ -129,7 +129,7 @@ def _formula(stage: Stage) -> tuple[str, str]:
 def _legend(stage: Stage) -> str:
     """Return the colour scale as a small gradient between the numbers at its ends."""
     if stage.kind == "allowed":
-        swatches = _swatch(SHARE[2], translate(ALLOWED)) + _swatch(MASKED, translate(FORBIDDEN))
+        swatches = _swatch(SHARE[2], translate(ALLOWED)) + _swatch(MASKED_COLOUR, translate(FORBIDDEN))
         return f'<span class="attn-legend">{swatches}</span>'
     shades = stage.scale
     signed = shades.colours is SIGNED

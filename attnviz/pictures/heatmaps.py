@@ -19,7 +19,7 @@ from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.tokenisers import graphemes
 from attnviz.pictures import stages
-from attnviz.pictures.colours import MASKED
+from attnviz.pictures.colours import MASKED_COLOUR
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal, ordinals
 from attnviz.settings.language import Words
@@ -114,7 +114,7 @@ def _figure(shown: Sequence[Stage]) -> dict[str, Any]:
         "width": inner[0] + MARGIN["l"] + MARGIN["r"] + len(shown) * 50,
         "height": inner[1] + MARGIN["t"] + MARGIN["b"],
         "margin": MARGIN | {"r": MARGIN["r"] + len(shown) * 50},
-        "plot_bgcolor": MASKED,
+        "plot_bgcolor": MASKED_COLOUR,
         "annotations": [],
     }
     each = [(stage, head) for stage in shown for head in range(len(stage.array))]

@@ -12,7 +12,7 @@ Text = tuple[str, float]
 """LaTeX, and how tightly its last operation binds: 10 needs no brackets anywhere."""
 
 ATOM, POWER, FRACTION, TIMES, MANY, PLUS, COMPARE, AND, OR = 10.0, 9.0, 8.0, 7.0, 6.5, 6.0, 4.0, 2.0, 1.0
-LONGEST = 60
+MAX_PARTS = 60
 """Parts that a formula in one piece may have; a longer one is written line by line."""
 
 _CALLS = {
@@ -56,7 +56,7 @@ def latex(formula: Formula) -> str:
     s_{ij} = q_{i}\\, W\\, k_{j}^\\top
     """
     writer = Latex()
-    if _written_out(formula) <= LONGEST:
+    if _written_out(formula) <= MAX_PARTS:
         return _RESULT[formula.kind.name] + writer.text(formula.root)
     made = []
     for name, node in steps(formula, every=False):

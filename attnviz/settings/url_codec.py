@@ -21,7 +21,7 @@ from attnviz.settings.language import Words, translate
 from attnviz.settings.plain_text import clean
 from attnviz.settings.tuple_kinds import SerialisedTuple
 
-LONGEST_LINK = 6_000
+MAX_LINK_CHARACTERS = 6_000
 """The length, percent-encoded, up to which proxies, chats and e-mail programs pass an address on unharmed."""
 
 MIGRATIONS: tuple[Callable[[dict[str, str]], dict[str, str]], ...] = ()
@@ -242,7 +242,7 @@ def _read(item: Field[Any], text: str) -> tuple[Any, str | None]:
 
 def fits_in_link(query: Mapping[str, str]) -> bool:
     """Return whether an address is short enough for a link."""
-    return len(urlencode(query)) <= LONGEST_LINK
+    return len(urlencode(query)) <= MAX_LINK_CHARACTERS
 
 
 def shorten_to_fit(query: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:

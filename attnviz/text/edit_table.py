@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.records.config import Config
-from attnviz.engine.records.edits import MOST, OUTER, Edit
+from attnviz.engine.records.edits import MAX_EDITS, OUTER, Edit
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
@@ -118,6 +118,6 @@ def describe_edit(trace: Trace, before: Trace, edit: Edit) -> Sentence:
 
 def _with(config: Config, kept: Iterable[Edit], new: Iterable[Edit]) -> Config:
     edits = {edit[:3]: edit for edit in (*kept, *new)}
-    if len(edits) > MOST:
-        raise ConfigError(WORDS["many"].format(n=len(edits), most=MOST))
+    if len(edits) > MAX_EDITS:
+        raise ConfigError(WORDS["many"].format(n=len(edits), most=MAX_EDITS))
     return replace(config, edits=tuple(edits.values()))

@@ -64,13 +64,13 @@ No word stands there twice, and none reads itself, for both would take all the c
 
 SIDEBAR = 280  # pixels
 
-LONGEST = {
+MAX_CHARACTERS = {
     **widgets.longest(Config),
     **widgets.longest(Config, prefix="b_"),
     **widgets.longest(Assignment),
-    "pasted_matrix": what_if.LONGEST,
-    grading_desk.PASTE: submissions.LARGEST,
-    **dict.fromkeys(your_data.pasted_into(), your_data.LONGEST),
+    "pasted_matrix": what_if.MAX_PASTED_CHARACTERS,
+    grading_desk.PASTE: submissions.MAX_FILE_BYTES,
+    **dict.fromkeys(your_data.pasted_into(), your_data.MAX_PASTED_CHARACTERS),
 }
 """Characters that can be pasted into the fields of the page, by their keys."""
 
@@ -137,7 +137,7 @@ def _page() -> None:
     if files is not None:
         with files:
             session_state.files(config, selection)
-    paste_guard.guard(LONGEST)
+    paste_guard.guard(MAX_CHARACTERS)
     unfinished.ended()
 
 

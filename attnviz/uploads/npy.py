@@ -21,10 +21,10 @@ from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words, translate
 
 MAGIC, ZIP = np.lib.format.MAGIC_PREFIX, (b"PK\x03\x04", b"PK\x05\x06")
-LONGEST_AXIS = 4096
+MAX_AXIS_LENGTH = 4096
 MOST_AXES = 5
-LONGEST_HEADER = 10_000
-LONGEST_TEXT = 4_000_000
+MAX_HEADER_BYTES = 10_000
+MAX_TEXT_CHARACTERS = 4_000_000
 LAST_CHARACTER = 0x10FFFF
 
 _READERS = {(1, 0): np.lib.format.read_array_header_1_0} | dict.fromkeys(
@@ -110,16 +110,16 @@ def _header(data: bytes, name: str) -> tuple[int, tuple[int, ...], bool, np.dtyp
     file = io.BytesIO(data)
     try:
         version = np.lib.format.read_magic(file)
-        shape, fortran, dtype = _READERS[version](file, max_header_size=LONGEST_HEADER)
+        shape, fortran, dtype = _READERS[version](file, max_header_size=MAX_HEADER_BYTES)
     except Exception:  # whatever the parser makes of a hostile header: it also goes through ast and tokenize
         raise _fault("header", name) from None
     if dtype.kind in REFUSED:
         raise _fault("kind", name, what=REFUSED[dtype.kind])
     width = dtype.itemsize // (4 if dtype.kind == "U" else 1)
-    if not (width in KINDS.get(dtype.kind, ()) or (dtype.kind == "U" and width <= LONGEST_TEXT)):
+    if not (width in KINDS.get(dtype.kind, ()) or (dtype.kind == "U" and width <= MAX_TEXT_CHARACTERS)):
         raise _fault("kind", name, what=translate("numbers of the kind {kind}", kind=f"{dtype.kind}{width}"))
-    if len(shape) > MOST_AXES or not all(1 <= size <= LONGEST_AXIS for size in shape):
-        raise _fault("axes", name, shape=shorten(str(shape)), most=MOST_AXES, longest=LONGEST_AXIS)
+    if len(shape) > MOST_AXES or not all(1 <= size <= MAX_AXIS_LENGTH for size in shape):
+        raise _fault("axes", name, shape=shorten(str(shape)), most=MOST_AXES, longest=MAX_AXIS_LENGTH)
     return file.tell(), shape, fortran, dtype
 
 

@@ -82,8 +82,8 @@ def read(text: str, allowed: str, *, head: int | None = None, one: bool = False)
     axes = _axes(cells[0])
     if axes is not None:
         return _canonical(cells, axes, allowed, head, one)
-    if len(cells) > npy.LONGEST_AXIS:
-        raise fault("wide", n=len(cells), what=translate("rows"), most=npy.LONGEST_AXIS)
+    if len(cells) > npy.MAX_AXIS_LENGTH:
+        raise fault("wide", n=len(cells), what=translate("rows"), most=npy.MAX_AXIS_LENGTH)
     has_keys, has_queries, are_counted = _headings(cells)
     body = cells[has_keys:]
     numbers = _numbers([row[has_queries:] for row in body], allowed, (1 + has_keys, 1 + has_queries))
@@ -203,8 +203,8 @@ def _canonical(cells: Cells, axes: list[str], allowed: str, head: int | None, on
 
 
 def _place(cell: str, row: int, column: int) -> int:
-    if not (cell.isascii() and cell.isdecimal() and 0 < int(cell[:6]) <= npy.LONGEST_AXIS):
-        most = npy.LONGEST_AXIS
+    if not (cell.isascii() and cell.isdecimal() and 0 < int(cell[:6]) <= npy.MAX_AXIS_LENGTH):
+        most = npy.MAX_AXIS_LENGTH
         raise fault("place", cell=shorten(clean(cell)), row=row, column=ordinal(column), most=most)
     return index_of(int(cell))
 
@@ -248,8 +248,8 @@ def _number(cell: str) -> float | None:
 def _numbers(cells: list[list[str]], allowed: str, start: tuple[int, int] = (1, 1)) -> Array:
     """Return cells as a matrix; `start` is the place of the first in the text, counted from 1."""
     first = len(cells[0])
-    if first > npy.LONGEST_AXIS:
-        raise fault("wide", n=first, what=translate("columns"), most=npy.LONGEST_AXIS)
+    if first > npy.MAX_AXIS_LENGTH:
+        raise fault("wide", n=first, what=translate("columns"), most=npy.MAX_AXIS_LENGTH)
     check_count(first * len(cells))
     rows = []
     for i, row in enumerate(cells, start[0]):

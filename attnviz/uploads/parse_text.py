@@ -21,7 +21,7 @@ from attnviz.settings.plain_text import clean
 from attnviz.uploads import npy
 from attnviz.uploads import parse_tables as tables
 
-MOST_TOKENS = npy.LONGEST_AXIS
+MOST_TOKENS = npy.MAX_AXIS_LENGTH
 LONGEST_TOKEN = 200
 EXAMPLES = {"object": '{"weights": [[0.5, 0.5], ...], "tokens": ["a", "b"]}', "tokens": '["the", "cat"]'}
 
@@ -136,8 +136,8 @@ def listed(held: list[Any], odd: Mapping[str, float] = MINUS_INFINITY) -> Array:
         raise tables.fault("empty")
     if len(shape) > npy.MOST_AXES:
         raise tables.fault("deep")
-    if max(shape, default=0) > npy.LONGEST_AXIS:
-        raise tables.fault("wide", n=max(shape), what=translate("numbers in a list"), most=npy.LONGEST_AXIS)
+    if max(shape, default=0) > npy.MAX_AXIS_LENGTH:
+        raise tables.fault("wide", n=max(shape), what=translate("numbers in a list"), most=npy.MAX_AXIS_LENGTH)
     tables.check_count(math.prod(shape))
     flat: list[float] = []
     _collect(held, tuple(shape), (), flat, odd)

@@ -15,7 +15,7 @@ from attnviz.settings.plain_text import clean
 from attnviz.uploads import npy, parse_text
 from attnviz.uploads.parse_text import Upload
 
-LARGEST = 5_000_000
+MAX_FILE_BYTES = 5_000_000
 LOOKED_AT = 4096  # bytes in which a file that is no table of numbers shows it
 BUDGET = npy.Budget(n_bytes=16_000_000, n_arrays=512, n_numbers=5_000_000)
 
@@ -51,8 +51,8 @@ def read(name: str, data: bytes) -> Upload:
     """
     if not data:
         raise _fault("empty")
-    if len(data) > LARGEST:
-        raise _fault("large", n=len(data), most=LARGEST)
+    if len(data) > MAX_FILE_BYTES:
+        raise _fault("large", n=len(data), most=MAX_FILE_BYTES)
     ending, found = name.rpartition(".")[2].lower(), form(data)
     if not any(ending in endings for endings in FORMATS.values()):
         endings = ", ".join(f".{each[0]}" for each in FORMATS.values())

@@ -7,7 +7,7 @@ import pytest
 
 from attnviz import Config, ConfigError, run
 from attnviz.analysis.head_kinds import head_kinds
-from attnviz.analysis.twins import MOST, set_by_hand, twin
+from attnviz.analysis.twins import MAX_TOKENS, set_by_hand, twin
 from attnviz.analysis.word_relations import article_to_noun, same_word
 from tests.small_models import model
 
@@ -36,8 +36,8 @@ def test_the_head_that_is_set_by_hand_does_its_task_on_the_tokens_of_a_model() -
 
 
 def test_too_long_a_sentence_is_said() -> None:
-    with pytest.raises(ConfigError, match=f"{MOST} tokens at most"):
-        twin(run(Config(sentence="dog " * (MOST + 1), max_tokens=MOST + 1, n_heads=1)), "previous")
+    with pytest.raises(ConfigError, match=f"{MAX_TOKENS} tokens at most"):
+        twin(run(Config(sentence="dog " * (MAX_TOKENS + 1), max_tokens=MAX_TOKENS + 1, n_heads=1)), "previous")
 
 
 def of(meets: np.ndarray) -> np.ndarray:

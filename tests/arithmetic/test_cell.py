@@ -13,7 +13,7 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.arithmetic.cell import derive
-from attnviz.arithmetic.latex_numbers import LONGEST, NumberFormat, shown_entries
+from attnviz.arithmetic.latex_numbers import MAX_ENTRIES, NumberFormat, shown_entries
 from attnviz.arithmetic.line_words import LINES
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.positions import POSITIONS
@@ -440,7 +440,7 @@ def checked(cell):
                 held.add(line.name)
         last = value(chains[-1][-1])
         if last is None:
-            assert line.computed.size > LONGEST
+            assert line.computed.size > MAX_ENTRIES
         else:
             np.testing.assert_array_equal(np.ravel(last), np.ravel(line.computed), err_msg=line.name)
     return held
@@ -780,7 +780,7 @@ def test_what_is_left_out_is_never_the_cell_itself(n):
         assert places[-1] == n - 1
         assert places[0] == 0
         assert places == sorted(set(places))
-        assert len(places) <= LONGEST
+        assert len(places) <= MAX_ENTRIES
         gaps = sum(b - a > 1 for a, b in itertools.pairwise(places))
         assert shown_entries(n, keep).count(None) == gaps
 

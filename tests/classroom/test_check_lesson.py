@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from attnviz import ConfigError
-from attnviz.lessons.catalogue import LESSONS, LONGEST, written
+from attnviz.lessons.catalogue import LESSONS, MAX_LESSON_CHARACTERS, written
 from attnviz.ui.panels.lesson.from_file import read
 
 FILE = written("why_minus_infinity")
@@ -70,7 +70,9 @@ def test_a_setting_that_is_too_large_is_refused_before_it_is_computed(monkeypatc
         read(LARGE.encode())
 
 
-@pytest.mark.parametrize("content", [b"", b"\x00\x01", b"\xff\xfe[", b"x" * (LONGEST + 1), b"a = [" * 20_000])
+@pytest.mark.parametrize(
+    "content", [b"", b"\x00\x01", b"\xff\xfe[", b"x" * (MAX_LESSON_CHARACTERS + 1), b"a = [" * 20_000]
+)
 def test_a_file_that_is_no_lesson_is_refused(content: bytes) -> None:
     with pytest.raises(ConfigError):
         read(content)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.classroom.typed_numbers import LARGEST, read_number
+from attnviz.classroom.typed_numbers import MAX_SIZE, read_number
 
 READ = [
     ("0.25", 0.25),
@@ -62,7 +62,7 @@ def test_what_is_none_or_too_much_is_refused(text: str) -> None:
 @given(st.text(max_size=80) | st.text("0123456789.,eE+-*/^%()√π sqrtexp", max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
     number = read_number(text)
-    assert number is None or (math.isfinite(number) and abs(number) <= LARGEST)
+    assert number is None or (math.isfinite(number) and abs(number) <= MAX_SIZE)
 
 
 @given(st.floats(-1e14, 1e14))

@@ -8,7 +8,7 @@ import pytest
 
 from attnviz import Config, ConfigError
 from attnviz.engine.records.step_specs import STEPS
-from attnviz.lessons.catalogue import LESSONS, LONGEST, read_lesson, written
+from attnviz.lessons.catalogue import LESSONS, MAX_LESSON_CHARACTERS, read_lesson, written
 from attnviz.lessons.lesson import Lesson, Question, Slide
 
 LESSON = Lesson(
@@ -125,7 +125,7 @@ def test_a_file_is_read_into_the_lesson_that_it_writes() -> None:
         ("beside = true", 'beside = "yes"', "beside of slide 1 of the lesson one is 'yes'"),
         ('kind = "rows_changed"\n', "", "the question on slide 1 of the lesson one has no kind"),
         ('change = {mask = "none"}', 'change = "none"', "has 'none' for a setting; write a table"),
-        ('title = "One"', f'title = "{"a" * LONGEST}"', "characters; at most 100,000 fit"),
+        ('title = "One"', f'title = "{"a" * MAX_LESSON_CHARACTERS}"', "characters; at most 100,000 fit"),
         ("d_k = [3, 2]", "d_k = " + "[" * 20_000, "not written in TOML"),
     ],
 )

@@ -167,7 +167,7 @@ def faults(query: dict[str, Any]) -> list[str]:
     again = url_codec.decode(url_codec.encode(*records), Config, Selection)
     found += [] if again == (records, []) else [f"read again as {again[1]}"]
     link = url_codec.link(*records)
-    return found + ([] if len(link) <= url_codec.LONGEST_LINK and link.isascii() else ["no link"])
+    return found + ([] if len(link) <= url_codec.MAX_LINK_CHARACTERS and link.isascii() else ["no link"])
 
 
 def as_text(query: dict[str, Any]) -> str:

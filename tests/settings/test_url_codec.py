@@ -250,7 +250,7 @@ def test_a_link_is_opened_with_or_without_its_host() -> None:
 
 
 def test_a_link_of_exactly_the_longest_length_still_fits() -> None:
-    room = url_codec.LONGEST_LINK - len("title=")
+    room = url_codec.MAX_LINK_CHARACTERS - len("title=")
     assert url_codec.fits_in_link({"title": "x" * room})
     assert not url_codec.fits_in_link({"title": "x" * (room + 1)})
     assert url_codec.shorten_to_fit({"title": "x" * room}) == ({"title": "x" * room}, ())

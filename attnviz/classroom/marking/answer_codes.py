@@ -19,7 +19,7 @@ WEIGHTS = (5, 7)
 """Both generate every residue of 23 but 0, so neighbours never weigh the same."""
 
 GROUP = 4
-LONGEST = 8_000
+MAX_CHARACTERS = 8_000
 _HALF = BASE // 2
 _BETWEEN = dict.fromkeys(map(ord, " \t\r\n-–—.·_\xad\xa0\u2009\u200b\u2010\u2011\u2012\u202f\u2060\u2212\ufeff"))
 """Also the hyphens and spaces that editors put in place of those that were typed."""
@@ -115,8 +115,8 @@ def without_checksum(text: str) -> tuple[int, ...]:
     bare = text.translate(_BETWEEN).upper()
     if not bare:
         raise ConfigError(FAULTS["empty"])
-    if len(bare) > LONGEST:
-        raise ConfigError(FAULTS["long"].format(n=len(bare), most=LONGEST))
+    if len(bare) > MAX_CHARACTERS:
+        raise ConfigError(FAULTS["long"].format(n=len(bare), most=MAX_CHARACTERS))
     strange = next((sign for sign in bare if sign not in SIGNS), None)
     if strange is not None:
         raise ConfigError(FAULTS["sign"].format(sign=shorten(strange), signs=SIGNS))

@@ -29,7 +29,7 @@ from attnviz.settings.language import Words
 from attnviz.settings.rows import Entry, table
 
 VERSION = "1"
-LONGEST = 100_000
+MAX_FIELD_CHARACTERS = 100_000
 """Characters of the field; a link holds 6,000 with the setting, so more than that is only kept in the session."""
 
 DIGEST_SIGNS = 5
@@ -106,7 +106,7 @@ class Assignment:
         None, 1, 20, none="as many as they like", label=LABELS["tries"], help=LABELS["tries_help"]
     )
     task_questions: tuple[Item, ...] = serialised(
-        question_codec.MOST,
+        question_codec.MAX_QUESTIONS,
         question_codec.validated,
         question_codec.encode,
         question_codec.decode,
@@ -167,7 +167,7 @@ def decode(field: str) -> tuple[Assignment | None, list[str]]:
     check, _, held = rest.partition(".")
     if version != VERSION:
         return None, [PROBLEMS["version"]]
-    if len(field) > LONGEST or check != _check(held):
+    if len(field) > MAX_FIELD_CHARACTERS or check != _check(held):
         return None, [PROBLEMS["cut"]]
     query = _query(held)
     if query is None:

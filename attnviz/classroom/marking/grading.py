@@ -38,7 +38,7 @@ PER_TOLERANCE = 50
 """Numbers are kept in steps of so much of the tolerance; the mark allows for half a step."""
 
 WHOLE_STEP = 0.1  # where no tolerance is stated
-LARGEST = 10**15
+MAX_STEPS = 10**15
 
 WORDS = Words(
     {
@@ -120,7 +120,7 @@ def encode_answer(ask: ResolvedQuestion, given: Answer) -> int:
         return own_words.encode_text(given)
     if isinstance(given, Collection):
         return 1 + (min(given) if ask.form == "one" else sum(1 << place for place in set(given)))
-    steps = round(min(max(given / _step(ask), -LARGEST), LARGEST))
+    steps = round(min(max(given / _step(ask), -MAX_STEPS), MAX_STEPS))
     return 1 + (2 * steps if steps >= 0 else -2 * steps - 1)
 
 

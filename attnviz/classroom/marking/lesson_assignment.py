@@ -54,7 +54,7 @@ def settings(lesson: Lesson) -> Iterator[tuple[Config, tuple[Item, ...]]]:
         if item is not None:
             found.setdefault(lesson.on(slide), {})[item] = None
     for config, items in found.items():
-        yield config, tuple(items)[: question_codec.MOST]
+        yield config, tuple(items)[: question_codec.MAX_QUESTIONS]
 
 
 def of_lesson(lesson: Lesson) -> tuple[Config, Assignment] | None:

@@ -13,11 +13,11 @@ from itertools import permutations
 from attnviz.exports.tables import FORMULA_STARTS
 from attnviz.settings.plain_text import clean
 
-LONGEST_NAME = 400
-LONGEST_TYPED = 80
+MAX_NAME_CHARACTERS = 400
+MAX_TYPED_CHARACTERS = 80
 """As many signs as a student can type for a name."""
 
-LONGEST_NUMBER = 10
+MAX_NUMBER_CHARACTERS = 10
 MOST_WORDS = 8
 """In a name whose words are tried in another order."""
 
@@ -69,9 +69,9 @@ def _written(found: Sequence[str]) -> Iterator[str]:
     and a number with the zeros that a spreadsheet took away."""
     seen: dict[str, None] = {}
     for cell in found:
-        name = clean(cell).strip()[:LONGEST_NAME]
+        name = clean(cell).strip()[:MAX_NAME_CHARACTERS]
         bare = without_apostrophe(name)
-        seen |= dict.fromkeys([bare, name, bare[:LONGEST_TYPED]])
+        seen |= dict.fromkeys([bare, name, bare[:MAX_TYPED_CHARACTERS]])
     for name in [name for name in seen if name.isdecimal()]:
-        seen |= dict.fromkeys(name.zfill(n) for n in range(len(name) + 1, LONGEST_NUMBER + 1))
+        seen |= dict.fromkeys(name.zfill(n) for n in range(len(name) + 1, MAX_NUMBER_CHARACTERS + 1))
     yield from filter(None, seen)

@@ -19,9 +19,9 @@ from attnviz.settings.language import Words
 from attnviz.settings.plain_text import clean
 from attnviz.uploads import read_files
 
-MOST = 500
-LARGEST = 500_000
-LONGEST_CODE = 12_000
+MAX_SUBMISSIONS = 500
+MAX_FILE_BYTES = 500_000
+MAX_CODE_CHARACTERS = 12_000
 SEPARATORS = "\t;,"
 
 FIRST = ("first name", "firstname", "given name", "given names", "forename", "vorname", "vornamen")
@@ -98,8 +98,8 @@ class Table:
 
 def from_file(data: bytes) -> Table:
     """Return the names and codes of a file; raises ConfigError in one sentence for any that holds no such table."""
-    if len(data) > LARGEST:
-        raise ConfigError(FAULTS["large"].format(n=len(data), most=LARGEST))
+    if len(data) > MAX_FILE_BYTES:
+        raise ConfigError(FAULTS["large"].format(n=len(data), most=MAX_FILE_BYTES))
     form = read_files.form(data)
     if form != "csv":
         raise ConfigError(FAULTS["form"].format(what=read_files.CALLED[form]))
@@ -120,13 +120,13 @@ def from_text(text: str) -> Table:
     >>> [(entry.names[0], entry.code) for entry in from_text("name,code\\nAda,3467-99D").entries]
     [('Ada', '3467-99D')]
     """
-    if len(text) > LARGEST:
-        raise ConfigError(FAULTS["large"].format(n=len(text), most=LARGEST))
+    if len(text) > MAX_FILE_BYTES:
+        raise ConfigError(FAULTS["large"].format(n=len(text), most=MAX_FILE_BYTES))
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")  # old spreadsheets end lines in \r
     declared, text = _declared_separator(text)
     found = _headed(text, declared) or _plain(text, declared)
-    if len(found.entries) > MOST:
-        raise ConfigError(FAULTS["many"].format(n=len(found.entries), most=MOST))
+    if len(found.entries) > MAX_SUBMISSIONS:
+        raise ConfigError(FAULTS["many"].format(n=len(found.entries), most=MAX_SUBMISSIONS))
     return found
 
 
@@ -199,7 +199,7 @@ def _code_column(rows: Sequence[Sequence[str]]) -> int | None:
 
 def _is_code(cell: str) -> bool:
     try:
-        return len(answer_codes.without_checksum(cell[: LONGEST_CODE + 1])) > 0
+        return len(answer_codes.without_checksum(cell[: MAX_CODE_CHARACTERS + 1])) > 0
     except ConfigError:
         return False
 
@@ -250,4 +250,4 @@ def _cells(line: str, separator: str) -> list[str]:
 
 def _code(cell: str) -> str:
     """Return a code as it stands in a cell, without what an editor of a learning platform puts around it."""
-    return html.unescape(re.sub(r"<[^>]*>", " ", clean(cell))).strip()[:LONGEST_CODE]
+    return html.unescape(re.sub(r"<[^>]*>", " ", clean(cell))).strip()[:MAX_CODE_CHARACTERS]

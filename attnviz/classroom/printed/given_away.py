@@ -25,7 +25,7 @@ from attnviz.settings.counting import index_of
 from attnviz.settings.language import Words
 from attnviz.text.number_format import short
 
-LEAST = 3
+MIN_DIGITS = 3
 """Digits, without leading zeros, from which on a number is known by its value."""
 
 NUMBER = re.compile(r"(?<![\w.,])[−-]?\d+(?:\.\d+)?(?:e[−+-]?\d+)?(?![\w]|\.\d)")
@@ -41,7 +41,7 @@ def is_telling(number: str) -> bool:
     >>> is_telling("0.8818"), is_telling("0.25"), is_telling("14"), is_telling("1.376e−18")
     (True, False, False, True)
     """
-    return len(number.partition("e")[0].replace(".", "").strip("−-").lstrip("0")) >= LEAST
+    return len(number.partition("e")[0].replace(".", "").strip("−-").lstrip("0")) >= MIN_DIGITS
 
 
 def place(name: str) -> int:

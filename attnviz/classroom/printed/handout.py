@@ -14,7 +14,7 @@ from pathlib import Path
 
 from attnviz.classroom import open_questions, question_codec, slides
 from attnviz.classroom.printed import blanks, given_away, printed_pictures, printed_question
-from attnviz.classroom.printed.printed_tables import LARGEST, STEPS, Paper, changes, matrix, worked
+from attnviz.classroom.printed.printed_tables import MAX_PRINTED_ROWS, STEPS, Paper, changes, matrix, worked
 from attnviz.classroom.question_codec import Item
 from attnviz.classroom.question_kinds import resolve
 from attnviz.engine.records.config import Config
@@ -69,7 +69,7 @@ PAGE = """<!DOCTYPE html>
 </body>
 </html>
 """
-SMALL = LARGEST
+SMALL = MAX_PRINTED_ROWS
 """Rows, and columns, of a matrix that stands as numbers beside the text of a lesson."""
 
 READ = ("queries", "keys", "values")
@@ -188,8 +188,8 @@ def _about_blanks(paper: Paper) -> str:
 def _numbers(paper: Paper, trace: Trace, questions: Sequence[Question]) -> Iterator[str]:
     """Yield the matrices of every head that a question names, of the first if none does."""
     yield f"<h2>{WORDS['numbers']}</h2>"
-    if max(len(trace.query_tokens), len(trace.key_tokens)) > LARGEST:
-        yield f"<p>{WORDS['wide'].format(n=LARGEST)}</p>"
+    if max(len(trace.query_tokens), len(trace.key_tokens)) > MAX_PRINTED_ROWS:
+        yield f"<p>{WORDS['wide'].format(n=MAX_PRINTED_ROWS)}</p>"
         return
     yield f'<p class="small">{_about_blanks(paper)}</p>'
     places = {(index_of(q.at.get("layer", 1)), index_of(q.at.get("head", 1))) for q in questions} or {(0, 0)}

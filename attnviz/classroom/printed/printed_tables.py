@@ -22,10 +22,10 @@ from attnviz.text.captions import NAMES
 from attnviz.text.html_math import formula, inline
 from attnviz.text.sentences import QUOTED, within_sentence
 
-LARGEST = 12
+MAX_PRINTED_ROWS = 12
 """Rows, and columns, of a matrix that is printed as numbers."""
 
-MASKED = "–"
+MASKED_SIGN = "–"
 STEPS = ("queries", "keys", "values", "scores", "scaled", "capped", "masked", "weights", "heads")
 WORDS = Words({"worked": "One cell, all the way down", "cell": "Head {head}, query {query}, key {key}."})
 
@@ -42,7 +42,7 @@ class Paper:
     def number(self, x: float) -> str:
         """Return a number as it is printed; minus infinity is a stroke, as nothing may be attended to there."""
         if not np.isfinite(x):
-            return MASKED if x == -np.inf else "∞" if x > 0 else "?"
+            return MASKED_SIGN if x == -np.inf else "∞" if x > 0 else "?"
         return f"{x:.{self.digits}g}".replace("-", "−") if x else "0"
 
 
@@ -84,7 +84,7 @@ def matrix(
         at = head // trace.config.group_size if step.axes[0] == "kv_head" else head
         array = step.head(at)
         blank = blank[at][tuple(slice(n) for n in array.shape)]
-    array, blank = np.atleast_2d(array)[:, :LARGEST], np.atleast_2d(blank)[:, :LARGEST]
+    array, blank = np.atleast_2d(array)[:, :MAX_PRINTED_ROWS], np.atleast_2d(blank)[:, :MAX_PRINTED_ROWS]
     tokens = {"query": trace.query_tokens, "key": trace.key_tokens}
     if blank.all() and not (is_solvable or paper.solutions):
         return ""

@@ -219,7 +219,7 @@ class Config(HeadSettings, WordSettings):
         help="Another seed, other random numbers; the same seed, the same numbers.",
     )
     edits: tuple[Edit, ...] = serialised(
-        edits.MOST,
+        edits.MAX_EDITS,
         edits.canonicalise,
         edits.encode,
         edits.decode,

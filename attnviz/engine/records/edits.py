@@ -23,7 +23,7 @@ Edit = tuple[int | None, str, tuple[int, ...], float]
 OUTER = ("token_embeddings", "positions", "embedded", "token_embeddings_kv", "positions_kv", "embedded_kv")
 """The steps before the first layer, which belong to none."""
 
-MOST = 16_384
+MAX_EDITS = 16_384
 _BETWEEN = "~~"
 
 

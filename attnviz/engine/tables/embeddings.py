@@ -121,12 +121,12 @@ def _number(entry: str, row: int, column: int) -> float:
         value = float(entry)
     except ValueError:
         value = math.nan
-    if not math.isfinite(value) or abs(value) > LARGEST:
-        raise ConfigError(translate(NO_NUMBER, entry=shorten(entry), row=row, column=column, largest=LARGEST))
+    if not math.isfinite(value) or abs(value) > MAX_ENTRY:
+        raise ConfigError(translate(NO_NUMBER, entry=shorten(entry), row=row, column=column, largest=MAX_ENTRY))
     return value
 
 
-LARGEST = 1e6
+MAX_ENTRY = 1e6
 """The largest size of an own number: beyond it, products of products leave the range of what can be shown."""
 
 NO_NUMBER = (

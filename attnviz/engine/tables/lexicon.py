@@ -14,7 +14,7 @@ from attnviz.arrays import Array
 COLUMNS = 64
 """The length of a word's vector."""
 
-LARGEST = 7
+MAX_NUMBER = 7
 """The numbers are whole, from minus this to this, before they are halved."""
 
 CLITICS = ("n't", "'s", "'d", "'m", "'ll", "'re", "'ve")
@@ -89,6 +89,6 @@ def lexicon() -> Lexicon:
     stored = np.load(io.BytesIO((files("attnviz") / "lexicon" / "lexicon.npz").read_bytes()))
     words = stored["words"].tobytes().decode("ascii").split("\n")
     packed = stored["numbers"]
-    numbers = np.stack([packed >> 4, packed & 15], axis=-1).reshape(len(words), COLUMNS).astype(np.int8) - LARGEST
+    numbers = np.stack([packed >> 4, packed & 15], axis=-1).reshape(len(words), COLUMNS).astype(np.int8) - MAX_NUMBER
     numbers.flags.writeable = False
     return Lexicon({word: i for i, word in enumerate(words)}, numbers)

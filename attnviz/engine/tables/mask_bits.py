@@ -17,7 +17,7 @@ from attnviz.settings.faults import ConfigError
 LEGIBLE = 200
 """Characters of a percent-encoded list that is left as it is, so that a short one can be read in a link."""
 
-MOST = 128 * 128
+MAX_CELLS = 128 * 128
 """Cells of the largest mask: a list of more is no mask that was painted here."""
 
 _RANGE = re.compile(r"([0-9]{1,4})-([0-9]{1,4})", re.ASCII)
@@ -50,7 +50,7 @@ def shorter(cells: str) -> str:
     True
     """
     length = len(quote_plus(cells))
-    if length <= LEGIBLE or sum(int(end) - int(start) for start, end in _RANGE.findall(cells)) > MOST:
+    if length <= LEGIBLE or sum(int(end) - int(start) for start, end in _RANGE.findall(cells)) > MAX_CELLS:
         return cells
     try:
         pairs = np.array(masks.parse(cells))

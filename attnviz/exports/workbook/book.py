@@ -28,7 +28,7 @@ EARLIEST = datetime.datetime(1980, 1, 1, tzinfo=datetime.UTC)
 
 LONGEST_TEXT = 32_767  # halves of characters count, as in UTF-16
 FIGURE = "0.0000"
-MASKED, INPUT = "#c9c9c9", "#fff8dc"
+MASKED_COLOUR, INPUT = "#c9c9c9", "#fff8dc"
 WIDTHS = (20, 10)
 """Of the column of words and of every other one, in characters."""
 
@@ -52,8 +52,8 @@ FORMATS: dict[str, dict[str, Any]] = {
         "border_color": EDITED,
         "align": "right",
     },
-    "closed": {"bg_color": MASKED, "font_color": "#666666"},
-    "masked": {"bg_color": MASKED, "font_color": "#666666", "num_format": ";;;@"},  # a masked weight shows no 0
+    "closed": {"bg_color": MASKED_COLOUR, "font_color": "#666666"},
+    "masked": {"bg_color": MASKED_COLOUR, "font_color": "#666666", "num_format": ";;;@"},  # a masked weight shows no 0
 }
 
 

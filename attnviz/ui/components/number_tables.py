@@ -9,14 +9,14 @@ import streamlit as st
 
 from attnviz.text.number_format import NONE, short
 
-MOST = 20_000
+MAX_STYLED_NUMBERS = 20_000
 """Numbers that are each written in Python; of a larger table the browser writes them, with as many digits."""
 
 
 def show(frame: pd.DataFrame, **options: Any) -> None:
     """Draw a table; `options` are those of `st.dataframe`."""
     numbers = list(frame.select_dtypes("float").columns)
-    if frame.size <= MOST:
+    if frame.size <= MAX_STYLED_NUMBERS:
         st.dataframe(frame.style.format(short, subset=numbers), placeholder=NONE, **options)
         return
     written = {name: st.column_config.NumberColumn(format="%.4g") for name in numbers}

@@ -48,7 +48,7 @@ PANELS = {
     "redeal": explore_panels.seed_average_panel,
     "table": explore_panels.table,
 }
-LONGEST_NAME = 80
+MAX_NAME_CHARACTERS = 80
 _CSS = Path(__file__).with_name("assignments.css")
 
 
@@ -101,7 +101,7 @@ def _student(trace: Trace, selection: Selection, given_out: Opened) -> Selection
     """Draw the assignment: what to do, the pictures, the questions, the code."""
     task = given_out.task
     _heading(task)
-    name = st.text_input(WORDS["name"], key="task-name", max_chars=LONGEST_NAME, width=420) or ""
+    name = st.text_input(WORDS["name"], key="task-name", max_chars=MAX_NAME_CHARACTERS, width=420) or ""
     if not assignments.known_by(name):
         paragraph([WORDS["name_first" if task.task_own else "name_only"]])
         return selection

@@ -47,7 +47,7 @@ WORDS = Words(
     }
 )
 
-LEAST = 260
+MIN_HEIGHT = 260
 """Pixels of height that the maps need to be kept within the window."""
 
 
@@ -182,7 +182,7 @@ def _beside(trace: Trace, second: Trace, selection: Selection) -> None:
     layer, name = selection.layer, selection.step
     if layer < len(second.layers):
         paragraph([changes.first_difference(trace, second, layer)])
-    view = View(fill=not is_narrow("compare"), least=LEAST)
+    view = View(fill=not is_narrow("compare"), least=MIN_HEIGHT)
     heatmap.show(comparison.pictures(trace, second, layer, name), key="compare", view=view)
     notice(*changes.change_summary(trace, second, layer, name))
     moves = changes.moves(trace, second, layer, name)

@@ -81,7 +81,7 @@ LIMITS = {
 }
 """The most layers, heads and tokens that a position on the page can name."""
 
-LONGEST = 900_000
+MAX_PASTED_CHARACTERS = 900_000
 """Characters: a message with more than a million bytes would break the connection."""
 _MOST_RESENT = 10_000  # characters of what was pasted that a browser is told in every run, although it holds them
 
@@ -168,7 +168,9 @@ def _bring(config: Config) -> None:
         key = _PASTE.format(part=part)
         text = widget_values.start(key, held.texts.get(part, ""))
         start = "" if key in st.session_state and len(text) > _MOST_RESENT else text
-        area.text_area(label, start, key=key, height=104, max_chars=LONGEST, on_change=_pasted, args=(config,))
+        area.text_area(
+            label, start, key=key, height=104, max_chars=MAX_PASTED_CHARACTERS, on_change=_pasted, args=(config,)
+        )
     queries, keys = st.columns(2)
     typed = {_TOKENS: (queries, held.tokens), _KEY_TOKENS: (keys, held.key_tokens)}
     for key, (place, words) in typed.items():

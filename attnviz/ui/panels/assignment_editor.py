@@ -91,7 +91,7 @@ def desk(trace: Trace, selection: Selection, task: Assignment) -> Selection:
         _add(len(items))
     task = assignments.with_setting(replace(draft, task_questions=tuple(items)), trace.config)
     field = assignments.encode(task)
-    selection = replace(selection, assigned=field) if len(field) <= assignments.LONGEST else selection
+    selection = replace(selection, assigned=field) if len(field) <= assignments.MAX_FIELD_CHARACTERS else selection
     with st.container(key="task-remarks"):  # one place for all, so that what is below keeps its own
         _remarks(trace, task)
     _hand_out(trace.config, selection, task, field)
@@ -104,7 +104,7 @@ def _edited(task: Assignment) -> Assignment:
     kind, place = st.session_state.get(_EDIT, ("", 0))
     is_other = st.session_state.get(_SHOWN, _ADOPTED) != _ADOPTED
     items = list(task.task_questions)
-    if kind == "add" and len(items) < question_codec.MOST:
+    if kind == "add" and len(items) < question_codec.MAX_QUESTIONS:
         items.append(question_codec.item("weight", {}))
     elif kind == "remove" and place < len(items):
         del items[place]
@@ -122,9 +122,11 @@ def _edit(kind: str, place: int) -> None:
 
 
 def _add(n: int) -> None:
-    st.button(WORDS["add"], key="add-question", on_click=_edit, args=("add", n), disabled=n >= question_codec.MOST)
-    if n >= question_codec.MOST:
-        paragraph([WORDS["full"].format(n=question_codec.MOST)])
+    st.button(
+        WORDS["add"], key="add-question", on_click=_edit, args=("add", n), disabled=n >= question_codec.MAX_QUESTIONS
+    )
+    if n >= question_codec.MAX_QUESTIONS:
+        paragraph([WORDS["full"].format(n=question_codec.MAX_QUESTIONS)])
 
 
 def _item(trace: Trace, n: int, item: Item) -> Item:

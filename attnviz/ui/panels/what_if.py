@@ -29,7 +29,7 @@ from attnviz.ui.session.selection import Selection
 from attnviz.uploads import parse_text, read_files
 
 MOST_LISTED = 20
-LONGEST = 200_000
+MAX_PASTED_CHARACTERS = 200_000
 WORDS = Words(
     {
         "ask": "Change any number: everything that follows from it is computed again, and everything before it stays. "
@@ -132,7 +132,7 @@ def _typed(
 def _whole(trace: Trace, selection: Selection, on: EditedMatrix) -> None:
     """A place to paste or upload all of it at once."""
     with st.container(key="whole-matrix"), st.expander(WORDS["paste"], key="whole-matrix-opened"):
-        st.text_area(WORDS["pasted"], key="pasted_matrix", max_chars=LONGEST)
+        st.text_area(WORDS["pasted"], key="pasted_matrix", max_chars=MAX_PASTED_CHARACTERS)
         st.file_uploader(WORDS["upload"], type=["csv", "tsv", "txt"], key="uploaded_matrix", max_upload_size=1)
         st.button(WORDS["set"], key="set_matrix", on_click=_set, args=(trace.config.chosen, selection, on))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from attnviz.analysis.permutations import ORDERS
 from attnviz.analysis.variance_and_sharing import VECTORS
-from attnviz.classroom.marking.assignments import LONGEST
+from attnviz.classroom.marking.assignments import MAX_FIELD_CHARACTERS
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.head_settings import MOST_HEADS
 from attnviz.engine.records.trace import Trace
@@ -127,7 +127,7 @@ class Selection:
     slide: int = position(0, 40, label="Slide")
     done: tuple[str, ...] = options(DONE_NAMES, NOTHING_DONE, label="Lessons completed")
     desk: str = option(DESK_NAMES, "compose", label="Assignments")
-    assigned: str = text("", label="Assignment", longest=LONGEST)
+    assigned: str = text("", label="Assignment", longest=MAX_FIELD_CHARACTERS)
     presenter: bool = switch(False, label="Large type", help="One slide for a room; arrow keys and Space go on.")
     notes: bool = switch(
         False, label="Notes for the speaker", help="What to say of the slide, with its answer and what comes next."

@@ -11,13 +11,13 @@ import numpy as np
 import streamlit as st
 
 from attnviz.arrays import Array
-from attnviz.pictures.colours import DARK, MASKED, SHARE
+from attnviz.pictures.colours import DARK, MASKED_COLOUR, SHARE
 from attnviz.settings.language import Words
 from attnviz.ui.session import transport
 from attnviz.ui.session.component import component
 
 WIDTH, HEIGHT = 64, 64  # pixels that it takes beside the pictures, or below them
-MOST = 16  # pixels of a small picture, each way
+MAX_PIXELS = 16  # pixels of a small picture, each way
 WORDS = Words({"heads": "Heads; Escape shows all of them", "head": "head {n}", "all": "all"})
 
 _component = component(__file__)
@@ -58,7 +58,7 @@ def packed(film: Strip, height: int) -> bytes:
         "size": list(small.shape[1:]),
         "pixels": base64.b64encode(small.tobytes()).decode(),
         "scales": [list(SHARE), list(DARK[SHARE])],
-        "masked": MASKED,
+        "masked": MASKED_COLOUR,
     }
     return transport.packed(data)
 
@@ -70,7 +70,7 @@ def small_pictures(weights: Array) -> Array:
     [[[1, 255], [0, 128]]]
     """
     heads, rows, columns = weights.shape
-    block = -(-max(rows, columns) // MOST)
+    block = -(-max(rows, columns) // MAX_PIXELS)
     whole = np.full((heads, -(-rows // block) * block, -(-columns // block) * block), -1.0)
     whole[:, :rows, :columns] = np.where(np.isfinite(weights), np.clip(weights, 0.0, 1.0), -1.0)
     apart = whole.reshape(heads, whole.shape[1] // block, block, whole.shape[2] // block, block)

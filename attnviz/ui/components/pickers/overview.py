@@ -16,7 +16,7 @@ from attnviz.ui.session import transport
 from attnviz.ui.session.component import component
 
 WIDTH, HEIGHT = 184, 124  # pixels that it takes beside the pictures, or over them
-MOST = 64  # blocks each way
+MAX_BLOCKS = 64  # blocks each way
 WORDS = Words(
     {
         "name": "Overview: arrow keys move the frame, with Shift by a whole one",
@@ -86,12 +86,12 @@ def packed(overview: Overview, height: int | None) -> bytes:
 
 
 def block_size(n: int) -> int:
-    """Return how many words share a block: the least power of 2 with which there are no more than `MOST` blocks.
+    """Return how many words share a block: the least power of 2 with which there are no more than `MAX_BLOCKS` blocks.
 
     >>> block_size(65), block_size(128), block_size(1024)
     (2, 2, 16)
     """
-    return 1 << max(0, -(-n // MOST) - 1).bit_length()
+    return 1 << max(0, -(-n // MAX_BLOCKS) - 1).bit_length()
 
 
 def blocks(weights: Array, block: int) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.pictures.colours import DARK, MASKED
+from attnviz.pictures.colours import DARK, MASKED_COLOUR
 from attnviz.pictures.step_path import Node
 from attnviz.settings.language import Words
 from attnviz.ui.session import transport
@@ -41,7 +41,7 @@ def packed(nodes: Sequence[Node], words: int, shown: Sequence[str]) -> bytes:
         "strip": WORDS["strip"],
         "words": WORDS["words"],
         "count": one if words == 1 else many.format(n=words),
-        "masked": MASKED,
+        "masked": MASKED_COLOUR,
         "scales": [[list(scale), list(DARK.get(scale, scale))] for scale in scales],
         "nodes": [_described(node, scales.index(node.colours), node.name in shown) for node in nodes],
     }

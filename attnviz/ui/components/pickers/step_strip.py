@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attnviz.pictures.colours import MASKED
+from attnviz.pictures.colours import MASKED_COLOUR
 from attnviz.pictures.pipeline_strip import Entry
 from attnviz.settings.language import Words
 from attnviz.ui.session import transport
@@ -50,7 +50,7 @@ def packed(entries: Sequence[Entry], chosen: str | None) -> bytes:
     described = {
         "chosen": chosen,
         "words": {**WORDS, "all": WORDS["all"].format(n=len(entries))},
-        "masked": MASKED,
+        "masked": MASKED_COLOUR,
         "scales": scales,
         "steps": [_described(entry, scales.index(entry.colours)) for entry in entries],
     }

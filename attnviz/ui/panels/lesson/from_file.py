@@ -94,8 +94,8 @@ def read(content: bytes) -> Lesson:
 
     Raises ConfigError if it is not a lesson, or not one that this server can show.
     """
-    if len(content) > catalogue.LONGEST:
-        raise ConfigError(WORDS["bytes"].format(n=len(content), most=catalogue.LONGEST).rstrip("."))
+    if len(content) > catalogue.MAX_LESSON_CHARACTERS:
+        raise ConfigError(WORDS["bytes"].format(n=len(content), most=catalogue.MAX_LESSON_CHARACTERS).rstrip("."))
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

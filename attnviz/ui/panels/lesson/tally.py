@@ -28,7 +28,7 @@ WORDS = Words(
         "bar": "{n} of {all} hands",
     }
 )
-MOST = 999
+MAX_COUNT = 999
 SHORT = 2.5  # letters wide is the longest bar beside an answer
 _HELD = "_hands"
 
@@ -40,7 +40,7 @@ def read_hands(text: str, n: int) -> tuple[int, ...] | None:
     ((12, 3, 7, 0), None, None)
     """
     parts = re.split(r"[\s,;]+", text.strip())
-    if not all(part.isascii() and part.isdecimal() and int(part[:9]) <= MOST for part in parts) or len(parts) > n:
+    if not all(part.isascii() and part.isdecimal() and int(part[:9]) <= MAX_COUNT for part in parts) or len(parts) > n:
         return None
     return tuple(map(int, parts)) + (0,) * (n - len(parts))
 
@@ -66,7 +66,7 @@ def field(question: ResolvedQuestion, at: str) -> None:
         )
         st.session_state[_HELD] = {**st.session_state.get(_HELD, {}), at: text or ""}
         if (text or "").strip() and read_hands(text or "", n) is None:
-            notice(WORDS["unreadable"].format(n=n, most=MOST, numbers=numbers), kind="fault")
+            notice(WORDS["unreadable"].format(n=n, most=MAX_COUNT, numbers=numbers), kind="fault")
 
 
 def _example(n: int) -> Sequence[int]:
