@@ -2,7 +2,7 @@
 
 import { between } from "../colours.js";
 
-const [MASKED, ODD, LOWEST, HIGHEST] = [1, 2, 3, 255]; // bytes of a picture, as pictures/thumbnails.py says; 0 is nothing
+const [MASKED_CELL, NOT_FINITE, LOWEST, HIGHEST] = [1, 2, 3, 255]; // bytes of a picture, as pictures/thumbnails.py says; 0 is no cell
 const AMBER = [245, 197, 24, 255]; // not a number: on neither colour scale
 
 /**
@@ -14,8 +14,8 @@ const AMBER = [245, 197, 24, 255]; // not a number: on neither colour scale
 export function stepColours(scale, masked) {
   const [r, g, b, share] = (masked.match(/[\d.]+/g) ?? []).map(Number);
   return Array.from({ length: 256 }, (_, byte) => {
-    if (byte === MASKED) return [r, g, b, 255 * share];
-    if (byte === ODD) return AMBER;
+    if (byte === MASKED_CELL) return [r, g, b, 255 * share];
+    if (byte === NOT_FINITE) return AMBER;
     return byte < LOWEST ? [0, 0, 0, 0] : [...between(scale, (byte - LOWEST) / (HIGHEST - LOWEST)), 255];
   });
 }
