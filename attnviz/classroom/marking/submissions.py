@@ -211,10 +211,10 @@ def _entry(row: Sequence[str], kinds: dict[str, list[int]], code_at: int) -> Ent
     def cell(kind: str) -> list[str]:
         return [row[at] for at in kinds.get(kind, []) if at < len(row) and row[at].strip()]
 
-    named = [cell(kind) for kind in ("full", "first", "last")]
+    full, first, last = (cell(kind) for kind in ("full", "first", "last"))
     known = {code_at, *kinds.get("number", [])}
-    others = [] if any(named) else [each for at, each in enumerate(row) if at not in known]
-    names = student_names.candidates(*named, number=cell("number"), others=others)
+    others = [] if full or first or last else [each for at, each in enumerate(row) if at not in known]
+    names = student_names.candidates(full, first, last, number=cell("number"), others=others)
     code = row[code_at] if code_at < len(row) else ""
     return Entry(names, _code(code), tuple(map(student_names.without_apostrophe, row)))
 
