@@ -41,7 +41,7 @@ FOLLOWS_FROM = {
 SHAPES_FOLLOW_FROM = {"weights": ("queries", "keys"), "masked": ("queries", "keys"), "scaled": ("queries", "keys")}
 """As above, where a step that comes between is of the same shape."""
 
-MAX_DRAWN_NUMBERS = 10_000
+MAX_NUMBERS = 10_000
 """Numbers of a step that is drawn for its shape alone."""
 
 
@@ -76,8 +76,8 @@ def shape_inputs(runs: QuestionContext, name: str) -> tuple[str, ...]:
     """
     if name in SHAPES_FOLLOW_FROM:
         return SHAPES_FOLLOW_FROM[name]
-    found = [each for each in inputs_of(runs, name) if runs.steps[each].array.size <= MAX_DRAWN_NUMBERS]
-    before = [each for one in found for each in inputs_of(runs, one) if runs.steps[each].array.size <= MAX_DRAWN_NUMBERS]
+    found = [each for each in inputs_of(runs, name) if runs.steps[each].array.size <= MAX_NUMBERS]
+    before = [each for one in found for each in inputs_of(runs, one) if runs.steps[each].array.size <= MAX_NUMBERS]
     apart, further = (
         [each for each in names if runs.steps[each].shape != runs.steps[name].shape] for names in (found, before)
     )

@@ -26,7 +26,7 @@ from attnviz.settings.language import Words
 from attnviz.text.query_sentences import visible_token
 
 ACROSS = 4  # heads side by side, where there is but one stage
-CELL, LEAST, MOST = 26, 150, 420  # pixels: of a cell, and of a map
+CELL, MIN_SIDE, MAX_SIDE = 26, 150, 420  # pixels: of a cell, and of a map
 GAP = {"x": 84, "y": 92}
 MARGIN = {"l": 80, "t": 64, "r": 24, "b": 80}
 SLIDER = 60
@@ -107,7 +107,9 @@ def _figure(shown: Sequence[Stage]) -> dict[str, Any]:
     """Return the layout of one layer: an axis of each kind and a title for every map."""
     places = _places(shown)
     down, across = (1 + max(place[axis] for place in places) for axis in (0, 1))
-    width, height = (min(max(CELL * max(n), LEAST), MOST) for n in zip(*(stage.array.shape[:0:-1] for stage in shown)))
+    width, height = (
+        min(max(CELL * max(n), MIN_SIDE), MAX_SIDE) for n in zip(*(stage.array.shape[:0:-1] for stage in shown))
+    )
     inner = across * (width + GAP["x"]) - GAP["x"], down * (height + GAP["y"]) - GAP["y"]
     layout: dict[str, Any] = {
         "template": "none",

@@ -19,7 +19,7 @@ HELD_OUT = 200
 AT_ONCE = 50
 """Of which so many are in memory together."""
 
-FIRST_DECAY, SECOND_DECAY, LEAST = 0.9, 0.99, 1e-8
+FIRST_DECAY, SECOND_DECAY, EPSILON = 0.9, 0.99, 1e-8
 """Adam's: how much of the means of gradients and of their squares is kept in a step, and what is added to the root."""
 
 HALF_LIFE = 150.0
@@ -132,7 +132,7 @@ class Trainer:
         self._first = self._first + (1.0 - FIRST_DECAY) * (g - self._first)
         self._second = self._second + (1.0 - SECOND_DECAY) * (g * g - self._second)
         one, two = self._powers = self._powers[0] * FIRST_DECAY, self._powers[1] * SECOND_DECAY
-        root = np.sqrt(self._second / (1.0 - two)) + LEAST
+        root = np.sqrt(self._second / (1.0 - two)) + EPSILON
         return self.vector - rate(self._rate, self.step) * ((self._first / (1.0 - one)) / root)
 
     def measured(self, vector: Array) -> Measured:
