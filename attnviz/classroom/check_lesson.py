@@ -42,7 +42,12 @@ def opened(name: str, text: str, admit: Callable[[Config], None]) -> Lesson:
     for n, slide in enumerate(lesson.slides, 1):
         try:
             _gone_through(lesson, slide)
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        except KeyError as error:
+            names = "head, query, key, line, step and what `at` says"
+            raise ConfigError(
+                f"slide {n} of the lesson {name}: there is no {error} here; a question may name {names} in braces"
+            ) from None
+        except (ValueError, IndexError, TypeError, AttributeError) as error:
             raise ConfigError(f"slide {n} of the lesson {name}: {error}") from None
     return lesson
 

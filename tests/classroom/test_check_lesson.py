@@ -27,6 +27,11 @@ def test_every_lesson_of_the_library_is_a_file_that_can_be_opened(name: str) -> 
         ('"masked", "weights"]', '"unmasked"]', "slide 1 of the lesson file: steps names ['unmasked']; choose from"),
         ('kind = "weight"', 'kind = "wait"', "slide 1 of the lesson file: there is no question called 'wait'"),
         ("query = 1, key = 1", "query = 99, key = 1", "slide 1 of the lesson file"),
+        (
+            'kind = "weight"',
+            'kind = "weight"\nask = "{who}?"',
+            "there is no 'who' here; a question may name head, query",
+        ),
         ("query = 1, key = 1", 'query = "x", key = 1', "slide 1 of the lesson file"),
         ('"leaked", ', '"spilled", ', "there is no measure 'spilled'; choose from spread"),
         ("minutes = 12", "minutes = " + "9" * 5000, "is not written in TOML"),

@@ -84,7 +84,7 @@ def _open() -> None:
         st.session_state[_OPENED] = read(given.getvalue())
     except ConfigError as error:
         why = str(error)
-        st.session_state[_FAULT] = WORDS["fault"].format(why=why[:1].upper() + why[1:]).replace("..", ".")
+        st.session_state[_FAULT] = WORDS["fault"].format(why=(why[:1].upper() + why[1:]).removesuffix("."))
     else:
         session_state.put("slide", "1")
 
