@@ -49,7 +49,7 @@ PLACED = Words({"mask": "mask ({labels})", "bias": "bias by distance", "location
 
 
 def stage(name: str, found: Reordered) -> Stage:
-    """Output before, after with its rows back at their words, and the difference: three maps on one scale."""
+    """Return the outputs of both orders, row by row for the same words, and their difference, on one colour scale."""
     before = found.before["output"].array
     drawn = stages.stage(found.before, found.before["output"], TITLES[name])
     n = int(found.changed.sum())
@@ -67,7 +67,7 @@ def stage(name: str, found: Reordered) -> Stage:
 
 
 def unchanged_order(found: Reordered) -> list[str]:
-    """That the new order is none, where that is so.
+    """Return a note if the new order is the old one.
 
     >>> from attnviz.analysis.permutations import reordered
     >>> unchanged_order(reordered(Config(sentence="one"), (0,)))
@@ -98,7 +98,7 @@ def order_sentences(name: str, found: Reordered) -> Sentence:
 
 
 def placed(config: Config) -> tuple[str, ...]:
-    """Return the parts of a setting that compare places other than its positions, in words.
+    """Return, in words, the parts of a setting other than positions that depend on the order of the words.
 
     >>> placed(Config(mask=("causal", "padding"), bias="alibi"))
     ('mask (Causal)', 'bias by distance')
@@ -110,7 +110,7 @@ def placed(config: Config) -> tuple[str, ...]:
 
 
 def position_sentences(config: Config, freed: Reordered | None) -> str:
-    """That the setting compares places without positions, and what would be without that.
+    """Return what the setting compares by position although it has none, and what the result would be without that.
 
     freed  the words reordered with neither positions nor what compares places; None if that cannot be had
     """

@@ -115,14 +115,14 @@ class Number:
 
     @property
     def values(self) -> Sequence[int]:
-        """Every value that an integer may have."""
+        """Return every value that an integer may have."""
         return range(int(self.low), int(self.high) + 1)
 
     def write(self, value: int | float | None) -> str:
         return "auto" if value is None else repr(value)
 
     def read(self, text: str) -> tuple[int | float | None, str | None]:
-        """Return the number that `text` means, moved into the range; raises ValueError if it means none."""
+        """Return the number in `text`, moved into the range; raises ValueError if there is none."""
         if text == "auto" and self.none:
             return None, None
         number = float(text)

@@ -1,4 +1,4 @@
-"""One row of one table: a score function, a mask, an embedding ...; and one entry of a menu, such as a page.
+"""The row of a table, such as a score function or a mask, and the entry of a menu, such as a page.
 
 A table is a plain dict from a row's stable name to its `Choice` or `Entry`. The widget, its help, the address,
 the README and the parametrised tests all loop over the table, so adding a choice is one function and one row.
@@ -19,10 +19,10 @@ Row = TypeVar("Row", bound="Choice | Entry")
 @translated_fields("label")
 @dataclass(frozen=True)
 class Knob:
-    """A number that the line of a row names, and that a person may set.
+    """A parameter in the line of a row that a person may set.
 
-    name   the name in the line, and in links for ever
-    heads  whether it may be another number for each head
+    name   the name in the line and in links, never changed
+    heads  whether each head may have a number of its own
     """
 
     name: str
@@ -185,7 +185,7 @@ class Choice:
 @translated_fields("label", "note")
 @dataclass(frozen=True)
 class Entry:
-    """A place to go to or a part to choose, which is no function of anything.
+    """An entry of a menu that is no function, such as a page or a panel.
 
     name   stands in links and tests: lower_snake_case, never changed
     label  for people; free to change

@@ -1,4 +1,4 @@
-"""Numbers changed by hand, as a visitor makes them: from a table that was edited, from a matrix that was pasted."""
+"""Edits as a visitor makes them: in the cells of a table, or by pasting a matrix."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class EditedMatrix:
     head: int | None
 
     def index(self, row: int, column: int, n_axes: int) -> tuple[int, ...]:
-        """Return the place of a cell in the step's array."""
+        """Return the index of a cell in the step's array."""
         inside = (row, column) if n_axes - (self.head is not None) == 2 else (column,)
         return inside if self.head is None else (self.head, *inside)
 
@@ -80,7 +80,7 @@ def changed_cells(
 
 
 def set_matrix(trace: Trace, config: Config, on: EditedMatrix, matrix: Array) -> Config:
-    """Return the setting with a whole part of a step set; numbers that are there already are left as they are.
+    """Return the setting with a whole part of a step set; only numbers that differ become edits.
 
     Raises ConfigError if the matrix has another shape.
     """

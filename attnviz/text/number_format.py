@@ -1,4 +1,4 @@
-"""Numbers as they are read: in tables, sentences and pictures; never as they are computed with."""
+"""Numbers formatted for tables, sentences and pictures; never for further computation."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def is_telling(number: str) -> bool:
 
 
 def place(name: str) -> int:
-    """Return the place of a step in the computation; that of the scores for all that follow cell by cell."""
+    """Return the rank of a step in the computation; what follows from the scores cell by cell ranks like the scores."""
     return list(STEPS).index(blanks.CHAIN[0] if name in blanks.CHAIN else name)
 
 
@@ -97,7 +97,7 @@ class Printed:
         return self.seen.get(_size(text), -1) >= place(name)
 
     def see_words(self, text: str) -> str:
-        """Note the numbers of a text; the text without those that are asked for."""
+        """Note the numbers of a text; return the text without those that are asked for."""
 
         def kept(found: re.Match[str]) -> str:
             if _size(found[0]) in self.asked:
@@ -127,7 +127,7 @@ def kept_blank(
 
 
 def asked_cells(printed: Printed, step: Step, number: Callable[[float], str]) -> Array:
-    """True where a computed step holds a number that a question asks for."""
+    """Return a mask of a computed step: True where it holds a number that a question asks for."""
     return _where(step.array, np.ones(step.shape, dtype=bool), partial(printed.is_asked, name=step.name), number)
 
 

@@ -1,4 +1,4 @@
-"""The frames of one setting, learned as far as anybody has wanted."""
+"""The frames of one setting, learned as far as anybody has asked for."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Frames(Protocol):
     """Frames of a setting, wherever they were learned."""
 
     def kept(self, last: int) -> tuple[int, ...]:
-        """Return the steps up to a last one whose frames there are."""
+        """Return the steps up to `last` that have a frame."""
 
     def layers(self, step: int) -> list[dict[str, Array]]:
         """Return the parameters of a frame, which are not to be changed."""
@@ -42,7 +42,7 @@ class FramesElsewhere(Frames, Protocol):
 
 
 class Learner:
-    """The frames of one setting, learned as far as anybody has wanted."""
+    """The frames of one setting, learned as far as anybody has asked for."""
 
     def __init__(self, config: Config, run: Run) -> None:
         self._config, self._run = config, run
@@ -83,7 +83,7 @@ class Learner:
         return last
 
     def kept(self, last: int) -> tuple[int, ...]:
-        """Return the steps up to a last one whose frames there are."""
+        """Return the steps up to `last` that have a frame."""
         return kept_steps(last)
 
     def layers(self, step: int) -> list[dict[str, Array]]:
@@ -100,7 +100,7 @@ class Learner:
 
     @property
     def n_bytes(self) -> int:
-        """The bytes that it holds in memory."""
+        """Return the bytes that it holds in memory."""
         return self.trainer.vector.nbytes * (len(self.frames) + 3) + self.trainer.network.embeddings.nbytes
 
 

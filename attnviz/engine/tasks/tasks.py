@@ -1,4 +1,4 @@
-"""The tasks that a setting can learn, each with the settings in which it is learned well."""
+"""The tasks that a head can learn, each with a setting that learns it well."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ TWO_LAYERS = ONE_HEAD | {
 }
 GAMES = table(
     Game(
-        "translation",
-        "Translation",
-        draw_translation,
-        r"\text{the black cat} \to \text{le chat noir}",
-        "Say an English sentence in French, word by word. In French the adjective comes after its noun, so the head "
-        "has to learn which word to read when. “Black cat” is never shown while it learns.",
-        "Bahdanau et al. 2014, arXiv:1409.0473, section 5.2.1 (the alignment of one sentence)",
+        name="translation",
+        label="Translation",
+        fn=draw_translation,
+        formula=r"\text{the black cat} \to \text{le chat noir}",
+        note="Translate an English sentence into French, word by word. In French the adjective follows its noun, so "
+        "the head has to learn which word to attend to at each step. “Black cat” never occurs while it learns.",
+        source="Bahdanau et al. 2014, arXiv:1409.0473, section 5.2.1 (the alignment of one sentence)",
         vocabulary=TRANSLATION,
         n_random=10,
         judge=judge_translation,
@@ -43,12 +43,12 @@ GAMES = table(
         },
     ),
     Game(
-        "dates",
-        "Dates",
-        draw_dates,
-        r"\text{7 of mar 1994} \to \text{1994, mar, 7}",
-        "Find year, month and day in a date that may be written in three orders.",
-        "-",
+        name="dates",
+        label="Dates",
+        fn=draw_dates,
+        formula=r"\text{7 of mar 1994} \to \text{1994, mar, 7}",
+        note="Find year, month and day in a date that may be written in three orders.",
+        source="-",
         vocabulary=DATES,
         n_random=4,
         judge=judge_dates,
@@ -63,25 +63,25 @@ GAMES = table(
         },
     ),
     Game(
-        "backwards",
-        "Backwards",
-        draw_backwards,
-        r"\text{a b c} \to \text{c b a}",
-        "Say eight letters in the opposite order: every position has to attend to its mirror image.",
-        "-",
+        name="backwards",
+        label="Backwards",
+        fn=draw_backwards,
+        formula=r"\text{a b c} \to \text{c b a}",
+        note="Say eight letters in reverse order: every position has to attend to its mirror image.",
+        source="-",
         vocabulary=LETTERS,
         n_random=8,
         judge=judge_backwards,
         recipe=ONE_HEAD | {"sentence": "b a d c a f e g", "position": "random", "temperature": 3.0, "learn_steps": 80},
     ),
     Game(
-        "recall",
-        "Who had which colour?",
-        draw_recall,
-        r"\text{tom red ann blue \ldots\ ann} \to \text{blue}",
-        "At the last name, say the colour that came after it before. It takes two layers: the first tells every colour "
-        "whose it is, the second finds the name.",
-        "-",
+        name="recall",
+        label="Who had which colour?",
+        fn=draw_recall,
+        formula=r"\text{tom red ann blue \ldots\ ann} \to \text{blue}",
+        note="At the last name, say the colour that came after it before. It takes two layers: the first tells every "
+        "colour whose it is, the second finds the name.",
+        source="-",
         vocabulary=(*PEOPLE, *COLOURS),
         n_random=len(PEOPLE) + PAIRS + 1,
         judge=judge_recall,
@@ -90,26 +90,26 @@ GAMES = table(
         | {"sentence": "tom red ann blue joe gold eve pink ann", "learn_batch": 32, "learn_steps": 120},
     ),
     Game(
-        "induction",
-        "What came after it last time?",
-        draw_induction,
-        r"\text{a b c a b} \to \text{c}",
-        "A few letters come again and again. At each letter, say what followed it before. It takes two layers: the "
-        "first reads the previous letter, the second finds the place that has the same one before it.",
-        "Olsson et al. 2022, arXiv:2209.11895 (induction heads)",
+        name="induction",
+        label="What came after it last time?",
+        fn=draw_induction,
+        formula=r"\text{a b c a b} \to \text{c}",
+        note="A few letters keep coming back. At each letter, say what followed it last time. This takes two layers: "
+        "the first reads the previous letter, the second finds the position that has the same letter before it.",
+        source="Olsson et al. 2022, arXiv:2209.11895 (induction heads)",
         vocabulary=LETTERS,
         n_random=len(LETTERS) + 1,
         judge=judge_induction,
         recipe=TWO_LAYERS | {"sentence": "b d a c e b d a c e b d", "learn_steps": 180},
     ),
     Game(
-        "coreference",
-        "What does “it” mean?",
-        draw_coreference,
-        r"\text{it was tired} \to \text{cat}",
-        "Say which noun “it” stands for: what is tired is an animal, what is wide is a thing. The answers come out "
-        "right, and the weights need not show why: being right and being readable are two things.",
-        "Winograd 1972, Understanding Natural Language (the kind of sentence)",
+        name="coreference",
+        label="What does “it” mean?",
+        fn=draw_coreference,
+        formula=r"\text{it was tired} \to \text{cat}",
+        note="Say which noun “it” stands for: what is tired is an animal, what is wide is a thing. The answers become "
+        "right, but the weights need not show why: a head can be right without being readable.",
+        source="Winograd 1972, Understanding Natural Language (the kind of sentence)",
         vocabulary=COREFERENCE,
         n_random=6,
         judge=judge_coreference,

@@ -121,7 +121,7 @@ def _completed(selection: Selection) -> Selection:
 
 
 def _tools(lesson: Lesson, selection: Selection, question: ResolvedQuestion | None, at: str) -> None:
-    """Draw what a room needs beside the slide."""
+    """Draw the tools for a classroom beside the slide."""
     if question is not None:
         tally.field(question, at)
     room.tools(lesson, selection)
@@ -223,7 +223,7 @@ def _view(slide: Slide, rows: Sequence[Sequence[Stage]], is_open: bool) -> View:
 
 
 def _pictures(rows: Sequence[Sequence[Stage]], large: bool, view: View, *, is_question: bool) -> None:
-    """The pictures, a row at a time; in large type they keep within the screen."""
+    """Draw the pictures, a row at a time; in large type they are kept within the screen."""
     for number, row in enumerate(rows):
         stages = [replace(picture, large=large) for picture in row]
         heatmap.show(
@@ -236,7 +236,7 @@ def _pictures(rows: Sequence[Sequence[Stage]], large: bool, view: View, *, is_qu
 
 @locale.in_session_language
 def _assign(lesson: Lesson, selection: Selection) -> None:
-    """Open the desk of assignments with the setting of the lesson and the questions that can be posed there."""
+    """Open the desk of assignments with the setting of the lesson and the questions that can be asked there."""
     made = lesson_assignment.of_lesson(lesson)
     if made is None:
         session_state.adopt(lesson.config, replace(selection, page="assign", desk="compose"))
@@ -248,7 +248,7 @@ def _assign(lesson: Lesson, selection: Selection) -> None:
 
 
 def _ways_on(lesson: Lesson, slide: Slide, selection: Selection, own: Config, config: Config) -> None:
-    """The same question with other numbers, and the same numbers on the pages where everything can be changed."""
+    """Draw the buttons that ask the same with other numbers, and that open the same numbers on other pages."""
     at = slide.question.at if slide.question else {}
     place: dict[str, Any] = {name: index_of(at.get(name)) for name in ("head", "query", "key")}
     if place["query"] is None or place["key"] is None:

@@ -87,7 +87,7 @@ SHARE = Plural("Use {n} key/value head", "Use {n} key/value heads")
 
 
 def axis(trace: Trace, selection: Selection) -> Selection:
-    """Weights normalised over the keys and over the queries, with what rows and columns add to."""
+    """Draw the weights normalised over the keys and over the queries, with the sums of rows and columns."""
     _ask("axis")
     layer = selection.layer
     if not admission.admitted("experiments/axis", trace.config, _up_to(trace.config, layer)):
@@ -110,7 +110,7 @@ def axis(trace: Trace, selection: Selection) -> Selection:
 
 
 def scale(trace: Trace, selection: Selection) -> Selection:
-    """Weights under three divisors, and the spread of the scores over d_k."""
+    """Draw the weights under three divisors, and the standard deviation of the scores over d_k."""
     _ask("scale")
     layer = selection.layer
     width, source = st.columns(2)
@@ -172,7 +172,7 @@ def _with_divisors(config: Config, d_k: int) -> dict[str, Config]:
 
 
 def sharing(trace: Trace, selection: Selection) -> Selection:
-    """Weights with keys and values for each head, for groups and for all, and what has to be kept."""
+    """Draw the weights with keys and values for each head, for groups and for all, and what has to be cached."""
     _ask("sharing")
     layer, n_heads = selection.layer, trace.config.n_heads
     between = variance_and_sharing.groupings(n_heads)
@@ -256,13 +256,13 @@ def _order(config: Config, selection: Selection) -> tuple[Selection, tuple[int, 
 
 
 def _ask(name: str) -> None:
-    """The question, and what a textbook says of it."""
+    """Write the question, and what a textbook says of it."""
     st.subheader(QUESTIONS[name], anchor=False)
     paragraph([TEXTS[name]])
 
 
 def _with(trace: Trace, config: Config, layer: int) -> Trace:
-    """Return the run of a variation up to a layer; the present one is at hand."""
+    """Return the run of a variation up to a layer, without computing that of the present setting again."""
     return trace if config == trace.config else run(_up_to(config, layer))
 
 
@@ -293,7 +293,7 @@ def _order_named(name: str) -> str:
 
 
 def _keep(settings: Mapping[str, Config], selection: Selection) -> None:
-    """A button for every setting that a visitor may want to keep."""
+    """Draw a button that adopts each of these settings."""
     with st.container(horizontal=True):
         for at, (label, config) in enumerate(settings.items()):
             st.button(label, key=f"keep-{at}", on_click=session_state.adopt, args=(config, selection))

@@ -17,7 +17,7 @@ Made = TypeVar("Made")
 
 
 def begin(chosen: str) -> None:
-    """Speak the chosen language, or the browser's where none was chosen; call it in a run before anything is said."""
+    """Set the chosen language, or the browser's where none was chosen; call it in a run before any text is written."""
     before = st.session_state.get(_LANGUAGE)
     set_language(chosen if chosen in LANGUAGES else nearest_language(st.context.locale))
     st.session_state[_LANGUAGE] = current_language()
@@ -60,7 +60,7 @@ def in_current_language(make: Callable[[], Made]) -> Callable[[], Made]:
 
 
 def offer(choose: Callable[[str], None]) -> None:
-    """A small button for every other language, above the page; `choose` is called with its code, as a callback."""
+    """Draw a small button for every other language, above the page; `choose` is called with its code, as a callback."""
     with st.container(key="languages", horizontal=True, gap="small"):
         for code, name in LANGUAGES.items():
             if code != current_language():

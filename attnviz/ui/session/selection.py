@@ -79,7 +79,7 @@ DONE_NAMES = table(Entry(NOTHING_DONE, "None yet", ""), *LESSON_NAMES.values())
 
 @dataclass(frozen=True)
 class Selection:
-    """The place that a visitor looks at; positions count from 0, and the whole travels in the link."""
+    """What a visitor looks at; positions count from 0, and links hold all of it."""
 
     page: str = option(PAGE_NAMES, "explore", label="Page")
     panel: str = option(PANEL_NAMES, "cell", label="Below the pictures")
@@ -177,13 +177,13 @@ def _outside(selection: Selection, name: str, n: int) -> str:
 
 
 def _lengths(trace: Trace) -> dict[str, int]:
-    """Return the number of options for each place that may be chosen or not."""
+    """Return the number of options of each position that may be unset."""
     heads = trace.config.n_heads
     words = {"query": len(trace.query_tokens), "key": len(trace.key_tokens)}
     return {"head": heads, "focus": heads, **words, "dimension": max(trace.config.value_widths())}
 
 
 def within(selection: Selection, trace: Trace) -> Selection:
-    """Return the selection, without what this run does not have."""
+    """Return the selection without the parts that this run does not have."""
     gone: dict[str, Any] = {name: None for name, n in _lengths(trace).items() if _is_outside(selection, name, n)}
     return replace(selection, layer=min(selection.layer, len(trace.layers) - 1), **gone)

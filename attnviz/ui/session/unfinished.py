@@ -37,7 +37,7 @@ def name(*things: object) -> str:
 
 
 def may_begin(key: str) -> bool:
-    """Return whether a computation may begin, and have the browser note it if so; else ask the visitor."""
+    """Return whether a computation may begin; if so, have the browser note it, else ask the visitor."""
     begun: frozenset[str] = st.session_state.get(_BEGUN, frozenset())
     if key not in begun and st.context.cookies.get(COOKIE) == key:
         _ask(key)
@@ -48,7 +48,7 @@ def may_begin(key: str) -> bool:
 
 
 def ended() -> None:
-    """Have the browser take its note away; call it at the end of a run."""
+    """Have the browser delete its note; call it at the end of a run."""
     if st.session_state.pop(_IS_NOTED, False):
         _note("")
 

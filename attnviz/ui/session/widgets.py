@@ -63,7 +63,7 @@ def fold(record: Record, group: str, *, skip: tuple[str, ...] = ()) -> Record:
 
 
 def _forget(record: object, group: str) -> None:
-    """Let go of what the session holds for the widgets of a group."""
+    """Delete what the session holds for the widgets of a group."""
     items = [item for item in settings(record) if item.metadata["group"] == group]
     keys = {key for item in items for key in held_values(item, getattr(record, item.name))}
     for key in keys & {*st.session_state}:
@@ -71,8 +71,8 @@ def _forget(record: object, group: str) -> None:
 
 
 def fitting(draft: Record) -> Record:
-    """The draft, each number that does not go with the others moved to the nearest below that does, as its list does
-    where that is drawn."""
+    """Return the draft with each number that does not go with the others lowered to the next that does, as the list of
+    its widget does where that is drawn."""
     values, _ = snap_to_valid(type(draft), {item.name: getattr(draft, item.name) for item in settings(draft)})
     for name, value in values.items():
         object.__setattr__(draft, name, value)
@@ -80,12 +80,12 @@ def fitting(draft: Record) -> Record:
 
 
 def live(draft: object) -> tuple[str, ...]:
-    """The fields that matter under the choices that the widgets hold."""
+    """Return the fields that matter under the choices that the widgets hold."""
     return _wanted(draft)
 
 
 def _wanted(draft: object, prefix: str = "") -> tuple[str, ...]:
-    """The fields that matter under the choices that the widgets hold, also those that are drawn further down."""
+    """Return the fields that matter under the choices that the widgets hold, also those that are drawn further down."""
     foreseen = copy.copy(draft)
     for item in settings(draft):
         kind = item.metadata["kind"]
@@ -101,7 +101,7 @@ def _wanted(draft: object, prefix: str = "") -> tuple[str, ...]:
 
 
 def _drawable(record: object) -> list[str]:
-    """The fields that have a widget: a name has one where there is something to choose."""
+    """Return the fields that have a widget: a name has one where there is something to choose."""
     return [item.name for item in settings(record) if _has_widget(item.metadata["kind"], getattr(record, item.name))]
 
 
@@ -112,7 +112,7 @@ def _has_widget(kind: Any, value: Any) -> bool:
 
 
 def checked(draft: Record) -> Record:
-    """The draft as a record of its own right.
+    """Return the draft as a checked record.
 
     Raises ConfigError if its fields do not go together; the widgets keep what was typed.
     """
@@ -126,7 +126,7 @@ def longest(cls: type[Any], prefix: str = "") -> dict[str, int]:
 
 
 def groups(record: object, skip: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """The groups that have something to draw under the present choices, in the record's order."""
+    """Return the groups that have something to draw under the present choices, in the record's order."""
     live = _wanted(record)
     return tuple(
         dict.fromkeys(

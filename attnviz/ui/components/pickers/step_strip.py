@@ -27,7 +27,7 @@ _component = component(__file__)
 
 
 def show(entries: Sequence[Entry], *, key: str, chosen: str | None = None) -> str | None:
-    """Draw the strip and return the name of the step that was chosen in it since the last run, None as a rule.
+    """Draw the strip; return the step that was chosen in it since the last run, or None if none was.
 
     Steps that change nothing and what only goes into others are folded; a person can unfold them.
     """
@@ -36,11 +36,11 @@ def show(entries: Sequence[Entry], *, key: str, chosen: str | None = None) -> st
 
 
 def _nothing() -> None:
-    """Streamlit passes on only values that have a callback."""
+    """Do nothing; Streamlit passes on only the values that have a callback."""
 
 
 def read(answer: Any, entries: Sequence[Entry]) -> str | None:
-    """Return the step that the browser says was chosen, or None if there is no such step: browsers can say anything."""
+    """Read the browser's message; return None if it names no step of the run."""
     return next((entry.name for entry in entries if isinstance(answer, str) and entry.name == answer), None)
 
 

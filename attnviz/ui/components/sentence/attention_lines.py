@@ -1,6 +1,6 @@
-"""One word and what it reads from: the sentence twice, lines between, and the same said in words.
+"""One word and what it attends to: the sentence twice, lines between, and the same in words.
 
-A small component draws the lines under the pointer by itself; only the choice of a word or of a head comes back here.
+The component draws the lines under the pointer by itself; only the choice of a word or a head is sent to Python.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The notes of a slide for whoever speaks: in a window of their own, with the answer before the room has it."""
+"""Speaker notes of a slide, in a window of their own, with the answer before the class sees it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TITLE = 90
 
 
 def page(lesson: Lesson, selection: Selection) -> Selection:
-    """Draw the notes of one slide; the selection as Previous and Next leave it."""
+    """Draw the notes of one slide; return the selection after Previous and Next."""
     n = len(lesson.slides)
     at = min(selection.slide, n - 1)
     bar = st.container(horizontal=True, vertical_alignment="center")
@@ -59,7 +59,7 @@ def page(lesson: Lesson, selection: Selection) -> Selection:
 
 
 def _lines(lesson: Lesson, slide: Slide, shown: Trace) -> Iterator[str]:
-    """Yield what there is to say of a slide, a paragraph at a time."""
+    """Yield the paragraphs of the notes of a slide."""
     if slide is lesson.slides[0]:
         yield WORDS["goal"].format(minutes=lesson.minutes, goal=lesson.goal)
     if slide.notes:
@@ -97,7 +97,7 @@ def _next(lesson: Lesson, at: int) -> str:
 
 
 def title(slide: Slide, trace: Trace) -> str:
-    """Return the first sentence of a slide, cut where it is long, to stand for it."""
+    """Return the title of a slide: its first sentence, shortened if it is long."""
     text = slides.fill_numbers(slide.text.split("\n")[0], trace)
     first = text.split(". ")[0].split("? ")[0]
     if "$" in first or len(first) <= TITLE:
