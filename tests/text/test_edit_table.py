@@ -69,7 +69,7 @@ def test_a_narrow_head_is_set_without_its_padding():
 
 
 def test_there_is_an_end_to_changes(monkeypatch):
-    monkeypatch.setattr(edit_table, "MOST", 5)
+    monkeypatch.setattr(edit_table, "MAX_EDITS", 5)
     with pytest.raises(ConfigError, match="9 numbers would be changed; at most 5 can be"):
         edit_table.set_matrix(TRACE, CONFIG, EditedMatrix(0, "scores", 1), np.zeros((3, 3)))
 
