@@ -179,6 +179,7 @@ def test_what_every_blank_follows_from_is_on_the_sheet_before_it(name: str) -> N
                     assert any((each, place) in there for each in group for place in {head, ""}), (n, step, group)
 
 
+@pytest.mark.slow
 def test_blanks_are_many_and_grey_cells_few() -> None:
     tables = [rows for name in LESSONS for _, found in sections(name) for rows in found.values()]
     cells = [kind for rows in tables for row in rows for kind in row]
@@ -226,6 +227,7 @@ def test_too_many_words_for_paper_are_said_and_digits_are_checked() -> None:
         handout.html(CONFIG, solutions=False, digits=1)
 
 
+@pytest.mark.slow
 def test_what_is_too_wide_for_paper_is_said_and_not_drawn_as_a_strip() -> None:
     solved = handout.html(LESSONS["causal"], solutions=True)
     page = handout.html(LESSONS["causal"], solutions=False)

@@ -237,6 +237,7 @@ def test_run_has_the_frame_and_the_weights_that_were_learned_with(config):
             np.testing.assert_allclose(A, kept[layer]["A"][0], rtol=0, atol=2e-5)
 
 
+@pytest.mark.slow
 def test_a_longer_film_begins_as_a_shorter_one_and_the_sentence_makes_no_difference():
     config = TASKS["backwards"].config(seed=3)
     frames = learn(replace(config, learn_steps=30)).at(20)
