@@ -47,7 +47,8 @@ def parse(text: str, kind: str = "score", knobs: Mapping[str, Knob] | None = Non
     try:
         return _read(text, kind, held)
     except FormulaError as error:
-        error.suggestion = suggestion(text, kind, lambda line: _read(line, kind, held)) if isinstance(text, str) else ""
+        if isinstance(text, str):
+            error.suggestion = suggestion(text, kind, error, lambda line: _read(line, kind, held))
         raise
 
 

@@ -69,24 +69,28 @@ LATER = (
 )
 
 
-def suggestion(text: str, kind: str, read: Callable[[str], object]) -> str:
+def suggestion(text: str, kind: str, error: FormulaError, read: Callable[[str], object]) -> str:
     """Return the line as it was probably meant; nothing where no line that can be read is found.
 
+    error  what was said of the line;  read  reads a line, or raises what is wrong with it
+
+    >>> from attnviz.formula.faults import fault
     >>> from attnviz.formula.reader import parse
-    >>> suggestion("softmax(q k)/√d_k", "score", parse)
-    'q @ k/sqrt(d_k)'
+    >>> suggestion("2q @ k", "score", fault("factor", (0, 2), (1, 1, "*"), number=2, name="q"), parse)
+    '2*q @ k'
     """
     seen: list[str] = []
     for _ in range(ROUNDS if len(text) <= LONGEST else 0):
+        seen.append(text)
+        text = " ".join(_step(text, error, kind).split())
+        if not text or text in seen:
+            return ""
         try:
             read(text)
-        except FormulaError as error:
-            seen.append(text)
-            text = " ".join(_step(text, error, kind).split())
-            if not text or text in seen:
-                return ""
+        except FormulaError as other:
+            error = other
         else:
-            return text if seen else ""
+            return text
     return ""
 
 
