@@ -17,6 +17,8 @@ from attnviz.engine.tables.scores import Score
 
 def real(name: str, x: ArrayLike) -> Array:
     """Return the argument as float64; raises ValueError if it holds anything but real numbers."""
+    if np.ma.is_masked(x):
+        raise ValueError(f"{name} has masked entries; fill them with numbers, and say who may attend with `allowed`")
     array = np.asarray(x)
     if not is_real(array.dtype):
         raise ValueError(f"{name} holds {array.dtype}; give real numbers")

@@ -142,6 +142,13 @@ def test_shapes_and_float64():
     assert_same(steps, exact)
 
 
+def test_numbers_that_a_mask_hides_are_not_taken_for_numbers():
+    hidden = np.ma.masked_array(np.eye(2), mask=[[False, True], [False, False]])
+    with pytest.raises(ValueError, match="k has masked entries; fill them with numbers"):
+        attend(np.eye(2), hidden, np.eye(2))
+    assert attend(np.eye(2), np.ma.masked_array(np.eye(2)), np.eye(2)).weights.shape == (2, 2)
+
+
 def test_what_is_given_is_not_written_to():
     given = [*qkv(2), np.tri(5, 7, dtype=bool), numbers(5, 7)]
     before = [x.copy() for x in given]

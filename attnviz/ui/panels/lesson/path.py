@@ -36,7 +36,7 @@ WORDS = Words(
         "caption": "{minutes} min · {about}",
         "start": "**Start here** · {caption}",
         "go_on": "**Go on here** · {caption}",
-        "course": "{n} lessons, about {minutes} minutes, in an order that builds up.",
+        "course": "{n} lessons, about {hours} hours, in an order that builds up.",
         "progress": "{done} of {n} completed; the link of this page remembers that, so bookmark it.",
         "goal": "About {minutes} minutes. What you can do afterwards: {goal}",
         "known": "You now know",
@@ -64,7 +64,8 @@ def choose(selection: Selection) -> Selection:
 
 
 def _draw_progress(selection: Selection) -> None:
-    course = WORDS["course"].format(n=len(LESSONS), minutes=sum(lesson.minutes for lesson in LESSONS.values()))
+    hours = round(sum(lesson.minutes for lesson in LESSONS.values()) / 60)
+    course = WORDS["course"].format(n=len(LESSONS), hours=hours)
     done = [name for name in selection.done if name in LESSONS]
     st.caption(f"{course} {WORDS['progress'].format(done=len(done), n=len(LESSONS))}" if done else course)
 
