@@ -16,6 +16,7 @@ from attnviz.engine.external import of_scores, of_weights
 from attnviz.exports import interactive_html
 from attnviz.pictures.static import svg
 from attnviz.pictures.static.text_metrics import word
+from attnviz.ui.panels.typed import EXAMPLES
 from tests import scripts
 
 pytestmark = pytest.mark.browser
@@ -168,6 +169,22 @@ def test_so_it_does_for_what_was_typed(opened: Callable[..., File], name: str) -
             close = {"rel": 1e-12, "abs": 1e-12 * abs(wanted).max()}
             assert number(lines[title]) == pytest.approx(wanted[head, row, column], **close)
     assert file.faults == []
+
+
+@pytest.mark.parametrize("kind", EXAMPLES)
+def test_so_it_does_for_every_example_of_a_typed_line(opened: Callable[..., File], kind: str) -> None:
+    for line in EXAMPLES[kind].values():
+        trace = run(Config(**{kind: "formula", f"{kind}_formula": line}, sentence="a king saw the queen", n_heads=2))
+        file = opened(trace)
+        file.choose(1, 1, 3, 2)
+        assert not any("edited" in text for text in file.lines.values()), (line, file.lines)
+        weight = trace["weights"].array[1, 3, 2]
+        if trace["masked"].array[1, 3, 2] == -np.inf:
+            assert file.caption.endswith("masked")
+        else:
+            assert number(file.lines["Weight"]) == pytest.approx(weight, rel=1e-12, abs=1e-15), line
+        assert file.faults == []
+        file.page.close()
 
 
 def test_a_negative_factor_stands_in_brackets_and_scores_that_tie_share(opened: Callable[..., File]) -> None:
