@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from attnviz.formula.faults import FormulaError
     from attnviz.models.in_memory import of_model
     from attnviz.models.model import Model, load
-    from attnviz.pictures.heatmaps import heatmaps
+    from attnviz.pictures.plotly_figure import heatmaps
     from attnviz.settings.faults import ConfigError
     from attnviz.settings.rows import CellLine, Knob, LineRow
 
@@ -114,7 +114,7 @@ _HOMES = {
     "formula.faults": "FormulaError",
     "models.in_memory": "of_model",
     "models.model": "Model load",
-    "pictures.heatmaps": "heatmaps",
+    "pictures.plotly_figure": "heatmaps",
     "exports.notebook": "show",
     "settings.rows": "CellLine Knob LineRow",
 }

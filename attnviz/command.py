@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from attnviz import __version__, options
-from attnviz.engine.records import hosted
+from attnviz.engine.records import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -198,14 +198,14 @@ def _uploaded(name: str, tokens: str) -> Trace:
 def _with_model(config: Config, must: bool) -> Config:
     """The setting, and the model that it names offered, if that is installed; raises ConfigError if it must be."""
     name = config.model.partition("~")[0]
-    if name and name not in hosted.MODELS:
+    if name and name not in model_registry.MODELS:
         try:
             hosting.offer([name])
         except ConfigError:
             if must:
                 raise
-    if must and name and hosted.find(config.model) is None:
-        raise ConfigError(hosted.unavailable(config.model))
+    if must and name and model_registry.find(config.model) is None:
+        raise ConfigError(model_registry.unavailable(config.model))
     return config
 
 

@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 
 from attnviz import TASKS, Config, Film, learn, run  # noqa: E402
-from attnviz.engine.tasks.tasks import GAMES  # noqa: E402
+from attnviz.engine.tasks.games import GAMES  # noqa: E402
 
 WITHIN = {"translation": 110, "backwards": 60, "recall": 120, "induction": 150, "dates": 150}
 SEEDS_OF_TEN = {"dates": 8}

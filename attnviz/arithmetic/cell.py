@@ -8,8 +8,8 @@ import numpy as np
 
 from attnviz.arithmetic import row_lines, score_lines, typed_lines, vectors, written_lines
 from attnviz.arithmetic.cell_position import CellPosition
+from attnviz.arithmetic.derivation import ArithmeticLine, Derivation, Equation, MatVec, Result, dimension, largest
 from attnviz.arithmetic.latex_numbers import NumberFormat, row
-from attnviz.arithmetic.line import ArithmeticLine, Derivation, Equation, MatVec, Result, dimension, largest
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
 from attnviz.engine.external import first_steps
 from attnviz.engine.records.trace import Trace

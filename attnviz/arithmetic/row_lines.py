@@ -9,8 +9,8 @@ import numpy as np
 
 from attnviz.arithmetic import typed_lines
 from attnviz.arithmetic.cell_position import CellPosition
+from attnviz.arithmetic.derivation import Derivation, Equation, MatVec, Result, Wording, dimension, largest
 from attnviz.arithmetic.latex_numbers import Member, chain, row, shown_entries
-from attnviz.arithmetic.line import Derivation, Equation, MatVec, Result, Wording, dimension, largest
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
 from attnviz.arrays import Array
 from attnviz.engine.tables.normalisers import Normaliser

@@ -6,8 +6,8 @@ import numpy as np
 
 from attnviz.arithmetic import row_lines, typed_lines
 from attnviz.arithmetic.cell_position import CellPosition
+from attnviz.arithmetic.derivation import Derivation, Equation, Result
 from attnviz.arithmetic.latex_numbers import chain
-from attnviz.arithmetic.line import Derivation, Equation, Result
 from attnviz.arrays import Array
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.biases import BIASES

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.arithmetic.cell_position import CellPosition
+from attnviz.arithmetic.derivation import Derivation, Equation, Result, dimension
 from attnviz.arithmetic.latex_numbers import Member
-from attnviz.arithmetic.line import Derivation, Equation, Result, dimension
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
 from attnviz.arrays import Array
 from attnviz.formula.arrays import Part, of_normaliser, of_score

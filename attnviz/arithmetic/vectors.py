@@ -9,8 +9,8 @@ import numpy as np
 
 from attnviz.arithmetic import tensor_slices
 from attnviz.arithmetic.cell_position import CellPosition
+from attnviz.arithmetic.derivation import Derivation, Equation, MatVec, Result, dimension
 from attnviz.arithmetic.latex_numbers import VERTICAL_DOTS, chain, shown_entries
-from attnviz.arithmetic.line import Derivation, Equation, MatVec, Result, dimension
 from attnviz.arrays import Array
 from attnviz.engine.external import first_steps
 from attnviz.engine.records.pretrained import anatomy_of

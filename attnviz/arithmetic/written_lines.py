@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from attnviz.arithmetic.derivation import Derivation, Equation, Result, Wording, largest
 from attnviz.arithmetic.latex_numbers import Member, NumberFormat, chain, row
-from attnviz.arithmetic.line import Derivation, Equation, Result, Wording, largest
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
 from attnviz.arrays import Array
 from attnviz.engine.tables.normalisers import Normaliser

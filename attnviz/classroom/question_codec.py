@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from attnviz.classroom.own_words import PROMPTS
+from attnviz.classroom.free_text import PROMPTS
 from attnviz.classroom.question_kinds import ASK
 from attnviz.lessons.lesson import Question
 from attnviz.settings.counting import ordinals

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from attnviz.arithmetic.cell import derive
+from attnviz.arithmetic.derivation import ArithmeticLine
 from attnviz.arithmetic.latex_numbers import NumberFormat, aligned, chain
-from attnviz.arithmetic.line import ArithmeticLine
 from attnviz.arrays import Array
 from attnviz.classroom import known_mistakes, spread
 from attnviz.classroom.open_questions import covered, inputs_of, shape_inputs
@@ -26,7 +26,7 @@ from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words, translate
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
-from attnviz.text.sentences import Sentence, fill, join_sentences, name_token, rounded_number, within_sentence
+from attnviz.text.sentence_parts import Sentence, fill, join_sentences, name_token, rounded_number, within_sentence
 
 TOLERANCE = 0.005
 

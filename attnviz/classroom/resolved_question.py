@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.arithmetic.line import ArithmeticLine
+from attnviz.arithmetic.derivation import ArithmeticLine
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.run import run
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
 from attnviz.text import step_names
-from attnviz.text.sentences import Sentence
+from attnviz.text.sentence_parts import Sentence
 
 NEAR = 0.002
 """Of its size: how far from the number of a mistake an answer may be and still be taken for it."""

@@ -18,7 +18,7 @@ from attnviz.classroom.resolved_question import QuestionContext, ResolvedQuestio
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
 from attnviz.text.number_format import short
-from attnviz.text.sentences import fill
+from attnviz.text.sentence_parts import fill
 
 WIDTHS = (1, 4, 16, 64, 256)
 """The d_k of the table; a question may ask for any up to the last."""

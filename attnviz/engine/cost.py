@@ -13,7 +13,7 @@ from attnviz.engine import inputs
 from attnviz.engine.cost_table import MADE_HERE, MB, NEEDS, SHORT
 from attnviz.engine.external import is_external
 from attnviz.engine.learning.film import MOST_BYTES
-from attnviz.engine.records import hosted
+from attnviz.engine.records import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run_sizes import Sizes, sizes
@@ -106,7 +106,7 @@ def refusal(what: str, of: Config | Trace | Sizes, *beside: Config, most: float,
 
     most  bytes that it may take;  again  as in `estimate`
     """
-    if what in MADE_HERE and not isinstance(of, Sizes) and hosted.find(setting(of).model):
+    if what in MADE_HERE and not isinstance(of, Sizes) and model_registry.find(setting(of).model):
         return WORDS["model"]
     found, seconds = estimate(what, of, *beside, again=again), NEEDS[what].most
     longer = found.seconds - sizes(of).seconds
@@ -152,7 +152,7 @@ def _advice(what: str, of: Config | Trace | Sizes, beside: tuple[Config, ...], *
         return WORDS["part"]
     config = setting(of)
     costs = {}
-    for name in ("max_tokens",) if hosted.find(config.model) else SMALLER:
+    for name in ("max_tokens",) if model_registry.find(config.model) else SMALLER:
         try:
             halved = estimate(what, _halved(config, name), *(_halved(other, name) for other in beside))
         except ConfigError:  # such as key/value heads that no longer divide the heads

@@ -26,7 +26,7 @@ from attnviz.engine.numerics.exact import BITS
 from attnviz.engine.records.config import Config
 from attnviz.engine.run import run
 from attnviz.engine.tasks.game import Answers, Game
-from attnviz.engine.tasks.tasks import GAMES
+from attnviz.engine.tasks.games import GAMES
 
 MOST_SENT, MOST_BACK = 2_000_000, 640_000
 """Bytes of a job, and of the numbers of its frames: as text these are a third more, and a message may hold 1 MB."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.arrays import Array
-from attnviz.engine.records import hosted
+from attnviz.engine.records import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Steps
 from attnviz.engine.tables.embeddings import EMBEDDINGS, parse, unlisted
@@ -36,7 +36,7 @@ MOST_NAMED = 4
 
 def tokens(config: Config) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
     """The query tokens, the key tokens, and what had to be cut; a model's are its own, and it says what it cuts."""
-    model = hosted.find(config.model)
+    model = model_registry.find(config.model)
     if model is not None:
         pieces = model.tokens(config)
         return pieces, pieces, []

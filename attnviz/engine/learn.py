@@ -9,7 +9,7 @@ from attnviz.engine.learning.film import Film, film_of
 from attnviz.engine.records.config import Config
 from attnviz.engine.run import run
 from attnviz.engine.tasks.game import Game
-from attnviz.engine.tasks.tasks import GAMES
+from attnviz.engine.tasks.games import GAMES
 
 
 @dataclass(frozen=True)

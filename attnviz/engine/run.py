@@ -16,7 +16,7 @@ from attnviz.engine.numerics import fixed_order
 from attnviz.engine.numerics.products import product
 from attnviz.engine.parameters import Parameters
 from attnviz.engine.records import edits as edits_of
-from attnviz.engine.records import hosted, typed_rows
+from attnviz.engine.records import model_registry, typed_rows
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.trace import Step, Steps, Trace
@@ -60,7 +60,7 @@ def run(
         raise ConfigError(
             translate("run takes a Config, not {given}; call run(Config(sentence=...))", given=f"{config!r:.60}")
         )
-    model = hosted.find(config.model)
+    model = model_registry.find(config.model)
     if model is not None:
         if projections:
             raise ConfigError(translate("a model has projections of its own; leave out either them or the model"))
@@ -74,7 +74,7 @@ def _run(config: Config, projections: Projections | Sequence[Projections] | None
     given = _one_each(projections, config.n_layers)
     kept = _kept(config, given) if here or own else [None] * config.n_layers
     query_tokens, key_tokens, notes = inputs.tokens(config)
-    notes += [hosted.unavailable(config.model)] if config.model else []
+    notes += [model_registry.unavailable(config.model)] if config.model else []
     notes += film.notes(config, query_tokens + key_tokens)
     found = _with_learned(config, given, len(key_tokens), notes)
     note_beyond(config, len(query_tokens), len(key_tokens), notes)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from attnviz.engine import inputs
 from attnviz.engine.external import is_external
 from attnviz.engine.learning import learning_cost
-from attnviz.engine.records import hosted
+from attnviz.engine.records import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.model_cost import ModelSizes
 from attnviz.engine.records.pretrained import is_pretrained
@@ -58,7 +58,7 @@ def sizes(of: Config | Trace | Sizes) -> Sizes:
         return of
     if isinstance(of, Config):
         return _of_setting(of)
-    if hosted.find(of.config.model) or not (is_external(of) or is_pretrained(of)):
+    if model_registry.find(of.config.model) or not (is_external(of) or is_pretrained(of)):
         return _of_setting(of.config)
     each = [step.array.size for steps in (of.around, *of.layers) for step in steps.values()]
     return Sizes(sum(each), max(each), 3 * max(each), len(of.layers))
@@ -102,7 +102,7 @@ def _of_given(layers: int, cells: int, n_pairs: int, vectors: int, config: Confi
 @lru_cache(maxsize=64)
 def _of_setting(config: Config) -> Sizes:
     query_tokens, key_tokens, _ = inputs.tokens(config)
-    model = hosted.find(config.model)
+    model = model_registry.find(config.model)
     if model is not None:
         return _of_model(model.sizes, len(query_tokens))
     n, m, d = len(query_tokens), len(key_tokens), config.d_model

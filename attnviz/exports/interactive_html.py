@@ -34,7 +34,7 @@ from attnviz.settings.language import Words, current_language
 from attnviz.settings.url_codec import link
 from attnviz.text.head_sentences import what_heads_do
 from attnviz.text.headline import headline
-from attnviz.text.sentences import rounded_number
+from attnviz.text.sentence_parts import rounded_number
 
 WORDS = Words(
     {

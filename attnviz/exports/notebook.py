@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from attnviz.engine.external import of_weights
 from attnviz.engine.records.trace import Trace
-from attnviz.pictures.heatmaps import heatmaps
+from attnviz.pictures.plotly_figure import heatmaps
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

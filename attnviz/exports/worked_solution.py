@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from attnviz.arithmetic.cell import Cell, derive
-from attnviz.arithmetic.line import ArithmeticLine
+from attnviz.arithmetic.derivation import ArithmeticLine
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.scores import SCORES
@@ -20,7 +20,7 @@ from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate
 from attnviz.settings.url_codec import link
 from attnviz.text.query_sentences import visible_token
-from attnviz.text.sentences import QUOTED
+from attnviz.text.sentence_parts import QUOTED
 
 PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[margin=22mm]{geometry}

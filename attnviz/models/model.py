@@ -23,7 +23,7 @@ from attnviz.engine.run_notes import note_empty_rows
 from attnviz.models import forward, next_words, tokeniser
 from attnviz.models.arrays import Arrays
 from attnviz.models.families import family_of
-from attnviz.models.kept import RUNS, Kept, StepsLater
+from attnviz.models.run_cache import RUNS, Kept, StepsLater
 from attnviz.models.run_record import RunRecord
 from attnviz.models.safetensors import Tensors, missing
 from attnviz.settings.counting import ordinal

@@ -19,7 +19,7 @@ from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.head_sentences import title
 from attnviz.text.query_sentences import visible_token
-from attnviz.text.sentences import within_sentence
+from attnviz.text.sentence_parts import within_sentence
 
 OPENING = ("scores", "weights", "heads")
 TOGETHER = (

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from attnviz.arithmetic.cell import Cell
-from attnviz.arithmetic.four_lines import Change, FourLines, Mixture, Terms, four_lines, mixture
-from attnviz.arithmetic.line import ArithmeticLine
+from attnviz.arithmetic.derivation import ArithmeticLine
+from attnviz.arithmetic.short_derivation import Change, FourLines, Mixture, Terms, four_lines, mixture
 from attnviz.arrays import Array
 from attnviz.engine.external_notes import ONE
 from attnviz.engine.records.trace import Trace

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from attnviz.arithmetic.cell import Cell
-from attnviz.arithmetic.four_lines import Terms, fold, settled
-from attnviz.arithmetic.line import largest
+from attnviz.arithmetic.derivation import largest
+from attnviz.arithmetic.short_derivation import Terms, fold, settled
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from attnviz.arithmetic.cell import Cell
-from attnviz.arithmetic.four_lines import CHANGES, Mixture, mixture, settled
-from attnviz.arithmetic.line import ArithmeticLine, largest
+from attnviz.arithmetic.derivation import ArithmeticLine, largest
+from attnviz.arithmetic.short_derivation import CHANGES, Mixture, mixture, settled
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.explanation_parts import Tokens, number, plain

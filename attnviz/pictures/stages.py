@@ -18,7 +18,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinals
 from attnviz.settings.language import Words
 from attnviz.text import captions
-from attnviz.text.sentences import plain, within_sentence
+from attnviz.text.sentence_parts import plain, within_sentence
 
 SIDE_BY_SIDE = ("scores", "weights", "heads")
 

@@ -13,7 +13,7 @@ from dataclasses import Field
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
-from attnviz.settings.allowed import allowed as allowed_by
+from attnviz.settings.allowed_in_words import allowed as allowed_by
 from attnviz.settings.faults import shorten
 from attnviz.settings.fields import Changes, default, settings, snap_to_valid
 from attnviz.settings.kinds import Text

@@ -12,7 +12,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.settings.language import Plural, Words, translate
-from attnviz.text.sentences import Sentence, fill, name_token, rounded_number
+from attnviz.text.sentence_parts import Sentence, fill, name_token, rounded_number
 
 LOOKING = Words(
     {

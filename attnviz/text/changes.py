@@ -18,7 +18,7 @@ from attnviz.settings.language import Words, translate
 from attnviz.text.captions import NAMES
 from attnviz.text.number_format import DIGITS, short
 from attnviz.text.position_label import where_in_both
-from attnviz.text.sentences import Sentence, fill, rounded_number, within_sentence
+from attnviz.text.sentence_parts import Sentence, fill, rounded_number, within_sentence
 from attnviz.text.step_names import plain, steps
 
 WORDS = Words(

@@ -16,7 +16,7 @@ from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text.position_label import position_label
-from attnviz.text.sentences import Sentence, fill, rounded_number
+from attnviz.text.sentence_parts import Sentence, fill, rounded_number
 from attnviz.text.step_names import plain as symbol
 
 WORDS = Words(

@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
 from attnviz.text.provenance import origin
-from attnviz.text.sentences import within_sentence
+from attnviz.text.sentence_parts import within_sentence
 
 WORDS = Words(
     {

@@ -13,7 +13,7 @@ from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.embeddings import EMBEDDINGS
 from attnviz.engine.tables.initialisers import INITIALISERS, no_bias
 from attnviz.engine.tables.positions import POSITIONS
-from attnviz.engine.tasks.tasks import GAMES
+from attnviz.engine.tasks.games import GAMES
 from attnviz.settings.language import Plural, Words, translate
 
 ORIGINS = Words(

@@ -16,7 +16,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
-from attnviz.text.sentences import Sentence, fill, join_sentences, name_token, rounded_number
+from attnviz.text.sentence_parts import Sentence, fill, join_sentences, name_token, rounded_number
 
 MOST_NAMED = 3
 LEAST_NAMED = 0.01

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.classroom.marking import submissions
 from attnviz.classroom.marking.assignments import Assignment, open_assignment
-from attnviz.engine.records import hosted
+from attnviz.engine.records import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -26,12 +26,12 @@ from attnviz.ui.panels import grading_desk, model, sweep, typed, what_if
 from attnviz.ui.session import (
     admission,
     browser_history,
+    interrupted,
     learner,
     locale,
     places,
     session_state,
     transport,
-    unfinished,
     widgets,
 )
 from attnviz.ui.session.notices import notice, paragraph
@@ -79,7 +79,7 @@ MAX_CHARACTERS = {
 def _offer_models() -> None:
     """Offer the models that the environment names where the command has not; what is wrong with them is logged."""
     try:
-        if not hosted.MODELS:
+        if not model_registry.MODELS:
             hosting.offer_those_of_the_environment()
     except ConfigError as error:
         print(f"attnviz: {error}", file=sys.stderr)
@@ -138,7 +138,7 @@ def _page() -> None:
         with files:
             session_state.files(config, selection)
     paste_guard.guard(MAX_CHARACTERS)
-    unfinished.ended()
+    interrupted.ended()
 
 
 def _begin() -> None:
@@ -148,7 +148,7 @@ def _begin() -> None:
     st.html(Path(__file__).with_name("page.css"))
     browser_history.listen()
     learner.begin()
-    if unfinished.wants_default():
+    if interrupted.wants_default():
         session_state.adopt(OPENING, Selection())
 
 

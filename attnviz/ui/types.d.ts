@@ -48,7 +48,7 @@ export interface SnapshotData {
   failed: string;
 }
 
-/** What is being computed, as `unfinished.py` sends it; nothing is where `key` is empty. */
+/** What is being computed, as `interrupted.py` sends it; nothing is where `key` is empty. */
 export interface UnfinishedData {
   /** The name of the note. */
   cookie: string;

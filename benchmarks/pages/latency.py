@@ -7,7 +7,7 @@ import streamlit as st
 
 from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.room import View
+from attnviz.ui.components.stage.available_space import View
 from attnviz.ui.session import transport
 
 WIDE = 8  # columns of a head's output

@@ -15,7 +15,7 @@ from attnviz.experiments import axis_and_sharing as words
 from attnviz.experiments import permutation
 from attnviz.pictures.charts import variance_charts
 from attnviz.text.number_format import short
-from attnviz.text.sentences import plain
+from attnviz.text.sentence_parts import plain
 from tests.quiet import QUIET
 
 pytestmark = pytest.mark.browser

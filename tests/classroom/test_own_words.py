@@ -9,9 +9,9 @@ import pytest
 
 from attnviz import Config, ConfigError, run
 from attnviz.classroom import question_codec
+from attnviz.classroom.free_text import MAX_ANSWER_CHARACTERS, decode_text, encode_text
 from attnviz.classroom.marking import answer_codes, assignments, grading, lesson_assignment, results, submissions
 from attnviz.classroom.marking.assignments import Assignment
-from attnviz.classroom.own_words import MAX_ANSWER_CHARACTERS, decode_text, encode_text
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Question

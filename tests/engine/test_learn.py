@@ -18,7 +18,7 @@ from attnviz.engine.learning import learnable, normalisers, scores
 from attnviz.engine.learning.frames import Learner
 from attnviz.engine.learning.trainer import Trainer
 from attnviz.engine.numerics import exact
-from attnviz.engine.tasks.tasks import GAMES
+from attnviz.engine.tasks.games import GAMES
 from tests.sampling import sample
 
 PACKAGE = Path(exact.__file__).parents[2]

@@ -18,7 +18,7 @@ from attnviz.text.cost_ledger import ledger
 from attnviz.text.headline import headline
 from attnviz.text.provenance import origin
 from attnviz.text.query_sentences import reading, sentence
-from attnviz.text.sentences import plain
+from attnviz.text.sentence_parts import plain
 
 RNG = np.random.default_rng(7)
 A = RNG.dirichlet(np.ones(5), size=(2, 3, 5))

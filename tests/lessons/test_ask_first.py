@@ -18,7 +18,7 @@ from attnviz.engine.records.step_specs import STEPS
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson, Question, Slide
 from attnviz.pictures.stage_record import Stage
-from attnviz.text.sentences import plain
+from attnviz.text.sentence_parts import plain
 
 QUESTIONS = [
     pytest.param(lesson, slide, id=f"{lesson.name}-{place}")

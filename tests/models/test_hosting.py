@@ -12,7 +12,7 @@ import pytest
 
 from attnviz import Config, ConfigError, command, run
 from attnviz.engine import cost, run_sizes
-from attnviz.engine.records.hosted import MODELS, find
+from attnviz.engine.records.model_registry import MODELS, find
 from attnviz.engine.records.pretrained import PretrainedConfig
 from attnviz.models import hosting
 from attnviz.settings import url_codec

@@ -10,7 +10,7 @@ import pytest
 from attnviz import Trace
 from attnviz.engine.records.trace import result_of
 from attnviz.models import forward
-from attnviz.models.kept import RUNS, Kept, KeptRuns
+from attnviz.models.run_cache import RUNS, Kept, KeptRuns
 from attnviz.settings.language import set_language
 from tests.small_models import NAMES, model
 

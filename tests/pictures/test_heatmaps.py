@@ -13,7 +13,7 @@ import pytest
 
 import attnviz
 from attnviz import Config, ConfigError, heatmaps, run, show
-from attnviz.pictures.heatmaps import LONGEST_LABEL, labels
+from attnviz.pictures.plotly_figure import LONGEST_LABEL, labels
 
 A = np.random.default_rng(9).dirichlet(np.ones(7), size=(2, 3, 5))
 

@@ -28,7 +28,7 @@ from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.pickers import film_strip, head_cards, head_mosaic, step_path, step_strip
 from attnviz.ui.components.sentence import attention_lines, opening_sentence
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.session import unfinished
+from attnviz.ui.session import interrupted
 
 pytestmark = pytest.mark.slow
 
@@ -115,7 +115,7 @@ def test_python_sends_each_component_what_it_reads(check: Callable[..., str], mo
         "AnswerData": header(drawer.packed(explanation(trace, derive(trace, 0, 0, 1, 0), key=True))),
         "PasteData": sent(paste_guard, lambda: paste_guard.guard({"field": 100}), monkeypatch),
         "SnapshotData": sent(svg_to_png, lambda: svg_to_png.button("<svg/>", key="key"), monkeypatch),
-        "UnfinishedData": sent(unfinished, lambda: unfinished._note("abc"), monkeypatch),
+        "UnfinishedData": sent(interrupted, lambda: interrupted._note("abc"), monkeypatch),
     }
     assert check(**{f"{name}_ts": declared(TYPES[name], name, value) for name, value in data.items()}) == ""
     for value in data.values():

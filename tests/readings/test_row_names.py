@@ -53,7 +53,7 @@ ALLOWED = {
         "engine/records/config.py": ({"scaled_dot"}, "the default"),
         "engine/solved_head_notes.py": ({"causal"}, "the name of a sentence"),
         "engine/solved_heads.py": ({"causal", "no_self"}, "what a head that is set by hand can do under a mask"),
-        "engine/tasks/tasks.py": ({"causal", "additive"}, "the recipe of a task"),
+        "engine/tasks/games.py": ({"causal", "additive"}, "the recipe of a task"),
     },
     "models": {
         "models/forward.py": ({"scaled_dot"}, "what these models compute"),

@@ -11,7 +11,7 @@ import pytest
 from attnviz import NORMALISERS, Config, run
 from attnviz.engine.records.trace import Trace
 from attnviz.text.query_sentences import MOST_NAMED, Reading, reading, sentence, visible_token
-from attnviz.text.sentences import TOKEN, Sentence
+from attnviz.text.sentence_parts import TOKEN, Sentence
 
 
 def text(said: Sentence) -> str:

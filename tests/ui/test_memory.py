@@ -28,7 +28,7 @@ from attnviz.classroom.printed import handout
 from attnviz.engine import cost, cost_table
 from attnviz.engine.learning import film
 from attnviz.engine.numerics import scratch
-from attnviz.engine.records.hosted import MODELS
+from attnviz.engine.records.model_registry import MODELS
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.models import hosting
 from attnviz.settings import url_codec

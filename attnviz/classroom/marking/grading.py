@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from attnviz.classroom import own_words
+from attnviz.classroom import free_text
 from attnviz.classroom.marking import answer_codes, assignments
 from attnviz.classroom.marking.answer_codes import BASE
 from attnviz.classroom.marking.assignments import DIGEST_SIGNS, Assignment
@@ -25,7 +25,7 @@ from attnviz.engine.run import run
 from attnviz.settings.counting import index_of, ordinals
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
-from attnviz.text.sentences import plain
+from attnviz.text.sentence_parts import plain
 
 Answer = float | str | Collection[int] | None
 
@@ -117,7 +117,7 @@ def encode_answer(ask: ResolvedQuestion, given: Answer) -> int:
     if given is None or (isinstance(given, Collection) and not given and ask.form == "one"):
         return 0
     if isinstance(given, str):
-        return own_words.encode_text(given)
+        return free_text.encode_text(given)
     if isinstance(given, Collection):
         return 1 + (min(given) if ask.form == "one" else sum(1 << place for place in set(given)))
     steps = round(min(max(given / _step(ask), -MAX_STEPS), MAX_STEPS))
@@ -132,7 +132,7 @@ def decode_answer(ask: ResolvedQuestion, held: int) -> Answer:
     if held == 0:
         return None
     if ask.form == "text":
-        return own_words.decode_text(held)
+        return free_text.decode_text(held)
     rest = held - 1
     if ask.form == "number":
         return (rest // 2 if rest % 2 == 0 else -(rest + 1) // 2) * _step(ask)

@@ -19,7 +19,7 @@ from attnviz.exports import tables
 from attnviz.exports.tables import guarded
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, current_language
-from attnviz.text.sentences import plain
+from attnviz.text.sentence_parts import plain
 
 MOST_POINTS = 100.0
 DECIMAL_COMMA = ("de",)

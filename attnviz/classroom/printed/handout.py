@@ -29,7 +29,7 @@ from attnviz.settings.url_codec import link
 from attnviz.text import step_names
 from attnviz.text.headline import headline
 from attnviz.text.html_math import inline, prose
-from attnviz.text.sentences import plain
+from attnviz.text.sentence_parts import plain
 
 WORDS = Words(
     {

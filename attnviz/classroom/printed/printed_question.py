@@ -13,7 +13,7 @@ from attnviz.lessons.lesson import Question
 from attnviz.pictures.static.text_metrics import drawable
 from attnviz.settings.language import Words
 from attnviz.text.html_math import prose
-from attnviz.text.sentences import plain
+from attnviz.text.sentence_parts import plain
 
 WORDS = Words({"answer": "Answer:", "unanswerable": "This setting has no answer to it: {why}."})
 

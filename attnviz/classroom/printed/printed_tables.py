@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from attnviz.arithmetic.cell import derive
-from attnviz.arithmetic.line import ArithmeticLine
+from attnviz.arithmetic.derivation import ArithmeticLine
 from attnviz.arrays import Array
 from attnviz.classroom.printed import blanks, given_away
 from attnviz.classroom.printed.given_away import Printed
@@ -20,7 +20,7 @@ from attnviz.settings.counting import ordinal, ordinals
 from attnviz.settings.language import Words, translate
 from attnviz.text.captions import NAMES
 from attnviz.text.html_math import formula, inline
-from attnviz.text.sentences import QUOTED, within_sentence
+from attnviz.text.sentence_parts import QUOTED, within_sentence
 
 MAX_PRINTED_ROWS = 12
 """Rows, and columns, of a matrix that is printed as numbers."""

@@ -25,7 +25,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import score_of
 from attnviz.engine.tables.embeddings import EMBEDDINGS
 from attnviz.engine.tables.initialisers import INITIALISERS
-from attnviz.engine.tasks.tasks import GAMES
+from attnviz.engine.tasks.games import GAMES
 from attnviz.formula.names import STEPS as SCORE_STEPS
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Plural, Words

@@ -13,7 +13,7 @@ from attnviz.engine.learning.learnable import is_shipped, kept_steps
 from attnviz.engine.learning.trainer import Measured, Trainer
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.tasks.tasks import GAMES
+from attnviz.engine.tasks.games import GAMES
 
 Run = Callable[[Config], Trace]
 

@@ -12,7 +12,7 @@ from attnviz.engine.learning.normalisers import NORMALISERS
 from attnviz.engine.learning.scores import SCORES
 from attnviz.engine.records.config import Config
 from attnviz.engine.tables.initialisers import INITIALISERS
-from attnviz.engine.tasks.tasks import GAMES
+from attnviz.engine.tasks.games import GAMES
 from attnviz.settings.fields import default, settings
 from attnviz.settings.language import Words
 

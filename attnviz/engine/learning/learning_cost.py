@@ -9,7 +9,7 @@ from attnviz.engine.learning.learnable import costs_nothing, kept_steps, learns
 from attnviz.engine.learning.trainer import AT_ONCE, HELD_OUT
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.typed_rows import score_of
-from attnviz.engine.tasks.tasks import GAMES
+from attnviz.engine.tasks.games import GAMES
 
 CALLS, MULTIPLIED, MOVED, CELL, HIDDEN = 1e-3, 0.3e-9, 20e-9, 60e-9, 40e-9
 """Seconds for a layer and step, however small; for each product; for each parameter; for each cell of the weights; for

@@ -14,7 +14,7 @@ from attnviz.engine.tables.row_names import (
     PatternName,
     TaskName,
 )
-from attnviz.engine.tasks.tasks import GAMES
+from attnviz.engine.tasks.games import GAMES
 from attnviz.settings.fields import listed, number, option, switch, widths
 
 MOST_HEADS = 16

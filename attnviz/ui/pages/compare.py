@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.engine.learning import learnable
-from attnviz.engine.records import hosted
+from attnviz.engine.records import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.pretrained import FREE
 from attnviz.engine.records.trace import Trace
@@ -20,9 +20,9 @@ from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text import changes, step_names
 from attnviz.text.captions import NAMES
-from attnviz.text.sentences import plain
+from attnviz.text.sentence_parts import plain
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.room import View, is_narrow
+from attnviz.ui.components.stage.available_space import View, is_narrow
 from attnviz.ui.panels import explore_panels, typed
 from attnviz.ui.panels.depth import layers
 from attnviz.ui.session import admission, session_state, widgets
@@ -120,7 +120,7 @@ def _starters(config: Config, selection: Selection) -> None:
     with st.container(key="moves-first", horizontal=True, gap="small"):
         for name, (label, change) in STARTERS.items():
             changed = change(config)
-            if hosted.find(config.model) and not {*changed} <= {*FREE}:
+            if model_registry.find(config.model) and not {*changed} <= {*FREE}:
                 continue
             other = replace(config, **changed)
             found = url_codec.difference(config, other, typed.not_shown(other, changed))
@@ -129,7 +129,7 @@ def _starters(config: Config, selection: Selection) -> None:
                 st.button(
                     language.translate(label), key=f"start-{name}", on_click=session_state.adopt, args=(config, begun)
                 )
-        if hosted.find(config.model) is None:
+        if model_registry.find(config.model) is None:
             _layers(config, selection)
         else:
             _meanings(config, selection)

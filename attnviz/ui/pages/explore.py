@@ -23,9 +23,9 @@ from attnviz.ui.components.pickers import film_strip, head_cards, overview, step
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.sentence.opening_sentence import Opening
 from attnviz.ui.components.stage import heatmap, picking
+from attnviz.ui.components.stage.available_space import SCROLLED, View, in_front, is_narrow
 from attnviz.ui.components.stage.heatmap import Heads
 from attnviz.ui.components.stage.picking import Picked
-from attnviz.ui.components.stage.room import SCROLLED, View, in_front, is_narrow
 from attnviz.ui.panels import backward, explore_panels, mask_builder, model_views, what_if, window
 from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels.depth import layers, products, twin

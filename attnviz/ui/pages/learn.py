@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.analysis.ceiling import ceiling
+from attnviz.analysis.best_success import best_success
 from attnviz.engine.learn import TASKS, learn
 from attnviz.engine.learning import film as films
 from attnviz.engine.learning import learnable
@@ -15,7 +15,7 @@ from attnviz.engine.learning.film import Film
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.initialisers import INITIALISERS
-from attnviz.engine.tasks.tasks import GAMES
+from attnviz.engine.tasks.games import GAMES
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.text.headline import headline
@@ -89,7 +89,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
 def _overlap(config: Config) -> list[str]:
     """Say what is lost where there are fewer numbers in a vector than words to tell apart."""
     n, d_model = len(GAMES[config.task].vocabulary), config.d_model
-    share = ceiling(config) if d_model < n else 1.0
+    share = best_success(config) if d_model < n else 1.0
     if share < RIGHT:
         return [WORDS["ceiling"].format(n=n, d_model=d_model, share=percent(share))]
     return [WORDS["overlap"].format(n=n, d_model=d_model)] if d_model < n // 2 else []

@@ -26,8 +26,8 @@ from attnviz.settings import url_codec
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.room import SCROLLED, View
-from attnviz.ui.panels.lesson import controls, from_file, path, picked_answer, room, speaker, tally
+from attnviz.ui.components.stage.available_space import SCROLLED, View
+from attnviz.ui.panels.lesson import classroom_tools, controls, from_file, path, picked_answer, speaker, tally
 from attnviz.ui.panels.lesson import question as question_panel
 from attnviz.ui.panels.lesson.controls import Tried
 from attnviz.ui.session import admission, locale, session_state, widgets
@@ -124,7 +124,7 @@ def _tools(lesson: Lesson, selection: Selection, question: ResolvedQuestion | No
     """Draw the tools for a classroom beside the slide."""
     if question is not None:
         tally.field(question, at)
-    room.tools(lesson, selection)
+    classroom_tools.tools(lesson, selection)
 
 
 def _navigated(lesson: Lesson, selection: Selection) -> tuple[Selection, DeltaGenerator]:

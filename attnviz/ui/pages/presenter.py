@@ -13,11 +13,11 @@ from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.cell_sentence import cell_sentence
 from attnviz.text.headline import headline
-from attnviz.text.sentences import plain, rounded_number
+from attnviz.text.sentence_parts import plain, rounded_number
 from attnviz.ui.components import formula
 from attnviz.ui.components.stage import heatmap
+from attnviz.ui.components.stage.available_space import View
 from attnviz.ui.components.stage.picking import Picked
-from attnviz.ui.components.stage.room import View
 from attnviz.ui.panels import explore_panels
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection

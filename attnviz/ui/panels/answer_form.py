@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.classroom import own_words
+from attnviz.classroom import free_text
 from attnviz.classroom.marking import assignments, grading, results
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
@@ -15,7 +15,7 @@ from attnviz.classroom.typed_numbers import read_number
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
-from attnviz.text.sentences import plain
+from attnviz.text.sentence_parts import plain
 from attnviz.ui.session import session_state
 from attnviz.ui.session.notices import paragraph
 
@@ -95,9 +95,9 @@ def _widget(ask: ResolvedQuestion, labels: Sequence[str], key: str) -> None:
         st.text_input(WORDS["number"], key=key, max_chars=40, help=tolerance, width=240)
     elif ask.form == "text":
         st.text_area(
-            WORDS["own_words"].format(n=own_words.MAX_ANSWER_CHARACTERS),
+            WORDS["own_words"].format(n=free_text.MAX_ANSWER_CHARACTERS),
             key=key,
-            max_chars=own_words.MAX_ANSWER_CHARACTERS,
+            max_chars=free_text.MAX_ANSWER_CHARACTERS,
             height=90,
         )
     elif ask.form == "one":

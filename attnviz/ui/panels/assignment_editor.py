@@ -10,9 +10,9 @@ from typing import Any
 import streamlit as st
 
 from attnviz.classroom import question_codec
+from attnviz.classroom.free_text import PROMPTS
 from attnviz.classroom.marking import assignments, lesson_assignment
 from attnviz.classroom.marking.assignments import Assignment
-from attnviz.classroom.own_words import PROMPTS
 from attnviz.classroom.printed import handout
 from attnviz.classroom.question_codec import Item, Value
 from attnviz.classroom.resolved_question import ResolvedQuestion
@@ -24,7 +24,7 @@ from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
-from attnviz.text.sentences import plain
+from attnviz.text.sentence_parts import plain
 from attnviz.ui.components.qr_code import qr_code
 from attnviz.ui.session import admission, widget_values, widgets
 from attnviz.ui.session.notices import notice, paragraph

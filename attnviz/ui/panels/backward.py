@@ -23,7 +23,7 @@ from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
 from attnviz.text.number_format import short
-from attnviz.text.sentences import fill, name_token, plain
+from attnviz.text.sentence_parts import fill, name_token, plain
 from attnviz.ui.components import formula, number_tables
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.session import widgets

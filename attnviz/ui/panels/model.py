@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.engine.records import hosted
+from attnviz.engine.records import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.pretrained import FREE
 from attnviz.settings.fields import settings
@@ -21,14 +21,14 @@ WORDS = Words(
 
 def decided(draft: Config) -> tuple[str, ...]:
     """Return the fields of a setting that the model decides; none without one."""
-    if hosted.find(draft.model) is None:
+    if model_registry.find(draft.model) is None:
         return ()
     return tuple(item.name for item in settings(draft) if item.name not in FREE)
 
 
 def say(draft: Config) -> None:
     """Say what the model decides, if there is one."""
-    model = hosted.find(draft.model)
+    model = model_registry.find(draft.model)
     if model is not None:
         sizes = {name: getattr(model.sizes, name) for name in ("n_layers", "n_heads", "d_model", "d_head", "d_ff")}
         name = draft.model.partition("~")[0]

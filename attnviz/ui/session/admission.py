@@ -24,7 +24,7 @@ from attnviz.engine.run_sizes import Sizes
 from attnviz.exports.formats import ExportTarget, export
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
-from attnviz.ui.session import learner, locale, unfinished
+from attnviz.ui.session import interrupted, learner, locale
 from attnviz.ui.session.notices import notice
 from attnviz.ui.session.run_queue import RunQueue
 
@@ -80,8 +80,8 @@ def admitted(what: str, of: Config | Trace | Sizes, *beside: Config, again: int 
     if not learner.at_hand(*_settings(of, *beside)):
         return False
     if _waits(what, of, *beside, again=again):
-        name = unfinished.name(what, cost.setting(of) if isinstance(of, Trace) else of, beside, again)
-        if not unfinished.may_begin(name):
+        name = interrupted.name(what, cost.setting(of) if isinstance(of, Trace) else of, beside, again)
+        if not interrupted.may_begin(name):
             return False
         place = st.empty()
         TURNS.enter_large(lambda: place.caption(WORDS["waiting"]))  # drawing ends a run that nobody waits for any more

@@ -19,7 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from attnviz.engine import exchange, inputs
 from attnviz.engine.learning import film, learnable, learning_cost
 from attnviz.engine.records.config import Config
-from attnviz.engine.tasks.tasks import GAMES
+from attnviz.engine.tasks.games import GAMES
 from attnviz.exports.javascript import joined
 from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.language import Words

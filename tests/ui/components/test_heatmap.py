@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.pictures import figures as figures_of_pictures
 from attnviz.pictures.stage_record import Stage
-from attnviz.ui.components.stage import room
+from attnviz.ui.components.stage import available_space
+from attnviz.ui.components.stage.available_space import HEIGHTS, WIDTHS, within
 from attnviz.ui.components.stage.picking import Picked, focused_head, read
-from attnviz.ui.components.stage.room import HEIGHTS, WIDTHS, within
 from tests.page_figures import figures, numbers
 
 HOSTILE = ("<b>", "constructor", "$x$", "the", "the")
@@ -201,7 +201,7 @@ def test_a_choice_of_what_is_not_there_is_none(said: Any) -> None:
     ],
 )
 def test_a_head_is_brought_forward_only_if_it_is_there(said: Any, found: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room.st, "session_state", {"maps-bridge": said})
+    monkeypatch.setattr(available_space.st, "session_state", {"maps-bridge": said})
     assert focused_head("maps", 4) == found
 
 

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import TASKS, Config, run
-from attnviz.engine.tasks.tasks import GAMES
+from attnviz.engine.tasks.games import GAMES
 from attnviz.settings import url_codec
 from attnviz.ui.session import session_state
 from attnviz.ui.session.selection import Selection

@@ -11,11 +11,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import TASKS, Config, learn, run
-from attnviz.analysis.ceiling import ceiling
+from attnviz.analysis.best_success import best_success
 from attnviz.engine import exchange
 from attnviz.engine.learning import film as films
 from attnviz.engine.learning.trainer import Trainer
-from attnviz.engine.tasks.tasks import GAMES
+from attnviz.engine.tasks.games import GAMES
 from attnviz.settings import url_codec
 from attnviz.text.cell_sentence import percent
 from attnviz.ui.panels.learning import frame, opening
@@ -172,7 +172,7 @@ def test_what_cannot_be_learned_is_said() -> None:
 
 
 def test_too_few_numbers_for_the_words_are_said_with_what_they_cost() -> None:
-    share = ceiling(TASKS["translation"].config(d_model=8))
+    share = best_success(TASKS["translation"].config(d_model=8))
     assert share < 0.5
     assert f"would say only {percent(share)} of the words right" in said(learning("translation", d_model=8))
     plain = said(learning("recall", d_model=8, learn_steps=10))

@@ -11,7 +11,7 @@ import pytest
 from attnviz import Config, run
 from attnviz.analysis import special_tokens, vectors_by_layer
 from attnviz.analysis.twins import twin
-from attnviz.engine.records.hosted import MODELS
+from attnviz.engine.records.model_registry import MODELS
 from attnviz.models import hosting
 from attnviz.ui.components.pickers import head_mosaic
 from attnviz.ui.session.selection import EXPERIMENT_NAMES, PANEL_NAMES

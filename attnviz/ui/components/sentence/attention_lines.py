@@ -18,7 +18,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import SHARE
 from attnviz.settings.language import Words
 from attnviz.text.query_sentences import Reading, reading, sentence
-from attnviz.text.sentences import TOKEN, Part
+from attnviz.text.sentence_parts import TOKEN, Part
 from attnviz.ui.session.component import component
 
 WORDS = Words(

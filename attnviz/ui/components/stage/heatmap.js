@@ -12,7 +12,7 @@ import { Lens } from "./lens.js";
 import { Lights } from "./lights.js";
 import { Picking } from "./picking.js";
 import { Picture } from "./picture.js";
-import { RoomReport } from "./room.js";
+import { RoomReport } from "./available_space.js";
 import { Tip } from "./tip.js";
 
 /** @typedef {Pick<Component<Uint8Array, StageValues>, "setStateValue" | "setTriggerValue">} Page  who is told */

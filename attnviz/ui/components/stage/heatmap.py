@@ -25,8 +25,8 @@ from attnviz.settings.language import Words
 from attnviz.ui.components.pickers import film_strip, overview
 from attnviz.ui.components.pickers.overview import Overview
 from attnviz.ui.components.stage import picking
+from attnviz.ui.components.stage.available_space import DEFAULT_HEIGHT, HEIGHTS, SCROLLED, Room, View, room_for
 from attnviz.ui.components.stage.picking import Picked
-from attnviz.ui.components.stage.room import DEFAULT_HEIGHT, HEIGHTS, SCROLLED, Room, View, room_for
 from attnviz.ui.session import transport
 from attnviz.ui.session.component import component
 

@@ -9,7 +9,7 @@ from typing import Any
 from attnviz.pictures import figures
 from attnviz.pictures.placement import Placement
 from attnviz.pictures.stage_record import Stage
-from attnviz.ui.components.stage.room import View, reported, room_for
+from attnviz.ui.components.stage.available_space import View, reported, room_for
 
 
 @dataclass(frozen=True)

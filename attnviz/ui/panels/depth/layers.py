@@ -9,7 +9,7 @@ import streamlit as st
 
 from attnviz.analysis import vectors_by_layer
 from attnviz.arrays import Array
-from attnviz.engine.records import hosted
+from attnviz.engine.records import model_registry
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.charts.bars import bars
 from attnviz.settings.counting import ordinal
@@ -110,7 +110,7 @@ def _word(selection: Selection, field: str, label: str, tokens: Sequence[str], o
 
 def _next(trace: Trace, row: int) -> None:
     """Draw the likeliest next words after every layer."""
-    model = hosted.find(trace.config.model)
+    model = model_registry.find(trace.config.model)
     if model is None:
         return
     if not model.writes_on:

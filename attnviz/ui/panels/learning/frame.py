@@ -14,14 +14,14 @@ from attnviz.engine.learning.film import Film
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
-from attnviz.engine.tasks.tasks import GAMES
+from attnviz.engine.tasks.games import GAMES
 from attnviz.pictures import stages
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.room import View
+from attnviz.ui.components.stage.available_space import View
 from attnviz.ui.panels.learning import curves
 from attnviz.ui.session import locale
 from attnviz.ui.session.notices import paragraph

@@ -13,7 +13,7 @@ from attnviz.engine.run import run
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.room import View
+from attnviz.ui.components.stage.available_space import View
 from attnviz.ui.panels.learning import frame
 from attnviz.ui.session.notices import paragraph
 

@@ -13,7 +13,7 @@ from attnviz.engine.learn import learn
 from attnviz.engine.learning import learnable
 from attnviz.engine.learning.film import Film
 from attnviz.engine.records.config import Config
-from attnviz.engine.tasks.tasks import GAMES
+from attnviz.engine.tasks.games import GAMES
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.ui.session import widget_values

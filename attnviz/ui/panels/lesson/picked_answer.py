@@ -9,8 +9,8 @@ import streamlit as st
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage import picking
+from attnviz.ui.components.stage.available_space import View
 from attnviz.ui.components.stage.picking import Picked
-from attnviz.ui.components.stage.room import View
 
 
 def option_at(question: ResolvedQuestion, stages: Sequence[Stage], picked: Picked) -> int | None:

@@ -10,14 +10,14 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.arithmetic.line import ArithmeticLine
-from attnviz.classroom import own_words, slides
+from attnviz.arithmetic.derivation import ArithmeticLine
+from attnviz.classroom import free_text, slides
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.classroom.typed_numbers import read_number
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
-from attnviz.text.sentences import plain
+from attnviz.text.sentence_parts import plain
 from attnviz.ui.components import formula
 from attnviz.ui.panels.lesson import tally
 from attnviz.ui.session.notices import paragraph
@@ -95,7 +95,7 @@ def _numbered(options: Sequence[str]) -> list[str]:
 def _widget(question: ResolvedQuestion, labels: Sequence[str], key: str) -> None:
     """Draw the widget for an answer. Labels are markdown, so none of them holds a visitor's word."""
     if question.form == "text":
-        st.text_area(WORDS["own_words"], key=key, max_chars=own_words.MAX_ANSWER_CHARACTERS, height=90)
+        st.text_area(WORDS["own_words"], key=key, max_chars=free_text.MAX_ANSWER_CHARACTERS, height=90)
     elif question.form == "number":
         tolerance = WORDS["tolerance"].format(tolerance=question.tolerance) if question.tolerance else None
         st.text_input(WORDS["number"], key=key, max_chars=40, help=tolerance, width=240)

@@ -15,7 +15,7 @@ from attnviz.engine.run import run
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
-from attnviz.text.sentences import plain
+from attnviz.text.sentence_parts import plain
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 

@@ -9,12 +9,12 @@ import numpy as np
 from attnviz.engine.learning.constants import network_of
 from attnviz.engine.records.config import Config
 from attnviz.engine.run import run
-from attnviz.engine.tasks.tasks import GAMES
+from attnviz.engine.tasks.games import GAMES
 
 SENTENCES = 200
 
 
-def ceiling(config: Config) -> float:
+def best_success(config: Config) -> float:
     """Return the share of rows that a head could say right if all its weight lay where it should.
 
     One matrix, fitted by least squares over sentences drawn anew, turns the vector that is read, with its position,
@@ -22,7 +22,7 @@ def ceiling(config: Config) -> float:
     left out of account, and another matrix may do a little better.
 
     >>> from attnviz import TASKS
-    >>> ceiling(TASKS["translation"].config()), ceiling(TASKS["translation"].config(d_model=4)) < 0.2
+    >>> best_success(TASKS["translation"].config()), best_success(TASKS["translation"].config(d_model=4)) < 0.2
     (1.0, True)
     """
     game = GAMES[config.task]
