@@ -93,7 +93,7 @@ def place(trace: Trace, selection: Selection) -> ExportTarget:
 def files(link: str) -> Iterator[tuple[str, str | bytes]]:
     """What a link is rendered to, by kind; a refusal is its sentence."""
     (config, selection), problems = url_codec.open_link(link, Config, Selection)
-    yield "link", url_codec.link(config, selection) + "".join(f"\n{problem}" for problem in problems)
+    yield "link", url_codec.query_string(config, selection) + "".join(f"\n{problem}" for problem in problems)
     try:
         trace = run(config)
     except ConfigError as error:

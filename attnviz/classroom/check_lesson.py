@@ -13,8 +13,8 @@ from attnviz.classroom.question_kinds import resolve
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.engine.run import run
-from attnviz.lessons.catalogue import read_lesson
 from attnviz.lessons.lesson import Lesson, Slide
+from attnviz.lessons.read_lesson import read_lesson
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 

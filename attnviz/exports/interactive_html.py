@@ -31,7 +31,7 @@ from attnviz.pictures.static.text_metrics import drawable, word
 from attnviz.readings.javascript import PRELUDE, javascript
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, current_language
-from attnviz.settings.url_codec import link
+from attnviz.settings.url_codec import query_string
 from attnviz.text.head_sentences import what_heads_do
 from attnviz.text.headline import headline
 from attnviz.text.sentence_parts import rounded_number
@@ -223,7 +223,7 @@ def described(trace: Trace) -> dict[str, Any]:
         "keys": [word(token) for token in trace.key_tokens],
         "words": dict(WORDS) | dict(SWITCH),
         "first": FIRST,
-        "link": link(config),
+        "link": query_string(config),
         "setting": {
             "scale": [own_scale(d) if config.scale is None else config.scale for d in widths["d_k"]],
             "softcap": config.softcap,

@@ -12,10 +12,10 @@ MOST_IN_CODE = 2_331
 FRAME = '<iframe src="{link}" width="100%" height="{height}" style="border:0" title="attnviz" loading="lazy"></iframe>'
 
 
-def link(base: str, query: str) -> str:
+def page_address(base: str, query: str) -> str:
     """Return the address of a setting: where the page is, and what follows the question mark.
 
-    >>> link("https://example.org/attnviz/?v=1#x", "v=1&mask=causal")
+    >>> page_address("https://example.org/attnviz/?v=1#x", "v=1&mask=causal")
     'https://example.org/attnviz/?v=1&mask=causal'
     """
     scheme, host, path, _, _ = urlsplit(base)

@@ -18,7 +18,7 @@ from attnviz.engine.tables.tokenisers import graphemes
 from attnviz.pictures.static.text_metrics import drawable
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate
-from attnviz.settings.url_codec import link
+from attnviz.settings.url_codec import query_string
 from attnviz.text.query_sentences import visible_token
 from attnviz.text.sentence_parts import QUOTED
 
@@ -208,7 +208,7 @@ def _document(trace: Trace, layer: int, title: str, body: Sequence[str]) -> str:
         normaliser = normaliser_of(config)
         head.append(rf"{TEXTS['normaliser']}: {escaped(normaliser.label)}, ${normaliser.formula}$.")
     text = "\n\n".join([*head, *body])
-    notes = [f"% {NOTES['link']} {link(config)}"]
+    notes = [f"% {NOTES['link']} {query_string(config)}"]
     if r"\letters" in text:
         notes.append(f"% {NOTES['letters']}")
     start = "\n".join(notes) + "\n" + PREAMBLE

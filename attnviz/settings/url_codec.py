@@ -267,7 +267,7 @@ def restore_dropped(query: Mapping[str, Any], held: Mapping[str, str]) -> dict[s
     return {**query, **{name: held[name] for name in names if name in held and name not in query}}
 
 
-def link(*records: object) -> str:
+def query_string(*records: object) -> str:
     """Return the query string of a link to the records.
 
     See `fits_in_link` and `to_file` for long ones.

@@ -12,7 +12,7 @@ from attnviz import Config, run
 from attnviz.classroom.marking import assignments
 from attnviz.settings import url_codec
 from attnviz.ui.session.selection import Selection
-from tests.quiet import QUIET
+from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser
 

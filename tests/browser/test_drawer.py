@@ -9,7 +9,7 @@ import pytest
 
 from tests.browser.test_stage import DESK, LARGE_DESK, PHONE, Page, check
 from tests.browser.test_stage import MEASURED as MAPS
-from tests.quiet import QUIET
+from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser
 

@@ -16,7 +16,7 @@ from attnviz.experiments import permutation
 from attnviz.pictures.charts import variance_charts
 from attnviz.text.number_format import short
 from attnviz.text.sentence_parts import plain
-from tests.quiet import QUIET
+from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from attnviz.lessons.catalogue import LESSONS
-from tests.quiet import QUIET
+from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser
 

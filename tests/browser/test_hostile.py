@@ -20,7 +20,7 @@ import pytest
 from attnviz.engine.tables.tokenisers import TOKENISERS
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.ui.session.selection import EXPERIMENT_NAMES, PAGE_NAMES, PANEL_NAMES
-from tests.quiet import QUIET
+from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from attnviz.settings import language
-from tests.quiet import QUIET
+from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser
 

@@ -14,8 +14,8 @@ from attnviz.engine.run import run
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.text.captions import NAMES
+from tests.browser_idle import QUIET
 from tests.lesson_leaks import found_in, hidden
-from tests.quiet import QUIET
 from tests.sampling import sample
 
 pytestmark = pytest.mark.browser

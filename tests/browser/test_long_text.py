@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.quiet import QUIET
+from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from tests.quiet import QUIET
+from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser
 

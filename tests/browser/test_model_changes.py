@@ -16,7 +16,7 @@ from attnviz.engine.records.model_registry import MODELS
 from attnviz.models import hosting
 from attnviz.settings import url_codec
 from attnviz.ui.session.selection import Selection
-from tests.quiet import QUIET
+from tests.browser_idle import QUIET
 from tests.small_models import FOLDER
 
 pytestmark = pytest.mark.browser

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.quiet import QUIET
+from tests.browser_idle import QUIET
 from tests.small_models import FOLDER
 
 pytestmark = pytest.mark.browser

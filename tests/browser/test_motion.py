@@ -9,7 +9,7 @@ import pytest
 
 from tests.browser.test_drawer import MEASURED, OPEN
 from tests.browser.test_stage import DESK, PHONE, Page
-from tests.quiet import QUIET
+from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser
 

@@ -15,7 +15,7 @@ from attnviz import Config, run
 from attnviz.ui.main import OPENING
 from attnviz.ui.pages.explore import GONE
 from attnviz.ui.session.selection import PANEL_NAMES
-from tests.quiet import QUIET
+from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser
 

@@ -11,7 +11,7 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.engine.records.edits import decode
-from tests.quiet import QUIET
+from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser
 

@@ -59,7 +59,7 @@ def test_an_assignment_comes_back_from_its_link(
         task_own=own,
     )
     task = assignments.with_setting(task, CONFIG)
-    link = url_codec.link(CONFIG, Selection(page="assign", assigned=assignments.encode(task)))
+    link = url_codec.query_string(CONFIG, Selection(page="assign", assigned=assignments.encode(task)))
     (config, selection), problems = url_codec.open_link(link, Config, Selection)
     assert (config, problems) == (CONFIG, [])
     if assignments.encode(task):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from attnviz import ConfigError
-from attnviz.lessons.catalogue import LESSONS, MAX_LESSON_CHARACTERS, written
+from attnviz.lessons.catalogue import LESSONS, written
+from attnviz.lessons.read_lesson import MAX_LESSON_CHARACTERS
 from attnviz.ui.panels.lesson.from_file import read
 
 FILE = written("why_minus_infinity")

@@ -134,7 +134,7 @@ AROUND = st.tuples(st.none(), st.sampled_from(edits.OUTER), INDEX, NUMBERS)
 @given(st.lists(INSIDE | AROUND, max_size=8))
 def test_a_link_carries_them_exactly(changes):
     config = Config(edits=changes)
-    records, problems = url_codec.open_link(url_codec.link(config), Config)
+    records, problems = url_codec.open_link(url_codec.query_string(config), Config)
     assert (records, problems) == ((config,), [])
 
 
@@ -232,7 +232,7 @@ def test_a_pasted_matrix_of_64_rows_fits_into_a_link(digits):
     config = Config(d_model=64, d_k=16, edits=matrix(numbers))
     link = url_codec.encode(config)
     assert url_codec.fits_in_link(link)
-    (again,), problems = url_codec.open_link(url_codec.link(config), Config)
+    (again,), problems = url_codec.open_link(url_codec.query_string(config), Config)
     assert (bits(again.edits), problems) == (bits(config.edits), [])
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from attnviz import Config, ConfigError
 from attnviz.engine.records.step_specs import STEPS
-from attnviz.lessons.catalogue import LESSONS, MAX_LESSON_CHARACTERS, read_lesson, written
+from attnviz.lessons.catalogue import LESSONS, written
 from attnviz.lessons.lesson import Lesson, Question, Slide
+from attnviz.lessons.read_lesson import MAX_LESSON_CHARACTERS, read_lesson
 
 LESSON = Lesson(
     "one", "One", "What?", {"n_heads": 3, "seed": 5}, (Slide("a"), Slide("b", change={"mask": "causal"})), "-"

@@ -9,8 +9,9 @@ import pytest
 
 from attnviz import Config, ConfigError, Trace, run
 from attnviz.classroom.measures import MEASURES, measured
-from attnviz.lessons.catalogue import LESSONS, read_lesson
+from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson, Slide
+from attnviz.lessons.read_lesson import read_lesson
 from tests.lessons.test_catalogue import WRITTEN
 
 TRIED = [

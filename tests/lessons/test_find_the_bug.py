@@ -9,9 +9,10 @@ import pytest
 
 from attnviz import Config, ConfigError, Trace, run
 from attnviz.classroom.question_kinds import resolve
-from attnviz.lessons.catalogue import LESSONS, read_lesson
+from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.faults import FAULTS, with_fault
 from attnviz.lessons.predicates import PREDICATES
+from attnviz.lessons.read_lesson import read_lesson
 
 LESSON = LESSONS["find_the_bug"]
 SEEDS = range(20)

@@ -139,7 +139,7 @@ def test_every_setting_is_an_option(item: Any, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_auto_is_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    saved = url_codec.link(Config(scale=2.0, n_kv_heads=2))
+    saved = url_codec.query_string(Config(scale=2.0, n_kv_heads=2))
     assert caught(monkeypatch, "--link", saved, "--scale", "auto").scale is None
     assert caught(monkeypatch, "--link", saved, "--kv-heads", "auto").n_kv_heads is None
     assert caught(monkeypatch, "--scale", "-2.5").scale == -2.5
@@ -201,7 +201,7 @@ def test_a_mistake_is_one_sentence(
 
 
 def test_a_link_gives_setting_and_place(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    link = "http://x.org/?" + url_codec.link(SMALL, Selection(step="scores", layer=1, head=1, page="class"))
+    link = "http://x.org/?" + url_codec.query_string(SMALL, Selection(step="scores", layer=1, head=1, page="class"))
     assert rendered("--link", link, "--seed", "7", "-o", "-", "--format", "csv") == 0
     out, said = capfdbinary.readouterr()
     assert (out, said) == (export("csv", run(replace(SMALL, seed=7)), ExportTarget(1, "scores", 1)).encode(), b"")

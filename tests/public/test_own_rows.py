@@ -129,7 +129,7 @@ def test_the_numbers_are_those_of_the_lines(trace: Trace) -> None:
 
 
 def test_the_link_and_the_saved_run_hold_it(trace: Trace) -> None:
-    (again,), said = url_codec.open_link(url_codec.link(trace.config), Config)
+    (again,), said = url_codec.open_link(url_codec.query_string(trace.config), Config)
     assert (again, said) == (trace.config, [])
     assert archive.read(archive.npz(trace)).config == trace.config
     (moved,), said = url_codec.decode({"score": "laplace", "score_knobs": "laplace.width~77"}, Config)

@@ -166,7 +166,7 @@ def faults(query: dict[str, Any]) -> list[str]:
     "".join(problems).encode("utf-8")
     again = url_codec.decode(url_codec.encode(*records), Config, Selection)
     found += [] if again == (records, []) else [f"read again as {again[1]}"]
-    link = url_codec.link(*records)
+    link = url_codec.query_string(*records)
     return found + ([] if len(link) <= url_codec.MAX_LINK_CHARACTERS and link.isascii() else ["no link"])
 
 

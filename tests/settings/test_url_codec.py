@@ -112,7 +112,7 @@ def test_what_is_written_is_read_back_exactly(paint: Paint, row: int) -> None:
     assert read(query) == (paint, Place(row), [])
     assert read(dict(parse_qsl(urlencode(query), keep_blank_values=True))) == (paint, Place(row), [])
     assert read(url_codec.encode(paint, Place(row), every=True)) == (paint, Place(row), [])
-    assert url_codec.open_link("https://host/?" + url_codec.link(paint, Place(row)), Paint, Place)[0] == (
+    assert url_codec.open_link("https://host/?" + url_codec.query_string(paint, Place(row)), Paint, Place)[0] == (
         paint,
         Place(row),
     )
@@ -227,7 +227,7 @@ def test_text_is_cleaned_of_what_no_font_shows_and_of_nothing_else() -> None:
     assert plain_text.clean("a\r\nb\rc") == "a b c"
     assert plain_text.clean("a\r\nb\rc", lines=2) == "a\nb\nc"
     assert read({"title": "a\x00\ud800b"})[0].title == "a\ufffdb"
-    url_codec.link(Paint(title="a\ud800b"))
+    url_codec.query_string(Paint(title="a\ud800b"))
 
 
 def test_what_is_too_long_for_a_link_is_left_out_by_name_and_can_be_put_back() -> None:

@@ -25,7 +25,7 @@ from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static.text_metrics import drawable
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words, current_language
-from attnviz.settings.url_codec import link
+from attnviz.settings.url_codec import query_string
 from attnviz.text import step_names
 from attnviz.text.headline import headline
 from attnviz.text.html_math import inline, prose
@@ -176,7 +176,7 @@ def _setting(paper: Paper, config: Config, items: Sequence[Item]) -> Iterator[st
         yield f"<h2>{WORDS['questions']}</h2>"
     for n, question in enumerate(questions, 1):
         yield printed_question.html(paper, str(n), question, trace, None)
-    yield f'<p class="small">{markup.escape(WORDS["setting"].format(link=link(config)))}</p>'
+    yield f'<p class="small">{markup.escape(WORDS["setting"].format(link=query_string(config)))}</p>'
 
 
 def _about_blanks(paper: Paper) -> str:

@@ -156,7 +156,7 @@ def _links(trace: Trace, selection: Selection) -> None:
     """The link of the setting, as text, as a frame, as a code."""
     shared = replace(selection, page="explore")
     _, left_out = url_codec.shorten_to_fit(url_codec.encode(trace.config, shared))
-    whole = links.link(st.context.url or "", url_codec.link(trace.config, shared))
+    whole = links.page_address(st.context.url or "", url_codec.query_string(trace.config, shared))
     link, frame, code = st.columns(3, gap="medium")
     with link:
         st.markdown(f"#### {WORDS['link']}")

@@ -219,7 +219,7 @@ def _hand_out(config: Config, selection: Selection, task: Assignment, field: str
         with link:
             notice(WORDS["too_long"] if field else WORDS["no_questions"], kind="fault" if field else "note")
     else:
-        whole = links.link(st.context.url or "", url_codec.link(config, student))
+        whole = links.page_address(st.context.url or "", url_codec.query_string(config, student))
         with link:
             _link(whole)
         with code:

@@ -54,7 +54,7 @@ def test_knobs_at_their_default_are_the_same_setting() -> None:
 @pytest.mark.parametrize("value", [{SINK: 1.5}, {SINK: (0.1, -20.0, 3.0)}])
 def test_knobs_travel_in_the_link(value: dict) -> None:
     config = Config(normaliser="softmax_with_sink", normaliser_knobs=value)
-    (again,), said = url_codec.open_link(url_codec.link(config), Config)
+    (again,), said = url_codec.open_link(url_codec.query_string(config), Config)
     assert (again, said) == (config, [])
 
 

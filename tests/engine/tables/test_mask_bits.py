@@ -19,7 +19,7 @@ NOISE = np.random.default_rng(5).random((64, 64)) < 0.5
 @pytest.mark.parametrize("mask", [BOARD, NOISE, NOISE[:, :63], ~np.eye(64, dtype=bool), np.tri(64, dtype=bool)])
 def test_any_mask_of_64_tokens_fits_into_a_link(mask: np.ndarray) -> None:
     config = Config(sentence="a " * 64, mask=("custom",), custom_cells=mask_bits.compact(mask))
-    link = url_codec.link(config)
+    link = url_codec.query_string(config)
     assert len(link) < 2_000
     (again,), problems = url_codec.open_link(link, Config)
     assert (again, problems) == (config, [])

@@ -262,7 +262,7 @@ def test_codes_are_marked_against_the_pasted_link() -> None:
     at.text_input(key="task-open").set_value("v=1&n_heads=2").run()
     assert "There is no assignment in that link." in said(at)
     selection = Selection(page="assign", desk="student", assigned=assignments.encode(task))
-    at.text_input(key="task-open").set_value(f"http://x/?{url_codec.link(CONFIG, selection)}").run()
+    at.text_input(key="task-open").set_value(f"http://x/?{url_codec.query_string(CONFIG, selection)}").run()
     assert "Marked against: **Title** &lt;b&gt; · 4 questions." in said(at)
     at.text_area(key="task-codes").set_value(f"=Ada,{code}\nBob,{code}").run()
     assert clean(at)
@@ -348,7 +348,7 @@ def test_marking_that_was_left_keeps_what_was_marked(monkeypatch: pytest.MonkeyP
 def test_the_widgets_follow_an_assignment_that_is_opened_and_keep_what_is_typed() -> None:
     at = opened(page="assign", desk="mark")
     task = assignments.with_setting(TASK, CONFIG)
-    link = url_codec.link(CONFIG, Selection(page="assign", desk="student", assigned=assignments.encode(task)))
+    link = url_codec.query_string(CONFIG, Selection(page="assign", desk="student", assigned=assignments.encode(task)))
     at.text_input(key="task-open").set_value(link).run()
     at.button_group(key="pick-desk").set_value("compose").run()
     assert at.text_input(key="task_title").value == TASK.task_title

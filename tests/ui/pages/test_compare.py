@@ -106,7 +106,7 @@ def test_a_second_setting_survives_a_link_and_a_file() -> None:
         page="compare", changes={"sentence": "a & b = c", "own_numbers": "1 2\n3 4", "mask": "causal.window"}
     )
     for read in (
-        url_codec.open_link(url_codec.link(Config(), selection), Config, Selection),
+        url_codec.open_link(url_codec.query_string(Config(), selection), Config, Selection),
         url_codec.from_file(url_codec.to_file(Config(), selection), Config, Selection),
     ):
         assert read == ((Config(), selection), [])

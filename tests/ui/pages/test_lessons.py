@@ -392,6 +392,6 @@ def test_a_slide_opens_in_explore_with_its_setting_and_place() -> None:
 @pytest.mark.parametrize("name", LESSONS)
 def test_the_setting_of_every_slide_fits_into_a_link(name: str) -> None:
     for slide in LESSONS[name].slides:
-        link = url_codec.link(LESSONS[name].on(slide), Selection())
+        link = url_codec.query_string(LESSONS[name].on(slide), Selection())
         assert url_codec.fits_in_link(url_codec.encode(LESSONS[name].on(slide), Selection()))
         assert parse_qs(link)

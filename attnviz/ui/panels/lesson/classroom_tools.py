@@ -38,7 +38,7 @@ def link(selection: Selection, **changes: object) -> str:
         lang=selection.lang,
         **changes,  # type: ignore[arg-type]
     )
-    return links.link(st.context.url or "", url_codec.link(Config(), there))
+    return links.page_address(st.context.url or "", url_codec.query_string(Config(), there))
 
 
 def tools(lesson: Lesson, selection: Selection) -> None:

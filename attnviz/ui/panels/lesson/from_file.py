@@ -13,7 +13,7 @@ import streamlit as st
 from attnviz.classroom import check_lesson
 from attnviz.engine import cost
 from attnviz.engine.records.config import Config
-from attnviz.lessons import catalogue
+from attnviz.lessons import catalogue, read_lesson
 from attnviz.lessons.lesson import Lesson
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
@@ -94,8 +94,8 @@ def read(content: bytes) -> Lesson:
 
     Raises ConfigError if it is not a lesson, or not one that this server can show.
     """
-    if len(content) > catalogue.MAX_LESSON_CHARACTERS:
-        raise ConfigError(WORDS["bytes"].format(n=len(content), most=catalogue.MAX_LESSON_CHARACTERS).rstrip("."))
+    if len(content) > read_lesson.MAX_LESSON_CHARACTERS:
+        raise ConfigError(WORDS["bytes"].format(n=len(content), most=read_lesson.MAX_LESSON_CHARACTERS).rstrip("."))
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

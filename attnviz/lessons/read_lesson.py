@@ -1,0 +1,193 @@
+"""The reader of the files that lessons are written in.
+
+A lesson is one TOML file of `attnviz/lessons/library`, in the order of the numbers before the names. It has a title,
+a sentence about it, a source, the setting by the names of Config, and slides; each slide may have a change of the
+setting and a question, with the fields of Lesson, Slide and Question. In the texts a line break is a space, but in
+tables, and an empty line begins a paragraph. In a setting, "default" is what Config begins with, and `edits` maps a
+place such as "scores.1.1.2.3" (step, layer, place, all counted from 1) to its number, or the place of a matrix such as
+"w_q.1.1" to its rows.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, fields, replace
+from typing import Any
+
+from attnviz.engine.records import edits
+from attnviz.engine.records.config import Config
+from attnviz.lessons.faults import FAULTS
+from attnviz.lessons.lesson import Lesson, Question, Slide
+from attnviz.lessons.read_control import read_control
+from attnviz.settings.counting import index_of, ordinal
+from attnviz.settings.faults import ConfigError
+
+DEFAULT = "default"
+MAX_LESSON_CHARACTERS = 100_000
+
+_DEFAULTS = {field.name: field.default for field in fields(Config)}
+_KEYS: dict[str, dict[str, type]] = {
+    "lesson": {
+        "title": str,
+        "about": str,
+        "source": str,
+        "minutes": int,
+        "goal": str,
+        "known": str,
+        "further": dict,
+        "setting": dict,
+        "slides": list,
+    },
+    "slide": {
+        "text": str,
+        "steps": list,
+        "change": dict,
+        "beside": bool,
+        "question": dict,
+        "control": dict,
+        "layer": int,
+        "fault": str,
+        "notes": str,
+    },
+    "question": {"kind": str, "ask": str, "at": dict, "why": str},
+}
+_NEEDED = {
+    "lesson": ("title", "about", "source", "minutes", "goal", "known", "setting", "slides"),
+    "slide": ("text",),
+    "question": ("kind",),
+}
+MINUTES = range(1, 91)
+
+
+def read_lesson(
+    name: str, text: str, admit: Callable[[Config], None] = lambda config: None, *, is_tried: bool = True
+) -> Lesson:
+    """Return the lesson that the text of a TOML file holds.
+
+    admit     raises ConfigError for a setting that is too large here; it is called before anything is computed
+    is_tried  whether each slide is tried out; the tests have done that with the lessons of the library
+
+    Raises ConfigError, with the place, for text that is no TOML, a key that is unknown, missing or of another type, and
+    a setting that cannot be used.
+    """
+    if len(text) > MAX_LESSON_CHARACTERS:
+        raise ConfigError(f"the lesson {name} has {len(text):,} characters; at most {MAX_LESSON_CHARACTERS:,} fit")
+    try:
+        found = _checked(tomllib.loads(text), "lesson", f"the lesson {name}")
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise ConfigError(f"the lesson {name} is not written in TOML: {error}") from None
+    setting = _setting(found["setting"], f"the setting of the lesson {name}")
+    slides = [_slide(each, f"slide {n} of the lesson {name}") for n, each in enumerate(found["slides"], 1)]
+    if found["minutes"] not in MINUTES:
+        raise ConfigError(f"the lesson {name} takes {found['minutes']} minutes; choose 1 to {MINUTES[-1]}")
+    texts = {key: _flowing(found[key]) for key in ("title", "about", "source", "goal", "known")}
+    further = dict(found.get("further", {}))
+    lesson = Lesson(
+        name=name, setting=setting, slides=tuple(slides), minutes=found["minutes"], further=further, **texts
+    )
+    for n, slide in enumerate(lesson.slides if is_tried else (), 1):
+        try:
+            _tried_out(lesson, slide, admit)
+        except ConfigError as error:
+            raise ConfigError(f"slide {n} of the lesson {name}: {error}") from None
+    return lesson
+
+
+def _tried_out(lesson: Lesson, slide: Slide, admit: Callable[[Config], None]) -> None:
+    """Raise ConfigError for a setting that cannot be used, and for a move none of whose choices is as on the slide."""
+    choices = [[choice] for move in (slide.control.moves if slide.control else ()) for choice in move.choices]
+    for tried in ([], *choices):
+        admit(lesson.without_fault(slide, tried=tried))
+    if slide.question and "change" in slide.question.at:
+        admit(replace(lesson.without_fault(slide), **slide.question.at["change"]))
+    as_it_is = lesson.on(slide)
+    for move in slide.control.moves if slide.control else ():
+        settings = [lesson.on(slide, tried=[choice]) for choice in move.choices]
+        if settings[0] != as_it_is and as_it_is not in settings:
+            raise ConfigError(f"no choice of “{move.label}” is as on the slide")
+
+
+def _checked(table: Any, kind: str, where: str) -> dict[str, Any]:
+    """Return a table whose keys and types are those of its kind."""
+    if not isinstance(table, dict):
+        raise ConfigError(f"{where} is {table!r}; write a table of {', '.join(_KEYS[kind])}")
+    for key, value in table.items():
+        if key not in _KEYS[kind]:
+            raise ConfigError(f"{where} has a {key!r}; there are {', '.join(_KEYS[kind])}")
+        if type(value) is not _KEYS[kind][key]:
+            raise ConfigError(f"{key} of {where} is {value!r}, and has to be a TOML {_KEYS[kind][key].__name__}")
+    for key in _NEEDED[kind]:
+        if key not in table:
+            raise ConfigError(f"{where} has no {key}")
+    return table
+
+
+def _slide(table: Any, where: str) -> Slide:
+    found = _checked(table, "slide", where)
+    parts: dict[str, Any] = {key: found[key] for key in ("beside", "fault") if key in found}
+    parts["layer"] = index_of(found.get("layer", ordinal(0)))
+    if parts.get("fault", "") not in {"", *FAULTS}:
+        raise ConfigError(f"fault of {where} is {parts['fault']!r}; there are {', '.join(FAULTS)}")
+    if "steps" in found:
+        parts["steps"] = tuple(map(str, found["steps"]))
+    if "change" in found:
+        parts["change"] = _setting(found["change"], where)
+    if "question" in found:
+        parts["question"] = _question(found["question"], f"the question on {where}")
+    if "control" in found:
+        parts["control"] = read_control(found["control"], f"the control on {where}", _setting)
+    return Slide(_flowing(found["text"]), notes=_flowing(found.get("notes", "")), **parts)
+
+
+def _question(table: Any, where: str) -> Question:
+    found = _checked(table, "question", where)
+    at = dict(found.get("at", {}))
+    if "change" in at:
+        at["change"] = _setting(at["change"], where)
+    return Question(found["kind"], _flowing(found.get("ask", "")), at, _flowing(found.get("why", "")))
+
+
+def _setting(table: Any, where: str) -> dict[str, Any]:
+    """Return the values of a setting as Config takes them: tuples for lists, edits for the places they stand at."""
+    if not isinstance(table, dict):
+        raise ConfigError(f"{where} has {table!r} for a setting; write a table")
+    return {key: _value(key, value, where) for key, value in table.items()}
+
+
+def _value(key: str, value: Any, where: str) -> Any:
+    if key not in _DEFAULTS:
+        raise ConfigError(f"{where} sets {key!r}, which is no setting")
+    if value == DEFAULT and _DEFAULTS[key] is not MISSING:
+        return _DEFAULTS[key]
+    if key == "edits":
+        return tuple(_edits(value, where))
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _edits(table: Any, where: str) -> Iterator[edits.Edit]:
+    """Yield the edits of a table from places to numbers, or to the rows of a matrix."""
+    if not isinstance(table, Mapping):
+        raise ConfigError(f"{where} has {table!r} for edits; write a table from places to numbers")
+    for place, value in table.items():
+        cells = {place: str(value)}
+        if isinstance(value, str):
+            rows = [row.split() for row in value.strip().splitlines()]
+            cells = {f"{place}.{i}.{j}": x for i, row in enumerate(rows, 1) for j, x in enumerate(row, 1)}
+        for cell, number in cells.items():
+            found, unread = edits.decode(f"{cell}~{number}")
+            if unread or not found:
+                raise ConfigError(f"{where} has an edit {cell} = {number}; give a place such as scores.1.1.2.3")
+            yield from found
+
+
+def _flowing(text: str) -> str:
+    """Return a text whose paragraphs are one line each; tables keep their lines.
+
+    >>> _flowing("One paragraph,\\ntwo lines.\\n\\n| a | b |\\n|---|---|")
+    'One paragraph, two lines.\\n\\n| a | b |\\n|---|---|'
+    """
+    paragraphs = text.strip().split("\n\n")
+    return "\n\n".join(each if each.startswith("|") else " ".join(each.split("\n")) for each in paragraphs)
