@@ -171,7 +171,7 @@ PLAIN = {
 """The functions of a line once more, in plain Python."""
 
 
-def said(config):
+def row_lines(config):
     """The lines that the rows of a setting say, by their names."""
     rows = SCORES[config.score].lines + NORMALISERS[config.normaliser].lines
     return {line.name: line for line in rows}
@@ -181,11 +181,11 @@ def recomputed(line, cell, config):
     o = line.operands
     if {"x", "W"} <= o.keys():
         return np.array(times(o))
-    if line.name not in said(config) or (cell.emptied and line.name == "weight"):
+    if line.name not in row_lines(config) or (cell.emptied and line.name == "weight"):
         made = RULES[line.name](o)
         made = made[config.normaliser] if isinstance(made, dict) else made
         return np.array(made, dtype=float)
-    code = said(config)[line.name].formula.rpartition(" = ")[2].replace("W[:, j]", "W")
+    code = row_lines(config)[line.name].formula.rpartition(" = ")[2].replace("W[:, j]", "W")
     code = code if "T" in o else code.replace(" / T", "")
     code = code if "b" in o else code.replace(" + b", "")
     return np.array(eval(code, {"__builtins__": {}}, PLAIN | dict(o)), dtype=float)  # noqa: S307 - our own lines
@@ -251,7 +251,7 @@ def sources_of(config):
     """Operands of the lines that the rows say: each is named as the line that made it."""
     made = {"q": ("turned_query", "query"), "k": ("turned_key", "key")}
     found = {}
-    for line in said(config).values():
+    for line in row_lines(config).values():
         name, _, code = line.formula.rpartition(" = ")
         found |= {(line.name, each): made[each] for each in re.findall(r"[a-z]\w*", code) if each in made}
         made[name] = (line.name,)
@@ -678,18 +678,18 @@ DUST = r"10\^\{-(?:1[2-9]|[2-9]\d|\d{3})\}"
 
 def test_what_is_zero_but_for_rounding_is_written_as_zero_and_said():
     trace = run(Config(initialiser="by_hand", sentence="the cat sat on the warm mat"))
-    dusty = said = 0
+    dusty = noted = 0
     for head, query in itertools.product(range(4), range(7)):
         exact, cell = derive(trace, 0, head, query, 2, 17), derive(trace, 0, head, query, 2)
         for fine, line in zip(exact.lines, cell.lines):
             if line.name not in ("exponentials", "sum", "weight", "share", "output", "exponents"):
                 assert not re.search(DUST, line.latex), line.latex
                 dusty += bool(re.search(DUST, fine.latex))
-                said += "zero but for rounding" in line.sentence
+                noted += "zero but for rounding" in line.sentence
             np.testing.assert_array_equal(fine.result, line.result)  # only what is written is another
             assert "zero but for rounding" not in fine.sentence
     assert dusty > 10
-    assert said >= dusty
+    assert noted >= dusty
 
 
 def test_a_small_number_that_is_no_rounding_stays():
@@ -825,13 +825,13 @@ def test_a_row_that_is_its_line_says_it_in_words_of_its_own(field, name, T):
     trace = run(Config(sentence="the cat sat on the mat", mask="causal", temperature=T, **{field: name}))
     row = (SCORES if field == "score" else NORMALISERS)[name]
     for cell in (derive(trace, 0, h, i, j) for h, i, j in ((0, 5, 2), (1, 3, 3), (2, 0, 0))):
-        said = {line.name: line for line in (cell.score if field == "score" else cell.weight)}
+        found = {line.name: line for line in (cell.score if field == "score" else cell.weight)}
         assert not cell.edited
         for each in row.lines:
-            assert said[each.name].title == each.title.format(line="row")
+            assert found[each.name].title == each.title.format(line="row")
         assert "nan" not in " ".join(line.latex for line in cell.lines)
         step = "scores" if field == "score" else "weights"
-        last = said["score" if field == "score" else "weight"].computed
+        last = found["score" if field == "score" else "weight"].computed
         np.testing.assert_allclose(last, trace[step].array[cell.head, cell.query, cell.key], rtol=1e-12, atol=1e-15)
 
 

@@ -48,9 +48,9 @@ class Server:
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > last:
                 self._log.seek(0)
-                said = self._log.read().decode(errors="replace")
+                output = self._log.read().decode(errors="replace")
                 self.close()
-                pytest.fail(f"no server answers at {self.url}:\n{said}")
+                pytest.fail(f"no server answers at {self.url}:\n{output}")
             time.sleep(0.05)
 
     def _answers(self) -> bool:

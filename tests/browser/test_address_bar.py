@@ -186,12 +186,12 @@ def test_a_broken_link_says_what_it_could_not_read(browser_page: Any, site: Any)
     visit = Visit(browser_page, f"{site.url}/?guests=1e9&dish=%00&warm=perhaps&guest=2&name=fine&utm_source=x")
     assert visit.shown["guests"] == 24
     assert visit.shown["name"] == "fine"
-    said = visit.page.get_by_text(re.compile("^Problem: ")).all_inner_texts()
-    assert [text for text in said if "Guests" in text and "24" in text]
-    assert [text for text in said if "Dish" in text]
-    assert [text for text in said if "Warm" in text]
-    assert [text for text in said if "'guest'" in text]
-    assert len(said) == 4
+    texts = visit.page.get_by_text(re.compile("^Problem: ")).all_inner_texts()
+    assert [text for text in texts if "Guests" in text and "24" in text]
+    assert [text for text in texts if "Dish" in text]
+    assert [text for text in texts if "Warm" in text]
+    assert [text for text in texts if "'guest'" in text]
+    assert len(texts) == 4
 
 
 def test_what_is_too_long_for_a_link_stays_in_the_page(new_page: Callable[..., Any], site: Any) -> None:

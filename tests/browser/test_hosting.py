@@ -53,8 +53,8 @@ def site() -> Iterator[Any]:
 
 
 def get(url: str, **headers: str) -> tuple[Message, bytes]:
-    asked = urllib.request.Request(url, headers=headers)  # noqa: S310
-    with urllib.request.urlopen(asked, timeout=10) as answer:  # noqa: S310
+    http_request = urllib.request.Request(url, headers=headers)  # noqa: S310
+    with urllib.request.urlopen(http_request, timeout=10) as answer:  # noqa: S310
         return answer.headers, answer.read()
 
 
@@ -265,8 +265,8 @@ def test_the_notes_of_what_is_forbidden_can_be_seen(site: Any, browser_page: Any
     ):
         with browser_page.expect_console_message(lambda message: message.text.startswith("violation of")):
             browser_page.evaluate(f"setTimeout(() => {{ {script} }})")
-    assert all("Content Security Policy" in said or "violation of" in said for said in visit.errors)
-    assert sum("violation of" in said for said in visit.errors) == 4
+    assert all("Content Security Policy" in error or "violation of" in error for error in visit.errors)
+    assert sum("violation of" in error for error in visit.errors) == 4
 
 
 def test_a_file_is_taken_through_nginx(site: Any, browser_page: Any) -> None:

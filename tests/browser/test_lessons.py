@@ -86,9 +86,11 @@ def test_no_slide_of_a_room_is_scrolled(browser_page: Any, app: Any, name: str) 
     page, slides = browser_page, LESSONS[name].slides
     page.goto(f"{app.url}/?v=1&page=lessons&lesson={name}&presenter=yes")
     for number, slide in enumerate(slides, 1):
-        asked = slide.question
-        changed = [asked.at.get("step", "weights")] if asked and "change" in asked.at and not slide.beside else []
-        stops = [""] * bool(asked) + (list(slide.steps) if slide.beside else [slide.steps[-1], *changed])
+        question = slide.question
+        changed = (
+            [question.at.get("step", "weights")] if question and "change" in question.at and not slide.beside else []
+        )
+        stops = [""] * bool(question) + (list(slide.steps) if slide.beside else [slide.steps[-1], *changed])
         compared = set(slide.steps if slide.beside else changed)
         for step in stops:
             page.get_by_text(f"· {number} of {len(slides)}").wait_for()
@@ -270,11 +272,11 @@ def test_nothing_that_the_browser_receives_holds_the_answer(browser_page: Any, a
 
     page.on("websocket", lambda socket: socket.on("framereceived", keep))
     lesson = LESSONS[name]
-    asked = lesson.slides[int(slide) - 1]
-    values = hidden(lesson, asked)
+    question = lesson.slides[int(slide) - 1]
+    values = hidden(lesson, question)
     page.goto(f"{app.url}/?v=1&page=lessons&lesson={name}&slide={slide}")
     page.get_by_role("button", name="Show the answer").wait_for()
-    drawn(page, asked.steps[0])
+    drawn(page, question.steps[0])
     page.evaluate(QUIET)
     assert values
     assert sum(map(len, frames)) > 10_000

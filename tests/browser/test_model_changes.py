@@ -50,7 +50,9 @@ def setting(page: Any) -> tuple[Config, Selection]:
 
 
 def in_address(page: Any, name: str, value: str | None = None) -> None:
-    page.wait_for_url(lambda url: name in (asked := parse_qs(urlsplit(url).query)) and value in (None, asked[name][-1]))
+    page.wait_for_url(
+        lambda url: name in (params := parse_qs(urlsplit(url).query)) and value in (None, params[name][-1])
+    )
     page.evaluate(QUIET)
 
 

@@ -148,8 +148,8 @@ def test_unequal_heads_say_how_wide_they_are(open_at: Callable[..., Mosaic]) -> 
 def test_the_tip_has_all_the_digits_there_are(open_at: Callable[..., Mosaic]) -> None:
     expected = np.random.default_rng(0).normal(size=(4, 7, 7))
     mosaic = open_at()
-    said = mosaic.point("scores", 2, 3, 4)
-    assert said == ["head 3", "query on4", "key the5", str(expected[2, 3, 4]).replace("-", "−")]
+    report = mosaic.point("scores", 2, 3, 4)
+    assert report == ["head 3", "query on4", "key the5", str(expected[2, 3, 4]).replace("-", "−")]
     mosaic = open_at("heads=16&rows=20")
     expected = np.random.default_rng(0).normal(size=(16, 20, 20))
     number = mosaic.point("scores", 1, 3, 4)[-1]
@@ -286,7 +286,7 @@ def test_everything_can_be_reached_by_keyboard(open_at: Callable[..., Mosaic]) -
     mosaic.chosen("Picked(stage='scores', head=1, row=1, column=2)")
     mosaic.settled()
     assert focus.evaluate("(box) => box === document.activeElement")
-    for key, said in (
+    for key, report in (
         ("Home", "head 2, query cat, key the"),
         ("ArrowLeft", "head 1, query cat, key mat"),
         ("End", "head 1, query cat, key mat"),
@@ -296,7 +296,7 @@ def test_everything_can_be_reached_by_keyboard(open_at: Callable[..., Mosaic]) -
         ("ArrowRight", "head 2, query the, key the"),
     ):
         keyboard.press(key)
-        assert str(mosaic.live.text_content()).startswith(f"{said}:"), key
+        assert str(mosaic.live.text_content()).startswith(f"{report}:"), key
     keyboard.press("Escape")
     assert not mosaic.tip.is_visible()
     keyboard.press("Tab")

@@ -38,8 +38,8 @@ def settled(page: Any) -> None:
 
 
 def test_a_file_is_drawn_its_cells_are_followed_and_a_bad_one_leaves_it(url: str, browser_page: Any) -> None:
-    asked: list[str] = []
-    browser_page.on("request", lambda request: asked.append(request.url))
+    urls: list[str] = []
+    browser_page.on("request", lambda request: urls.append(request.url))
     browser_page.goto(url)
     browser_page.get_by_text("1 head of self-attention over 5 tokens").wait_for()
     settled(browser_page)
@@ -56,7 +56,7 @@ def test_a_file_is_drawn_its_cells_are_followed_and_a_bad_one_leaves_it(url: str
     settled(browser_page)
     assert browser_page.get_by_text("3 heads of self-attention over 6 tokens").count() == 1
     assert browser_page.evaluate("window.harm") is None
-    assert not [each for each in asked if not each.startswith((url, url.replace("http", "ws"), "data:", "blob:"))]
+    assert not [each for each in urls if not each.startswith((url, url.replace("http", "ws"), "data:", "blob:"))]
 
 
 def test_what_is_pasted_is_drawn(url: str, browser_page: Any) -> None:

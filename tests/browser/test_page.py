@@ -39,13 +39,13 @@ def read_cell(page: Any, stage: str, head: int, row: int, column: int) -> str:
 
 def read_until(page: Any, stage: str, cell: tuple[int, int, int], number: float) -> str:
     """Read a cell until it holds the number: the picture follows the address by a moment."""
-    said = ""
+    report = ""
     for _ in range(100):
-        said = read_cell(page, stage, *cell)
-        if said and number_in(said) == pytest.approx(number, rel=1e-3):
-            return said
+        report = read_cell(page, stage, *cell)
+        if report and number_in(report) == pytest.approx(number, rel=1e-3):
+            return report
         page.wait_for_timeout(100)
-    return pytest.fail(f"the page says {said!r}, the engine {number}")
+    return pytest.fail(f"the page says {report!r}, the engine {number}")
 
 
 def number_in(words: str) -> float:
@@ -109,9 +109,9 @@ def test_a_person_types_chooses_and_reads_the_new_numbers(browser_page: Any, app
         replace(OPENING, sentence="dogs chase small cats", n_heads=3, mask=("causal", "no_self"), score="cosine")
     )
     for stage in ("scores", "weights"):
-        said = read_until(page, stage, (2, 3, 1), trace[stage].array[2, 3, 1])
-    assert "cats" in said
-    assert "chase" in said
+        values = read_until(page, stage, (2, 3, 1), trace[stage].array[2, 3, 1])
+    assert "cats" in values
+    assert "chase" in values
     assert "masked" in read_cell(page, "weights", head=0, row=0, column=2)
 
 

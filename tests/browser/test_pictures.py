@@ -111,10 +111,10 @@ def test_pointing_tapping_and_keys_reach_the_cell_that_is_drawn_there(
     for x in np.arange(1, box["width"], 9.0):
         file.page.mouse.move(box["x"] + x, box["y"] + 18 + 1.5 * 11)
         if file.page.locator("#tip").is_visible():
-            said = file.page.inner_text("#tip")
-            head, column = int(said.split("head ")[1][0]) - 1, int(said.split("key ")[1][0]) - 1
-            row = int(said.split("query ")[1][0]) - 1
-            assert number(said) == trace["weights"].array[head, row, column]
+            text = file.page.inner_text("#tip")
+            head, column = int(text.split("head ")[1][0]) - 1, int(text.split("key ")[1][0]) - 1
+            row = int(text.split("query ")[1][0]) - 1
+            assert number(text) == trace["weights"].array[head, row, column]
             seen.add(column)
             tip = file.page.locator("#tip").bounding_box()
             assert tip["x"] >= 0
@@ -316,14 +316,14 @@ def test_no_word_of_a_picture_is_cut_or_covered_by_another(browser_page: Any, tm
     )
     tall = int(path.read_text(encoding="utf-8").split('height="')[1].split('"')[0])
     assert len(texts) > 60
-    for at, (said, left, top, right, bottom) in enumerate(texts):
-        assert left >= 0, said
-        assert right <= width, said
-        assert top >= 0, said
-        assert bottom <= tall, said
+    for at, (text, left, top, right, bottom) in enumerate(texts):
+        assert left >= 0, text
+        assert right <= width, text
+        assert top >= 0, text
+        assert bottom <= tall, text
         for other, x, y, x_end, y_end in texts[:at]:
             across, down = min(right, x_end) - max(left, x), min(bottom, y_end) - max(top, y)
-            assert across <= 1 or down <= 2, (said, other)
+            assert across <= 1 or down <= 2, (text, other)
 
 
 def test_the_browser_saves_a_png_of_the_size_that_was_asked_for(

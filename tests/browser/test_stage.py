@@ -71,10 +71,10 @@ def test_a_first_visit_computes_the_page_once_and_again_only_for_another_window(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int], runs: int
 ) -> None:
     at = Page(new_page, app, size)
-    asked: list[Any] = []
-    at.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: asked.append(frame)))
+    frames_sent: list[Any] = []
+    at.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: frames_sent.append(frame)))
     at.measured(8, 12, 4, head="2", query="6", key="3")
-    assert len(asked) <= runs
+    assert len(frames_sent) <= runs
 
 
 def check(measured: dict[str, Any], size: tuple[int, int], where: str) -> None:
@@ -152,8 +152,8 @@ def test_focus_by_a_name_by_keys_and_by_the_film_strip(new_page: Callable[..., A
     page.evaluate(QUIET)
 
     def focused(head: int | None) -> None:
-        said = f"/[?&]focus={head}(&|$)/.test(location.search)" if head else "!/focus=/.test(location.search)"
-        page.wait_for_function(said)
+        condition = f"/[?&]focus={head}(&|$)/.test(location.search)" if head else "!/focus=/.test(location.search)"
+        page.wait_for_function(condition)
         page.evaluate(QUIET)
         heads = page.locator(".st-key-explore-weights .js-plotly-plot").evaluate(
             "(c) => JSON.parse(c.data[0].meta).heads"
@@ -188,16 +188,16 @@ def test_pointing_at_a_word_draws_what_it_takes_and_lights_its_row_everywhere(
 ) -> None:
     page = Page(new_page, app, DESK)
     page.measured(4, 7, 4)
-    said = page.page.locator(".attn-telling .at-text p")
-    before = said.inner_text()
+    text = page.page.locator(".attn-telling .at-text p")
+    before = text.inner_text()
     page.page.locator(".attn-telling button").nth(2).hover()
-    assert said.inner_text().startswith("sat takes")
+    assert text.inner_text().startswith("sat takes")
     assert page.page.locator(".attn-telling path").count() >= 1
     for name in ("scores", "weights", "heads"):
         light = page.page.locator(f".st-key-explore-{name} .attn-layer svg >> nth=1").locator("path").first
         assert light.get_attribute("d").count("M") == 4
     page.page.mouse.move(700, 5)
-    assert said.inner_text() == before
+    assert text.inner_text() == before
 
 
 def test_a_cell_of_a_map_is_told_by_the_sentence_in_its_own_head(new_page: Callable[..., Any], app: Any) -> None:

@@ -118,8 +118,8 @@ def test_folded_steps_can_be_unfolded(view):
 
 
 def test_every_button_says_what_it_is(view):
-    said = view.locator("[data-step=scores]").get_attribute("aria-label")
-    assert said == "scores, S, (4 heads, 7 queries, 7 keys), how well each query matches each key"
+    text = view.locator("[data-step=scores]").get_attribute("aria-label")
+    assert text == "scores, S, (4 heads, 7 queries, 7 keys), how well each query matches each key"
     assert view.get_by_role("toolbar", name="From the sentence to the output").count() == 1
     assert view.locator("[data-step][tabindex='0']").count() == 1
 

@@ -16,7 +16,7 @@ from tests.browser_idle import QUIET
 pytestmark = pytest.mark.browser
 
 
-def asked(page: Any) -> dict[str, str]:
+def address(page: Any) -> dict[str, str]:
     return {name: values[-1] for name, values in parse_qs(urlsplit(page.url).query).items()}
 
 
@@ -55,7 +55,7 @@ def test_numbers_are_typed_one_after_the_other_and_taken_back(browser_page: Any,
     enter(page, "-3")  # in the cell below: the table has not let go of the keyboard
     wait_for(page, "edits", "scores.1.1.1.2~9.5~-3")
     page.get_by_text("S, “b” → “b”").or_(page.get_by_text("S, head 1, “b” → “b”")).wait_for()
-    edits, _ = decode(asked(page)["edits"])
+    edits, _ = decode(address(page)["edits"])
     share = run(Config(sentence="a b c d", n_heads=1, edits=edits))["weights"].array[0, 0, 1]
     page.locator(".st-key-explore-weights").get_by_text(f"{share:.2f}"[1:], exact=True).wait_for()
     page.get_by_role("button", name="Undo", exact=True).first.click()
@@ -64,8 +64,8 @@ def test_numbers_are_typed_one_after_the_other_and_taken_back(browser_page: Any,
     wait_for(page, "edits", "scores.1.1.1.2~9.5~-3")
     page.get_by_role("button", name="Compare with the run before").click()
     wait_for(page, "page", "compare")
-    assert asked(page)["b_edits"] == "scores.1.1.1.2~9.5~-3"
-    assert "edits" not in asked(page)
+    assert address(page)["b_edits"] == "scores.1.1.1.2~9.5~-3"
+    assert "edits" not in address(page)
     page.get_by_text("Attention scores: 2 of 16 numbers moved").wait_for()
 
 
@@ -78,7 +78,7 @@ def test_a_pasted_matrix_is_set_and_a_bad_one_is_refused_with_its_place(browser_
     area.press("Control+Enter")
     page.get_by_role("button", name="Set these numbers").click()
     page.get_by_role("alert").get_by_text(re.compile("Nothing was changed: .*row 2.*column 2")).wait_for()
-    assert asked(page)["edits"] == "scores.1.1.1.1~2.0"
+    assert address(page)["edits"] == "scores.1.1.1.1~2.0"
     area = page.locator(".st-key-pasted_matrix textarea")
     area.fill("1\t2\n3\t4")
     area.press("Control+Enter")
@@ -100,7 +100,7 @@ def test_an_emptied_cell_goes_back_to_what_it_was(browser_page: Any, app: Any) -
     page.keyboard.press("Delete")
     page.locator("[data-testid=stDataFrame] canvas:not([data-old])").first.wait_for()  # the table is drawn anew
     page.locator("[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]").wait_for()
-    assert asked(page)["edits"] == "scores.1.1.2.2~-3.0"
+    assert address(page)["edits"] == "scores.1.1.2.2~-3.0"
     page.wait_for_function(whole)
     choose(page, 1, 1)
     page.keyboard.press("Delete")
@@ -117,10 +117,10 @@ def test_a_visitor_finds_compare_and_changes_one_thing(browser_page: Any, app: A
     assert page.locator(".st-key-compare .js-plotly-plot").count() == 3
     page.get_by_role("button", name="Swap A and B").click()
     wait_for(page, "mask", "causal")
-    assert asked(page)["b_mask"] == "none"
+    assert address(page)["b_mask"] == "none"
     page.get_by_role("button", name="Make B the setting").click()
     wait_for(page, "b_mask", None)
-    assert "mask" not in asked(page)
+    assert "mask" not in address(page)
     page.go_back()
     wait_for(page, "b_mask", "none")
     page.locator(".st-key-b_mask").wait_for()

@@ -29,10 +29,12 @@ ARABIC = "ذهب الولد إلى المدرسة"
 class View:
     """The page with the word view alone, for some settings."""
 
-    def __init__(self, page: Any, url: str, asked: tuple[int | None, int | None] = (None, 0), **settings: Any) -> None:
+    def __init__(
+        self, page: Any, url: str, request: tuple[int | None, int | None] = (None, 0), **settings: Any
+    ) -> None:
         self.page = page
         self.trace: Trace = run(Config(**{"n_heads": 4, **settings}))
-        page.goto(f"{url}/?{urlencode({'config': json.dumps(settings), 'asked': json.dumps(asked)})}")
+        page.goto(f"{url}/?{urlencode({'config': json.dumps(settings), 'asked': json.dumps(request)})}")
         self.queries, self.keys = page.locator(".aw-queries .aw-word"), page.locator(".aw-keys .aw-word")
         self.sentence, self.heads = page.locator(".aw-sentence"), page.locator(".aw-heads button")
         self.queries.first.wait_for()
@@ -41,7 +43,7 @@ class View:
     def settled(self) -> None:
         self.page.locator("[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]").wait_for()
 
-    def asked(self, answer: str) -> None:
+    def expect_request(self, answer: str) -> None:
         """Wait until the page has drawn this answer."""
         self.page.get_by_text(f"Asked {answer} times", exact=True).wait_for()
         self.settled()
@@ -104,7 +106,7 @@ def view(new_page: Callable[..., Any], site: Any) -> Iterator[Callable[..., View
 def test_pointing_at_a_word_says_what_python_says(
     view: Callable[..., View], head: int | None, settings: dict[str, Any]
 ) -> None:
-    page = view(asked=(None, head), **settings)
+    page = view(request=(None, head), **settings)
     assert page.sentence.text_content() == "Choose a word above to see what it attends to."
     for query in range(len(page.trace.query_tokens)):
         page.queries.nth(query).hover()
@@ -180,15 +182,15 @@ def test_pointing_asks_the_server_nothing(view: Callable[..., View], new_page: C
         it.queries.nth(query).hover()
     assert it.sentence.text_content() == it.expected(6)
     it.queries.nth(6).click()
-    it.asked("Request(query=6, head=0), 1")
+    it.expect_request("Request(query=6, head=0), 1")
     assert len(sent) == before + 1  # the click, and nothing before it
 
 
 def test_a_click_chooses_and_a_second_lets_go(view: Callable[..., View]) -> None:
-    page = view(asked=(1, 0))
+    page = view(request=(1, 0))
     assert (page.chosen(), page.lit()) == ([1], [1])
     page.queries.nth(3).click()
-    page.asked("Request(query=3, head=0), 1")
+    page.expect_request("Request(query=3, head=0), 1")
     page.away()
     assert (page.chosen(), page.lit()) == ([3], [3])
     page.queries.nth(5).hover()
@@ -196,25 +198,25 @@ def test_a_click_chooses_and_a_second_lets_go(view: Callable[..., View]) -> None
     page.away()
     assert page.sentence.text_content() == page.expected(3)
     page.queries.nth(3).click()
-    page.asked("Request(query=None, head=0), 2")
+    page.expect_request("Request(query=None, head=0), 2")
     page.away()
     assert (page.chosen(), page.lit(), page.lines()) == ([], [], {})
     page.page.get_by_role("button", name="Again").click()
-    page.asked("None, 2")
+    page.expect_request("None, 2")
     assert page.chosen() == []
 
 
 def test_another_head_and_the_mean_are_drawn_at_once(view: Callable[..., View]) -> None:
-    page = view(asked=(2, 0))
+    page = view(request=(2, 0))
     page.heads.nth(3).click()
-    page.asked("Request(query=2, head=3), 1")
+    page.expect_request("Request(query=2, head=3), 1")
     assert page.sentence.text_content() == page.expected(2, 3)
     page.page.get_by_role("radio", name="average over heads").click()
-    page.asked("Request(query=2, head=None), 2")
+    page.expect_request("Request(query=2, head=None), 2")
     assert page.sentence.text_content() == page.expected(2, None)
     assert page.sentence.text_content().startswith("On average over 4 heads, ")
     page.page.keyboard.press("ArrowLeft")
-    page.asked("Request(query=2, head=3), 3")
+    page.expect_request("Request(query=2, head=3), 3")
     assert page.page.locator(".aw-heads button:focus").text_content() == "4"
     assert page.heads.nth(3).get_attribute("aria-checked") == "true"
 
@@ -234,7 +236,7 @@ def test_by_keyboard(view: Callable[..., View]) -> None:
     assert page.lit() == [2]
     assert page.page.locator(".aw-live").text_content() == page.expected(2)
     press("Enter")
-    page.asked("Request(query=2, head=0), 1")
+    page.expect_request("Request(query=2, head=0), 1")
     assert page.chosen() == [2]
     press("End")
     press("ArrowRight")
@@ -263,7 +265,7 @@ def test_arrow_keys_climb_the_lines_of_a_wrapped_sentence(view: Callable[..., Vi
 
 
 def test_rows_of_the_mosaics_are_heard_and_told(view: Callable[..., View]) -> None:
-    page = view(asked=(1, 2))
+    page = view(request=(1, 2))
     evaluate = page.page.evaluate
     tell = "(detail) => window.dispatchEvent(new CustomEvent('attnviz:row', { detail }))"
     evaluate(tell, {"row": 4, "head": 0})
@@ -299,7 +301,7 @@ def test_words_that_mean_harm_are_only_ever_text(view: Callable[..., View]) -> N
 
 
 def test_colours_follow_the_theme_without_being_drawn_again(view: Callable[..., View]) -> None:
-    page = view(asked=(3, 0), mask="causal")
+    page = view(request=(3, 0), mask="causal")
     colours = """() => ['.aw-keys .aw-word', '.aw-queries [data-lit]', '.aw-field path'].map((name) => {
         const style = getComputedStyle(document.querySelector(name));
         return [style.backgroundColor, style.color, style.stroke];
@@ -317,7 +319,7 @@ def test_colours_follow_the_theme_without_being_drawn_again(view: Callable[..., 
 
 
 def test_a_new_sentence_replaces_the_old_one(view: Callable[..., View]) -> None:
-    page = view(asked=(6, 0))
+    page = view(request=(6, 0))
     page.queries.nth(5).hover()
     field = page.page.get_by_label("Sentence")
     field.fill("a b c")

@@ -55,11 +55,11 @@ def test_small_letters_and_any_grouping_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [("", "no code"), (" - ", "no code"), ("34O6", "'O'"), ("3" * 9_000, "9,000"), ("Ж3", "Ж"), ("3", "mistyped")],
 )
-def test_what_is_no_code_is_refused_in_a_sentence(text: str, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_what_is_no_code_is_refused_in_a_sentence(text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         answer_codes.without_checksum(text)
 
 

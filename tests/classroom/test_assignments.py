@@ -78,9 +78,9 @@ def test_an_assignment_opens_as_it_was_given_whatever_a_student_has_changed() ->
     assert opened.of_student("Ada") == assignments.of_student(CONFIG, task, " ada ")
     assert opened.of_student("Ada").seed != opened.of_student("Bea").seed
     assert assignments.open_assignment("", CONFIG) == (None, [])
-    nothing, said = assignments.open_assignment(field[:-3], CONFIG)
+    nothing, problems = assignments.open_assignment(field[:-3], CONFIG)
     assert nothing is None
-    assert "was cut" in said[0]
+    assert "was cut" in problems[0]
 
 
 @pytest.mark.slow

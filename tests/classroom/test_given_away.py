@@ -69,9 +69,9 @@ def sheet(monkeypatch: pytest.MonkeyPatch, source: Any, **options: Any) -> tuple
     return html, cells[len(cells) - n :]  # it is gone through more than once, and printed last
 
 
-def leaks(html: str, cells: list[tuple[str, str, bool]], asked: dict[str, int]) -> set[str]:
+def leaks(html: str, cells: list[tuple[str, str, bool]], wanted: dict[str, int]) -> set[str]:
     """The numbers of three digits and more that are left out somewhere, and printed where they do not come first."""
-    hidden = dict(asked)
+    hidden = dict(wanted)
     for step, number, hole in cells:
         if hole and digits(number) >= 3:
             hidden[number] = min(order(step), hidden.get(number, order(step)))

@@ -62,10 +62,10 @@ def test_marks_are_those_of_the_engine_for_a_class(students: int) -> None:
     handed, shapes = [], asks("anyone")  # how an answer is held is the same for all
     for n, name in enumerate(names):
         A, Z = trace[name]["weights"].array, trace[name]["heads"].array
-        said = [A[1, 4, 2] + 0.0049 * (-1) ** n, (int(A[2, 3].argmax()),), Z[2, 1, 1], (0, 1), 3 * 5 * 3, (0,)]
+        answers = [A[1, 4, 2] + 0.0049 * (-1) ** n, (int(A[2, 3].argmax()),), Z[2, 1, 1], (0, 1), 3 * 5 * 3, (0,)]
         if n % 7 == 3:
-            said[2] = float(Z[2, 1, 1]) + 0.0053
-        numbers = [grading.encode_answer(ask, answer) for ask, answer in zip(shapes, said)]
+            answers[2] = float(Z[2, 1, 1]) + 0.0053
+        numbers = [grading.encode_answer(ask, answer) for ask, answer in zip(shapes, answers)]
         handed.append((name.upper(), grading.answer_code(DIGEST, name, numbers)))
     found = list(grading.grade_all(CONFIG, TASK, handed))
     assert [each.problem for each in found] == [""] * students
@@ -92,7 +92,7 @@ def test_any_number_can_be_held(value: float) -> None:
 
 
 def test_choices_come_back_and_nothing_is_not_none_of_them() -> None:
-    assert [grading.decode_answer(ONE, grading.encode_answer(ONE, said)) for said in (None, (), (0,), (2,))] == [
+    assert [grading.decode_answer(ONE, grading.encode_answer(ONE, answer)) for answer in (None, (), (0,), (2,))] == [
         None,
         None,
         (0,),
@@ -117,7 +117,7 @@ def code(name: str = "Ada", held: list[int] | None = None) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         ("Bob", code(), "another name"),
         ("", code(), "no name"),
@@ -129,9 +129,9 @@ def code(name: str = "Ada", held: list[int] | None = None) -> str:
         ("Ada", "<script>", "which no code does"),
     ],
 )
-def test_a_code_that_is_not_valid_says_why(name: str, text: str, said: str) -> None:
+def test_a_code_that_is_not_valid_says_why(name: str, text: str, message: str) -> None:
     (found,) = grading.grade_all(CONFIG, TASK, [(name, text)])
-    assert said in found.problem
+    assert message in found.problem
     assert (found.score, found.right) == (0, ())
 
 

@@ -20,17 +20,17 @@ E = np.exp(S / np.sqrt(3)) * np.tri(5)
 A = E / E.sum(axis=1, keepdims=True)
 
 
-def asked(kind: str, **at: Any) -> ResolvedQuestion:
+def question(kind: str, **at: Any) -> ResolvedQuestion:
     return resolve(Question(kind, "", {"head": 2, **at}), TRACE)
 
 
 def hint(found: ResolvedQuestion, given: float) -> str:
-    said = found.feedback(given)
-    assert said.startswith("Not so. ")
-    return said.removeprefix("Not so. ")
+    message = found.feedback(given)
+    assert message.startswith("Not so. ")
+    return message.removeprefix("Not so. ")
 
 
-WEIGHT = asked("weight", query=4, key=2)
+WEIGHT = question("weight", query=4, key=2)
 UNSCALED = np.exp(S) * np.tri(5)
 WRONG_WEIGHTS = {
     "scale": (UNSCALED / UNSCALED.sum(axis=1, keepdims=True))[3, 1],
@@ -48,23 +48,23 @@ def test_a_wrong_weight_says_which_step_went_wrong(name: str) -> None:
 
 
 def test_row_for_column_and_a_sign_are_told() -> None:
-    score = asked("number", step="scores", query=4, key=2)
+    score = question("number", step="scores", query=4, key=2)
     assert hint(score, S[1, 3]) == HINTS["transposed"]
     assert hint(score, -S[3, 1]) == HINTS["sign"]
     assert hint(score, S[3, 1] / np.sqrt(3)) == HINTS["scaled_already"]
-    scaled = asked("number", step="scaled", query=4, key=2)
+    scaled = question("number", step="scaled", query=4, key=2)
     assert hint(scaled, S[3, 1]) == HINTS["scale"]
     assert hint(scaled, S[3, 1] / 3) == HINTS["by_width"]
 
 
 def test_outputs_sums_and_sizes_have_their_own() -> None:
-    output = asked("number", step="heads", query=3, column=1)
+    output = question("number", step="heads", query=3, column=1)
     assert hint(output, V[:, 0].mean()) == HINTS["unweighted"]
     assert hint(output, A[:, 2] @ V[:, 0]) == HINTS["columns_of_weights"]
-    column = asked("sum", key=2)
+    column = question("sum", key=2)
     assert hint(column, 1.0) == HINTS["crossed"]
     assert hint(column, A[:, 1].mean()) == HINTS["mean"]
-    size = asked("size", step="scores")
+    size = question("size", step="scores")
     assert hint(size, 25.0) == HINTS["one_head"]
     assert hint(size, 10.0) == HINTS["sides"]
 
@@ -97,12 +97,12 @@ def test_for_any_seed_no_mistake_is_what_is_right() -> None:
 
 
 def test_a_wrong_choice_is_told_where_to_look() -> None:
-    changed = asked("rows_changed", change={"mask": "none"})
+    changed = question("rows_changed", change={"mask": "none"})
     assert changed.right == {0, 1, 2, 3}
     assert changed.feedback((0, 1)) == "Not so. A row that changes is missing."
     assert changed.feedback((0, 1, 2, 3, 4)) == "Not so. A row is among them that stays as it is."
     assert changed.feedback((0, 1, 2, 3)) == "Right."
-    highest, shape = asked("highest_key", query=3), asked("shape", step="heads")
+    highest, shape = question("highest_key", query=3), question("shape", step="heads")
     for found, way in ((highest, "the largest score that is allowed"), (shape, "One number for each axis")):
         (wrong,) = list({*range(len(found.options))} - found.right)[:1]
         assert way in found.feedback((wrong,))

@@ -15,8 +15,8 @@ CONFIG = Config(sentence="a b c", second_sentence="x y z u v", n_heads=2, d_k=3,
 def test_a_text_holds_the_numbers_that_it_names() -> None:
     trace = run(CONFIG)
     A, X = trace["weights"].array, trace["embedded"].array
-    said = slides.fill_numbers("[[weights.1.2.3.5]] and [[embedded.2.7]], $x_{[1]}$", trace)
-    assert said == f"{A[1, 2, 4]:.4g} and {X[1, 6]:.4g}, $x_{{[1]}}$".replace("-", "−")
+    text = slides.fill_numbers("[[weights.1.2.3.5]] and [[embedded.2.7]], $x_{[1]}$", trace)
+    assert text == f"{A[1, 2, 4]:.4g} and {X[1, 6]:.4g}, $x_{{[1]}}$".replace("-", "−")
     assert slides.named_steps("[[weights.1.2.3.5]] [[embedded.2.7]]") == ("weights", "embedded")
 
 

@@ -133,7 +133,7 @@ def test_a_name_may_be_of_any_length() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"PK\x03\x04zip", "archive of NumPy"),
         (b'{"a": 1}', "the file is JSON"),
@@ -142,8 +142,8 @@ def test_a_name_may_be_of_any_length() -> None:
         (b"a" * 500_001, "500,001 bytes"),
     ],
 )
-def test_a_file_that_is_no_table_is_refused_in_a_sentence(data: bytes, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_a_file_that_is_no_table_is_refused_in_a_sentence(data: bytes, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         submissions.from_file(data)
 
 

@@ -82,18 +82,18 @@ def test_more_of_anything_never_costs_less(what: str) -> None:
 def test_what_once_ended_a_server_is_refused_with_what_would_help() -> None:
     largest = Config(**LARGEST)
     for what in ("experiments/shuffle", "file/json", "file/npz", "file/html"):
-        said = cost.refusal(what, largest, most=cost.most_bytes())
-        assert "the server allows 500 MB" in said
-        assert "fewer layers" in said
+        message = cost.refusal(what, largest, most=cost.most_bytes())
+        assert "the server allows 500 MB" in message
+        assert "fewer layers" in message
     base = Config(d_model=512, n_heads=8, d_k=64, d_v=64, n_layers=6, feed_forward="relu", d_ff=1024)
     assert "What would help most" in cost.refusal("file/json", base, most=cost.most_bytes())
     assert "500 MB" in cost.refusal("compare", largest, largest, most=cost.most_bytes())
 
 
 def test_what_takes_too_long_is_refused_though_there_is_memory() -> None:
-    said = cost.refusal("experiments/shuffle", Config(**LARGEST), most=1e12)
-    assert "busy" in said
-    assert "fewer layers" in said
+    message = cost.refusal("experiments/shuffle", Config(**LARGEST), most=1e12)
+    assert "busy" in message
+    assert "fewer layers" in message
 
 
 def test_forbidding_each_key_is_held_to_a_few_seconds() -> None:

@@ -36,7 +36,7 @@ def unequal(trace: Trace) -> list[str]:
     "n", [pytest.param(100, marks=pytest.mark.slow), pytest.param(2000, marks=pytest.mark.nightly)]
 )
 def test_equal_words_have_equal_numbers_in_every_step(n: int):
-    assert {number: said for number in range(n) if (said := unequal(run(repeated_words(number))))} == {}
+    assert {number: difference for number in range(n) if (difference := unequal(run(repeated_words(number))))} == {}
 
 
 @pytest.mark.parametrize("d", [1, 13, 16, 32])

@@ -51,7 +51,7 @@ def in_node(job: exchange.Job, config: Config) -> dict[str, Any]:
     return answer
 
 
-def asked(config: Config, last: int, *also: int) -> exchange.Job:
+def job_of(config: Config, last: int, *also: int) -> exchange.Job:
     job = exchange.job(config, last, *also)
     assert job is not None
     return job
@@ -65,7 +65,7 @@ def received(answer: Any, job: exchange.Job) -> exchange.ReceivedFrames:
 
 def test_the_film_of_a_task_has_the_hash_of_ours() -> None:
     config = TASKS["backwards"].config()
-    job = asked(config, 80)
+    job = job_of(config, 80)
     frames = received(in_node(job, config), job)
     assert frames.kept(80) == learnable.kept_steps(80)
     assert shipped.digest({step: frames.vector(step) for step in frames.kept(80)}) == shipped.hashes()["backwards"]
@@ -81,7 +81,7 @@ def test_the_film_of_a_task_has_the_hash_of_ours() -> None:
 def test_every_score_normaliser_and_kind_of_layer_has_our_bits(task: str, changes: dict[str, Any]) -> None:
     config = TASKS[task].config(seed=4, **changes)
     assert not learnable.obstacle(config)
-    job = asked(config, 6, 3)
+    job = job_of(config, 6, 3)
     frames, ours = received(in_node(job, config), job), Learner(job.config, run)
     for step in (3, 6):
         ours.until(step)
@@ -120,7 +120,7 @@ def answer(job: exchange.Job, **changes: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def job() -> exchange.Job:
-    return asked(TASKS["backwards"].config(seed=9), 20)
+    return job_of(TASKS["backwards"].config(seed=9), 20)
 
 
 def test_what_fits_the_job_is_taken(job: exchange.Job) -> None:
@@ -173,7 +173,7 @@ def test_a_film_may_end_where_a_number_became_too_large(job: exchange.Job) -> No
 
 
 def test_a_large_film_brings_fewer_frames_but_those_that_are_asked_for() -> None:
-    job = asked(TASKS["induction"].config(seed=2), 180, 37)
+    job = job_of(TASKS["induction"].config(seed=2), 180, 37)
     assert {37, 180} <= {*job.steps}
     assert 3 * sum(job.sizes) * len(job.steps) <= exchange.MOST_BACK
     assert exchange.job(TASKS["induction"].config(d_model=512, n_heads=8), 180) is None

@@ -78,7 +78,7 @@ def test_numbers_of_other_types_keep_their_values(dtype: type) -> None:
 
 
 @pytest.mark.parametrize(
-    ("weights", "batch", "said"),
+    ("weights", "batch", "message"),
     [
         (np.ones(3), None, r"weights has shape \(3,\); give \(rows, columns\)"),
         (np.ones((1, 1, 1, 1, 1, 1)), None, "give"),
@@ -96,8 +96,8 @@ def test_numbers_of_other_types_keep_their_values(dtype: type) -> None:
         (np.ones((external.MOST_HEADS + 1, 1, 1)), None, "n_heads is 129; choose 1 to 128"),
     ],
 )
-def test_what_is_no_weights_is_refused_with_its_place(weights: object, batch: int | None, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_what_is_no_weights_is_refused_with_its_place(weights: object, batch: int | None, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         of_weights(weights, batch=batch)
 
 
@@ -129,10 +129,10 @@ def test_tokens_are_counted_shared_and_numbered() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tokens", "said"), [(["a"], "1 query tokens; give 5"), ("abcde", "give a list"), ([1] * 5, "give a list")]
+    ("tokens", "message"), [(["a"], "1 query tokens; give 5"), ("abcde", "give a list"), ([1] * 5, "give a list")]
 )
-def test_tokens_that_do_not_fit_are_refused(tokens: object, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_tokens_that_do_not_fit_are_refused(tokens: object, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         of_weights(A, tokens)  # type: ignore[arg-type]
 
 
@@ -181,7 +181,7 @@ def test_given_scores_have_no_scale_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("q", "k", "v", "said"),
+    ("q", "k", "v", "message"),
     [
         ((5, 3), (6, 4), (6, 2), "as many columns"),
         ((5, 3), (6, 3), (7, 2), "same rows"),
@@ -191,9 +191,9 @@ def test_given_scores_have_no_scale_of_their_own() -> None:
     ],
 )
 def test_vectors_that_do_not_fit_are_refused(
-    q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...], said: str
+    q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...], message: str
 ) -> None:
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         of_vectors(np.ones(q), np.ones(k), np.ones(v))
 
 

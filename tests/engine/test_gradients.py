@@ -321,7 +321,7 @@ def test_sizes_that_square_beyond_range_give_finite_slopes(score: str, size: flo
 
 
 @pytest.mark.parametrize(
-    ("of", "said"),
+    ("of", "message"),
     [
         ({(0, "attention"): 1.0}, "L names 'attention', which is not a step there; choose one of: w_q"),
         ({(3, "scores"): 1.0}, "L names layer 3; the layers are 0 to 0"),
@@ -335,8 +335,8 @@ def test_sizes_that_square_beyond_range_give_finite_slopes(score: str, size: flo
         ("scores", "L is 'scores'; give"),
     ],
 )
-def test_what_is_no_result_is_said_in_one_sentence(of: Any, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_what_is_no_result_is_said_in_one_sentence(of: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         gradients(run(SMALL), of)
 
 

@@ -331,7 +331,7 @@ def test_a_number_that_becomes_too_large_ends_the_film_at_the_last_finite_frame(
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         ("task", "chess", "choose one of: translation, dates"),
         ("learn_steps", -1, "choose 0 to 2,000"),
@@ -341,8 +341,8 @@ def test_a_number_that_becomes_too_large_ends_the_film_at_the_last_finite_frame(
         ("learn_batch", 0, "choose 1 to 64"),
     ],
 )
-def test_hostile_numbers_are_refused(name, value, said):
-    with pytest.raises(ConfigError, match=said):
+def test_hostile_numbers_are_refused(name, value, message):
+    with pytest.raises(ConfigError, match=message):
         Config(**{name: value})
 
 

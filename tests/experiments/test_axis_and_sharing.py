@@ -101,11 +101,11 @@ def test_sharing_in_numbers() -> None:
     table = axis_and_sharing.sharing_table(found)
     assert table.iloc[1, :5].tolist() == [2, 10, 20, 40, 140]
     assert table.iloc[0, 5] == "–"
-    said = " ".join(axis_and_sharing.sharing_sentences(each, 0))
-    assert "30 numbers" in said
-    assert "60 and 10 bytes in float16, 6 times less" in said
-    assert "the queries are the same throughout" in said
-    assert "do not become equal" in said
+    text = " ".join(axis_and_sharing.sharing_sentences(each, 0))
+    assert "30 numbers" in text
+    assert "60 and 10 bytes in float16, 6 times less" in text
+    assert "the queries are the same throughout" in text
+    assert "do not become equal" in text
 
 
 @pytest.mark.parametrize(
@@ -136,6 +136,6 @@ def test_one_head_has_nothing_to_share() -> None:
 
 
 def test_equal_maps_are_called_equal() -> None:
-    said = " ".join(axis_and_sharing.sharing_sentences(variants(Config(n_heads=2, tied=True), (2, 1)), 0))
-    assert "maps of a group are equal" in said
-    assert "100 % of their weight" in said
+    text = " ".join(axis_and_sharing.sharing_sentences(variants(Config(n_heads=2, tied=True), (2, 1)), 0))
+    assert "maps of a group are equal" in text
+    assert "100 % of their weight" in text

@@ -88,6 +88,6 @@ def test_a_mask_that_compares_places_is_blamed_and_cleared_from_the_run() -> Non
 
 def test_what_was_held_fixed_is_said() -> None:
     assert permutation.notes(CONFIG) == []
-    said = permutation.notes(replace(CONFIG, second_sentence="x", embedding="one_hot", initialiser="by_hand"))
-    assert [words.split()[0] for words in said] == ["Only", "One-hot", "Heads"]
+    text = permutation.notes(replace(CONFIG, second_sentence="x", embedding="one_hot", initialiser="by_hand"))
+    assert [words.split()[0] for words in text] == ["Only", "One-hot", "Heads"]
     assert "moved along" in permutation.notes(replace(CONFIG, embedding="own"))[0]

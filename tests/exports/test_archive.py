@@ -153,9 +153,9 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
 }
 
 
-@pytest.mark.parametrize(("change", "said"), BAD.values(), ids=BAD)
-def test_a_file_that_no_run_made_is_refused(change: Callable[[dict[str, Any]], object], said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+@pytest.mark.parametrize(("change", "message"), BAD.values(), ids=BAD)
+def test_a_file_that_no_run_made_is_refused(change: Callable[[dict[str, Any]], object], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
         archive.read(changed(change))
 
 

@@ -93,12 +93,12 @@ def test_flow_ledger_captions_and_tables_go_through(name: str) -> None:
 def test_words_say_shares_only_of_shares(name: str) -> None:
     trace = TRACES[name]()
     for query in range(5):
-        said = plain(sentence(reading(trace, 0, 0), query))
-        assert (" puts weight " in said) == (name == "negative")
+        text = plain(sentence(reading(trace, 0, 0), query))
+        assert (" puts weight " in text) == (name == "negative")
         for key in range(len(trace.key_tokens)):
-            said = plain(cell_sentence.cell_sentence(trace, 0, 0, query, key))
-            assert ("the weight" in said) == (name == "negative")
-            assert ("may not attend" in said) == bool(forbidden(trace.layers[0])[0, query, key])
+            text = plain(cell_sentence.cell_sentence(trace, 0, 0, query, key))
+            assert ("the weight" in text) == (name == "negative")
+            assert ("may not attend" in text) == bool(forbidden(trace.layers[0])[0, query, key])
     together = captions.stage(trace, 0, "weights")
     assert ("need not add" in together) == (name == "negative")
 
@@ -106,8 +106,8 @@ def test_words_say_shares_only_of_shares(name: str) -> None:
 def test_a_cell_that_was_given_as_minus_infinity_says_so() -> None:
     head, query, key = np.argwhere(np.isneginf(S))[0]
     trace = of_scores(S, config=Config(softcap=2.0))
-    said = plain(cell_sentence.cell_sentence(trace, 0, head, query, key))
-    assert said.endswith("its score is minus infinity.")
+    text = plain(cell_sentence.cell_sentence(trace, 0, head, query, key))
+    assert text.endswith("its score is minus infinity.")
     assert not derive(trace, 0, head, query, key).allowed
 
 

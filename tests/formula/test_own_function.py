@@ -97,7 +97,7 @@ def test_a_row_of_the_table_is_taken_as_its_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("definition", "said"),
+    ("definition", "message"),
     [
         (lambda q, k: q * k, r"put sum\(...\) around it"),
         (lambda q, other: q @ other, "other is not known"),
@@ -111,6 +111,6 @@ def test_a_row_of_the_table_is_taken_as_its_name() -> None:
         ("sum(q*", "never closed"),
     ],
 )
-def test_what_is_no_score_says_why(definition: Any, said: str) -> None:
-    with pytest.raises(FormulaError, match=said):
+def test_what_is_no_score_says_why(definition: Any, message: str) -> None:
+    with pytest.raises(FormulaError, match=message):
         score("mine", definition)

@@ -123,8 +123,8 @@ def test_what_stands_above_a_question_does_not_answer_it(lesson: Lesson, slide: 
 @pytest.mark.parametrize(("lesson", "slide"), QUESTIONS)
 def test_no_explanation_is_said_before(lesson: Lesson, slide: Slide) -> None:
     def runs(text: str, n: int = 6) -> set[tuple[str, ...]]:
-        said = re.findall(r"\w+", words_of(text).lower())
-        return {tuple(said[at : at + n]) for at in range(len(said) - n + 1)}
+        words = re.findall(r"\w+", words_of(text).lower())
+        return {tuple(words[at : at + n]) for at in range(len(words) - n + 1)}
 
     assert slide.question
     assert runs(slide.text) & runs(slide.question.why) == set()
@@ -211,9 +211,9 @@ def test_no_row_of_weights_that_is_drawn_says_the_one_that_is_asked_for(lesson: 
     A = trace.layers[slide.layer]["weights"].array
     rows = {tuple(row) for row in np.unique(found.covered, axis=-1).reshape(-1, 1) if row}
     assert rows
-    asked = A[found.covered].reshape(-1, A.shape[-1])
+    values = A[found.covered].reshape(-1, A.shape[-1])
     seen = A[~found.covered].reshape(-1, A.shape[-1])
-    for row in asked:
+    for row in values:
         assert not (np.abs(seen - row) <= 1e-9).all(axis=-1).any()
 
 
@@ -234,9 +234,9 @@ def test_a_score_that_stands_in_two_cells_is_covered_in_both() -> None:
     found, _, trace = resolved(LESSONS["tied"], LESSONS["tied"].slides[2])
     assert found.covered is not None
     assert found.covered.sum() == 1
-    asked = resolve(Question("number", "", {"step": "scores", "query": 1, "key": 2}), trace).covered
-    assert asked is not None
-    assert np.argwhere(asked[0]).tolist() == [[0, 1], [1, 0]]
+    covered = resolve(Question("number", "", {"step": "scores", "query": 1, "key": 2}), trace).covered
+    assert covered is not None
+    assert np.argwhere(covered[0]).tolist() == [[0, 1], [1, 0]]
 
 
 def test_a_change_that_is_asked_about_is_drawn_once_it_is_answered() -> None:
@@ -265,8 +265,8 @@ def test_no_picture_has_the_shape_that_is_asked_for() -> None:
                 continue
             trace = run(lesson.on(slide))
             found = resolve(slide.question, trace, own)
-            asked = trace.layers[slide.layer][slide.question.at["step"]].shape
+            shape = trace.layers[slide.layer][slide.question.at["step"]].shape
             drawn = open_questions.pictures(slide, slide.question, found, own, trace)
-            if any(picture.array.squeeze().shape == np.empty(asked).squeeze().shape for picture in drawn):
+            if any(picture.array.squeeze().shape == np.empty(shape).squeeze().shape for picture in drawn):
                 told.append(f"{lesson.name} {number}")
     assert told == ["what_q_k_v 5"]

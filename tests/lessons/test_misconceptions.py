@@ -141,8 +141,8 @@ def test_a_question_names_what_is_there(lesson: Lesson) -> None:
 @pytest.mark.parametrize("lesson", CONFUSIONS, ids=NAMES)
 def test_the_words_are_a_textbook_s(lesson: Lesson) -> None:
     for slide in lesson.slides:
-        said = [slide.text] + ([slide.question.ask, slide.question.why] if slide.question else [])
-        assert not any("!" in text or "  " in text for text in said)
+        texts = [slide.text] + ([slide.question.ask, slide.question.why] if slide.question else [])
+        assert not any("!" in text or "  " in text for text in texts)
         assert slide.text.count("$") % 2 == 0
         assert slide.text.count("**") % 2 == 0
         for place in re.findall(r"\[\[(.*?\..*?)\]\]", slide.text):
@@ -197,15 +197,15 @@ def test_why_root() -> None:
 
 
 def test_what_why_root_says_in_numbers_is_what_its_runs_give() -> None:
-    said = {
+    text = {
         place: f"{slide.text} {slide.question.ask if slide.question else ''}"
         for place, slide in enumerate(BY_NAME["why_root"].slides, 1)
     }
     narrow, wide = (run(config("why_root", place)) for place in (1, 2))
     assert f"{scores_of(narrow).std():.1f}" == "2.2"
-    assert "about 2.2" in said[2]
+    assert "about 2.2" in text[2]
     assert f"{softmax_by_hand(scores_of(narrow)).max(axis=-1).mean():.2f}" == "0.57"
-    assert "about 0.57" in said[3]
+    assert "about 0.57" in text[3]
     assert f"{scores_of(wide).std():.1f}" == "8.3"
     Q, K = unit_vectors(wide, 0, 64)
     S = np.einsum("hid,hjd->hij", Q, K)

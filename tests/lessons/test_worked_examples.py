@@ -63,18 +63,18 @@ def test_store() -> None:
 
 
 def test_translation_shows_the_printed_numbers_beside_the_right_ones() -> None:
-    trace, said = run(TRANSLATION.config), text(TRANSLATION)
+    trace, texts = run(TRANSLATION.config), text(TRANSLATION)
     np.testing.assert_allclose(trace["scores"].array[0].T, Chat.TRUE_S, rtol=0, atol=1e-15)
     np.testing.assert_allclose(trace["weights"].array[0].T, Chat.TRUE_ALPHA, **Chat.SIX_DIGITS)
     np.testing.assert_allclose(trace["heads"].array[0], Chat.TRUE_C, **Chat.SIX_DIGITS)
-    assert "| printed | " + " | ".join(minus(row[0]) for row in Chat.PRINTED_S) + " |" in said
-    assert "| printed | " + " | ".join(minus(row[0]) for row in Chat.PRINTED_ALPHA) + " |" in said
-    assert f"({', '.join(map(minus, Chat.PRINTED_C[0]))})" in said
+    assert "| printed | " + " | ".join(minus(row[0]) for row in Chat.PRINTED_S) + " |" in texts
+    assert "| printed | " + " | ".join(minus(row[0]) for row in Chat.PRINTED_ALPHA) + " |" in texts
+    assert f"({', '.join(map(minus, Chat.PRINTED_C[0]))})" in texts
     sums = [f"{total:g}" for total in np.round(np.sum(Chat.PRINTED_ALPHA, axis=0), 9)]
-    assert f"{', '.join(sums[:3])} and {sums[3]}" in said
+    assert f"{', '.join(sums[:3])} and {sums[3]}" in texts
     q, k = trace["queries"].array[0, 0], trace["keys"].array[0, 0]
     products = [minus(round(float(product), 9)) for product in q * k]
-    assert f"{products[0]}, {products[1]} and {products[2]}" in said
+    assert f"{products[0]}, {products[1]} and {products[2]}" in texts
     assert (np.abs(np.array(Chat.PRINTED_S) - Chat.TRUE_S) > 0.01).all()
     additive = run(TRANSLATION.on(TRANSLATION.slides[6]))
     np.testing.assert_allclose(additive["scores"].array[0], Chat.TRUE_ADDITIVE, **Chat.SIX_DIGITS)
@@ -102,15 +102,15 @@ def test_the_scale_flattens_the_causal_weights() -> None:
 
 
 def test_tied_has_the_printed_vectors_and_the_right_scores() -> None:
-    trace, said = run(TIED.config), text(TIED)
+    trace, texts = run(TIED.config), text(TIED)
     for name, printed in (("queries", Three.QUERIES), ("keys", Three.QUERIES), ("values", Three.VALUES)):
         np.testing.assert_allclose(trace[name].array[0], printed, **ROUNDING)
     np.testing.assert_allclose(trace["scores"].array[0], Three.TRUE_SCORES, **ROUNDING)
     np.testing.assert_allclose(trace["weights"].array[0], Three.TRUE_WEIGHTS, **ROUNDING)
     np.testing.assert_allclose(trace["heads"].array[0], Three.TRUE_CONTEXT, **ROUNDING)
     for row in Three.PRINTED_SCORES:
-        assert "| " + " | ".join(f"{x:.4g}" for x in row) + " |" in said
-    assert ", ".join(f"{x:.4g}" for x in Three.PRINTED_WEIGHTS[0]) in said
+        assert "| " + " | ".join(f"{x:.4g}" for x in row) + " |" in texts
+    assert ", ".join(f"{x:.4g}" for x in Three.PRINTED_WEIGHTS[0]) in texts
     assert f"{Three.PRINTED_CONTEXT[0][0]:.4g}" == "1.352"
     assert max(row[0] for row in Three.VALUES) < Three.PRINTED_CONTEXT[0][0]
 

@@ -140,7 +140,7 @@ def rewrite(folder: Path, **changes: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"model_type": "t5"}, "model_type 't5' is not read here; the families that are: bert, roberta"),
         ({"model_type": ["llama"]}, "model_type .* is not read here"),
@@ -158,10 +158,10 @@ def rewrite(folder: Path, **changes: Any) -> None:
     ids=str,
 )  # fmt: skip
 def test_a_config_that_is_not_read_here_says_so_when_the_model_is_loaded(
-    changes: dict[str, Any], said: str, copy: Path
+    changes: dict[str, Any], message: str, copy: Path
 ) -> None:
     rewrite(copy, **changes)
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         load(copy)
 
 

@@ -172,7 +172,7 @@ def broken(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("tiny=/nowhere/at/all", "the model tiny: /nowhere/at/all is not a folder"),
         ("../x=/tmp", "the model's name is '../x'"),
@@ -181,11 +181,11 @@ def broken(tmp_path: Path) -> Path:
     ],
 )
 def test_a_bad_model_ends_the_start_with_one_sentence(
-    words: str, said: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    words: str, message: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert command.main(["--model", words.format(broken=broken(tmp_path))]) == 2
     error = capfd.readouterr().err
-    assert error.startswith(f"attnviz: {said}")
+    assert error.startswith(f"attnviz: {message}")
     assert error.count("\n") == 1
     assert not MODELS
 

@@ -105,9 +105,9 @@ def test_another_type_is_named(kind: object, tmp_path: Path) -> None:
 
 
 def test_what_is_no_description_is_refused(tmp_path: Path) -> None:
-    for said in ([], "F32", None, 3):
+    for entry in ([], "F32", None, 3):
         with pytest.raises(ConfigError, match="says of 'x' what cannot be"):
-            Tensors(written(tmp_path, {"x": said}))
+            Tensors(written(tmp_path, {"x": entry}))
 
 
 @given(st.binary(max_size=120))

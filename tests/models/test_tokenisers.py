@@ -107,14 +107,14 @@ def test_pieces_of_words_by_hand() -> None:
 def test_the_older_files_say_the_same(tmp_path: Path) -> None:
     for name, folder in (("bert", tmp_path / "bert"), ("gpt2", tmp_path / "gpt2"), ("roberta", tmp_path / "roberta")):
         folder.mkdir()
-        said = json.loads((FOLDER / name / "tokenizer.json").read_text(encoding="utf-8"))
-        vocabulary = said["model"]["vocab"]
+        tokenizer = json.loads((FOLDER / name / "tokenizer.json").read_text(encoding="utf-8"))
+        vocabulary = tokenizer["model"]["vocab"]
         if name == "bert":
             lines = "\n".join(sorted(vocabulary, key=vocabulary.__getitem__))
             (folder / "vocab.txt").write_text(lines + "\n", encoding="utf-8")
         else:
             (folder / "vocab.json").write_text(json.dumps(vocabulary), encoding="utf-8")
-            merges = "\n".join(" ".join(pair) for pair in said["model"]["merges"])
+            merges = "\n".join(" ".join(pair) for pair in tokenizer["model"]["merges"])
             (folder / "merges.txt").write_text(f"#version: 0.2\n{merges}\n", encoding="utf-8")
         older, newer = tokeniser.read(folder), tokeniser.read(FOLDER / name)
         for text in ("the king's 2 dogs, and a cat", "Crème"):
@@ -123,7 +123,7 @@ def test_the_older_files_say_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"model": None}, "is broken, or is something else"),
         ({"model": {"type": "BPE", "vocab": [], "merges": []}}, "is broken, or is something else"),
@@ -133,10 +133,10 @@ def test_the_older_files_say_the_same(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_a_broken_file_is_said_in_a_sentence(changes: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_a_broken_file_is_said_in_a_sentence(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
     whole = json.loads((FOLDER / "gpt2" / "tokenizer.json").read_text(encoding="utf-8"))
     (tmp_path / "tokenizer.json").write_text(json.dumps(whole | changes), encoding="utf-8")
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         tokeniser.read(tmp_path)
 
 

@@ -39,7 +39,7 @@ def test_a_cell_has_its_four_lines_whatever_the_score_and_the_normaliser(score: 
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({}, "e^{"),
         ({"temperature": 2.0}, ") ÷ 2.00} = "),
@@ -53,11 +53,11 @@ def test_a_cell_has_its_four_lines_whatever_the_score_and_the_normaliser(score: 
         ({"mask": "no_self"}, "may not attend"),
     ],
 )
-def test_the_share_is_explained_by_its_normaliser(settings: dict[str, Any], said: str) -> None:
+def test_the_share_is_explained_by_its_normaliser(settings: dict[str, Any], message: str) -> None:
     trace = run(Config(**settings))
     assert (
-        said in made(trace)["lines"][2]["note"]
-        or said in (explanation(trace, derive(trace, 0, 0, 3, 3), key=True)["lines"][2]["note"])
+        message in made(trace)["lines"][2]["note"]
+        or message in (explanation(trace, derive(trace, 0, 0, 3, 3), key=True)["lines"][2]["note"])
     )
 
 

@@ -491,8 +491,8 @@ def test_a_stage_without_words_of_its_own_stands_close_to_one_that_has_them() ->
 
 def test_what_is_said_gets_shorter_with_the_room_for_it() -> None:
     shown = stage(numbers(2, 3, 4), phrase="values, mixed by the shares", shorter=("mixed values", "mixed"))
-    for room, said in ((300, "values, mixed by the shares"), (90, "mixed values"), (30, "mixed")):
-        assert f'<span class="attn-phrase">{said}</span>' in headings.heading(shown, room=room)
+    for room, phrase in ((300, "values, mixed by the shares"), (90, "mixed values"), (30, "mixed")):
+        assert f'<span class="attn-phrase">{phrase}</span>' in headings.heading(shown, room=room)
     narrow = headings.heading(shown, room=30)
     assert 'title="values, mixed by the shares' in narrow, "the whole of it, for those who point at it"
 

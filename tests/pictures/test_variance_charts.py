@@ -17,14 +17,14 @@ from attnviz.text.number_format import short
 CONFIG = Config(sentence="a b c d e", second_sentence="x y z", n_heads=2)
 
 
-def said(config: Config, d_k: int = 9) -> str:
+def sentences(config: Config, d_k: int = 9) -> str:
     trace = run(config)
     return " ".join(variance_charts.of_spread(trace, variance_and_sharing.spread(trace, 0, d_k)))
 
 
 def test_the_numbers_of_one_width_are_said() -> None:
     found = variance_and_sharing.spread(run(CONFIG), 0, 9)
-    words = said(CONFIG)
+    words = sentences(CONFIG)
     assert f"At d_k = 9 the scores have standard deviation {found.scores['one']:.4g}" in words
     assert f"√d_k = 3 it is {found.scores['root']:.4g}, divided by d_k {found.scores['width']:.4g}." in words
     assert f"is {found.largest['one']:.4g} on average without division, {found.largest['root']:.4g} with" in words
@@ -45,8 +45,8 @@ def test_the_numbers_of_one_width_are_said() -> None:
     ],
 )
 def test_what_bends_the_answer_is_said(setting: dict[str, Any], d_k: int, words: str) -> None:
-    assert words in said(replace(CONFIG, **setting), d_k)
-    assert words not in said(CONFIG)
+    assert words in sentences(replace(CONFIG, **setting), d_k)
+    assert words not in sentences(CONFIG)
 
 
 def test_vectors_of_the_setting_say_what_their_entries_are() -> None:
@@ -66,7 +66,7 @@ def test_vectors_of_the_setting_say_what_their_entries_are() -> None:
 
 def test_where_nothing_may_be_looked_at_nothing_is_said() -> None:
     shut = replace(CONFIG, mask="custom", custom_cells="")
-    assert said(shut) == ""
+    assert sentences(shut) == ""
     assert variance_charts.phrase(variance_and_sharing.spread(run(shut), 0, 9), "root") == ""
     found = variance_and_sharing.spread(run(CONFIG), 0, 9)
     assert variance_charts.phrase(found, "root") == f"largest weight {found.largest['root']:.4g} on average"

@@ -308,8 +308,8 @@ def test_parts_are_kept_beside_those_measured_before(
     page.write_text("<!-- measured -->\n<!-- /measured -->\n", encoding="utf-8")
     for name, wrong in (("kill", []), ("move", ["seed 3 was asked for"])):
         monkeypatch.setitem(hosting.PARTS, name, lambda sizes, wrong=wrong: Outcome(wrong=list(wrong)))
-        asked = ["hosting.py", "--small", "--json", str(file), "--only", name]
-        monkeypatch.setattr(sys, "argv", asked)
+        argv = ["hosting.py", "--small", "--json", str(file), "--only", name]
+        monkeypatch.setattr(sys, "argv", argv)
         assert hosting.main() == len(wrong)
     assert "seed 3 was asked for" in capsys.readouterr().err
     monkeypatch.setattr(sys, "argv", ["hosting.py", "--json", str(file), "--only", "--write", str(page)])
@@ -350,10 +350,10 @@ def test_the_small_form_is_smaller_in_everything() -> None:
 def test_the_machine_names_what_figures_depend_on() -> None:
     import streamlit
 
-    said = served.machine()
-    assert re.match(r"\d+ processors \(.+\), \d+ GB, ", said)
+    report = served.machine()
+    assert re.match(r"\d+ processors \(.+\), \d+ GB, ", report)
     for version in (f"Streamlit {streamlit.__version__}", f"NumPy {np.__version__}"):
-        assert version in said
+        assert version in report
     assert served.Server("http://x", 0).lives is False
 
 

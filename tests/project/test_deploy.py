@@ -45,9 +45,9 @@ def test_every_locked_package_has_hashes_and_none_names_a_registry() -> None:
 
 
 def test_the_lock_holds_what_the_page_asks_for() -> None:
-    asked = re.findall(r"^([a-z]+)[=><]", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
-    assert {*asked} == {"streamlit", "numpy", "plotly", "pandas"}
-    assert {*asked, "segno", "resvg-py", "xlsxwriter"} <= names(LOCK).keys()
+    required = re.findall(r"^([a-z]+)[=><]", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {*required} == {"streamlit", "numpy", "plotly", "pandas"}
+    assert {*required, "segno", "resvg-py", "xlsxwriter"} <= names(LOCK).keys()
     pinned = names((ROOT / "requirements.txt").read_text(encoding="utf-8"))
     assert names(LOCK)["streamlit"] == pinned["streamlit"]
 
@@ -127,9 +127,9 @@ def test_nginx_is_no_older_than_the_fixes_and_what_its_files_ask_for() -> None:
 
 
 def test_a_bot_keeps_tags_and_digests_current() -> None:
-    asked = json.loads((ROOT / "renovate.json").read_text(encoding="utf-8"))
-    assert "docker:pinDigests" in asked["extends"]
-    assert "dockerfile" in asked["enabledManagers"]
+    renovate = json.loads((ROOT / "renovate.json").read_text(encoding="utf-8"))
+    assert "docker:pinDigests" in renovate["extends"]
+    assert "dockerfile" in renovate["enabledManagers"]
 
 
 def test_what_the_images_copy_is_there_and_is_sent_to_the_builder() -> None:

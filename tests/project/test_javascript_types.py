@@ -50,7 +50,7 @@ def check(tmp_path: Path) -> Callable[..., str]:
     if tsc is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("no tsc: npm install -g typescript")
 
-    def said(**texts: str) -> str:
+    def compiler_output(**texts: str) -> str:
         rules = {"extends": str(ROOT / "tsconfig.json"), "include": ["*"], "exclude": []}
         (tmp_path / "tsconfig.json").write_text(json.dumps(rules), encoding="utf-8")
         for name, text in texts.items():
@@ -59,7 +59,7 @@ def check(tmp_path: Path) -> Callable[..., str]:
         assert (done.returncode == 0) == (done.stdout == ""), done.stderr
         return done.stdout
 
-    return said
+    return compiler_output
 
 
 def sent(module: Any, show: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -92,8 +92,8 @@ def test_python_sends_the_interactive_file_what_its_script_reads(check: Callable
     texts[0]["setting"]["group"] = "1"
     texts[1]["words"].pop("masked")
     texts[2]["layers"][0]["stages"][0]["unheard"] = 1
-    said = check(**{f"run{at}_ts": declared(INTERACTIVE, "Run", text) for at, text in enumerate(texts)})
-    assert {name for name in ("run0.ts", "run1.ts", "run2.ts") if name in said} == {"run0.ts", "run1.ts", "run2.ts"}
+    output = check(**{f"run{at}_ts": declared(INTERACTIVE, "Run", text) for at, text in enumerate(texts)})
+    assert {name for name in ("run0.ts", "run1.ts", "run2.ts") if name in output} == {"run0.ts", "run1.ts", "run2.ts"}
 
 
 def test_python_sends_each_component_what_it_reads(check: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,8 +120,8 @@ def test_python_sends_each_component_what_it_reads(check: Callable[..., str], mo
     assert check(**{f"{name}_ts": declared(TYPES[name], name, value) for name, value in data.items()}) == ""
     for value in data.values():
         value["unheard"] = 1
-    said = check(**{f"{name}_ts": declared(TYPES[name], name, value) for name, value in data.items()})
-    assert [name for name in data if f"{name}.ts" not in said] == []
+    output = check(**{f"{name}_ts": declared(TYPES[name], name, value) for name, value in data.items()})
+    assert [name for name in data if f"{name}.ts" not in output] == []
 
 
 @pytest.mark.parametrize(

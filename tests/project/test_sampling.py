@@ -36,8 +36,8 @@ COUNTS = {  # of what is run under a mark, by file
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("asked", COUNTS)
-def test_what_goes_beyond_the_sample_runs_by_name_and_nothing_is_lost(pytester: pytest.Pytester, asked: str) -> None:
+@pytest.mark.parametrize("marker", COUNTS)
+def test_what_goes_beyond_the_sample_runs_by_name_and_nothing_is_lost(pytester: pytest.Pytester, marker: str) -> None:
     root = Path(__file__).parents[2]
     pytester.makepyfile(test_ordinary=FILE, test_visits=VISITS, test_driving=BROWSER)
     pytester.makeconftest(
@@ -46,9 +46,9 @@ def test_what_goes_beyond_the_sample_runs_by_name_and_nothing_is_lost(pytester: 
         "def pytest_collection_modifyitems(items): mark_what_is_thorough(items)\n"
     )
     pytester.makeini("[pytest]\nmarkers =\n  slow\n  nightly\n  browser\n  every_case\n")
-    found = pytester.runpytest("--collect-only", "-q", "-m", asked).outlines
+    found = pytester.runpytest("--collect-only", "-q", "-m", marker).outlines
     ids = {line for line in found if "::" in line}
     assert (
         tuple(sum(name in line for line in ids) for name in ("test_ordinary", "test_visits", "test_driving"))
-        == COUNTS[asked]
+        == COUNTS[marker]
     )

@@ -40,10 +40,10 @@ def rendered(*words: str) -> int:
 def test_every_kind_of_file_is_written(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / f"out.{name}"
     code = rendered(WORDS, *OPTIONS, "-o", str(file))
-    said = capfd.readouterr().err
-    if "pip install" in said and not os.environ.get("CI"):
-        pytest.skip(said)
-    assert (code, said) == (0, "")
+    output = capfd.readouterr().err
+    if "pip install" in output and not os.environ.get("CI"):
+        pytest.skip(output)
+    assert (code, output) == (0, "")
     whole = export(name, run(SMALL), ExportTarget())
     assert file.read_bytes() == (whole.encode() if isinstance(whole, str) else whole)
     assert len(whole) > 100
@@ -66,10 +66,10 @@ def test_a_table_without_a_head_holds_them_all(tmp_path: Path) -> None:
 
 
 def test_the_place_reaches_what_holds_only_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[object] = []
+    calls: list[object] = []
 
     class Module:
-        page = row = cell = staticmethod(lambda trace, *place: str(asked.append(place)))
+        page = row = cell = staticmethod(lambda trace, *place: str(calls.append(place)))
         drawn = staticmethod(str.encode)
 
     monkeypatch.setattr("attnviz.exports.formats.import_module", lambda name: Module)
@@ -79,7 +79,7 @@ def test_the_place_reaches_what_holds_only_a_part(monkeypatch: pytest.MonkeyPatc
     export("tex", trace, ExportTarget(layer=1))
     export("tex", trace, ExportTarget(layer=1, head=2, query=3))
     export("tex", trace, ExportTarget(layer=0, head=2, query=3, key=1))
-    assert asked == [(1,), (1,), (1, 0, 4), (1, 2, 3), (0, 2, 3, 1)]
+    assert calls == [(1,), (1,), (1, 0, 4), (1, 2, 3), (0, 2, 3, 1)]
 
 
 def caught(monkeypatch: pytest.MonkeyPatch, *words: str) -> Config:
@@ -192,28 +192,28 @@ def test_a_mistake_is_one_sentence(
         (tmp_path / name).write_bytes(data)
     monkeypatch.chdir(tmp_path)
     assert rendered(*words) == 2
-    out, said = capfd.readouterr()
+    out, output = capfd.readouterr()
     assert out == ""
-    assert said.startswith("attnviz: ")
-    assert said.count("\n") == 1
-    assert sentence in said
+    assert output.startswith("attnviz: ")
+    assert output.count("\n") == 1
+    assert sentence in output
     assert {path.name for path in tmp_path.iterdir()} == files.keys()
 
 
 def test_a_link_gives_setting_and_place(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     link = "http://x.org/?" + url_codec.query_string(SMALL, Selection(step="scores", layer=1, head=1, page="class"))
     assert rendered("--link", link, "--seed", "7", "-o", "-", "--format", "csv") == 0
-    out, said = capfdbinary.readouterr()
-    assert (out, said) == (export("csv", run(replace(SMALL, seed=7)), ExportTarget(1, "scores", 1)).encode(), b"")
+    out, output = capfdbinary.readouterr()
+    assert (out, output) == (export("csv", run(replace(SMALL, seed=7)), ExportTarget(1, "scores", 1)).encode(), b"")
 
 
 def test_a_link_is_mended_and_that_is_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "a.npz"
     link = "?v=1&n_heads=99&layer=5&key=9&sentence=a+b&nonsense=1"
     assert rendered("--link", link, "--heads", "3", "-o", str(file)) == 0
-    said = capfd.readouterr().err.splitlines()
-    assert said[0] == "attnviz: There is no setting called 'nonsense'; ignored."
-    assert said[1].startswith("attnviz: Heads was '99'; 16 is used")
+    output = capfd.readouterr().err.splitlines()
+    assert output[0] == "attnviz: There is no setting called 'nonsense'; ignored."
+    assert output[1].startswith("attnviz: Heads was '99'; 16 is used")
     assert file.read_bytes() == export("npz", run(Config(sentence="a b", n_heads=3)))
 
 
@@ -245,9 +245,9 @@ def test_bytes_are_kept_from_a_terminal(
     assert capfdbinary.readouterr().out == export("npz", run(Config()))
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert rendered("-o", "-", "--format", "npz") == 2
-    out, said = capfdbinary.readouterr()
+    out, output = capfdbinary.readouterr()
     assert out == b""
-    assert b"standard output is a terminal" in said
+    assert b"standard output is a terminal" in output
 
 
 def test_a_reader_may_stop_reading() -> None:
@@ -266,8 +266,8 @@ def test_a_missing_library_is_said_with_what_brings_it(
     monkeypatch.setitem(sys.modules, "pandas", None)
     monkeypatch.delitem(sys.modules, "attnviz.exports.tables", raising=False)
     assert rendered("-o", str(tmp_path / "a.csv")) == 2
-    said = 'attnviz: a .csv file needs pandas, which is not installed; pip install "attnviz[app]" brings it\n'
-    assert capfd.readouterr().err == said
+    message = 'attnviz: a .csv file needs pandas, which is not installed; pip install "attnviz[app]" brings it\n'
+    assert capfd.readouterr().err == message
 
 
 @pytest.mark.parametrize("kind", [RuntimeError, ImportError])
@@ -310,11 +310,11 @@ def test_the_page_is_started_with_its_settings(streamlit: list[list[str]]) -> No
     [[run_word, script, *flags]] = streamlit
     assert run_word == "run"
     assert Path(script) == Path(attnviz.__file__).with_name("app.py")
-    said = dict(flag.removeprefix("--").split("=") for flag in flags)
+    options = dict(flag.removeprefix("--").split("=") for flag in flags)
     file = flat(tomllib.loads((ROOT / ".streamlit/config.toml").read_text(encoding="utf-8")))
     words = {name: json.dumps(value).strip('"') for name, value in file.items()}
     added = {"server.address": "localhost", "server.port": "8600", "server.baseUrlPath": "x"}
-    assert said == words | added | {"server.headless": "false"}
+    assert options == words | added | {"server.headless": "false"}
     assert flags[-1] == "--server.headless=false"  # Streamlit takes the last of two
 
 
@@ -339,17 +339,17 @@ def test_a_page_that_cannot_be_started(
     words: list[str], sentence: str, streamlit: list[list[str]], capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert command.main(words) == 2
-    said = capfd.readouterr().err
-    assert sentence in said
-    assert said.count("\n") == 1
+    output = capfd.readouterr().err
+    assert sentence in output
+    assert output.count("\n") == 1
     assert streamlit == []
 
 
 def test_a_page_without_streamlit(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(command, "find_spec", lambda name: None)
     assert command.main([]) == 2
-    said = 'attnviz: the page needs streamlit, which is not installed; pip install "attnviz[app]" brings it\n'
-    assert capfd.readouterr().err == said
+    message = 'attnviz: the page needs streamlit, which is not installed; pip install "attnviz[app]" brings it\n'
+    assert capfd.readouterr().err == message
 
 
 @pytest.mark.parametrize("words", [["--help"], ["render", "--help"], ["--version"]])

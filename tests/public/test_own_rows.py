@@ -129,12 +129,12 @@ def test_the_numbers_are_those_of_the_lines(trace: Trace) -> None:
 
 
 def test_the_link_and_the_saved_run_hold_it(trace: Trace) -> None:
-    (again,), said = url_codec.open_link(url_codec.query_string(trace.config), Config)
-    assert (again, said) == (trace.config, [])
+    (again,), problems = url_codec.open_link(url_codec.query_string(trace.config), Config)
+    assert (again, problems) == (trace.config, [])
     assert archive.read(archive.npz(trace)).config == trace.config
-    (moved,), said = url_codec.decode({"score": "laplace", "score_knobs": "laplace.width~77"}, Config)
+    (moved,), problems = url_codec.decode({"score": "laplace", "score_knobs": "laplace.width~77"}, Config)
     assert moved.score_knobs == (("laplace.width", 4.0),)
-    assert said
+    assert problems
 
 
 def test_its_facts_follow_from_its_line(trace: Trace) -> None:
@@ -166,8 +166,8 @@ def test_the_words_of_its_lines_are_said(trace: Trace) -> None:
 
 
 def test_questions_are_asked_about_it(trace: Trace) -> None:
-    asked = to_question(item("weight", {"query": 6, "key": 3, "head": 1}))
-    found = resolve(asked, trace)
+    question = to_question(item("weight", {"query": 6, "key": 3, "head": 1}))
+    found = resolve(question, trace)
     assert found.is_right(float(trace["weights"].array[0, 5, 2]))
     assert not found.is_right(float(trace["weights"].array[0, 5, 2]) + 0.2)
     assert {"powers", "sum", "weight"} <= {line.name for line in found.lines}
@@ -274,7 +274,7 @@ def test_the_command_takes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"kind": "mask"}, "choose one of: score, normaliser"),
         ({"name": "dot"}, "that no row has yet"),
@@ -291,10 +291,10 @@ def test_the_command_takes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[
         ({"line": "sum(q)", "knobs": (Knob("c", "C", 1.0, 0.1, 4.0),)}, "does not name its knob 'c'"),
     ],
 )
-def test_a_row_that_cannot_be_added_says_why(changes: dict[str, Any], said: str) -> None:
+def test_a_row_that_cannot_be_added_says_why(changes: dict[str, Any], message: str) -> None:
     before = list(SCORES)
     whole = {"kind": "score", "name": "mine", "label": "Mine", "line": "sum(q)", "note": "A sum.", "source": "a test"}
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         add_rows(LineRow("score", "first", "First", "sum(k)", "A sum.", "a test"), LineRow(**whole | changes))
     assert list(SCORES) == before
 

@@ -188,12 +188,12 @@ def tried(n: int, seed: int, run_each: int) -> None:
 
 def runs(config: Config) -> None:
     """A setting from an address is computed, or refused in words; nothing else."""
-    said = ""
+    report = ""
     try:
-        said = "x" * len(run(config).query_tokens)
+        report = "x" * len(run(config).query_tokens)
     except ConfigError as error:
-        said = str(error)
-    assert 0 < len(said) < 1_000
+        report = str(error)
+    assert 0 < len(report) < 1_000
 
 
 def test_a_sample_of_hostile_addresses_is_read_and_stays_in_range() -> None:
@@ -212,8 +212,8 @@ def test_the_sample_is_hostile_enough_and_reaches_every_field() -> None:
     for query in addresses(1_000, 7):
         reached |= query.keys()
     assert reached >= {*OURS, *url_codec.RESERVED, *STRANGE_NAMES}
-    said = [url_codec.decode(query, Config, Selection)[1] for query in addresses(100, 7)]
-    assert sum(map(bool, said)) > 70
+    problems = [url_codec.decode(query, Config, Selection)[1] for query in addresses(100, 7)]
+    assert sum(map(bool, problems)) > 70
 
 
 def test_the_checks_can_fail() -> None:

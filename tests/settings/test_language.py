@@ -79,8 +79,8 @@ def mark_all(monkeypatch: pytest.MonkeyPatch) -> None:
     set_language("de")
 
 
-def marked(*said: str) -> bool:
-    return all(text.startswith("⟦") and text.endswith("⟧") for text in said if text)
+def marked(*texts: str) -> bool:
+    return all(text.startswith("⟦") and text.endswith("⟧") for text in texts if text)
 
 
 def test_english_is_spoken_until_another_language_is() -> None:
@@ -318,8 +318,8 @@ def test_every_setting_is_said_and_what_none_of_it_means() -> None:
 def test_every_lesson_is_said() -> None:
     for lesson in LESSONS.values():
         assert marked(lesson.title, lesson.about, *(slide.text for slide in lesson.slides))
-        asked = [slide.question for slide in lesson.slides if slide.question]
-        assert marked(*(word for question in asked for word in (question.ask, question.why)))
+        questions = [slide.question for slide in lesson.slides if slide.question]
+        assert marked(*(word for question in questions for word in (question.ask, question.why)))
         assert not marked(lesson.config.sentence)
 
 

@@ -67,10 +67,10 @@ def test_messages_of_every_kind_are_found() -> None:
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_every_message_is_there_and_none_that_nobody_says(language: str) -> None:
-    said = {translations.msgid(message) for message in messages.messages()}
+    extracted = {translations.msgid(message) for message in messages.messages()}
     there = {message.id: message.string for message in catalogue(language) if message.id}
-    assert sorted(map(str, said - there.keys())) == []
-    assert sorted(map(str, there.keys() - said)) == []
+    assert sorted(map(str, extracted - there.keys())) == []
+    assert sorted(map(str, there.keys() - extracted)) == []
     forms = {str(english): (other,) if isinstance(other, str) else other for english, other in there.items()}
     assert [english for english, each in forms.items() if not all(form.strip() for form in each)] == []
     wanted = catalogue(language).num_plurals

@@ -44,7 +44,7 @@ def test_percentages_never_hide_something_or_claim_all():
 
 
 @pytest.mark.parametrize(
-    ("weights", "key", "said"),
+    ("weights", "key", "message"),
     [
         ((0.2, 0.6, 0.2, 0.0), 1, "“it” takes 60 % from “cat”, more than from any other key."),
         ((0.2, 0.6, 0.2, 0.0), 2, "“it” takes 20 % from “mat”."),
@@ -56,8 +56,8 @@ def test_percentages_never_hide_something_or_claim_all():
         ((0.9, 0.9, 0.0, 0.0), 1, "“it” gives “cat” the weight 0.9."),
     ],
 )
-def test_one_cell_is_read_out(weights, key, said):
-    assert plain(cell_sentence(weighted(*weights), 0, 0, 0, key)) == said
+def test_one_cell_is_read_out(weights, key, message):
+    assert plain(cell_sentence(weighted(*weights), 0, 0, 0, key)) == message
 
 
 def test_a_closed_cell_says_why():

@@ -14,15 +14,15 @@ from attnviz.text.query_sentences import MOST_NAMED, Reading, reading, sentence,
 from attnviz.text.sentence_parts import TOKEN, Sentence
 
 
-def text(said: Sentence) -> str:
+def text(message: Sentence) -> str:
     """A sentence without a mark on its tokens."""
-    return "".join(words for _, words in said)
+    return "".join(words for _, words in message)
 
 
 NAMES = ("it", "cat", "mat", "dog", "hat", "rat", "sun", "sea")
 
 
-def said(
+def described(
     weights: list[float],
     *,
     masked: tuple[int, ...] = (),
@@ -61,42 +61,42 @@ def said(
     ],
 )
 def test_shares_are_said_in_per_cent(weights: list[float], expected: str) -> None:
-    assert said(weights) == expected
+    assert described(weights) == expected
 
 
 def test_what_is_not_a_share_is_said_as_a_weight() -> None:
-    assert said([0.9, 0.62, 0.31], shares=False) == "it puts weight 0.9 on it, 0.62 on cat and 0.31 on mat."
-    assert said([0.9, 0.8, 0.7, 0.6, 0.5], shares=False) == (
+    assert described([0.9, 0.62, 0.31], shares=False) == "it puts weight 0.9 on it, 0.62 on cat and 0.31 on mat."
+    assert described([0.9, 0.8, 0.7, 0.6, 0.5], shares=False) == (
         "it puts weight 0.9 on it, 0.8 on cat, 0.7 on mat and 1.1 in all on 2 others."
     )
-    assert said([0.5] * 6, shares=False) == "it puts weight 0.5 on each of 6 words."
-    assert said([2.0, -0.5], shares=False) == "it puts weight 2 on it and −0.5 on cat."
+    assert described([0.5] * 6, shares=False) == "it puts weight 0.5 on each of 6 words."
+    assert described([2.0, -0.5], shares=False) == "it puts weight 2 on it and −0.5 on cat."
 
 
 def test_rows_that_say_nothing_are_said_so() -> None:
-    assert said([0.0, 0.0], masked=(0, 1)) == "it has nothing to attend to."
-    assert said([0.0, 0.0], masked=(0,)) == "it takes nothing from any word."
-    assert said([np.nan, 1.0]) == "it has weights that are not finite numbers."
-    assert said([np.nan, 1.0], masked=(0,)) == "it takes 100 % from cat."
+    assert described([0.0, 0.0], masked=(0, 1)) == "it has nothing to attend to."
+    assert described([0.0, 0.0], masked=(0,)) == "it takes nothing from any word."
+    assert described([np.nan, 1.0]) == "it has weights that are not finite numbers."
+    assert described([np.nan, 1.0], masked=(0,)) == "it takes 100 % from cat."
 
 
 def test_a_word_that_reads_itself_takes_from_itself() -> None:
-    assert said([0.7, 0.3], is_self=True) == "it takes 70 % from itself and 30 % from cat."
+    assert described([0.7, 0.3], is_self=True) == "it takes 70 % from itself and 30 % from cat."
 
 
 def test_a_mean_is_called_one() -> None:
-    assert said([1.0], head=None) == "On average over 4 heads, it takes 100 % from it."
-    assert said([0.0], masked=(0,), head=None) == "On average over 4 heads, it has nothing to attend to."
-    assert said([1.0], head=None, n_heads=1) == "it takes 100 % from it."
+    assert described([1.0], head=None) == "On average over 4 heads, it takes 100 % from it."
+    assert described([0.0], masked=(0,), head=None) == "On average over 4 heads, it has nothing to attend to."
+    assert described([1.0], head=None, n_heads=1) == "it takes 100 % from it."
 
 
 def test_tokens_are_never_taken_for_our_own_words() -> None:
-    text = said([0.6, 0.4], tokens=("{query} {0}", "\\1 {takes}"))
+    text = described([0.6, 0.4], tokens=("{query} {0}", "\\1 {takes}"))
     assert text == "{query} {0} takes 60 % from {query} {0} and 40 % from \\1 {takes}."
 
 
 def test_a_token_that_comes_twice_is_told_apart() -> None:
-    twice = said([0.6, 0.3, 0.1], tokens=("a", "b", "a"))
+    twice = described([0.6, 0.3, 0.1], tokens=("a", "b", "a"))
     assert twice == "a (1) takes 60 % from a (1), 30 % from b and 10 % from a (3)."
 
 
@@ -106,9 +106,9 @@ def test_every_word_is_named_or_counted_and_no_tie_is_cut() -> None:
     names, everywhere = NAMES[:6], np.zeros(rows.shape, bool)
     found = Reading(rows, everywhere, everywhere[:, 0], tuple(map(str, range(len(rows)))), names, False, 0, 1)
     for query, weights in enumerate(rows.tolist()):
-        said = sentence(found, query)[1:]
-        named = [names.index(words) for kind, words in said if kind == TOKEN]
-        counted = sum(int(word) for kind, words in said if kind != TOKEN for word in words.split() if word.isdigit())
+        texts = sentence(found, query)[1:]
+        named = [names.index(words) for kind, words in texts if kind == TOKEN]
+        counted = sum(int(word) for kind, words in texts if kind != TOKEN for word in words.split() if word.isdigit())
         assert len(named) + counted == sum(weight > 0 for weight in weights)
         assert len(named) <= MOST_NAMED + 1
         assert not {weights[key] for key in named} & {weights[key] for key in range(6) if key not in named}

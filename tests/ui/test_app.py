@@ -38,7 +38,7 @@ def unfolded(group: str, **query: str) -> AppTest:
     return folded(opened(**query), group, away=False).run()
 
 
-def said(at: AppTest) -> str:
+def page_text(at: AppTest) -> str:
     """Everything that the page says in plain text."""
     return "\n".join(element.proto.body for element in at.get("html"))
 
@@ -58,7 +58,7 @@ def expected(step: np.ndarray) -> np.ndarray:
 
 
 def clean(at: AppTest) -> bool:
-    return not at.exception and "Traceback" not in said(at)
+    return not at.exception and "Traceback" not in page_text(at)
 
 
 WIDGETS = ("slider", "select_slider", "number_input", "text_input", "text_area", "toggle")
@@ -171,7 +171,7 @@ def test_every_row_opens_from_its_link(field: str, table: dict[str, Any]) -> Non
 def test_a_broken_link_says_what_it_could_not_read(query: dict[str, str], words: str) -> None:
     at = opened(**query)
     assert clean(at)
-    assert words in said(at)
+    assert words in page_text(at)
 
 
 @pytest.mark.slow
@@ -203,7 +203,7 @@ def test_without_words_the_last_picture_stays_and_the_page_says_so(sentence: str
     before = pictures(at)["weights"]
     at.text_input(key="sentence").set_value(sentence).run()
     assert clean(at)
-    assert "type at least one word" in said(at)
+    assert "type at least one word" in page_text(at)
     np.testing.assert_array_equal(pictures(at)["weights"], before)
 
 
@@ -211,19 +211,19 @@ def test_a_fault_in_own_numbers_keeps_what_was_typed() -> None:
     at = unfolded("Embedding and positions", embedding="own", d_model="3", sentence="a b")
     at.text_area(key="own_numbers").set_value("1 2 3\n4 oops 6").run()
     assert clean(at)
-    assert "oops" in said(at)
-    assert "row 2, column 2" in said(at)
+    assert "oops" in page_text(at)
+    assert "row 2, column 2" in page_text(at)
     assert at.text_area(key="own_numbers").value == "1 2 3\n4 oops 6"
 
 
 def test_an_emptied_row_is_said() -> None:
-    assert "nothing to attend to" in said(opened(mask="custom", custom_cells="1: 1"))
+    assert "nothing to attend to" in page_text(opened(mask="custom", custom_cells="1: 1"))
 
 
 def test_a_visitors_words_never_become_markup() -> None:
     at = opened(embedding="own", own_numbers="<img src=x onerror=alert(1)>")
-    assert "<img" not in said(at)
-    assert "&lt;img" in said(at)
+    assert "<img" not in page_text(at)
+    assert "&lt;img" in page_text(at)
 
 
 SLOW = pytest.mark.slow  # the same once more for settings that the other tests of these panels know
@@ -259,7 +259,7 @@ def test_the_arithmetic_of_every_score_is_drawn(score: str) -> None:
 def test_a_place_that_this_run_does_not_have_is_let_go() -> None:
     at = opened(head="9", query="100", key="100", layer="6")
     assert clean(at)
-    assert "Click a cell" in said(at)
+    assert "Click a cell" in page_text(at)
 
 
 def test_the_class_page_shows_one_step_and_goes_on() -> None:
@@ -304,8 +304,8 @@ def test_dealing_again_says_whether_the_seed_matters(query: dict[str, str], depe
     at = opened(panel="redeal", **query)
     one, mean = (drawn(numbers(figure)) for figure in figures(at)[-2:])
     assert (np.abs(one - mean).max() > 1e-6) == depends
-    assert ("A random pattern fades" in said(at)) == depends
-    assert ("These weights do not depend on the seed" in said(at)) != depends
+    assert ("A random pattern fades" in page_text(at)) == depends
+    assert ("These weights do not depend on the seed" in page_text(at)) != depends
 
 
 def test_the_table_holds_the_numbers_of_the_step() -> None:
@@ -318,7 +318,7 @@ def test_what_is_too_long_for_a_link_is_said_and_can_be_saved() -> None:
     at = unfolded("Embedding and positions", embedding="own")
     at.text_area(key="own_numbers").set_value("\n".join(["1.2345678 " * 16] * 60)).run()
     assert clean(at)
-    assert "Too long for a link" in said(at)
+    assert "Too long for a link" in page_text(at)
     assert at.query_params["without"] == "own_numbers"
 
 

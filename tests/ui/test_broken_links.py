@@ -8,7 +8,7 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.ui.test_app import clean, opened, said
+from tests.ui.test_app import clean, opened, page_text
 
 PARTS = {
     "n_heads": ("99", "Heads was '99'; 16 is used"),
@@ -39,7 +39,7 @@ PLACES = {
 
 
 def notes(at: AppTest) -> list[str]:
-    return [html.unescape(line) for line in re.findall(r"<p>(.*?)</p>", said(at))]
+    return [html.unescape(line) for line in re.findall(r"<p>(.*?)</p>", page_text(at))]
 
 
 @pytest.mark.parametrize("place", PLACES)

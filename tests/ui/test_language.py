@@ -51,14 +51,14 @@ ALLOWED = {
 
 @pytest.fixture
 def bracketed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    said: set[str] = set()
-    monkeypatch.setattr(language, "catalogue", lambda code: Marked(said.add))
+    report: set[str] = set()
+    monkeypatch.setattr(language, "catalogue", lambda code: Marked(report.add))
     yield
     language.set_language("en")
-    asked = {english for english in said if messages.has_words(english) and "⟦" not in english}
+    found = {english for english in report if messages.has_words(english) and "⟦" not in english}
     typed = {str(slide.change.get("score_formula", "")) for lesson in LESSONS.values() for slide in lesson.slides}
     typed |= {lesson.config.score_formula for lesson in LESSONS.values()}  # a formula is its own name
-    unknown = asked - messages.texts() - ALLOWED - typed
+    unknown = found - messages.texts() - ALLOWED - typed
     assert unknown == set(), "these are said, but no translation is asked to have them"
 
 

@@ -85,11 +85,11 @@ def opened(what: str, config: Config, **more: Any) -> AppTest:
 
 def clean(at: AppTest) -> AppTest:
     assert not at.exception, at.exception[0].message
-    assert "What would help most" not in said(at)
+    assert "What would help most" not in page_text(at)
     return at
 
 
-def said(at: AppTest) -> str:
+def page_text(at: AppTest) -> str:
     return "\n".join(element.proto.body for element in at.get("html"))
 
 
@@ -112,7 +112,7 @@ def bring(kind: str, config: Config) -> Callable[[], object]:
         at.segmented_control(key="own_kind").set_value(kind)
         at.file_uploader(key="own_file").set_value(("numbers.npz", data, "application/octet-stream"))
         clean(at.run())
-        assert f"{config.n_heads} heads" in said(at)
+        assert f"{config.n_heads} heads" in page_text(at)
 
     return made
 
@@ -129,14 +129,14 @@ def mark(config: Config) -> Callable[[], object]:
         assignments.encode(assignments.Assignment(task_questions=QUESTIONS)), replace(config, mask=("causal",))
     )
     assert opens is not None
-    asked = assignments.asks(opens.task, run(opens.of_student("Ada")))
-    code = grading.answer_code(opens.digest, "Ada", [grading.encode_answer(ask, None) for ask in asked])
+    wanted = assignments.asks(opens.task, run(opens.of_student("Ada")))
+    code = grading.answer_code(opens.digest, "Ada", [grading.encode_answer(ask, None) for ask in wanted])
 
     def made() -> None:
         at = opened("assign/mark", opens.given, assigned=assignments.encode(opens.task))
         at.text_area(key="task-codes").set_value(f"Ada,{code}")
         clean(at.run())
-        assert "Valid codes: 1 of 1" in said(at)
+        assert "Valid codes: 1 of 1" in page_text(at)
 
     return made
 
@@ -152,7 +152,7 @@ def study(config: Config) -> Callable[[], object]:
         )
         at.text_input(key="task-name").set_value("Ada")
         clean(at.run())
-        assert "The picture shows the setting as you changed it" in said(at)
+        assert "The picture shows the setting as you changed it" in page_text(at)
 
     return made
 

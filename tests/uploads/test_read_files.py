@@ -173,7 +173,7 @@ def test_minus_infinity_is_read_where_it_may_be() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "there is nothing in it"),
         ("1 2\n3", "row 2 has 1 numbers and the rows above have 2"),
@@ -224,8 +224,8 @@ def test_minus_infinity_is_read_where_it_may_be() -> None:
         ('{"w": [[1]], "tokens": [1]}', "tokens are not a list of strings"),
     ],
 )
-def test_a_fault_in_a_text_is_said_with_its_place(text: str, said: str) -> None:
-    with pytest.raises(ConfigError, match=said) as error:
+def test_a_fault_in_a_text_is_said_with_its_place(text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as error:
         from_text(text)
     assert len(str(error.value)) < 300
 
@@ -346,9 +346,9 @@ def test_numbers_of_one_byte_count_as_what_they_become() -> None:
         read("more.npz", packed(w=whole, v=np.zeros(3, dtype=bool)))
 
 
-@pytest.mark.parametrize(("name", "data", "said"), BAD.values(), ids=BAD)
+@pytest.mark.parametrize(("name", "data", "message"), BAD.values(), ids=BAD)
 def test_a_bad_file_is_refused_in_one_sentence_and_takes_no_memory(
-    name: str, data: bytes, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, data: bytes, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     tracemalloc.start()
@@ -359,7 +359,7 @@ def test_a_bad_file_is_refused_in_one_sentence_and_takes_no_memory(
     finally:
         tracemalloc.stop()
     sentence = str(error.value)
-    assert any(part in sentence for part in said.split("|")), sentence
+    assert any(part in sentence for part in message.split("|")), sentence
     assert "\n" not in sentence
     assert len(sentence) < 300
     assert peak < 20_000_000  # no more than the largest file that is read

@@ -250,9 +250,9 @@ def test_every_reason_that_can_be_given_is_tried():
 @pytest.mark.parametrize(("why", "config"), [(why, config) for why, cases in CANNOT.items() for config in cases])
 def test_a_head_that_cannot_is_named_with_its_least_and_the_reason(why, config):
     trace = run(config)
-    said = [NOTE.fullmatch(note) for note in trace.notes if "should read" in note]
-    assert len(said) == 1
-    share, row, reason = said[0].groups()
+    matches = [NOTE.fullmatch(note) for note in trace.notes if "should read" in note]
+    assert len(matches) == 1
+    share, row, reason = matches[0].groups()
     assert reason.startswith(WHY[why].partition("{")[0])
     A, i = trace["weights"].array[0], int(row) - 1
     keys = places(config.patterns[0], trace.query_tokens, trace.key_tokens, i)

@@ -50,9 +50,9 @@ def ranks(values: list[float]) -> np.ndarray:
 def test_the_vectors_agree_with_what_people_say() -> None:
     triples = [line.split() for line in JUDGED.replace("\n", " ").split(",")]
     assert len(triples) == 65
-    known = [(a, b, float(said)) for a, b, said in triples if {a, b} <= set(lexicon().places)]
+    known = [(a, b, float(rating)) for a, b, rating in triples if {a, b} <= set(lexicon().places)]
     assert len(known) >= 20  # rarer words are not in the list
-    r = np.corrcoef(ranks([cosine(a, b) for a, b, _ in known]), ranks([said for *_, said in known]))[0, 1]
+    r = np.corrcoef(ranks([cosine(a, b) for a, b, _ in known]), ranks([rating for *_, rating in known]))[0, 1]
     assert r >= 0.8
 
 
@@ -105,8 +105,8 @@ def test_nothing_is_read_before_it_is_needed() -> None:
         "print(m.lexicon.cache_info().currsize); attnviz.run(attnviz.Config(embedding='meaning')); "
         "print(m.lexicon.cache_info().currsize)"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert said.split() == ["0", "1"]
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output.split() == ["0", "1"]
 
 
 @pytest.mark.parametrize("d_model", [1, 16, 64])

@@ -54,8 +54,8 @@ def test_knobs_at_their_default_are_the_same_setting() -> None:
 @pytest.mark.parametrize("value", [{SINK: 1.5}, {SINK: (0.1, -20.0, 3.0)}])
 def test_knobs_travel_in_the_link(value: dict) -> None:
     config = Config(normaliser="softmax_with_sink", normaliser_knobs=value)
-    (again,), said = url_codec.open_link(url_codec.query_string(config), Config)
-    assert (again, said) == (config, [])
+    (again,), problems = url_codec.open_link(url_codec.query_string(config), Config)
+    assert (again, problems) == (config, [])
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,9 @@ def test_a_knob_that_is_none_is_refused(value: object) -> None:
     ],
 )
 def test_a_link_with_other_knobs_opens_and_says_so(text: str, kept: tuple) -> None:
-    (config,), said = url_codec.decode({"normaliser_knobs": text}, Config)
+    (config,), problems = url_codec.decode({"normaliser_knobs": text}, Config)
     assert config.normaliser_knobs == kept
-    assert bool(said) == (text != "~~~~")
+    assert bool(problems) == (text != "~~~~")
 
 
 def test_a_row_read_in_one_language_speaks_every_other() -> None:

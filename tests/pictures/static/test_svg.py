@@ -116,13 +116,13 @@ def test_numbers_are_the_runs_own_rounded_to_the_digits_that_are_written(name: s
         cell_w, cell_h = w / stage.true_widths[head], h / stage.array.shape[1]
         assert x + column * cell_w < float(text.get("x", 0)) < x + (column + 1) * cell_w
         assert y + row * cell_h < float(text.get("y", 0)) < y + (row + 1) * cell_h
-        said, number = str(text.text).replace("−", "-"), stage.array[head, row, column]
-        if said == "≈0":
+        label, number = str(text.text).replace("−", "-"), stage.array[head, row, column]
+        if label == "≈0":
             assert abs(number) < 1e-3 * abs(stage.array).max()
         else:
-            mantissa, _, power = said.partition("e")
+            mantissa, _, power = label.partition("e")
             unit = 10.0 ** (int(power or 0) - len(mantissa.partition(".")[2]))
-            assert abs(float(said) - number) <= 0.5000001 * unit
+            assert abs(float(label) - number) <= 0.5000001 * unit
 
 
 def test_what_is_no_finite_number_stands_out() -> None:
@@ -162,11 +162,11 @@ def test_every_word_stands_on_both_axes_and_every_head_has_its_name(name: str) -
 def test_headings_say_what_the_page_says() -> None:
     trace = run(Config(**SETTINGS["causal"], n_layers=2))
     root = parsed(svg.page(trace, 1, foot="seed 0 & more"))
-    said = ["".join(text.itertext()) for text in root.iter("text")]
-    assert said[0] == "a b c d e"
-    assert "Layer 2 of 2." in said[1]
-    assert said[-1] == "seed 0 & more"
-    assert {"QKT", "Weights", "Outputs"} <= set(said)
+    texts = ["".join(text.itertext()) for text in root.iter("text")]
+    assert texts[0] == "a b c d e"
+    assert "Layer 2 of 2." in texts[1]
+    assert texts[-1] == "seed 0 & more"
+    assert {"QKT", "Weights", "Outputs"} <= set(texts)
     legend = [text.text for text in group(group(root, "stage stage-scores"), "legend").iter("text")]
     end = abs(trace.layers[1]["scores"].array[:, np.tri(5, dtype=bool)]).max()
     assert [float(each.replace("−", "-")) for each in legend[:2] if each] == pytest.approx([-end, end], rel=0.05)
@@ -195,10 +195,10 @@ def test_equal_runs_are_equal_files_and_a_sentence_of_one_word_is_cut() -> None:
     assert str(title[-1]).endswith("…")
 
 
-@pytest.mark.parametrize(("shown", "width", "said"), [((), 1200, "no stages"), (None, 200, "320 to 10,000")])
-def test_what_cannot_be_drawn_is_refused(shown: Any, width: int, said: str) -> None:
+@pytest.mark.parametrize(("shown", "width", "message"), [((), 1200, "no stages"), (None, 200, "320 to 10,000")])
+def test_what_cannot_be_drawn_is_refused(shown: Any, width: int, message: str) -> None:
     given = stages.side_by_side(trace_of_two(), 0) if shown is None else shown
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         svg.picture(given, width=width)
 
 

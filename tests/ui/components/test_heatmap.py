@@ -143,7 +143,7 @@ def answer(stage: Any = "scores", head: Any = 0, row: Any = 0, column: Any = 0) 
 
 
 @pytest.mark.parametrize(
-    ("said", "picked"),
+    ("browser_message", "picked"),
     [
         (answer(), Picked("scores", 0, 0, 0)),
         (answer(head=1, row=2, column=3), Picked("scores", 1, 2, 3)),
@@ -152,12 +152,12 @@ def answer(stage: Any = "scores", head: Any = 0, row: Any = 0, column: Any = 0) 
         (answer("heads", head=0, column=3), Picked("heads", 0, 0, 3)),
     ],
 )
-def test_a_good_choice_is_read(said: Any, picked: Picked) -> None:
-    assert read(said, stages(), figures_of_pictures.placed(stages(), 900, 500)) == picked
+def test_a_good_choice_is_read(browser_message: Any, picked: Picked) -> None:
+    assert read(browser_message, stages(), figures_of_pictures.placed(stages(), 900, 500)) == picked
 
 
 @pytest.mark.parametrize(
-    "said",
+    "browser_message",
     [
         None,
         [],
@@ -180,12 +180,12 @@ def test_a_good_choice_is_read(said: Any, picked: Picked) -> None:
         answer("heads", head=1, column=1),
     ],
 )
-def test_a_choice_of_what_is_not_there_is_none(said: Any) -> None:
-    assert read(said, stages(), figures_of_pictures.placed(stages(), 900, 500)) is None
+def test_a_choice_of_what_is_not_there_is_none(browser_message: Any) -> None:
+    assert read(browser_message, stages(), figures_of_pictures.placed(stages(), 900, 500)) is None
 
 
 @pytest.mark.parametrize(
-    ("said", "found"),
+    ("browser_message", "found"),
     [
         (None, None),
         ({}, None),
@@ -200,8 +200,10 @@ def test_a_choice_of_what_is_not_there_is_none(said: Any) -> None:
         ({"picked": [1]}, None),
     ],
 )
-def test_a_head_is_brought_forward_only_if_it_is_there(said: Any, found: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(available_space.st, "session_state", {"maps-bridge": said})
+def test_a_head_is_brought_forward_only_if_it_is_there(
+    browser_message: Any, found: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(available_space.st, "session_state", {"maps-bridge": browser_message})
     assert focused_head("maps", 4) == found
 
 

@@ -93,9 +93,11 @@ def test_an_entry_that_is_not_there_is_said() -> None:
     assert any("Dimension was 99" in html.proto.body for html in at.get("html"))
 
 
-@pytest.mark.parametrize("said", [None, 3, [], {"key": True}, {"key": -1}, {"key": 7}, {"key": "1"}, {"close": 1}])
-def test_what_no_browser_of_ours_says_is_nothing(said: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawer.st, "session_state", {"answer-lines": said})
+@pytest.mark.parametrize(
+    "browser_message", [None, 3, [], {"key": True}, {"key": -1}, {"key": 7}, {"key": "1"}, {"close": 1}]
+)
+def test_what_no_browser_of_ours_says_is_nothing(browser_message: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawer.st, "session_state", {"answer-lines": browser_message})
     assert drawer.chosen("answer", 7) is None
     assert not drawer.is_closed("answer")
     assert not drawer.wants_all("answer")

@@ -23,7 +23,7 @@ from attnviz.ui.session.selection import Selection
 from tests.engine.test_cost import LARGEST
 from tests.page_figures import figures, numbers
 from tests.ui.pages.test_lessons import everything
-from tests.ui.test_app import clean, drawn, expected, opened, said
+from tests.ui.test_app import clean, drawn, expected, opened, page_text
 
 pytestmark = pytest.mark.slow  # whole pages, each with many widgets
 
@@ -78,11 +78,11 @@ def handed(at: AppTest) -> str:
 
 def test_a_student_sees_the_assignment_alone() -> None:
     at = student(name="")
-    assert "**Title** &lt;b&gt;" in said(at)
-    assert "*one*\ntwo" in said(at)
+    assert "**Title** &lt;b&gt;" in page_text(at)
+    assert "*one*\ntwo" in page_text(at)
     assert not [element for element in at.get("button_group") if element.key == "pick-place"]
     assert answer_keys(at) == []
-    assert "Enter your name or number first" in said(at)
+    assert "Enter your name or number first" in page_text(at)
 
 
 def test_locked_controls_and_hidden_parts_are_not_sent() -> None:
@@ -130,7 +130,7 @@ def test_no_right_answer_is_sent_before_it_is_given() -> None:
         assert value not in everything(at)
         assert value.replace("-", "−") not in everything(at)
     answered(at, -3.0, 99.0, 0)
-    assert "Not so. " in said(at)
+    assert "Not so. " in page_text(at)
     assert not [value for value in values if value in everything(at)]
 
 
@@ -138,14 +138,14 @@ def test_right_answers_are_said_to_be_and_make_a_code_that_is_valid() -> None:
     at, right = student(), asks("Ada")
     answered(at, right[0].value, right[1].value, min(right[2].right))
     assert clean(at)
-    assert said(at).count("Right.") == 3
-    assert "3 of 4 answered. 3 of 4 are right." in said(at)
+    assert page_text(at).count("Right.") == 3
+    assert "3 of 4 answered. 3 of 4 are right." in page_text(at)
     task = assignments.with_setting(TASK, CONFIG)
     (found,) = grading.grade_all(CONFIG, task, [("ada", handed(at))])
     assert (found.problem, found.right) == ("", (True, True, True, False))
     at.text_input(key=answer_keys(at)[0]).set_value("5").run()
-    assert "An answer was changed since" in said(at)
-    assert said(at).count("Right.") == 2
+    assert "An answer was changed since" in page_text(at)
+    assert page_text(at).count("Right.") == 2
 
 
 def test_without_feedback_nothing_is_said_of_an_answer() -> None:
@@ -153,8 +153,8 @@ def test_without_feedback_nothing_is_said_of_an_answer() -> None:
     right = asks("Ada", replace(TASK, task_feedback=False))
     answered(at, right[0].value, 99.0, min(right[2].right))
     assert at.button(key="check-task").label == "Make the code"
-    assert "3 of 4 answered." in said(at)
-    assert not [word for word in ("Right", "Not so", "are right") if word in said(at)]
+    assert "3 of 4 answered." in page_text(at)
+    assert not [word for word in ("Right", "Not so", "are right") if word in page_text(at)]
 
 
 def test_another_name_has_other_numbers_and_its_own_answers() -> None:
@@ -171,12 +171,12 @@ def test_a_free_control_changes_the_picture_and_not_the_questions() -> None:
     at, right = student(), asks("Ada")
     at.slider(key="n_heads").set_value(2).run()
     assert at.query_params["n_heads"] == "2"
-    assert "The questions are about the setting as it was given." in said(at)
+    assert "The questions are about the setting as it was given." in page_text(at)
     answered(at, right[0].value, right[1].value, min(right[2].right))
-    assert said(at).count("Right.") == 3
+    assert page_text(at).count("Right.") == 3
     at.button(key="as-given").click().run()
     assert at.query_params["n_heads"] == "3"
-    assert "as it was given" not in said(at)
+    assert "as it was given" not in page_text(at)
 
 
 def test_a_lock_that_was_edited_out_makes_another_assignment() -> None:
@@ -191,7 +191,7 @@ def test_a_broken_link_is_said_to_be_and_leaves_a_way_out(assigned: str) -> None
     at = opened(page="assign", desk="student", assigned=assigned)
     assert clean(at)
     assert [element for element in at.get("button_group") if element.key == "pick-place"]
-    assert ("ask for the link again" in said(at)) == bool(assigned)
+    assert ("ask for the link again" in page_text(at)) == bool(assigned)
 
 
 def test_a_teacher_composes_a_link_that_a_student_can_open() -> None:
@@ -210,7 +210,7 @@ def test_a_teacher_composes_a_link_that_a_student_can_open() -> None:
     at_first = {"step": "heads", "query": 3}
     assert task.task_questions == (question_codec.item("number", at_first), question_codec.item("weight", {}))
     assert (task.task_title, task.task_free, task.task_given) == ("A title", ("mask",), (("mask", "causal"),))
-    assert "can read off the answers to 1, 2" in said(at)
+    assert "can read off the answers to 1, 2" in page_text(at)
     (link,) = (element.value for element in at.code)
     (config, selection), problems = url_codec.open_link(link, Config, Selection)
     assert (config.sentence, selection.desk, assignments.decode(selection.assigned)[0]) == ("a b c", "student", task)
@@ -235,8 +235,8 @@ def test_a_link_opens_for_its_teacher_and_shrinks_with_the_run() -> None:
 def test_what_cannot_be_asked_is_said_and_what_is_not_random_too() -> None:
     task = replace(TASK, task_questions=(question_codec.item("number", {"step": "masked", "query": 1, "key": 2}),))
     at = opened(**query(task, "compose"), initialiser="identity", embedding="one_hot")
-    assert "This cannot be asked here: the number of masked asked for is not finite" in said(at)
-    assert "all students have the same numbers" in said(at)
+    assert "This cannot be asked here: the number of masked asked for is not finite" in page_text(at)
+    assert "all students have the same numbers" in page_text(at)
 
 
 def test_an_assignment_too_long_for_a_link_is_kept_and_said_to_be() -> None:
@@ -244,7 +244,7 @@ def test_an_assignment_too_long_for_a_link_is_kept_and_said_to_be() -> None:
     at.button(key="add-question").click().run()
     at.multiselect(key="task_free").set_value(["sentence"]).run()
     assert clean(at)
-    assert "too long for a link" in said(at)
+    assert "too long for a link" in page_text(at)
     assert at.multiselect(key="task_free").value == ["sentence"]
     assert not at.code
 
@@ -258,27 +258,27 @@ def test_codes_are_marked_against_the_pasted_link() -> None:
         [grading.encode_answer(ask, ask.value if ask.form == "number" else tuple(ask.right)) for ask in asks("=Ada")],
     )
     at = opened(page="assign", desk="mark")
-    assert "No assignment is open" in said(at)
+    assert "No assignment is open" in page_text(at)
     at.text_input(key="task-open").set_value("v=1&n_heads=2").run()
-    assert "There is no assignment in that link." in said(at)
+    assert "There is no assignment in that link." in page_text(at)
     selection = Selection(page="assign", desk="student", assigned=assignments.encode(task))
     at.text_input(key="task-open").set_value(f"http://x/?{url_codec.query_string(CONFIG, selection)}").run()
-    assert "Marked against: **Title** &lt;b&gt; · 4 questions." in said(at)
+    assert "Marked against: **Title** &lt;b&gt; · 4 questions." in page_text(at)
     at.text_area(key="task-codes").set_value(f"=Ada,{code}\nBob,{code}").run()
     assert clean(at)
-    assert "Valid codes: 1 of 2. Mean score 4.0 of 4." in said(at)
+    assert "Valid codes: 1 of 2. Mean score 4.0 of 4." in page_text(at)
     frame = at.dataframe[0].value
     assert frame["name"].tolist() == ["=Ada", "Bob"]
     assert frame["score"].tolist() == ["4", ""]
-    assert "no server holds a secret" in said(at)
+    assert "no server holds a secret" in page_text(at)
     at.text_area(key="task-codes").set_value(f'"x\n=Ada,{code}\n=ada,{code}').run()
-    assert "Valid codes: 2 of 3. Mean score 4.0 of 4." in said(at)
-    assert "Rows of students who handed in again further down: 1;" in said(at)
+    assert "Valid codes: 2 of 3. Mean score 4.0 of 4." in page_text(at)
+    assert "Rows of students who handed in again further down: 1;" in page_text(at)
     at.text_input(key="task-points").set_value("1 2 3 0,5").run()
-    assert "Valid codes: 2 of 3. Mean 6.5 of 6.5 points." in said(at)
+    assert "Valid codes: 2 of 3. Mean 6.5 of 6.5 points." in page_text(at)
     assert at.dataframe[0].value["points"].tolist() == ["", "6.5", "6.5"]
     at.text_input(key="task-points").set_value("1 2").run()
-    assert "write 4 numbers from 0 to 100" in said(at)
+    assert "write 4 numbers from 0 to 100" in page_text(at)
 
 
 def handed_in(names: str) -> tuple[dict[str, str], str]:
@@ -298,14 +298,14 @@ def test_many_codes_are_marked_in_portions(monkeypatch: pytest.MonkeyPatch) -> N
     at = opened(**link)
     at.text_area(key="task-codes").set_value(text).run()
     assert clean(at)
-    assert "2 of 5 codes are marked so far." in said(at)
+    assert "2 of 5 codes are marked so far." in page_text(at)
     assert at.dataframe[0].value["name"].tolist() == ["A", "B"]
-    assert "2 of 5 codes" in said(at.run())  # nothing goes on by itself
+    assert "2 of 5 codes" in page_text(at.run())  # nothing goes on by itself
     at.button(key="mark-next").click().run()
     at.button(key="mark-next").click().run()
     assert at.dataframe[0].value["name"].tolist() == [*"ABCDE"]
     assert at.dataframe[0].value["valid"].tolist() == ["yes"] * 5
-    assert "so far" not in said(at)
+    assert "so far" not in page_text(at)
 
 
 MANY = 10**6
@@ -321,12 +321,12 @@ def test_runs_that_questions_ask_for_are_part_of_the_work(monkeypatch: pytest.Mo
         if desk == "student":
             at.text_input(key="task-name").set_value("Ada").run()
         assert clean(at)
-        assert "and it allows 10 for one computation" in said(at)
+        assert "and it allows 10 for one computation" in page_text(at)
         assert not at.get("pills")
     for n in (0, 2):  # a large one is asked about twice
         at = opened(**query(Assignment(task_questions=CHANGES[:n]), "compose", **LARGEST | {"n_layers": 1}))
         assert clean(at)
-        assert "allows" not in said(at)
+        assert "allows" not in page_text(at)
 
 
 def test_marking_that_was_left_keeps_what_was_marked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -342,7 +342,7 @@ def test_marking_that_was_left_keeps_what_was_marked(monkeypatch: pytest.MonkeyP
     at.text_area(key="task-codes").set_value(text).run()
     at.run()
     assert at.dataframe[0].value["name"].tolist() == ["A", "B", "C"]
-    assert "3 of 5 codes are marked so far." in said(at)
+    assert "3 of 5 codes are marked so far." in page_text(at)
 
 
 def test_the_widgets_follow_an_assignment_that_is_opened_and_keep_what_is_typed() -> None:

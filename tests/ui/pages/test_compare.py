@@ -14,7 +14,7 @@ from attnviz.settings import url_codec
 from attnviz.ui.session import session_state
 from attnviz.ui.session.selection import Selection
 from tests.page_figures import figures, numbers
-from tests.ui.test_app import clean, drawn, expected, opened, said
+from tests.ui.test_app import clean, drawn, expected, opened, page_text
 
 
 def arrays(at: AppTest) -> list[np.ndarray]:
@@ -29,14 +29,14 @@ def test_b_is_a_with_one_thing_changed() -> None:
     np.testing.assert_allclose(one, expected(a["weights"].array), atol=1e-7)
     np.testing.assert_allclose(other, expected(b["weights"].array), atol=1e-7)
     np.testing.assert_allclose(apart, expected(b["weights"].array - a["weights"].array), atol=1e-7)
-    assert "A and B first differ in attention scores S." in said(at)
+    assert "A and B first differ in attention scores S." in page_text(at)
     at.slider(key="n_heads").set_value(2).run()
     np.testing.assert_allclose(arrays(at)[1], expected(run(Config(n_heads=2, score="additive"))["weights"].array))
 
 
 def test_a_first_comparison_is_one_press_away() -> None:
     at = opened(page="compare")
-    assert "the same, number for number" in said(at)
+    assert "the same, number for number" in page_text(at)
     at.button(key="start-causal").click().run()
     assert clean(at)
     assert at.query_params == {"v": "1", "page": "compare", "b_mask": "causal"}
@@ -75,7 +75,7 @@ def test_swap_adopt_and_start_again() -> None:
 def test_two_sentences() -> None:
     at = opened(page="compare", b_sentence="the dog sat on the warm mat")
     assert clean(at)
-    assert "compared by their places" in said(at)
+    assert "compared by their places" in page_text(at)
     assert at.text_input(key="b_sentence").value == "the dog sat on the warm mat"
 
 
@@ -92,7 +92,7 @@ def test_two_sentences() -> None:
 def test_what_cannot_be_read_is_said(query: dict[str, str], words: str) -> None:
     at = opened(page="compare", **query)
     assert clean(at)
-    assert words in said(at)
+    assert words in page_text(at)
 
 
 @pytest.mark.parametrize("step", ["embedded", "w_q", "b_q", "output", "nonsense"])
@@ -115,7 +115,7 @@ def test_a_second_setting_survives_a_link_and_a_file() -> None:
 def test_too_long_a_sentence_in_b_is_said() -> None:
     at = opened(page="compare", b_sentence="word " * 3000)
     assert clean(at)
-    assert "Sentence in B" in said(at)
+    assert "Sentence in B" in page_text(at)
 
 
 def test_the_step_follows_its_list_and_the_list_follows_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +127,7 @@ def test_the_step_follows_its_list_and_the_list_follows_back(monkeypatch: pytest
     at.query_params["step"] = "values"
     at.run()
     assert at.selectbox(key="pick-step").value == "values"
-    assert "Value vectors: the same" in said(at)
+    assert "Value vectors: the same" in page_text(at)
     monkeypatch.setattr(session_state, "_navigated", lambda: False)
     at.selectbox(key="pick-step").set_value("keys").run()
     assert at.query_params["step"] == "keys"
@@ -135,14 +135,14 @@ def test_the_step_follows_its_list_and_the_list_follows_back(monkeypatch: pytest
 
 def test_what_is_said_of_b_says_so() -> None:
     at = opened(page="compare", initialiser="by_hand", b_position="none")
-    assert "<p>In B: Head 3 should read the first token" in said(at)
-    assert "<p>Head 3" not in said(at)
+    assert "<p>In B: Head 3 should read the first token" in page_text(at)
+    assert "<p>Head 3" not in page_text(at)
 
 
 def test_sentences_of_different_length_are_compared_word_by_word() -> None:
     at = opened(page="compare", b_sentence="the big cat sat on the warm mat")
     assert clean(at)
-    assert "There are 7 tokens in A and 8 in B. Only the 7 that both have" in said(at)
+    assert "There are 7 tokens in A and 8 in B. Only the 7 that both have" in page_text(at)
     assert len(arrays(at)) == 3
 
 

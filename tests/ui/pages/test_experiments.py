@@ -40,7 +40,7 @@ def opened(experiment: str, **query: str) -> AppTest:
     return at.run()
 
 
-def said(at: AppTest) -> str:
+def page_text(at: AppTest) -> str:
     return "\n".join(element.proto.body for element in at.get("html"))
 
 
@@ -77,7 +77,7 @@ def test_both_sides_hold_the_weights_of_their_runs() -> None:
         np.testing.assert_allclose(drawn(at, place), sorted_(A), rtol=1e-6)
         margins = np.concatenate([A[1].sum(axis=1), A[1].sum(axis=0), [A[1].sum()]])
         np.testing.assert_allclose(drawn(at, 2 + place), np.sort(np.concatenate([A[1].ravel(), margins])))
-    assert "rows add to 1," in said(at)
+    assert "rows add to 1," in page_text(at)
 
 
 def test_the_wrong_side_can_be_kept() -> None:
@@ -97,7 +97,7 @@ def test_the_slider_of_the_width_moves_pictures_and_words_and_not_the_setting() 
     found = variance_and_sharing.spread(run(Config()), 0, 5)
     for place, name in enumerate(("root", "width", "one")):
         np.testing.assert_allclose(drawn(at, place), sorted_(found.weights[name]), rtol=1e-6)
-    assert f"standard deviation {found.scores['one']:.4g};" in said(at)
+    assert f"standard deviation {found.scores['one']:.4g};" in page_text(at)
     assert not [button for button in at.button if str(button.key).startswith("keep")]
 
 
@@ -132,10 +132,10 @@ def test_the_words_are_reordered_as_one_chooses() -> None:
         new = new or permutations.shuffle(4, seed=0, places=(0, 0))
         found = permutations.reordered(config, new)
         assert found is not None
-        assert f"Reordered: {' '.join(found.after.query_tokens)}" in said(at)
+        assert f"Reordered: {' '.join(found.after.query_tokens)}" in page_text(at)
         before, after = found.before["output"].array, found.matched
         np.testing.assert_allclose(drawn(at, 1), sorted_(np.array([before, after, after - before])), atol=1e-6)
-    assert "which is rounding" in said(at) or "exactly 0" in said(at)
+    assert "which is rounding" in page_text(at) or "exactly 0" in page_text(at)
 
 
 def test_two_chosen_words_are_swapped_and_the_order_is_kept() -> None:
@@ -144,13 +144,13 @@ def test_two_chosen_words_are_swapped_and_the_order_is_kept() -> None:
     at.selectbox(key="pick-swap_one").set_value(1).run()
     at.selectbox(key="pick-swap_other").set_value(2).run()
     assert {"trial_order": "swap", "swap_one": "2", "swap_other": "3"}.items() <= at.query_params.items()
-    assert "Reordered: one three two four" in said(at)
+    assert "Reordered: one three two four" in page_text(at)
     at.button(key="keep-0").click().run()
     assert at.query_params["sentence"] == "one three two four"
 
 
 def test_a_causal_mask_is_blamed() -> None:
-    words = said(opened("shuffle", mask="causal"))
+    words = page_text(opened("shuffle", mask="causal"))
     assert "compares places even without positions: mask (Causal)" in words
     assert "all rows would move along" in words
 
@@ -158,14 +158,14 @@ def test_a_causal_mask_is_blamed() -> None:
 def test_a_sentence_that_cannot_be_reordered_says_so() -> None:
     at = opened("shuffle", tokeniser="characters", sentence="\u0301e")
     assert not at.exception
-    assert "this order would give other tokens" in said(at)
+    assert "this order would give other tokens" in page_text(at)
 
 
 def test_a_visitors_words_never_become_markup() -> None:
     words = "<b>x</b> $y$ [a](b) :red[z]"
     at = opened("shuffle", tokeniser="whitespace", sentence=words)
-    assert "<b>x</b>" not in said(at)
-    assert "&lt;b&gt;x&lt;/b&gt;" in said(at)
+    assert "<b>x</b>" not in page_text(at)
+    assert "&lt;b&gt;x&lt;/b&gt;" in page_text(at)
     assert all("red" not in element.value for element in [*at.markdown, *at.subheader])
 
 
@@ -175,6 +175,6 @@ def test_importance_shows_the_measures_of_the_chosen_row_and_what_agrees() -> No
     row = at.dataframe[0].value
     np.testing.assert_allclose(row["Weight"], run(Config())["weights"].array[1, 2])
     np.testing.assert_allclose(row["Knock-out"], found.knock_out[list(found.places).index((1, 2))])
-    assert "In this setting ∂L/∂score says best what a key is worth" in said(at)
-    assert "the largest difference is ~0" in said(at)
+    assert "In this setting ∂L/∂score says best what a key is worth" in page_text(at)
+    assert "the largest difference is ~0" in page_text(at)
     np.testing.assert_allclose(at.dataframe[1].value.iloc[:, 1], list(found.correlations().values()))

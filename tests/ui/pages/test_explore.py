@@ -128,26 +128,26 @@ def test_the_pictures_of_the_page_have_names_of_their_own_and_headings() -> None
     assert written.count("<h2") == 3
 
 
-@pytest.mark.parametrize("said", [None, [], "x", 3, {}, {"shown": 3}, {"shown": ""}])
-def test_what_no_browser_of_ours_says_of_the_way_is_none(said: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(step_path.st, "session_state", {"way": said})
+@pytest.mark.parametrize("answer", [None, [], "x", 3, {}, {"shown": 3}, {"shown": ""}])
+def test_what_no_browser_of_ours_says_of_the_way_is_none(answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(step_path.st, "session_state", {"way": answer})
     assert step_path.chosen("way") is None
 
 
 @pytest.mark.parametrize(
-    ("said", "query"), [({"query": 2}, 2), ({"query": 7}, None), ({"query": True}, None), (3, None)]
+    ("answer", "query"), [({"query": 2}, 2), ({"query": 7}, None), ({"query": True}, None), (3, None)]
 )
-def test_a_word_that_is_not_there_is_not_chosen(said: Any, query: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening_sentence.st, "session_state", {"telling": said})
+def test_a_word_that_is_not_there_is_not_chosen(answer: Any, query: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening_sentence.st, "session_state", {"telling": answer})
     assert opening_sentence.chosen_query("telling", 7) == query
 
 
 @pytest.mark.parametrize(
-    ("said", "head"),
+    ("answer", "head"),
     [({"head": 2}, (2,)), ({"head": -1}, (None,)), ({"head": 4}, None), ({"head": False}, None), (1, None)],
 )
-def test_a_head_that_is_not_on_the_strip_is_not_chosen(said: Any, head: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(film_strip.st, "session_state", {"film": said})
+def test_a_head_that_is_not_on_the_strip_is_not_chosen(answer: Any, head: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(film_strip.st, "session_state", {"film": answer})
     assert film_strip.chosen("film", 4) == head
 
 

@@ -13,7 +13,7 @@ from attnviz.exports.formats import FORMATS
 from attnviz.settings import url_codec
 from attnviz.ui.pages import exports
 from attnviz.ui.session.selection import Selection
-from tests.ui.test_app import clean, opened, said
+from tests.ui.test_app import clean, opened, page_text
 
 
 def labels(at) -> list[str]:
@@ -42,7 +42,7 @@ def test_a_workbook_that_would_be_too_large_is_refused_in_words() -> None:
     at = opened(page="take", sentence="w " * 64, n_heads="16", d_model="256", d_k="64", n_layers="6")
     at.button(key="make-xlsx").click().run()
     assert clean(at)
-    assert "would hold more than" in said(at)
+    assert "would hold more than" in page_text(at)
 
 
 def test_a_missing_library_is_named_with_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,7 +79,7 @@ def test_a_code_is_drawn_or_said_to_be_impossible() -> None:
 def test_what_does_not_fit_into_the_link_is_said() -> None:
     at = opened(page="take", embedding="own", own_numbers="\n".join(["1.2345678 2.3456789"] * 400))
     assert clean(at)
-    assert "Too long for a link, so it travels without: Your own numbers" in said(at)
+    assert "Too long for a link, so it travels without: Your own numbers" in page_text(at)
 
 
 def test_the_parts_are_chosen() -> None:

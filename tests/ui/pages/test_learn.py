@@ -21,7 +21,7 @@ from attnviz.text.cell_sentence import percent
 from attnviz.ui.panels.learning import frame, opening
 from attnviz.ui.session import learner
 from tests.page_figures import figures, numbers
-from tests.ui.test_app import clean, drawn, expected, opened, said
+from tests.ui.test_app import clean, drawn, expected, opened, page_text
 
 
 def learning(name: str = "backwards", **more: Any) -> AppTest:
@@ -43,7 +43,7 @@ def test_the_page_opens_with_a_film_without_learning_anything_and_a_task_is_one_
         here.setattr(Trainer, "advance", lambda self: pytest.fail("something is learned"))
         at = opened(page="learn")
     assert clean(at)
-    assert "see a head learn it" in said(at)
+    assert "see a head learn it" in page_text(at)
     assert "frame" not in {each.key for each in at.select_slider}
     best = opening.setting()
     for shown, step in zip(maps(at), (0, 20, best.learn_steps), strict=True):
@@ -55,8 +55,8 @@ def test_the_page_opens_with_a_film_without_learning_anything_and_a_task_is_one_
     config = TASKS["backwards"].config()
     assert at.query_params == {"page": "learn", **url_codec.encode(config)}
     np.testing.assert_allclose(maps(at)[0], expected(run(config)["weights"].array), atol=1e-7)
-    assert "they mean nothing outside that task" in said(at)
-    assert "After 80 steps it says: g e f a c d a b." in said(at)
+    assert "they mean nothing outside that task" in page_text(at)
+    assert "After 80 steps it says: g e f a c d a b." in page_text(at)
 
 
 def test_the_film_of_the_opening_can_be_played() -> None:
@@ -65,7 +65,7 @@ def test_the_film_of_the_opening_can_be_played() -> None:
     assert clean(at)
     assert at.query_params["initialiser"] == "learned"
     assert at.query_params["learn_steps"] == str(opening.setting().learn_steps)
-    assert "After 0 steps it says" in said(at)
+    assert "After 0 steps it says" in page_text(at)
 
 
 def test_no_frame_changes_the_charts_that_the_browser_is_told() -> None:
@@ -84,7 +84,7 @@ def test_the_slider_shows_another_frame_and_the_link_keeps_it() -> None:
     assert clean(at)
     assert at.query_params["learn_steps"] == "0"
     np.testing.assert_allclose(maps(at)[0], expected(run(TASKS["backwards"].config(learn_steps=0))["weights"].array))
-    assert "Right would be: g e f a c d a b." in said(at)
+    assert "Right would be: g e f a c d a b." in page_text(at)
 
 
 def test_another_example_is_a_sentence_of_the_task() -> None:
@@ -148,8 +148,8 @@ def test_one_press_shows_the_best_frame() -> None:
 def test_a_sentence_that_is_no_example_is_not_judged() -> None:
     at = learning("recall", sentence="tom red")
     assert clean(at)
-    assert "No example of the task looks like this sentence" in said(at)
-    assert "All of it is right" not in said(at)
+    assert "No example of the task looks like this sentence" in page_text(at)
+    assert "All of it is right" not in page_text(at)
     assert "Your own sentence may use these words: tom, ann, bob" in at.button(key="another").help
 
 
@@ -158,7 +158,7 @@ def test_what_comes_with_the_package_is_shown_without_learning(monkeypatch: pyte
     monkeypatch.setattr(Trainer, "advance", lambda self: pytest.fail("something is learned"))
     at = learning("induction")
     assert clean(at)
-    assert "In 200 sentences drawn anew: 100 % of the words right" in said(at)
+    assert "In 200 sentences drawn anew: 100 % of the words right" in page_text(at)
     with pytest.raises(pytest.fail.Exception):
         learn(TASKS["induction"].config(seed=1))
     films._LEARNERS.clear()
@@ -167,30 +167,30 @@ def test_what_comes_with_the_package_is_shown_without_learning(monkeypatch: pyte
 def test_what_cannot_be_learned_is_said() -> None:
     at = learning(score="cosine")
     assert clean(at)
-    assert "Nothing is learned in this setting, because it knows these scores" in said(at)
+    assert "Nothing is learned in this setting, because it knows these scores" in page_text(at)
     assert "frame" not in {each.key for each in at.select_slider}
 
 
 def test_too_few_numbers_for_the_words_are_said_with_what_they_cost() -> None:
     share = best_success(TASKS["translation"].config(d_model=8))
     assert share < 0.5
-    assert f"would say only {percent(share)} of the words right" in said(learning("translation", d_model=8))
-    plain = said(learning("recall", d_model=8, learn_steps=10))
+    assert f"would say only {percent(share)} of the words right" in page_text(learning("translation", d_model=8))
+    plain = page_text(learning("recall", d_model=8, learn_steps=10))
     assert "would say only" not in plain
-    assert "numbers" not in said(learning("translation"))
+    assert "numbers" not in page_text(learning("translation"))
 
 
 def test_own_words_may_be_outside_the_task() -> None:
     at = learning(sentence="a zebra b")
     assert clean(at)
-    assert "“zebra” is not a word of the task “Backwards”" in said(at)
+    assert "“zebra” is not a word of the task “Backwards”" in page_text(at)
 
 
 def test_what_would_take_too_long_is_refused() -> None:
     at = learning("recall", learn_steps=2000)
     assert clean(at)
-    assert "This would keep the server busy" in said(at)
-    assert "fewer steps of learning" in said(at)
+    assert "This would keep the server busy" in page_text(at)
+    assert "fewer steps of learning" in page_text(at)
 
 
 def answered(config: Config, last: int) -> tuple[exchange.Job, dict[str, Any]]:
@@ -225,7 +225,7 @@ def test_an_own_setting_is_handed_to_the_browser(monkeypatch: pytest.MonkeyPatch
     at.session_state[learner._FILMS] = {job.config: exchange.ReceivedFrames(found, job)}
     at.run()
     assert clean(at)
-    assert "50 % of the words right, 25 % of the weight" in said(at)
+    assert "50 % of the words right, 25 % of the weight" in page_text(at)
     np.testing.assert_allclose(maps(at)[0], 1 / 8)
 
 
@@ -248,13 +248,13 @@ def test_a_link_makes_the_server_learn_no_longer_than_moments(monkeypatch: pytes
         for name in ("recall", "induction"):
             at = learning(name, seed=13, learn_steps=400)
             assert clean(at)
-            assert "it begins only if you want it" in said(at)
+            assert "it begins only if you want it" in page_text(at)
     monkeypatch.setattr(learner, "FREE", 0.01)
     at = learning(seed=14)
-    assert "it begins only if you want it" in said(at)
+    assert "it begins only if you want it" in page_text(at)
     at.button(key="learn-on-server").click().run()
     assert clean(at)
-    assert "In 200 sentences drawn anew" in said(at)
+    assert "In 200 sentences drawn anew" in page_text(at)
 
 
 @pytest.mark.parametrize("hostile", [{"task": "chess"}, {"learn_steps": "1e99"}, {"learn_rate": "nan"}, {"frame": "9"}])

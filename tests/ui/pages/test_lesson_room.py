@@ -15,7 +15,7 @@ from attnviz.exports import links
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.ui.panels.lesson import speaker, tally
 from tests.ui.pages.test_lessons import everything, lesson, measures, question
-from tests.ui.test_app import clean, said
+from tests.ui.test_app import clean, page_text
 
 
 def texts(at: Any) -> str:
@@ -119,7 +119,7 @@ def test_the_notes_of_the_last_slide_say_what_was_learned() -> None:
     at = lesson("store", len(LESSONS["store"].slides), notes="yes")
     assert clean(at)
     assert LESSONS["store"].known in texts(at)
-    assert "1 of" not in said(at)
+    assert "1 of" not in page_text(at)
 
 
 def test_a_lesson_becomes_an_assignment_in_one_press() -> None:

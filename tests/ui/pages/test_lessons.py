@@ -25,7 +25,7 @@ from attnviz.ui.pages import lessons
 from attnviz.ui.panels.lesson import path
 from attnviz.ui.session.selection import PAGE_NAMES, Selection, outside
 from tests.page_figures import figures, numbers
-from tests.ui.test_app import clean, drawn, expected, opened, said
+from tests.ui.test_app import clean, drawn, expected, opened, page_text
 
 
 def lesson(name: str, slide: int, **query: str) -> AppTest:
@@ -74,18 +74,18 @@ def test_the_list_opens_a_lesson_at_its_first_slide() -> None:
     radio.set_value("causal").run()
     assert clean(at)
     assert at.query_params == {"v": "1", "page": "lessons", "lesson": "causal"}
-    assert "1 of 7" in said(at)
+    assert "1 of 7" in page_text(at)
 
 
 def test_the_first_slide_says_what_for_and_the_last_one_what_was_learned_and_what_comes_next() -> None:
     at = lesson("store", 1, sentence="mine")
-    assert LESSONS["store"].goal in said(at)
+    assert LESSONS["store"].goal in page_text(at)
     assert "Start here" in at.sidebar.radio(key="lesson").captions[0]
     assert "done" not in at.query_params
     at = lesson("store", len(LESSONS["store"].slides), sentence="mine", done="bits")
     assert clean(at)
     assert at.query_params["done"] == "bits.store"
-    assert LESSONS["store"].goal not in said(at)
+    assert LESSONS["store"].goal not in page_text(at)
     assert LESSONS["store"].known in "".join(each.value for each in at.markdown)
     at.button(key="next-lesson").click().run()
     assert clean(at)
@@ -123,7 +123,7 @@ def test_what_is_tried_changes_the_pictures_and_what_is_measured_once_the_questi
     assert measures(at)[0] == "1"
     assert drawn(numbers(figures(at)[1])).tolist() != before.tolist()
     assert drawn(numbers(figures(at)[1])) == pytest.approx(drawn(numbers(figures(at)[0])))
-    assert "It is" in said(at)
+    assert "It is" in page_text(at)
 
 
 def test_moves_go_together_and_explore_opens_what_was_tried() -> None:
@@ -145,12 +145,12 @@ def test_a_lesson_is_opened_from_a_file_gone_through_and_closed() -> None:
     assert "Title of the lesson file is 3, and has to be a TOML str." in everything(at)
     at.sidebar.get("file_uploader")[0].upload("mine.toml", text.encode(), "text/plain").run()
     assert clean(at)
-    assert "My own −∞ before the softmax, and not 0? · 1 of 6" in html.unescape(said(at))
+    assert "My own −∞ before the softmax, and not 0? · 1 of 6" in html.unescape(page_text(at))
     assert [each for each in at.button if each.key == "close-lesson"]
     assert not [each for each in at.sidebar.radio if each.key == "lesson"]
     at.button(key="show-answer").click().run()
     at.button(key="next-slide").click().run()
-    assert "My own −∞ before the softmax, and not 0? · 2 of 6" in html.unescape(said(at))
+    assert "My own −∞ before the softmax, and not 0? · 2 of 6" in html.unescape(page_text(at))
     at.button(key="close-lesson").click().run()
     assert at.sidebar.radio(key="lesson").value == "store"
 
@@ -177,7 +177,7 @@ def test_every_lesson_leads_to_a_page_that_there_is(name: str) -> None:
 def test_a_slide_that_is_not_there_is_the_nearest(slide: str, place: str) -> None:
     at = opened(page="lessons", lesson="tied", slide=slide)
     assert clean(at)
-    assert place in said(at)
+    assert place in page_text(at)
 
 
 @pytest.mark.parametrize(("name", "slide"), [("tied", 3), ("causal", 5)])
@@ -187,17 +187,17 @@ def test_a_number_is_refused_and_then_accepted(name: str, slide: int) -> None:
     assert value not in everything(at)
     at.text_input(key=f"answer-{name}-{slide}").set_value("-3.5").run()
     at.button(key="check").click().run()
-    assert "Not so. " in said(at)
-    assert "larger" not in said(at)
+    assert "Not so. " in page_text(at)
+    assert "larger" not in page_text(at)
     assert value not in everything(at)
     at.text_input(key=f"answer-{name}-{slide}").set_value("much").run()
     at.button(key="check").click().run()
-    assert "cannot be read as a number" in said(at)
+    assert "cannot be read as a number" in page_text(at)
     at.text_input(key=f"answer-{name}-{slide}").set_value(f"{right.value + right.tolerance / 2:.4f}").run()
     at.button(key="check").click().run()
     assert clean(at)
-    assert "Right." in said(at)
-    assert f"It is {value}." in said(at)
+    assert "Right." in page_text(at)
+    assert f"It is {value}." in page_text(at)
     assert value in everything(at)
     assert line_breaks.table(right.lines[-1].latex) in [each.value for each in at.markdown]
     assert not at.text_input
@@ -209,10 +209,10 @@ def test_a_fraction_is_read_and_a_known_mistake_is_told() -> None:
     at = lesson("why_minus_infinity", 2)
     at.text_input(key="answer-why_minus_infinity-2").set_value("e").run()
     at.button(key="check").click().run()
-    assert "divided by the sum of the row" in said(at)
+    assert "divided by the sum of the row" in page_text(at)
     at.text_input(key="answer-why_minus_infinity-2").set_value("e/(e+3)").run()
     at.button(key="check").click().run()
-    assert "Right." in said(at)
+    assert "Right." in page_text(at)
 
 
 def test_the_same_question_comes_again_with_other_numbers() -> None:
@@ -231,7 +231,7 @@ def test_the_same_question_comes_again_with_other_numbers() -> None:
     value = resolve(slide.question, trace).value
     at.text_input(key="answer-bits-2-1").set_value(f"{value:g}").run()
     at.button(key="check").click().run()
-    assert "Right." in said(at)
+    assert "Right." in page_text(at)
     at.button(key="to-explore").click().run()
     assert at.query_params["seed"] == "1"
 
@@ -245,17 +245,17 @@ def test_a_question_whose_numbers_a_text_says_is_not_dealt_again() -> None:
 def test_a_choice_of_one_is_refused_and_then_accepted() -> None:
     at, right = lesson("tied", 5), question("tied", 5)
     at.button(key="check").click().run()
-    assert "Choose an answer first." in said(at)
+    assert "Choose an answer first." in page_text(at)
     radio = at.radio(key="answer-tied-5")
     assert radio.options == ["1", "2", "3"]
     radio.set_value(0).run()
     at.button(key="check").click().run()
-    assert "Not so." in said(at)
-    assert plain(right.solution[0]) not in said(at)
+    assert "Not so." in page_text(at)
+    assert plain(right.solution[0]) not in page_text(at)
     at.radio(key="answer-tied-5").set_value(min(right.right)).run()
     at.button(key="check").click().run()
-    assert "You said “two”. Right." in said(at)
-    assert plain(right.solution[0]) in said(at)
+    assert "You said “two”. Right." in page_text(at)
+    assert plain(right.solution[0]) in page_text(at)
     assert len(at.get("plotly_chart")) == 2
 
 
@@ -264,10 +264,10 @@ def test_rows_are_chosen_and_the_two_settings_stand_beside_each_other() -> None:
     assert [json.loads(meta)["rows"] for meta in charts(at)] == [["where", "is", "the", "key"]]
     at.get("button_group")[-1].set_value([0]).run()
     at.button(key="check").click().run()
-    assert "Not so." in said(at)
+    assert "Not so." in page_text(at)
     at.get("button_group")[-1].set_value([3]).run()
     at.button(key="check").click().run()
-    assert "Only “lock” changes" in said(at)
+    assert "Only “lock” changes" in page_text(at)
     assert len(at.get("plotly_chart")) == 3
     at.button(key="to-compare").click().run()
     assert clean(at)
@@ -292,7 +292,7 @@ def test_every_lesson_opens_and_would_look_the_same_with_any_other_answer(
     slide = slides[sum(map(ord, name)) % len(slides)]
     at = lesson(name, slide)
     assert clean(at)
-    assert f"{LESSONS[name].title} · {slide} of {len(LESSONS[name].slides)}" in html.unescape(said(at))
+    assert f"{LESSONS[name].title} · {slide} of {len(LESSONS[name].slides)}" in html.unescape(page_text(at))
     before = everything(at)
     assert "Show the answer" in before
 
@@ -323,7 +323,7 @@ def test_an_answer_that_was_shown_stays_shown_while_the_visit_lasts() -> None:
     at.button(key="show-answer").click().run()
     at.button(key="next-slide").click().run()
     at.button(key="previous-slide").click().run()
-    assert "It is 5.993." in said(at)
+    assert "It is 5.993." in page_text(at)
 
 
 def test_a_presenter_goes_on_to_the_answer_first() -> None:
@@ -331,10 +331,10 @@ def test_a_presenter_goes_on_to_the_answer_first() -> None:
     assert clean(at)
     assert not at.sidebar.radio
     assert not at.text_input
-    assert "It is" not in said(at)
+    assert "It is" not in page_text(at)
     at.button(key="space").click().run()
-    assert "It is 5.993." in said(at)
-    assert "3 of 7" in said(at)
+    assert "It is 5.993." in page_text(at)
+    assert "3 of 7" in page_text(at)
     at.button(key="next-slide").click().run()
     assert at.query_params["slide"] == "4"
     metas = [json.loads(meta) for meta in charts(at)]
@@ -355,13 +355,13 @@ def test_a_room_sees_one_row_of_pictures_at_a_time() -> None:
     first = charts(at)
     assert len(first) == 3
     at.button(key="space").click().run()
-    assert "4 of 7" in said(at)
+    assert "4 of 7" in page_text(at)
     assert len(charts(at)) == 3
     assert "weights" in str(heads_on(at))
     at.button(key="previous-slide").click().run()
     assert charts(at) == first
     at.button(key="previous-slide").click().run()
-    assert "3 of 7" in said(at)
+    assert "3 of 7" in page_text(at)
     at = lesson("why_root", 4)
     at.button(key="show-answer").click().run()
     assert len(at.get("plotly_chart")) == 6

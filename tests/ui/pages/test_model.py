@@ -17,7 +17,7 @@ from attnviz.ui.components.pickers import head_mosaic
 from attnviz.ui.session.selection import EXPERIMENT_NAMES, PANEL_NAMES
 from tests.page_figures import figures, numbers
 from tests.small_models import FOLDER
-from tests.ui.test_app import clean, drawn, opened, said
+from tests.ui.test_app import clean, drawn, opened, page_text
 
 WORDS = "the cat sat on the mat"
 
@@ -38,7 +38,7 @@ def test_explore_draws_the_models_numbers_and_offers_what_is_free(bert: str) -> 
     assert at.selectbox(key="model").value == bert
     assert {"sentence", "mask"} <= {each.key for kind in (at.text_input, at.multiselect) for each in kind}
     assert not {"d_model", "n_heads", "seed"} & {each.key for kind in (at.slider, at.select_slider) for each in kind}
-    assert "The model decides the rest: 2 layers" in said(at)
+    assert "The model decides the rest: 2 layers" in page_text(at)
     assert at.query_params["model"] == bert
     at.multiselect(key="mask").set_value(["causal"]).run()
     assert clean(at)
@@ -59,7 +59,7 @@ def test_a_model_is_chosen_and_left(bert: str) -> None:
 def test_a_link_to_a_model_that_is_not_here_is_said_and_kept() -> None:
     at = opened(model="tiny~0123abcd", sentence=WORDS)
     assert clean(at)
-    assert "not offered here" in said(at)
+    assert "not offered here" in page_text(at)
     assert at.query_params["model"] == "tiny~0123abcd"
     assert at.slider(key="n_heads").value == 4
 
@@ -68,7 +68,7 @@ def test_a_link_to_a_model_that_is_not_here_is_said_and_kept() -> None:
 def test_a_hostile_name_opens_the_page_with_a_sentence(name: str) -> None:
     at = opened(model=name)
     assert clean(at)
-    assert "Model was" in said(at)
+    assert "Model was" in page_text(at)
 
 
 def test_all_heads_of_all_layers_are_one_mosaic_and_a_press_opens_one(bert: str) -> None:
@@ -88,10 +88,10 @@ def test_all_heads_of_all_layers_are_one_mosaic_and_a_press_opens_one(bert: str)
     assert len(figures(at)) == 3
 
 
-@pytest.mark.parametrize("said", [None, "1", -1, 99, True, {"head": 1}])
-def test_a_mosaic_opens_only_heads_that_there_are(said: object, monkeypatch: pytest.MonkeyPatch, bert: str) -> None:
+@pytest.mark.parametrize("answer", [None, "1", -1, 99, True, {"head": 1}])
+def test_a_mosaic_opens_only_heads_that_there_are(answer: object, monkeypatch: pytest.MonkeyPatch, bert: str) -> None:
     trace = run(Config(sentence=WORDS, model=bert))
-    monkeypatch.setattr(head_mosaic.st, "session_state", {"mosaic": {"head": said}})
+    monkeypatch.setattr(head_mosaic.st, "session_state", {"mosaic": {"head": answer}})
     assert head_mosaic.chosen("mosaic", trace) is None
 
 
@@ -103,7 +103,7 @@ def test_special_tokens_are_left_out_of_the_pictures_and_of_no_number(bert: str)
     np.testing.assert_allclose(drawn(numbers(figures(at)[1])), np.sort(A[:, 1:-1, 1:-1].ravel()))
     share = 1 - A[:, 1:-1, 1:-1].sum() / A[:, 1:-1].sum()
     assert special_tokens.share(A, tokens, tokens) == pytest.approx(share)
-    assert f"Words give [CLS], [SEP] {100 * share:.0f}" in said(at).replace("\u202f", " ")
+    assert f"Words give [CLS], [SEP] {100 * share:.0f}" in page_text(at).replace("\u202f", " ")
 
 
 def test_a_cell_that_is_picked_without_special_tokens_is_the_one_it_was(bert: str) -> None:
@@ -136,7 +136,7 @@ REFUSED = ("axis", "scale", "sharing", "shuffle", "importance", "redeal", "learn
 def test_every_place_works_with_a_model_or_says_why_not(bert: str, query: dict[str, str]) -> None:
     at = opened(model=bert, sentence=WORDS, **query)
     assert clean(at)
-    assert ("a trained model has its own" in said(at)) == any(
+    assert ("a trained model has its own" in page_text(at)) == any(
         query.get(name) in REFUSED for name in ("panel", "experiment", "page")
     ) or query == {"page": "take"}
 
@@ -144,7 +144,7 @@ def test_every_place_works_with_a_model_or_says_why_not(bert: str, query: dict[s
 def test_files_that_would_draw_parameters_are_refused(bert: str) -> None:
     at = opened(model=bert, sentence=WORDS, page="take")
     assert clean(at)
-    assert "a trained model has its own" in said(at)
+    assert "a trained model has its own" in page_text(at)
 
 
 def test_a_model_without_a_seed_is_offered_no_average_over_seeds(bert: str) -> None:
@@ -173,7 +173,7 @@ def test_any_number_is_taken_down_to_its_products_and_its_row_in_the_file(bert: 
     trace = run(Config(sentence=WORDS, model=bert))
     steps, word = trace.layers[1], trace.key_tokens[2]
     width = steps["keys"].shape[-1]
-    text = said(at)
+    text = page_text(at)
     assert f"Key vectors, layer 2, head 2, “{word}”, column 4 of {width}" in text
     assert f"encoder.layer.1.attention.self.key.weight[{width + 3}] in model.safetensors" in text
     table = at.dataframe[0].value
@@ -186,7 +186,7 @@ def test_a_column_that_there_is_not_shows_the_last(bert: str) -> None:
     at = opened(model=bert, sentence=WORDS, panel="products", step="output", column="60000")
     assert clean(at)
     width = run(Config(sentence=WORDS, model=bert))["w_o"].shape[-1]
-    assert f"column {width} of {width}" in said(at)
+    assert f"column {width} of {width}" in page_text(at)
 
 
 def test_one_word_is_followed_through_the_layers(bert: str) -> None:
@@ -198,14 +198,14 @@ def test_one_word_is_followed_through_the_layers(bert: str) -> None:
     table = at.dataframe[0].value
     assert table.iloc[:, 1].tolist()[0] == pytest.approx(first)
     assert len(table) == 3
-    assert "does not write on" in said(at)
+    assert "does not write on" in page_text(at)
 
 
 def test_a_decoder_shows_its_next_words_after_every_layer() -> None:
     hosting.offer([f"gpt2={FOLDER / 'gpt2'}"])
     at = opened(model="gpt2", sentence=WORDS, panel="layers", query="2")
     assert clean(at)
-    assert "come next after" in said(at)
+    assert "come next after" in page_text(at)
     assert at.dataframe[1].value.shape == (3, 6)
 
 
@@ -213,7 +213,7 @@ def test_a_head_that_is_set_by_hand_stands_beside_its_twin_and_opens_it(bert: st
     at = opened(model=bert, sentence=WORDS, panel="twin")
     assert clean(at)
     found = twin(run(Config(sentence=WORDS, model=bert)), "previous")
-    assert f"head {found.head + 1} of layer {found.layer + 1} comes nearest" in said(at)
+    assert f"head {found.head + 1} of layer {found.layer + 1} comes nearest" in page_text(at)
     at.button(key="open-twin").click().run()
     assert clean(at)
     assert at.query_params["focus"] == str(found.head + 1)
@@ -229,24 +229,24 @@ def test_two_sentences_are_compared_by_one_word_of_each(bert: str) -> None:
     table = at.dataframe[-1].value
     x, y = a["embedded"].array[one], b["embedded"].array[other]
     assert table.iloc[0, 1] == pytest.approx(float(x @ y / np.linalg.norm(x) / np.linalg.norm(y)))
-    assert f"“{word}” and “{word}”" in said(at)
+    assert f"“{word}” and “{word}”" in page_text(at)
 
 
 def test_backward_says_what_it_does_not_do(bert: str) -> None:
     at = opened(model=bert, sentence=WORDS, panel="backward")
     assert clean(at)
-    assert "not through a trained model" in said(at)
+    assert "not through a trained model" in page_text(at)
 
 
 def test_no_matrix_of_a_model_is_said_to_be_made_by_hand(bert: str) -> None:
     query = {"sentence": WORDS, "initialiser": "by_hand", "panel": "what_if", "edits": "weights.1.1.2.3~0.5"}
-    assert "made by hand stay" in said(opened(**query))
+    assert "made by hand stay" in page_text(opened(**query))
     at = opened(model=bert, **query)
     assert clean(at)
-    assert "made by hand stay" not in said(at)
+    assert "made by hand stay" not in page_text(at)
 
 
 def test_a_decoder_says_that_its_own_mask_applies(bert: str) -> None:
     hosting.offer([f"gpt2={FOLDER / 'gpt2'}"])
-    assert "its own causal mask applies" in said(opened(model="gpt2", sentence=WORDS))
-    assert "causal mask applies" not in said(opened(model=bert, sentence=WORDS))
+    assert "its own causal mask applies" in page_text(opened(model="gpt2", sentence=WORDS))
+    assert "causal mask applies" not in page_text(opened(model=bert, sentence=WORDS))

@@ -36,7 +36,7 @@ def settled(at: AppTest) -> AppTest:
     return at
 
 
-def said(at: AppTest) -> str:
+def page_text(at: AppTest) -> str:
     return "\n".join(element.proto.body for element in at.get("html"))
 
 
@@ -71,7 +71,7 @@ def test_what_would_follow_from_a_small_file_is_estimated_before_it_is_computed(
     taken = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert taken < 20 * cost.MB
-    assert "MB of memory, and the server allows 500 MB for one computation. Use a part of it. What was" in said(at)
+    assert "MB of memory, and the server allows 500 MB for one computation. Use a part of it. What was" in page_text(at)
     assert all(map(np.array_equal, drawn(at), before))
 
 
@@ -85,8 +85,8 @@ def test_the_page_opens_with_an_example_of_each_kind() -> None:
     at = opened()
     expected = parse_text.matrix(your_data.EXAMPLES["weights"][1]["weights"])
     assert np.array_equal(drawn(at)[0], falling(expected))
-    assert "1 head of self-attention over 5 tokens" in said(at)
-    assert "it is not in the link" in said(at)
+    assert "1 head of self-attention over 5 tokens" in page_text(at)
+    assert "it is not in the link" in page_text(at)
     kind(at, "scores")
     scores = parse_text.matrix(your_data.EXAMPLES["scores"][1]["scores"], minus_infinity=True)
     for picture, step in zip(drawn(at), ("scores", "weights"), strict=True):
@@ -109,18 +109,18 @@ def test_examples_are_shares_and_have_a_token_a_row() -> None:
 def test_a_file_is_shown_with_its_tokens_and_a_bad_one_leaves_it_there() -> None:
     at = upload(opened(), "w.npz", npz(weights=A[:, :, :5], tokens=TOKENS))
     assert np.array_equal(drawn(at)[0], falling(A[:, :, :5]))
-    assert "3 heads of self-attention over 5 tokens" in said(at)
-    assert "Head 1, row 1 adds to" in said(at)
+    assert "3 heads of self-attention over 5 tokens" in page_text(at)
+    assert "Head 1, row 1 adds to" in page_text(at)
     assert at.text_input(key="own_tokens").value == ""
     assert at.text_area(key="own_paste_weights").value == ""
     upload(at, "bad.csv", b"1,2\n3")
-    assert "Row 2 has 1 numbers and the rows above have 2; give as many in each. What was there" in said(at)
+    assert "Row 2 has 1 numbers and the rows above have 2; give as many in each. What was there" in page_text(at)
     assert np.array_equal(drawn(at)[0], falling(A[:, :, :5]))
     upload(at, "bad.npy", b"\x80\x04")
-    assert "a pickle is never opened" in said(at)
+    assert "a pickle is never opened" in page_text(at)
     assert np.array_equal(drawn(at)[0], falling(A[:, :, :5]))
     upload(at, "good.csv", b"0.5 0.5\n1 0")
-    assert "What was there before" not in said(at)
+    assert "What was there before" not in page_text(at)
     assert np.array_equal(drawn(at)[0], [1, 0.5, 0.5, 0])
 
 
@@ -132,7 +132,7 @@ def test_every_panel_works_on_every_kind(which: str) -> None:
         at.segmented_control(key="pick-panel").set_value(panel)
         settled(at.run())
         assert at.session_state["held"].panel == panel
-        assert "Traceback" not in said(at)
+        assert "Traceback" not in page_text(at)
     assert any("arithmetic begins here" in each.value or "nothing before it" in each.value for each in at.markdown)
 
 
@@ -143,15 +143,15 @@ def test_pasted_numbers_and_typed_tokens_are_taken_and_never_reach_markdown() ->
     assert np.array_equal(drawn(at)[0], falling(A[:2, :2, :2]))
     at.text_input(key="own_tokens").set_value(" ".join(TOKENS[:2]))
     settled(at.run())
-    assert "What was there before" not in said(at)
+    assert "What was there before" not in page_text(at)
     held = at.session_state["own_held"]
     assert held.tokens == " ".join(TOKENS[:2])
     for element in (*at.markdown, *at.caption):
         assert not any(token in element.value for token in TOKENS[:2])
-    assert "<b>x</b>" not in said(at)
+    assert "<b>x</b>" not in page_text(at)
     at.text_input(key="own_tokens").set_value("a b c")
     settled(at.run())
-    assert "There are 3 query tokens; give 2, one for each query" in said(at)
+    assert "There are 3 query tokens; give 2, one for each query" in page_text(at)
     assert len(drawn(at)) == 1
 
 
@@ -167,7 +167,7 @@ def test_queries_keys_and_values_out_of_one_file_take_the_setting_of_the_run() -
         if step != "heads":
             shown = shown[~np.isneginf(trace["masked"].array)]
         assert np.allclose(picture, falling(shown), rtol=1e-6, atol=1e-9)
-    assert "so the scaled dot product is used here" in said(at)
+    assert "so the scaled dot product is used here" in page_text(at)
     assert config.score == "additive"
 
 
@@ -177,7 +177,7 @@ def test_another_kind_sees_the_same_file_anew_or_says_what_is_missing() -> None:
     trace = of_scores(A[0] * 3)
     assert np.array_equal(drawn(at)[1], falling(trace["weights"].array))
     kind(at, "vectors")
-    assert "The file holds one array without a name; give q, k, v as the names of the arrays" in said(at)
+    assert "The file holds one array without a name; give q, k, v as the names of the arrays" in page_text(at)
     assert np.array_equal(drawn(at)[1], falling(trace["weights"].array))
 
 
@@ -201,7 +201,7 @@ def test_a_saved_run_is_opened_as_it_was(form: str) -> None:
 
 def test_what_the_page_has_no_room_for_is_said() -> None:
     at = upload(opened(), "w.npy", _npy(np.full((1, 1200), 1 / 1200)))
-    assert "There are 1200 keys; up to 1024 can be shown on the page" in said(at)
+    assert "There are 1200 keys; up to 1024 can be shown on the page" in page_text(at)
     assert np.array_equal(drawn(at)[0], falling(parse_text.matrix(your_data.EXAMPLES["weights"][1]["weights"])))
 
 
@@ -218,7 +218,7 @@ def test_the_example_comes_back_with_one_press() -> None:
     at = upload(opened(), "w.npy", _npy(A))
     at.button(key="own_example").click()
     settled(at.run())
-    assert "1 head of self-attention over 5 tokens" in said(at)
+    assert "1 head of self-attention over 5 tokens" in page_text(at)
     assert at.text_area(key="own_paste_weights").value == your_data.EXAMPLES["weights"][1]["weights"]
 
 

@@ -22,7 +22,7 @@ def opened(**query: str) -> AppTest:
     return at.run()
 
 
-def said(at: AppTest) -> str:
+def page_text(at: AppTest) -> str:
     return "\n".join(element.proto.body for element in at.get("html"))
 
 
@@ -55,14 +55,14 @@ def test_the_maps_hold_the_slopes_of_the_chosen_result(target: str) -> None:
 def test_without_a_cell_the_output_of_the_first_word_is_the_result() -> None:
     at = opened(target="weight")
     assert not at.exception
-    assert "No cell is chosen" in said(at)
-    assert "L = the sum of the output of" in said(at)
-    assert "Click a cell of QKᵀ" in said(at)
+    assert "No cell is chosen" in page_text(at)
+    assert "L = the sum of the output of" in page_text(at)
+    assert "Click a cell of QKᵀ" in page_text(at)
 
 
 def test_a_normaliser_without_slopes_is_said() -> None:
-    assert "there is no slope at the scores" in said(opened(normaliser="hardmax"))
-    assert "a head that is sure stops learning" in said(opened())
+    assert "there is no slope at the scores" in page_text(opened(normaliser="hardmax"))
+    assert "a head that is sure stops learning" in page_text(opened())
 
 
 def test_the_slopes_of_any_step_can_be_seen() -> None:
@@ -77,10 +77,10 @@ def test_the_slopes_of_any_step_can_be_seen() -> None:
 def test_a_forbidden_cell_is_said() -> None:
     at = opened(mask="causal", head="1", query="1", key="2")
     assert not at.exception
-    assert "nothing flows back through the mask" in said(at)
+    assert "nothing flows back through the mask" in page_text(at)
 
 
 def test_words_that_the_output_cannot_point_at() -> None:
     at = opened(target="points_at", output_projection="no", d_v="3", head="1", query="2", key="2")
     assert not at.exception
-    assert "not as wide as the embedding" in said(at)
+    assert "not as wide as the embedding" in page_text(at)

@@ -28,7 +28,7 @@ def opened(script: str = str(ROOT / "app.py"), **query: str) -> AppTest:
     return at.run()
 
 
-def said(at: AppTest) -> str:
+def page_text(at: AppTest) -> str:
     return "\n".join(element.proto.body for element in at.get("html"))
 
 
@@ -67,7 +67,7 @@ def test_what_a_browser_should_not_send_is_no_mask(answer: Any) -> None:
 def test_the_panel_counts_cells_and_shows_every_form() -> None:
     at = opened(panel="mask", mask="causal", sentence="a b a")
     assert not at.exception
-    assert "6 of 9 cells may be attended to." in said(at)
+    assert "6 of 9 cells may be attended to." in page_text(at)
     codes = [element.value for element in at.code]
     assert len(codes) == 5
     assert "    [T, F, F]," in codes[0]
@@ -78,10 +78,10 @@ def test_invert_forbid_and_allow_are_settings_of_their_own() -> None:
     at = opened(panel="mask", mask="causal", sentence="a b c")
     at.button(key="mask_invert").click().run()
     assert (query(at)["mask"], query(at)["custom_cells"]) == ("custom", "1: 2-3, 2: 3")
-    assert "row 3: weights and output are zeros there." in said(at)
+    assert "row 3: weights and output are zeros there." in page_text(at)
     at.button(key="mask_none").click().run()
     assert query(at)["custom_cells"] == ""
-    assert "0 of 9 cells" in said(at)
+    assert "0 of 9 cells" in page_text(at)
     at.button(key="mask_all").click().run()
     assert "mask" not in query(at)
     assert query(at)["panel"] == "mask"
@@ -92,7 +92,7 @@ def test_masks_start_together_as_all_or_as_any() -> None:
     at.multiselect(key="mask_starts").set_value(["causal", "block"]).run()
     at.button(key="mask_use").click().run()
     assert query(at)["mask"] == "causal.block"
-    assert "6 of 16 cells" in said(at)
+    assert "6 of 16 cells" in page_text(at)
     at.radio(key="mask_how").set_value("any").run()
     at.button(key="mask_use").click().run()
     assert (query(at)["mask"], query(at)["custom_cells"]) == ("custom", "1: 1-2, 2: 1-2, 3: 1-4, 4: 1-4")
@@ -106,11 +106,11 @@ def test_a_mask_that_is_too_long_leaves_the_one_before_and_says_so(monkeypatch: 
     at.button(key="mask_invert").click().run()
     assert not at.exception
     assert query(at)["mask"] == "causal"
-    assert "too long to keep" in said(at)
+    assert "too long to keep" in page_text(at)
     assert json.loads(sent(at))["refused"] == 1
     monkeypatch.undo()
     at.button(key="mask_invert").click().run()
-    assert "too long to keep" not in said(at)
+    assert "too long to keep" not in page_text(at)
 
 
 def sent(at: AppTest) -> bytes:
@@ -134,14 +134,14 @@ def test_the_lab_draws_five_pictures_and_its_tables() -> None:
     at = opened(LAB, sentence="a b c", n_heads="2", head="2", mask="causal")
     assert not at.exception
     trace = run(Config(sentence="a b c", n_heads=2, mask="causal"))
-    assert "Weights, head 2" in said(at)
+    assert "Weights, head 2" in page_text(at)
     found = masking_methods.masking_trial(trace, 0, 1)
     leaks = next(frame.value for frame in at.dataframe if "0 as a score" in frame.value and frame.value.iloc[0, 0] == 0)
     np.testing.assert_allclose(leaks, masking_methods.leaked_weights(found))
     at.toggle(key="empty_row").set_value(True).run()
-    assert "may attend to nothing" in said(at)
+    assert "may attend to nothing" in page_text(at)
     at.selectbox(key="pick-head").set_value(0).run()
-    assert "Weights, head 1" in said(at)
+    assert "Weights, head 1" in page_text(at)
     assert query(at)["head"] == "1"
 
 
@@ -164,11 +164,11 @@ def test_the_lab_opens_where_most_leaks(query: dict[str, str]) -> None:
     A = np.exp(scores - scores.max(axis=-1, keepdims=True))
     leaked = np.where(allowed, 0.0, A / A.sum(axis=-1, keepdims=True)).sum(axis=-1).max(axis=-1)
     head = int(np.flatnonzero(leaked >= leaked.max() - 1e-9)[0]) + 1
-    assert f"Weights, head {head}" in said(at)
+    assert f"Weights, head {head}" in page_text(at)
     assert leaked[head - 1] > 0.5
-    assert (f"Head {head} leaks most: with 0 as a score, up to {round(100 * leaked.max())} % of a row" in said(at)) == (
-        config.n_heads > 1
-    )
+    assert (
+        f"Head {head} leaks most: with 0 as a score, up to {round(100 * leaked.max())} % of a row" in page_text(at)
+    ) == (config.n_heads > 1)
     assert "head" not in query
     assert [heading.value for heading in at.subheader] == ["What hides a score?"]
 

@@ -12,10 +12,10 @@ from attnviz.ui.components.stage import picking
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.panels.lesson.picked_answer import option_at
 from tests.ui.pages.test_lessons import everything, lesson
-from tests.ui.test_app import clean, said
+from tests.ui.test_app import clean, page_text
 
 
-def asked(name: str, place: int):  # type: ignore[no-untyped-def]
+def question_at(name: str, place: int):  # type: ignore[no-untyped-def]
     slide = LESSONS[name].slides[place - 1]
     assert slide.question
     own, shown = run(LESSONS[name].config), run(LESSONS[name].on(slide))
@@ -33,14 +33,14 @@ def asked(name: str, place: int):  # type: ignore[no-untyped-def]
     ],
 )
 def test_a_key_is_the_column_of_a_weight(picked: Picked, place: int | None) -> None:
-    found, stages = asked("causal", 3)
+    found, stages = question_at("causal", 3)
     assert found.axis == "key"
     assert {stage.name for stage in stages} >= {"masked", "weights"}
     assert option_at(found, stages, picked) == place
 
 
 def test_a_row_is_the_row_of_any_picture_that_has_it() -> None:
-    found, stages = asked("store", 5)
+    found, stages = question_at("store", 5)
     assert found.axis == "query"
     name = stages[0].name
     assert option_at(found, stages, Picked(name, 0, 3, 0)) == 3
@@ -49,7 +49,7 @@ def test_a_row_is_the_row_of_any_picture_that_has_it() -> None:
 
 
 def test_clicks_choose_and_take_back_rows_and_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, stages = asked("store", 5)
+    _, stages = question_at("store", 5)
     clicks: list[Picked | None] = [None]
     monkeypatch.setattr(picking, "picked", lambda *_, **__: clicks[0])
     at = lesson("store", 5)
@@ -60,11 +60,11 @@ def test_clicks_choose_and_take_back_rows_and_are_marked(monkeypatch: pytest.Mon
     clicks[0] = None
     assert clean(at)
     at.button(key="check").click().run()
-    assert "Only “lock” changes" in said(at)
+    assert "Only “lock” changes" in page_text(at)
 
 
 def test_a_click_chooses_a_key_and_says_nothing_of_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    found, _ = asked("causal", 3)
+    found, _ = question_at("causal", 3)
     clicks: list[Picked | None] = [Picked("weights", 0, 2, 0)]
     monkeypatch.setattr(picking, "picked", lambda *_, **__: clicks[0])
     at = lesson("causal", 3)
@@ -73,5 +73,5 @@ def test_a_click_chooses_a_key_and_says_nothing_of_the_answer(monkeypatch: pytes
     assert min(found.right) != 0
     clicks[0] = None
     at.button(key="check").click().run()
-    assert "Not so." in said(at)
+    assert "Not so." in page_text(at)
     assert "0.8818" not in everything(at)

@@ -11,7 +11,7 @@ import pytest
 from attnviz import Config, run
 from attnviz.ui.panels import sweep
 from tests.page_figures import figures, numbers
-from tests.ui.test_app import clean, drawn, opened, said
+from tests.ui.test_app import clean, drawn, opened, page_text
 
 CONFIG = Config(sentence="the cat sat", n_heads=2)
 QUERY = {"sentence": "the cat sat", "n_heads": "2"}
@@ -53,7 +53,7 @@ def test_it_ends_where_another_page_is_opened() -> None:
     at.button(key="sweep-seed").click().run()
     at.segmented_control(key="pick-place").set_value("compare").run()
     assert clean(at)
-    assert "A and B are the same" in said(at)
+    assert "A and B are the same" in page_text(at)
     assert sweep.PLAYED not in at.session_state
 
 

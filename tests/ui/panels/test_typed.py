@@ -46,11 +46,11 @@ def test_choosing_it_shows_one_field_and_what_it_means() -> None:
     assert not at.exception
     at.sidebar.text_input(key="score_formula").input("g * (q @ W @ k) / 2").run()
     assert not at.exception
-    said = below(at)
+    text = below(at)
     assert r"s_{ij}" in "".join(each.value for each in at.sidebar.markdown)
-    assert "W is 4 × 4: it takes a vector of 4 numbers and gives one of 4." in said
-    assert "g is one number for each head" in said
-    assert "multiply-adds" in said
+    assert "W is 4 × 4: it takes a vector of 4 numbers and gives one of 4." in text
+    assert "g is one number for each head" in text
+    assert "multiply-adds" in text
     assert at.query_params["score_formula"] == "g * (q @ W @ k) / 2"
 
 
@@ -73,9 +73,9 @@ def test_it_says_what_it_is_the_same_as() -> None:
 
 
 def test_it_says_where_the_first_number_is_none() -> None:
-    said = below(opened(score="formula", score_formula="log(sum(q*k))", sentence="a b c"))
-    assert "^" in said
-    assert "is nan, made from" in said
+    text = below(opened(score="formula", score_formula="log(sum(q*k))", sentence="a b c"))
+    assert "^" in text
+    assert "is nan, made from" in text
 
 
 def test_an_example_is_taken_by_one_press() -> None:

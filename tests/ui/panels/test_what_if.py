@@ -12,7 +12,7 @@ from attnviz.text.edit_table import EditedMatrix
 from attnviz.ui.panels import what_if
 from attnviz.ui.session import session_state
 from attnviz.ui.session.selection import Selection
-from tests.ui.test_app import clean, opened, said
+from tests.ui.test_app import clean, opened, page_text
 
 
 def panel(**query: str) -> AppTest:
@@ -30,7 +30,7 @@ def test_a_pasted_matrix_replaces_what_differs() -> None:
     at.button(key="set_matrix").click().run()
     assert clean(at)
     assert at.query_params["edits"] == "embedded.1.1~1_2~3_4"
-    assert "4 numbers were changed by hand" in said(at)
+    assert "4 numbers were changed by hand" in page_text(at)
 
 
 @pytest.mark.parametrize(
@@ -90,11 +90,11 @@ def test_a_bad_matrix_changes_nothing_and_says_where(text: str, words: str) -> N
     at.text_area(key="pasted_matrix").set_value(text).run()
     at.button(key="set_matrix").click().run()
     assert clean(at)
-    assert "Nothing was changed: " in said(at)
-    assert words in said(at)
+    assert "Nothing was changed: " in page_text(at)
+    assert words in page_text(at)
     assert at.query_params["edits"] == "scores.1.1.1.1~2.0"
     at.run()
-    assert "Nothing was changed: " not in said(at)
+    assert "Nothing was changed: " not in page_text(at)
 
 
 def test_each_change_is_undone_by_itself_or_all_at_once() -> None:
@@ -111,18 +111,18 @@ def test_what_was_changed_can_be_compared_with_the_run_before() -> None:
     at.button(key="compare_edits").click().run()
     assert clean(at)
     assert (at.query_params["page"], at.query_params["b_edits"]) == ("compare", "scores.1.1.1.1~2.0")
-    assert "1 of 4 numbers moved" in said(at)
+    assert "1 of 4 numbers moved" in page_text(at)
 
 
 def test_changes_that_have_no_place_are_said() -> None:
     at = panel(edits="scores.1.1.1.3~2.0")
-    assert "left out: scores.1.1.1.3." in said(at)
+    assert "left out: scores.1.1.1.3." in page_text(at)
     assert clean(at)
 
 
 def test_changes_that_have_no_place_can_be_undone() -> None:
     at = panel(edits="scores.1.1.1.1~2.0~~scores.1.1.1.3~2.0")
-    assert "scores.1.1.1.3: has no place in this setting" in said(at)
+    assert "scores.1.1.1.3: has no place in this setting" in page_text(at)
     at.button(key="undo-1").click().run()
     assert clean(at)
     assert at.query_params["edits"] == "scores.1.1.1.1~2.0"
@@ -134,7 +134,7 @@ def test_a_pasted_matrix_of_64_rows_travels_in_the_link() -> None:
     at.text_area(key="pasted_matrix").set_value("\n".join("\t".join(map(str, row)) for row in numbers)).run()
     at.button(key="set_matrix").click().run()
     assert clean(at)
-    assert "Too long for a link" not in said(at)
+    assert "Too long for a link" not in page_text(at)
     found, unread = edits.decode(at.query_params["edits"])
     assert unread == []
     assert [edit[3] for edit in found] == numbers.ravel().tolist()

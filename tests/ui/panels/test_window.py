@@ -40,7 +40,7 @@ def opened(config: Config, state: dict[str, Any] | None = None, **query: str) ->
     return at
 
 
-def said(at: AppTest) -> str:
+def page_text(at: AppTest) -> str:
     return "\n".join(element.proto.body for element in at.get("html"))
 
 
@@ -119,9 +119,9 @@ def test_places_in_a_long_text_are_those_of_all_its_words() -> None:
     assert shown.inside(replace(whole, key=11)).key is None
 
 
-@pytest.mark.parametrize("said", [None, 3, [1], [1, -1], [True, 1], [1.0, 2], ["a", 1], [10**9, 1], {"a": 1}])
-def test_a_browser_may_say_anything_of_the_frame(said: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overview.st, "session_state", {"overview": {"window": said}})
+@pytest.mark.parametrize("answer", [None, 3, [1], [1, -1], [True, 1], [1.0, 2], ["a", 1], [10**9, 1], {"a": 1}])
+def test_a_browser_may_say_anything_of_the_frame(answer: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overview.st, "session_state", {"overview": {"window": answer}})
     assert overview.moved("overview") is None
     monkeypatch.setattr(overview.st, "session_state", {"overview": {"window": [4, 900]}})
     assert overview.moved("overview") == (4, 900)
@@ -144,4 +144,4 @@ def test_what_a_host_has_no_room_for_is_refused_with_advice(monkeypatch: pytest.
     assert "up to 128" in admission.refusal("compare", replace(large, n_heads=1), Config())
     assert not admission.refusal("compare", replace(large, max_tokens=128, n_heads=1), Config())
     at = opened(replace(large, n_heads=1), panel="table")
-    assert "one part at a time" in said(at)
+    assert "one part at a time" in page_text(at)

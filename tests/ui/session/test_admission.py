@@ -22,7 +22,7 @@ from attnviz.ui.session.run_queue import RunQueue
 from attnviz.ui.session.selection import PANEL_NAMES
 from tests.engine.test_cost import LARGEST
 from tests.ui.pages import test_your_data
-from tests.ui.test_app import clean, opened, said
+from tests.ui.test_app import clean, opened, page_text
 
 PLACES = [
     *({"page": "explore", "panel": name, "head": "1", "query": "1", "key": "1"} for name in PANEL_NAMES),
@@ -72,18 +72,18 @@ def test_a_page_beyond_the_budget_says_what_to_make_smaller_and_keeps_the_settin
     monkeypatch.setenv(cost.VARIABLE, "220")
     at = opened(**place, **LARGEST_LINK)
     assert clean(at)
-    assert "and the server allows 220 MB for one computation. What would help most: fewer layers or" in said(at)
+    assert "and the server allows 220 MB for one computation. What would help most: fewer layers or" in page_text(at)
     assert not at.get("plotly_chart")
     assert setting(at) == ("6", "512")
     monkeypatch.setenv(cost.VARIABLE, "2000")  # on a larger host the very same is drawn
-    assert "allows" not in said(at.run())
+    assert "allows" not in page_text(at.run())
     assert setting(at) == ("6", "512")
 
 
 def test_an_experiment_beyond_the_budget_leaves_the_rest_of_the_page() -> None:
     at = opened(page="experiments", experiment="shuffle", **LARGEST_LINK)
     assert clean(at)
-    assert "What would help most: fewer layers or" in said(at)
+    assert "What would help most: fewer layers or" in page_text(at)
     assert at.get("button_group")
 
 
@@ -92,7 +92,7 @@ def test_lessons_and_your_data_do_not_compute_the_setting(monkeypatch: pytest.Mo
     for page in ("lessons", "data"):
         at = opened(page=page, **LARGEST_LINK)
         assert clean(at)
-        assert "MB" not in said(at).replace("5 MB", "")
+        assert "MB" not in page_text(at).replace("5 MB", "")
 
 
 def test_a_file_beyond_the_budget_is_not_offered_and_says_why() -> None:
@@ -153,7 +153,7 @@ def test_deal_again_takes_fewer_seeds_where_the_setting_is_slow_and_says_so() ->
     assert clean(at)
     n = cost.times(Config(**LARGEST | slow), 10)
     assert 2 <= n < 10
-    assert f"so the average is over {n} seeds, not 10" in said(at)
+    assert f"so the average is over {n} seeds, not 10" in page_text(at)
     at = opened(panel="redeal", layer="6", **LARGEST_LINK)
     assert clean(at)
-    assert "takes too long to deal again" in said(at)
+    assert "takes too long to deal again" in page_text(at)

@@ -31,8 +31,8 @@ def run(page: AppTest) -> AppTest:
 
 
 def shown(page: AppTest) -> dict[str, Any]:
-    said = next(text.value for text in page.text if text.value.startswith("Shown "))
-    return json.loads(said.removeprefix("Shown "))
+    texts = next(text.value for text in page.text if text.value.startswith("Shown "))
+    return json.loads(texts.removeprefix("Shown "))
 
 
 def problems(page: AppTest) -> list[str]:
@@ -125,7 +125,7 @@ def test_after_back_the_address_is_sent_only_if_another_may_be_on_its_way(
     sent: list[dict[str, list[str]]] = []
     monkeypatch.setattr(type(st.query_params), "from_dict", lambda _, params: sent.append(dict(params)))
 
-    def asked(*, back: bool, **query: str) -> list[dict[str, list[str]]]:
+    def sent_after(*, back: bool, **query: str) -> list[dict[str, list[str]]]:
         """What is sent in a run that the browser asks for with this address."""
         sent.clear()
         navigated[0] = back
@@ -136,17 +136,17 @@ def test_after_back_the_address_is_sent_only_if_another_may_be_on_its_way(
     page = opened(guests="5")
     moved = {"v": ["1"], "guests": ["9"]}
     page.slider(key="guests").set_value(9)
-    assert asked(back=False, guests="5") == [moved]
-    assert asked(back=True, guests="5") == []
+    assert sent_after(back=False, guests="5") == [moved]
+    assert sent_after(back=True, guests="5") == []
     page.slider(key="guests").set_value(9)
-    assert asked(back=False, guests="5") == [moved]
-    assert asked(back=False, v="1", guests="9") == []
-    assert asked(back=True, guests="06") == []
+    assert sent_after(back=False, guests="5") == [moved]
+    assert sent_after(back=False, v="1", guests="9") == []
+    assert sent_after(back=True, guests="06") == []
     page.slider(key="guests").set_value(9)
-    assert asked(back=False, guests="06") == [moved]
-    assert asked(back=True, guests="05") == [{"guests": ["05"]}]
+    assert sent_after(back=False, guests="06") == [moved]
+    assert sent_after(back=True, guests="05") == [{"guests": ["05"]}]
     page.slider(key="guests").set_value(9)  # and it says so where the older address has come already
-    assert asked(back=False, v="1", guests="9") == [moved]
+    assert sent_after(back=False, v="1", guests="9") == [moved]
 
 
 def test_what_is_too_long_for_a_link_is_kept_by_the_session(navigated: list[bool]) -> None:

@@ -29,11 +29,11 @@ def run(page: AppTest) -> AppTest:
 
 
 def shown(page: AppTest) -> dict[str, Any]:
-    said = next(text.value for text in page.text if text.value.startswith("Shown "))
-    return json.loads(said.removeprefix("Shown "))
+    texts = next(text.value for text in page.text if text.value.startswith("Shown "))
+    return json.loads(texts.removeprefix("Shown "))
 
 
-def said(page: AppTest, start: str) -> list[str]:
+def texts_starting(page: AppTest, start: str) -> list[str]:
     return [text.value for text in page.text if text.value.startswith(start)]
 
 
@@ -171,14 +171,14 @@ def test_a_record_whose_fields_do_not_go_together_is_refused_and_what_was_typed_
     page.number_input(key="ticket").set_value(13)
     run(page).text_input(key="name").set_value("Tea")
     run(page)
-    assert said(page, "Refused: ") == ["Refused: ticket is 13; a cold meal takes any other"]
+    assert texts_starting(page, "Refused: ") == ["Refused: ticket is 13; a cold meal takes any other"]
     assert shown(page)["ticket"] == 0
     assert page.number_input(key="ticket").value == 13
     assert page.slider(key="heat").value == 1.0
     page.toggle(key="warm").set_value(True)
     assert shown(run(page))["ticket"] == 13
     assert shown(page)["name"] == "Tea"
-    assert said(page, "Refused: ") == []
+    assert texts_starting(page, "Refused: ") == []
 
 
 def test_the_labels_within_a_table_differ_as_a_widget_tells_rows_apart_by_them() -> None:
