@@ -43,24 +43,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "torch" in getattr(item, "fixturenames", ()):
             item.add_marker("torch")
     mark_what_is_thorough(items)
-
-
-STARTING = ("tests/browser/", "tests/project/test_package.py")
-"""Files of tests that start servers or build the package once for all tests of the file."""
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With `--dist loadgroup`, give such a file whole to one worker, the largest first, and other tests one by one.
-
-    The marks that xdist has for it are lost: pytest 9.2 no longer reads the name that xdist 3.8 writes them into.
-    """
-    if config.getvalue("dist") != "loadgroup":
-        return None
-    from xdist.scheduler import LoadScopeScheduling
-
-    class Scheduler(LoadScopeScheduling):  # type: ignore[misc]
-        def _split_scope(self, nodeid: str) -> str:
-            return nodeid.partition("::")[0] if nodeid.startswith(STARTING) else nodeid
-
-    return Scheduler(config, log)

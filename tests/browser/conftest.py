@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT / "deploy"))
 from local import free_port  # noqa: E402
 
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-QUIET += ["--disable-sync", "--process-per-site"]  # pages of a context share what is compiled of their scripts
+QUIET += ["--disable-sync"]
 PATIENCE = 90  # seconds until a server or a page that does not answer counts as broken, whatever else is running
 
 
@@ -119,89 +119,24 @@ def _missing(why: str) -> NoReturn:
     pytest.skip(why)
 
 
-class Profile:
-    """A browser context that tests use one after the other, each with a page of its own and nothing kept but files.
-
-    A page of another context begins in a process of its own, and to compile Streamlit and Plotly there takes longer
-    than most tests do. So one empty page stays and keeps the process.
-    """
-
-    PER_PAGE = frozenset({"viewport", "color_scheme", "reduced_motion"})
-    """Options of a context that a page can have of its own."""
-
-    def __init__(self, chromium: Any) -> None:
-        self.context = chromium.new_context()
-        self._kept = self.context.new_page()
-        self._kept.route("**/*", lambda route: route.fulfill(body=""))
-        self._kept.goto("http://127.0.0.1/")
-        self._origins: set[str] = set()
-        self.context.on("page", lambda page: page.on("framenavigated", self._went))
-
-    def _went(self, frame: Any) -> None:
-        if frame.url.startswith("http"):
-            self._origins.add("/".join(frame.url.split("/")[:3]))
-
-    def open(self, viewport: Any, **media: str) -> Any:
-        page = self.context.new_page()
-        page.set_viewport_size(viewport)
-        if media:
-            page.emulate_media(**media)
-        return page
-
-    def wipe(self) -> None:
-        """Close the pages of a test, and forget its cookies and all that its pages stored."""
-        for page in self.context.pages:
-            if page is not self._kept:
-                page.close()
-        self.context.unroute_all()
-        self.context.clear_cookies()
-        tools = self.context.new_cdp_session(self._kept)
-        for origin in self._origins:
-            tools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": STORED})
-        tools.detach()
-        self._origins.clear()
-
-
-STORED = "cookies,indexeddb,local_storage,service_workers,cache_storage"
-
-
-@pytest.fixture(scope="session")
-def profile(chromium: Any) -> Profile:
-    return Profile(chromium)
-
-
 @pytest.fixture
-def new_page(chromium: Any, profile: Profile, request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
-    """Open pages, each as if on another machine; takes the options of a browser context.
+def new_page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
+    """Open pages, each in a browser context of its own, as if on another machine; takes the options of a context.
 
     A script that fails in any of them fails the test, unless it is marked with `failing_scripts`.
     """
     contexts: list[Any] = []
     failed: list[str] = []
 
-    def watched(context: Any) -> Any:
-        contexts.append(context)
-        context.set_default_timeout(1000 * PATIENCE)
-        context.on("weberror", note)
-        return context
-
-    def note(fault: Any) -> None:
-        failed.append(fault.error.stack or str(fault.error))
-
     def open_page(**options: Any) -> Any:
-        options = {"viewport": {"width": 1280, "height": 720}, **options}
-        if not contexts and options.keys() <= Profile.PER_PAGE:
-            watched(profile.context)
-            return profile.open(**options)
-        return watched(chromium.new_context(**options)).new_page()
+        contexts.append(chromium.new_context(**{"viewport": {"width": 1280, "height": 720}, **options}))
+        contexts[-1].set_default_timeout(1000 * PATIENCE)
+        contexts[-1].on("weberror", lambda fault: failed.append(fault.error.stack or str(fault.error)))
+        return contexts[-1].new_page()
 
     yield open_page
     for context in contexts:
-        context.remove_listener("weberror", note)
-        if context is profile.context:
-            profile.wipe()
-        else:
-            context.close()
+        context.close()
     assert bool(failed) == (request.node.get_closest_marker("failing_scripts") is not None), failed
 
 

@@ -52,13 +52,13 @@ def offer(config: Config) -> None:
         if moving:
             name, value = url_codec.labels(Config)[moving], f"{values(config, moving)[place]:g}"
             text = WORDS["now"].format(name=name, value=value)
-            st.button(text, key="sweep-stop", on_click=stop, help=WORDS["stop"])
+            st.button(text, key="sweep_stop", on_click=stop, help=WORDS["stop"])
             _go_on(moving, place)
             return
         low, high = f"{TEMPERATURES[0]:g}", f"{TEMPERATURES[-1]:g}"
         for name in names:
             text = WORDS[f"{name}_help"].format(n=N_SEEDS, low=low, high=high)
-            st.button(f"▶ {WORDS[name]}", key=f"sweep-{name}", on_click=_start, args=(name,), help=text)
+            st.button(f"▶ {WORDS[name]}", key=f"sweep_{name}", on_click=_start, args=(name,), help=text)
 
 
 def stop() -> None:

@@ -28,15 +28,15 @@ def of_run(**changes: Any) -> Any:
 @pytest.mark.parametrize(("name", "label"), [("temperature", "Temperature 0.1"), ("seed", "Seed 1")])
 def test_the_maps_follow_and_the_setting_stays(name: str, label: str) -> None:
     at = opened(**QUERY)
-    at.button(key=f"sweep-{name}").click().run()
+    at.button(key=f"sweep_{name}").click().run()
     assert clean(at)
     changed = {name: sweep.values(CONFIG, name)[0]}
     np.testing.assert_allclose(weights(at), of_run(**changed))
-    assert at.button(key="sweep-stop").label == f"■ {label}"
+    assert at.button(key="sweep_stop").label == f"■ {label}"
     assert at.query_params == {"v": "1", **QUERY}
-    at.button(key="sweep-stop").click().run()
+    at.button(key="sweep_stop").click().run()
     np.testing.assert_allclose(weights(at), of_run())
-    assert at.button(key=f"sweep-{name}").label.startswith("▶ ")
+    assert at.button(key=f"sweep_{name}").label.startswith("▶ ")
 
 
 def test_what_follows_the_last_value_is_the_setting() -> None:
@@ -50,7 +50,7 @@ def test_what_follows_the_last_value_is_the_setting() -> None:
 
 def test_it_ends_where_another_page_is_opened() -> None:
     at = opened(**QUERY)
-    at.button(key="sweep-seed").click().run()
+    at.button(key="sweep_seed").click().run()
     at.segmented_control(key="pick-place").set_value("compare").run()
     assert clean(at)
     assert "A and B are the same" in page_text(at)
@@ -68,7 +68,7 @@ def test_it_ends_where_another_page_is_opened() -> None:
 def test_only_what_matters_moves(query: dict[str, str], offered: set[str]) -> None:
     at = opened(**QUERY | query)
     assert clean(at)
-    assert {each.key.removeprefix("sweep-") for each in at.button if (each.key or "").startswith("sweep-")} == offered
+    assert {each.key.removeprefix("sweep_") for each in at.button if (each.key or "").startswith("sweep_")} == offered
 
 
 def test_seeds_go_round() -> None:
