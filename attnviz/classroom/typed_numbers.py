@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 MAX_CHARACTERS = 60
-DEEPEST = 12
+MAX_LEVELS = 12
 MAX_SIZE = 1e15
 STEEPEST = 100.0
 
@@ -71,7 +71,7 @@ class _Reader:
 
     def total(self) -> float:
         self.deep += 1
-        if self.deep > DEEPEST:
+        if self.deep > MAX_LEVELS:
             raise ValueError(self.deep)
         value = self.product()
         while self.next_is("+", "-"):
@@ -109,7 +109,7 @@ class _Reader:
             return value
         self.advance()
         self.deep += 1
-        if self.deep > DEEPEST:
+        if self.deep > MAX_LEVELS:
             raise ValueError(self.deep)
         exponent = self.signed()
         self.deep -= 1

@@ -21,7 +21,7 @@ from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.scores import SCORES, Score
 from attnviz.formula.faults import FormulaError
 from attnviz.formula.graph import Node
-from attnviz.formula.work import LEAST_OF_BIG, MOST, WEIGHT
+from attnviz.formula.work import LEAST_OF_BIG, MAX_STEPS, WEIGHT
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def _typed(config: Config, cells: int) -> tuple[int, float]:
         return 0, 0.0
     formulas = [formula for formula in found if formula is not None]
     parts = [[node for node in formula.nodes if not node.is_leaf] for formula in formulas]
-    steps = sum(min(MOST, sum(_steps(config, node) for node in nodes) * cells) for nodes in parts)
+    steps = sum(min(MAX_STEPS, sum(_steps(config, node) for node in nodes) * cells) for nodes in parts)
     return max((len(nodes) for nodes in parts), default=0) * cells, 1.5e-9 * steps
 
 

@@ -16,7 +16,7 @@ from attnviz.formula.gradient import gradients
 from attnviz.formula.graph import Formula
 from attnviz.formula.numbers import scores, weights
 
-LARGEST = 1e307
+MAX_SCORE = 1e307
 """The bound of a score over a tiny temperature, so that the largest can still be subtracted from it."""
 
 ScoreFunction = Callable[..., Array]
@@ -102,7 +102,7 @@ def normaliser_slopes(formula: Formula) -> Callable[..., Array]:
     def back(G: Array, X: Array, A: Array, T: float = 1.0) -> Array:
         forbidden = np.isneginf(X)
         with np.errstate(over="ignore"):
-            Z = np.where(forbidden, X, np.clip(X / T, -LARGEST, LARGEST))
+            Z = np.where(forbidden, X, np.clip(X / T, -MAX_SCORE, MAX_SCORE))
         found = gradients(formula, arrays.of_normaliser(Z), np.where(forbidden, 0.0, G)) if X.size else {}
         return np.where(forbidden, 0.0, found["x"][..., 0] / T) if "x" in found else np.zeros(X.shape)
 
@@ -153,7 +153,7 @@ def normaliser_function(formula: Formula) -> Callable[..., Array]:
         if not X.size:
             return np.zeros(X.shape)
         with np.errstate(over="ignore"):
-            Z = np.where(np.isfinite(X), np.clip(X / T, -LARGEST, LARGEST), X)
+            Z = np.where(np.isfinite(X), np.clip(X / T, -MAX_SCORE, MAX_SCORE), X)
         flat = Z.reshape(-1, *X.shape[-3:]) if X.ndim > 2 else np.atleast_2d(Z)[None, None]
         made = []
         for each in flat:

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from attnviz.formula.faults import WANTED, fault
-from attnviz.formula.text import DEEPEST, MOST
+from attnviz.formula.text import MAX_LEVELS, MAX_PARTS
 
 AXES = "ijd"
 LEAVES = ("number", "text", "variable", "matrix", "size")
@@ -169,7 +169,7 @@ class Formula:
 class Graph:
     """The nodes of a formula, each made once; it finds the widths that must be the same."""
 
-    most: int = MOST
+    most: int = MAX_PARTS
     known: dict[tuple[object, ...], Node] = field(default_factory=dict)
     _same: dict[int, int] = field(default_factory=dict)
     _classes: int = KEY
@@ -218,7 +218,7 @@ class Graph:
         key = (op, tuple(map(id, args)), value, type(value), over, axes, typed, columns)
         if key not in self.known:
             if len(self.known) >= self.most:
-                raise fault("deep", span, levels=DEEPEST, parts=self.most)
+                raise fault("deep", span, levels=MAX_LEVELS, parts=self.most)
             self.known[key] = Node(op, args, value, axes, width, truth, over, span, columns)
         return self.known[key]
 

@@ -53,7 +53,7 @@ NUMBERS = {
 
 STEPS = MATRICES | VECTORS | NUMBERS
 
-LONGEST = 20
+MAX_NAME_CHARACTERS = 20
 
 
 def role(name: str) -> str:
@@ -99,4 +99,4 @@ def nearest(name: str, known: tuple[str, ...]) -> str:
     if name.lower() in known:
         return name.lower()
     alike = 0.75 if known == CALLED else 0.6  # a function does something: one that only looks like it does another
-    return next(iter(difflib.get_close_matches(name[:LONGEST], known, 1, alike)), "")
+    return next(iter(difflib.get_close_matches(name[:MAX_NAME_CHARACTERS], known, 1, alike)), "")

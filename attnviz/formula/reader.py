@@ -98,7 +98,7 @@ class _Reader:
         name = target.id
         taken = name in self.kind.variables or name in names.CALLED or name in self.named or name == "token"
         taken = taken or name in self.knobs
-        if taken or names.role(name) or len(name) > names.LONGEST:
+        if taken or names.role(name) or len(name) > names.MAX_NAME_CHARACTERS:
             raise self._fault("taken", target, name=name)
         self.named[name] = self.node(statement.value)
         self.spans[name] = span(self.text, target)

@@ -110,10 +110,10 @@ def of_name(name: str, kind: Kind, known: tuple[str, ...], where: tuple[int, int
     meant = MEANT[kind.name].get(name) or EVERYWHERE.get(name, "")
     near = meant or names.nearest(name, known)
     if near:
-        return fault("unknown_near", where, (*where, near), name=name[: names.LONGEST], near=near)
+        return fault("unknown_near", where, (*where, near), name=name[: names.MAX_NAME_CHARACTERS], near=near)
     own = kind.name == "score"
     facts = {"known": ", ".join(known)} | ({"own": ", ".join(names.STEPS)} if own else {})
-    return fault("unknown_of_score" if own else "unknown", where, name=name[: names.LONGEST], **facts)
+    return fault("unknown_of_score" if own else "unknown", where, name=name[: names.MAX_NAME_CHARACTERS], **facts)
 
 
 def of_function(n: ast.Call, name: str, kind: Kind, text: str) -> FormulaError:
@@ -134,8 +134,8 @@ def of_function(n: ast.Call, name: str, kind: Kind, text: str) -> FormulaError:
     near = names.nearest(name, names.CALLED)
     at = span(text, n.func)
     if near:
-        return fault("no_function_near", at, (*at, near), name=name[: names.LONGEST], near=near)
-    return fault("no_function", at, name=name[: names.LONGEST], known=", ".join(names.CALLED))
+        return fault("no_function_near", at, (*at, near), name=name[: names.MAX_NAME_CHARACTERS], near=near)
+    return fault("no_function", at, name=name[: names.MAX_NAME_CHARACTERS], known=", ".join(names.CALLED))
 
 
 def _is_axis(name: str, given: list[str]) -> bool:
@@ -167,7 +167,7 @@ def of_call(n: ast.Call, kind: Kind, known: tuple[str, ...], text: str) -> Formu
         comma = text.rfind(",", start, at)
         harmless = isinstance(extra[0], ast.keyword) and extra[0].arg in ("axis", "dim", "keepdims", "keepdim")
         fix = (comma, end, "") if harmless and comma >= 0 else None
-        return fault("keyword", (at, end), fix, what=text[at:end][: names.LONGEST])
+        return fault("keyword", (at, end), fix, what=text[at:end][: names.MAX_NAME_CHARACTERS])
     return None
 
 

@@ -8,7 +8,7 @@ import re
 from attnviz.formula.faults import FormulaError, fault
 from attnviz.formula.syntax import complaint, unquoted
 
-LONGEST, DEEPEST, MOST = 300, 24, 96
+MAX_CHARACTERS, MAX_LEVELS, MAX_PARTS = 300, 24, 96
 """The most characters of a line, levels of nesting, and different parts."""
 
 LONGEST_TOKEN = 40
@@ -90,8 +90,8 @@ def check_characters(text: str, wanted: str) -> None:
     """
     if not isinstance(text, str) or not text.strip(" \n;"):
         raise fault("empty", wanted=wanted)
-    if len(text) > LONGEST:
-        raise fault("long", (LONGEST, len(text)), n=len(text), most=LONGEST)
+    if len(text) > MAX_CHARACTERS:
+        raise fault("long", (MAX_CHARACTERS, len(text)), n=len(text), most=MAX_CHARACTERS)
     quote = ""
     for at, c in enumerate(text):
         if quote:
@@ -151,8 +151,8 @@ def _check_size(found: ast.Module, text: str) -> None:
     depth = count = 0
     while level:
         count, depth = count + len(level), depth + 1
-        if depth > DEEPEST + 3 or count > 4 * MOST:
-            raise fault("deep", (0, len(text)), levels=DEEPEST, parts=MOST)
+        if depth > MAX_LEVELS + 3 or count > 4 * MAX_PARTS:
+            raise fault("deep", (0, len(text)), levels=MAX_LEVELS, parts=MAX_PARTS)
         level = [c for node in level for c in ast.iter_child_nodes(node) if not isinstance(c, _NO_PARTS)]
 
 

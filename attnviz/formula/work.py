@@ -10,7 +10,7 @@ from attnviz.formula.faults import fault
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
 from attnviz.formula.numbers import factors
 
-MOST = 90e6
+MAX_STEPS = 90e6
 """Steps of work, each about a nanosecond, that one formula may take."""
 
 WEIGHT = {
@@ -37,16 +37,16 @@ OF_PRODUCT = 0.2
 
 
 def check(formula: Formula, arrays: Arrays) -> None:
-    """Raise FormulaError if computing it would take more than MOST steps; it says what to lessen."""
+    """Raise FormulaError if computing it would take more than MAX_STEPS steps; it says what to lessen."""
     needed = work(formula, arrays)
-    if needed > MOST:
+    if needed > MAX_STEPS:
         width = max(
             [1, *(arrays.widths[each] for each, name in formula.sizes.items() if name and each in arrays.widths)]
         )
         facts = {"heads": arrays.heads, "queries": arrays.n_query, "keys": arrays.n_key, "width": width}
         which = "work" if formula.kind.name == "score" else "table_work"
         span = (0, len(formula.text))
-        raise fault(which, span, n=f"{needed / 1e6:.0f}", most=f"{MOST / 1e6:.0f}", **facts)
+        raise fault(which, span, n=f"{needed / 1e6:.0f}", most=f"{MAX_STEPS / 1e6:.0f}", **facts)
 
 
 def work(formula: Formula, arrays: Arrays) -> float:

@@ -1,7 +1,7 @@
 """One task that a setting can learn: its words, the sentences that it draws, and what is right in them.
 
-A sentence is a row of places in the vocabulary. What is right follows from the sentence alone, so that a sentence that
-somebody types can be judged as one that was drawn.
+A sentence is a row of indices into the vocabulary. What is right follows from the sentence alone, so that a sentence
+that somebody types can be judged as one that was drawn.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from attnviz.settings.rows import Choice
 class Answers:
     """The right answers in a number of sentences.
 
-    words   (sentences, queries): the place in the vocabulary of what each row should say
+    words   (sentences, queries): the index into the vocabulary of what each row should say
     counts  (sentences, queries): whether the row has an answer at all
-    where   (sentences, queries, keys): where the row should look, False in rows that have no answer
+    where   (sentences, queries, keys): where the row should attend to, False in rows that have no answer
     """
 
     words: Array
@@ -33,14 +33,14 @@ class Answers:
 
 @dataclass(frozen=True)
 class Game(Choice):
-    """One task. `fn(u)` makes sentences, a row each, from rows of uniform numbers, and returns queries and keys.
+    """One task. `fn(u)` generates sentences from rows of uniform numbers, and returns their queries and keys.
 
-    The keys are None in self-attention.
+    Queries and keys are rows of words, one for each sentence; the keys are None in self-attention.
 
     vocabulary  its words
     n_random    how many uniform numbers a sentence takes
-    judge       what is right, from the places of queries and keys
-    fits        whether judge knows what to make of one sentence
+    judge       returns what is right, from the indices of queries and keys
+    fits        whether `judge` can judge a sentence
     recipe      the settings in which it is learned well, with the sentence that it opens with
     """
 
@@ -56,12 +56,12 @@ class Game(Choice):
         return bool(self.recipe.get("second_sentence"))
 
     def examples(self, seed: int, purpose: str, n: int, *at: int) -> tuple[Array, Array]:
-        """Draw n sentences: the places of their queries and of their keys, (n, queries) and (n, keys)."""
+        """Draw n sentences; return the indices of their queries and of their keys, (n, queries) and (n, keys)."""
         queries, keys = self.fn(uniform(Address(seed, f"task/{self.name}/{purpose}", at), (n, self.n_random)))
         return queries, queries if keys is None else keys
 
     def places(self, words: Sequence[str]) -> Array | None:
-        """Return the place of each word in the vocabulary; None if one is not there."""
+        """Return the index of each word in the vocabulary; None if one is not in it."""
         known = {word: place for place, word in enumerate(self.vocabulary)}
         return np.array([known[word] for word in words], dtype=int) if set(words) <= known.keys() else None
 
