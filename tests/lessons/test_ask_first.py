@@ -256,7 +256,7 @@ def test_a_change_that_is_asked_about_is_drawn_once_it_is_answered() -> None:
 
 
 def test_no_picture_has_the_shape_that_is_asked_for() -> None:
-    """Its heading would say it; but that of the input of queries as wide as itself, which are asked for in words."""
+    """Its heading would say it, and so would that of an input."""
     told = []
     for lesson in LESSONS.values():
         own = run(lesson.config)
@@ -269,4 +269,4 @@ def test_no_picture_has_the_shape_that_is_asked_for() -> None:
             drawn = open_questions.pictures(slide, slide.question, found, own, trace)
             if any(picture.array.squeeze().shape == np.empty(shape).squeeze().shape for picture in drawn):
                 told.append(f"{lesson.name} {number}")
-    assert told == ["what_q_k_v 5"]
+    assert told == []
