@@ -261,7 +261,13 @@ def _true_or_false(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQues
     options = tuple(fill(WORDS[word]) for word in ("yes", "no"))
     solution = fill(WORDS["holds" if is_true else "fails"])
     return ResolvedQuestion(
-        "one", options, frozenset({0 if is_true else 1}), solution=(solution, evidence), hides=hides, inputs=inputs
+        form="one",
+        options=options,
+        right=frozenset({0 if is_true else 1}),
+        solution=(solution, evidence),
+        hides=hides,
+        inputs=inputs,
+        how=says,
     )
 
 

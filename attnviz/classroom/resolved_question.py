@@ -72,6 +72,22 @@ HOW = Words(
         "size": "Multiply the lengths of all axes.",
         "spread": "A sum of n independent products spreads as the root of n; a divisor divides the spread.",
         "largest_weight": "The wider the scores of a row are spread, the nearer its largest weight is to 1.",
+        "symmetric": "Compare the score of row i and column j with that of row j and column i: each is a query times "
+        "a key.",
+        "rows_sum_to_one": "Add up the weights of a row, from left to right.",
+        "columns_sum_to_one": "Think of the sum that each weight was divided by: is it the same down a column?",
+        "same": "Go through what this step is computed from: does the change reach any of it?",
+        "looks_ahead": "Look above the diagonal, where keys come later than the query.",
+        "mostly_one_key": "Look along the rows of the scores: by how much does the largest exceed the others?",
+        "padding_is_not_read": "Look at the columns of the padding before softmax, in the rows of the words.",
+        "heads_add_up": "Write one row of C out as the numbers of head 1, then those of head 2, and multiply it by W_O.",
+        "groups_agree": "A row of scores is made of a query and the keys: compare both between the heads of a group.",
+        "product_has_full_rank": "Compare the shapes: the rank of a product is at most that of either factor.",
+        "scores_within_v": "Look at what goes through the tanh, and at the values that a tanh can take.",
+        "values_within_limit": "Look for the largest entry of W_V, without its sign, and compare it with the limit.",
+        "scores_of_queries": "Work out one score from the query and the key that are shown, and compare.",
+        "scores_follow_distance": "Rotate the query by one angle and the key by another: which of the two does their "
+        "product depend on?",
     }
 )
 """The hint for a wrong answer that no known mistake leads to."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
+from attnviz.classroom.predicates import PREDICATES
 from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import HINTS, HOW, Mistake, ResolvedQuestion
 from attnviz.lessons.lesson import Question
@@ -24,7 +25,7 @@ def question(kind: str, **at: Any) -> ResolvedQuestion:
     return resolve(Question(kind, "", {"head": 2, **at}), TRACE)
 
 
-def hint(found: ResolvedQuestion, given: float) -> str:
+def hint(found: ResolvedQuestion, given: float | tuple[int, ...]) -> str:
     message = found.feedback(given)
     assert message.startswith("Not so. ")
     return message.removeprefix("Not so. ")
@@ -107,3 +108,12 @@ def test_a_wrong_choice_is_told_where_to_look() -> None:
         (wrong,) = list({*range(len(found.options))} - found.right)[:1]
         assert way in found.feedback((wrong,))
         assert found.feedback(tuple(found.right)[:1]) == "Right."
+
+
+def test_a_wrong_yes_or_no_is_told_where_to_look() -> None:
+    assert set(PREDICATES) <= set(HOW)
+    for says in ("symmetric", "rows_sum_to_one", "looks_ahead"):
+        found = question("true_or_false", says=says)
+        (wrong,) = {0, 1} - found.right
+        assert hint(found, (wrong,)) == HOW[says]
+        assert found.feedback(tuple(found.right)) == "Right."
