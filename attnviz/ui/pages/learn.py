@@ -110,7 +110,7 @@ def _tasks(config: Config, selection: Selection) -> None:
     """Draw a button for each task, which opens the setting in which it is learned well."""
     with st.container(horizontal=True, gap="small"):
         for name, task in TASKS.items():
-            chosen = INITIALISERS[config.initialiser].learned and config.task == name
+            chosen = name == (config.task if INITIALISERS[config.initialiser].learned else opening.TASK)
             st.button(
                 task.label,
                 key=f"task-{name}",

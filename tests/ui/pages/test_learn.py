@@ -50,6 +50,7 @@ def test_the_page_opens_with_a_film_without_learning_anything_and_a_task_is_one_
         config = TASKS["translation"].config(learn_steps=step)
         np.testing.assert_allclose(shown, expected(run(config)["weights"].array), atol=1e-7)
     assert at.query_params == {"v": "1", "page": "learn"}, "the visitor's own setting stays"
+    assert [name for name in TASKS if at.button(key=f"task-{name}").proto.type == "primary"] == [opening.TASK]
     at.button(key="task-backwards").click().run()
     assert clean(at)
     config = TASKS["backwards"].config()
