@@ -17,6 +17,7 @@ from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson, Question, Slide
+from attnviz.pictures.figures import placed
 from attnviz.pictures.stage_record import Stage
 from attnviz.text.sentence_parts import plain
 
@@ -253,6 +254,27 @@ def test_a_change_that_is_asked_about_is_drawn_once_it_is_answered() -> None:
                 checked.append(rows[1][0].phrase)
     assert len(checked) >= 5
     assert set(checked) == {"before the change"}
+
+
+PHONE = 358
+"""Pixels for the pictures on a window of 390, where each stands below the other."""
+
+
+@pytest.mark.parametrize(("lesson", "slide"), QUESTIONS)
+def test_on_a_phone_a_picture_is_as_large_after_the_answer(lesson: Lesson, slide: Slide) -> None:
+    """Where a change takes columns away, or adds them, the cells are no smaller for it."""
+    _, own, trace = resolved(lesson, slide)
+    before, after = shown(lesson, slide), slides.rows(slide, own, trace)[0]
+    was, now = (
+        {each.name: (each.array.shape, tiling) for each, tiling in zip(row, placed(row, PHONE, 500).tilings)}
+        for row in (before, after)
+    )
+    for name in was.keys() & now.keys():
+        (shape, one), (other, two) = was[name], now[name]
+        if shape == other:
+            assert (one.x, one.y) == (two.x, two.y)
+        else:
+            assert two.cell_w >= one.cell_w and two.cell_h >= one.cell_h, name
 
 
 def test_no_picture_has_the_shape_that_is_asked_for() -> None:
