@@ -80,14 +80,13 @@ HOW = Words(
         "looks_ahead": "Look above the diagonal, where keys come later than the query.",
         "mostly_one_key": "Look along the rows of the scores: by how much does the largest exceed the others?",
         "padding_is_not_read": "Look at the columns of the padding before softmax, in the rows of the words.",
-        "heads_add_up": "Write one row of C out as the numbers of head 1, then those of head 2, and multiply it by W_O.",
+        "heads_add_up": "Write a row of C out as the numbers of head 1, then those of head 2, and multiply it by W_O.",
         "groups_agree": "A row of scores is made of a query and the keys: compare both between the heads of a group.",
         "product_has_full_rank": "Compare the shapes: the rank of a product is at most that of either factor.",
         "scores_within_v": "Look at what goes through the tanh, and at the values that a tanh can take.",
         "values_within_limit": "Look for the largest entry of W_V, without its sign, and compare it with the limit.",
         "scores_of_queries": "Work out one score from the query and the key that are shown, and compare.",
-        "scores_follow_distance": "Rotate the query by one angle and the key by another: which of the two does their "
-        "product depend on?",
+        "scores_follow_distance": "Rotate query and key further by the same angle: what becomes of their product?",
     }
 )
 """The hint for a wrong answer that no known mistake leads to."""
