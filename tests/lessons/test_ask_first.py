@@ -274,7 +274,8 @@ def test_on_a_phone_a_picture_is_as_large_after_the_answer(lesson: Lesson, slide
         if shape == other:
             assert (one.x, one.y) == (two.x, two.y)
         else:
-            assert two.cell_w >= one.cell_w and two.cell_h >= one.cell_h, name
+            assert two.cell_w >= one.cell_w, name
+            assert two.cell_h >= one.cell_h, name
 
 
 def test_no_picture_has_the_shape_that_is_asked_for() -> None:
