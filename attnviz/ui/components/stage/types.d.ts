@@ -5,7 +5,7 @@ export type StageWords = Record<
   | "masked"
   | "nan"
   | "mark"
-  | "asked"
+  | "question"
   | "empty"
   | "wide"
   | "word"
