@@ -99,6 +99,7 @@ def test_what_is_asked_for_stands_nowhere_on_the_sheet_with_blanks() -> None:
     assert 'class="right"' not in words
 
 
+@pytest.mark.slow
 def test_the_seed_chooses_the_blanks_and_is_stated() -> None:
     assert sheet(False) == sheet(False)
     assert "chosen by seed 8" in sheet(False, seed=8)
@@ -236,6 +237,7 @@ def test_what_is_too_wide_for_paper_is_said_and_not_drawn_as_a_strip() -> None:
     assert page.count("<svg") == 2  # the queries of eight heads, and those that they are joined from
 
 
+@pytest.mark.slow
 def test_the_bar_of_a_root_begins_where_its_sign_ends() -> None:
     page = handout.html(LESSONS["causal"], solutions=False)
     assert '<span class="surd">√</span><span class="root">' in page

@@ -63,6 +63,7 @@ def received(answer: Any, job: exchange.Job) -> exchange.ReceivedFrames:
     return exchange.ReceivedFrames(found, job)
 
 
+@pytest.mark.slow
 def test_the_film_of_a_task_has_the_hash_of_ours() -> None:
     config = TASKS["backwards"].config()
     job = job_of(config, 80)

@@ -52,6 +52,7 @@ def test_the_stages_that_exist_stand_side_by_side(name: str) -> None:
     assert (shown[-1].phrase == stages.PHRASES["not_shares"]) == (name == "negative")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRACES)
 def test_every_cell_is_followed_from_what_was_given_and_comes_out_as_it_is(name: str) -> None:
     trace = TRACES[name]()

@@ -108,6 +108,7 @@ def test_a_row_over_the_queries_has_the_column_of_every_key() -> None:
         assert derive(trace, 0, 0, 2, key)["sum"].latex in document
 
 
+@pytest.mark.slow
 def test_tokens_are_letters_and_nothing_else() -> None:
     trace = run(Config(sentence=HOSTILE, tokeniser="whitespace", n_heads=1))
     for query in range(len(trace.query_tokens)):

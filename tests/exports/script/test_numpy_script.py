@@ -25,6 +25,7 @@ def test_the_script_computes_what_the_page_shows(name):
     scripts.compare(trace, scripts.execute(numpy_script(config)), 1e-12, bits=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 30, 10))
 def test_so_it_does_where_rows_of_all_tables_meet(first):
     for number in range(first, first + 10):
