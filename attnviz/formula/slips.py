@@ -12,9 +12,9 @@ from attnviz.formula.text import span
 
 LIBRARIES = ("np", "numpy", "torch", "math", "F", "nn", "functional", "tf", "jnp", "jax", "scipy")
 TURNED = ("transpose", "t", "T", "mT")
-"""What turns an array over: a formula sees one query and one key, and there is nothing to turn."""
+"""The words for a transpose: a formula sees one query and one key, and there is nothing to turn."""
 
-SAID = {
+ELSEWHERE = {
     "cos": "dot(unit({0}), unit({1}))",
     "cosine": "dot(unit({0}), unit({1}))",
     "cosine_similarity": "dot(unit({0}), unit({1}))",
@@ -50,18 +50,18 @@ SAID = {
 }
 """Functions of other programs, by how a formula says them; {0} is the first argument."""
 
-SAID_OF_ROWS = {
+ELSEWHERE_OF_ROWS = {
     "len": "n",
     "softmax": "e = exp({0} - max({0})); e / sum(e)",
     "sparsemax": "relu({0} - level({0}, 1))",
     "argmax": "1 if x == max(x) else 0",
 }
-SAID_OF_PLACES = {"tril": "j <= i", "triu": "j >= i", "causal": "j <= i"}
-SAID_OF = {
-    "score": {"len": "d_k", **SAID},
-    "normaliser": {**SAID, **SAID_OF_ROWS},
-    "mask": SAID | SAID_OF_PLACES,
-    "bias": SAID,
+ELSEWHERE_OF_PLACES = {"tril": "j <= i", "triu": "j >= i", "causal": "j <= i"}
+EQUIVALENTS = {
+    "score": {"len": "d_k", **ELSEWHERE},
+    "normaliser": {**ELSEWHERE, **ELSEWHERE_OF_ROWS},
+    "mask": ELSEWHERE | ELSEWHERE_OF_PLACES,
+    "bias": ELSEWHERE,
 }
 
 _Q = dict.fromkeys(("Q", "query", "Query", "queries", "q_i", "q_j", "qi"), "q")
@@ -120,7 +120,7 @@ def of_function(n: ast.Call, name: str, kind: Kind, text: str) -> FormulaError:
     """Return what is said of a function that there is not, or that takes another number of arguments."""
     where = span(text, n)
     given = [text[slice(*span(text, each))] for each in n.args]
-    line = SAID_OF[kind.name].get(name, "")
+    line = EQUIVALENTS[kind.name].get(name, "")
     if line and len(given) > _highest(line):
         better = re.sub(r"(?<!\w)\((\w[\w.]*)\)", r"\1", line.format(*given))
         whole = ";" not in better or where == (0, len(text))

@@ -178,7 +178,7 @@ def _controls(
         draft, lines = typed.fields(draft, locked)
         draft = widgets.draw(draft, "seed", skip=locked)
         if moves:
-            sweep.offer(draft)
+            sweep.offer(draft, skip=locked)
         model.say(draft)
         skip = (*locked, *typed.FIELDS.values())
         for group in widgets.groups(draft, skip=skip):

@@ -5,7 +5,7 @@ Only what is drawn moves: the setting, its widgets and the address stay as they 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -41,9 +41,12 @@ def values(config: Config, name: str) -> Sequence[float]:
     return TEMPERATURES if name == "temperature" else [(config.seed + n) % SEEDS for n in range(1, N_SEEDS + 1)]
 
 
-def offer(config: Config) -> None:
-    """Draw a button for each field that can move here, or the one that stops what moves."""
-    names = _movable(config)
+def offer(config: Config, skip: Collection[str] = ()) -> None:
+    """Draw a button for each field that can move here, or the one that stops what moves.
+
+    `skip` are fields that are not for the visitor to choose, as a trained model has its own.
+    """
+    names = [] if learnable.learns(config) else _movable(config, skip)  # each value would have to be learned first
     moving, place = st.session_state.get(PLAYED, ("", 0))
     if moving not in names or place >= len(values(config, moving)):
         st.session_state.pop(PLAYED, None)
@@ -72,11 +75,10 @@ def moved(config: Config) -> Config:
     return replace(config, **{name: values(config, name)[place]}) if name else config
 
 
-def _movable(config: Config) -> list[str]:
-    """Return the fields that matter here; another seed of what is learned would have to be learned first."""
+def _movable(config: Config, skip: Collection[str]) -> list[str]:
+    """Return the fields that matter here and are free."""
     live = widgets.live(config)
-    fixed = ("seed",) if learnable.learns(config) else ()
-    return [name for name in ("seed", "temperature") if name in live and name not in fixed]
+    return [name for name in ("seed", "temperature") if name in live and name not in skip]
 
 
 def _start(name: str) -> None:

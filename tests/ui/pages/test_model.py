@@ -155,6 +155,15 @@ def test_a_model_without_a_seed_is_offered_no_average_over_seeds(bert: str) -> N
     assert without.segmented_control(key="pick-way").options == ["Statistics", "Twin"]
 
 
+def test_a_model_has_temperatures_to_go_through_and_no_seeds(bert: str) -> None:
+    at = opened(model=bert, sentence=WORDS, layer="2")
+    assert [each.key for each in at.button if (each.key or "").startswith("sweep_")] == ["sweep_temperature"]
+    at.button(key="sweep_temperature").click().run()
+    assert clean(at)
+    shown = run(Config(sentence=WORDS, model=bert, temperature=0.1))["weights"].array
+    np.testing.assert_allclose(drawn(numbers(figures(at)[1])), np.sort(shown.ravel()), atol=1e-7)
+
+
 def test_first_comparisons_with_a_model_are_those_that_it_knows(bert: str) -> None:
     at = opened(model=bert, sentence=WORDS, page="compare")
     assert {each.key for each in at.button if each.key and each.key.startswith("start-")} == {

@@ -61,7 +61,7 @@ def test_it_ends_where_another_page_is_opened() -> None:
     ("query", "offered"),
     [
         ({}, {"seed", "temperature"}),
-        ({"initialiser": "learned", "task": "backwards"}, {"temperature"}),
+        ({"initialiser": "learned", "task": "backwards"}, set()),
         ({"panel": "what_if"}, set()),
     ],
 )
