@@ -12,6 +12,7 @@ import pytest
 from attnviz import TASKS, learn, run
 from attnviz.engine import exchange
 from attnviz.settings import url_codec
+from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser
 
@@ -54,6 +55,7 @@ def test_no_chart_is_built_anew_while_the_film_is_played(server: Callable[..., A
     browser_page.goto(f"{server('app.py').url}/?{urlencode(address)}")
     browser_page.locator(".st-key-learn-layer0 .heatmaplayer image").wait_for(state="attached")
     browser_page.locator(".st-key-learn-loss .js-plotly-plot .trace").first.wait_for(state="attached")
+    browser_page.evaluate(QUIET)  # the maps are built once more when they know their room
     browser_page.evaluate(
         "document.querySelectorAll('.js-plotly-plot').forEach((chart, n) => (chart.tag = `kept${n}`))"
     )
