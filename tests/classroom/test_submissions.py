@@ -102,6 +102,72 @@ def test_a_first_line_with_a_code_is_no_heading() -> None:
     assert pairs(submissions.from_text(f"Zip Code,{ONE}\nBob,{TWO}")) == [("Zip Code", ONE), ("Bob", TWO)]
 
 
+UNKNOWN = [["Wer", "Gruppe", "Lösung"], *([name, "A", code] for name, code in UMLAUTS)]
+"""A class list under headings none of which is known."""
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("is_declared", [False, True])
+def test_unknown_headings_above_codes_are_no_row_and_those_expected_are_said(
+    encoding: str, separator: str, is_declared: bool
+) -> None:
+    declared = f"sep={separator}\r\n" if is_declared else ""
+    data = (declared + "\r\n".join(map(separator.join, UNKNOWN)) + "\r\n").encode(encoding)
+    table = submissions.from_file(data)
+    assert (pairs(table), table.head, table.separator) == (UMLAUTS, ("Wer", "Gruppe", "Lösung"), separator)
+    assert table.doubt.startswith("None of the headings 'Wer', 'Gruppe', 'Lösung' is known; expected are such as name")
+    assert "'Lösung' for the codes" in table.doubt
+    as_told = submissions.from_file(data, has_head=False)
+    assert [entry.cells[0] for entry in as_told.entries] == ["Wer", "Zoë Müller", "Jörg Weiß"]
+    assert (as_told.head, as_told.doubt) == ((), "")
+
+
+@pytest.mark.parametrize(
+    "head", ["Lösung;Wer;Gruppe", "Task 12;Wer;Gruppe", "Paste it here (all of it);Who are you?;Group"]
+)
+def test_unknown_headings_are_found_in_any_order(head: str) -> None:
+    lines = [head, *(f"{code};{name};A" for name, code in UMLAUTS)]
+    table = submissions.from_text("\n".join(lines))
+    assert [(entry.names[0], entry.code) for entry in table.entries] == UMLAUTS
+    assert table.head == tuple(head.split(";"))
+
+
+@pytest.mark.parametrize("text", ["Name Code\nAda {0}\nBob {1}", "Name   Code\r\nAda   {0}\r\nBob   {1}\r\n"])
+def test_known_headings_with_spaces_between_them_are_no_row(text: str) -> None:
+    table = submissions.from_text(text.format(ONE, TWO))
+    assert (pairs(table), table.doubt) == ([("Ada", ONE), ("Bob", TWO)], "")
+
+
+@pytest.mark.parametrize("head", ["Name;Group", "Surname;First name", "Vorname;Name;Lösung", "Student;Kurs;"])
+def test_a_table_whose_codes_are_all_spoilt_has_no_row_of_headings_and_says_which_is_missing(head: str) -> None:
+    cells = ["x"] * head.count(";")
+    table = submissions.from_text("\n".join([head, ";".join(["Ada", *cells]), ";".join(["Bob", *cells])]))
+    assert len(table.entries) == 2
+    assert table.head == tuple(head.split(";"))
+    assert "expected is such as code, result, response or submission. No column holds a valid code" in table.doubt
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        *("Ada,34-67", "Ada,", ",34-67", "Ada", "Ada L", "Ada,-", "Ada,K3RT-YX"),
+        *("ada@x.org,forgotten", "0012345,forgotten", "Ada,Ada", "Ada no code", "Ada Code"),
+    ],
+)
+def test_a_first_row_with_a_spoilt_code_or_none_is_a_student(first: str) -> None:
+    table = submissions.from_text(f"{first}\nBob,{TWO}\nEve,{ONE}")
+    assert [entry.code for entry in table.entries][1:] == [TWO, ONE]
+    assert (table.head, table.doubt) == ((), "")
+
+
+def test_words_above_few_codes_are_a_row_as_any_other() -> None:
+    lines = ["Ada,sorry", "Cleo,lost it", "Dan,what code", f"Bob,{TWO}"]
+    table = submissions.from_text("\n".join(lines))
+    assert [entry.names[0] for entry in table.entries] == ["Ada", "Cleo", "Dan", "Bob"]
+    assert table.doubt == ""
+
+
 def test_one_bad_row_stops_no_other() -> None:
     text = f'name,code\nAda,{ONE}\nCleo\n"Mac; Donald",{TWO}\n,{ONE}\nEve,\n'
     found = submissions.from_text(text).entries

@@ -1,7 +1,8 @@
 """Submissions out of a table or pasted lines: names and codes, whatever program wrote them.
 
 A table may come from a spreadsheet or a learning platform, in English or German: its encoding, its separator and what
-its columns are called are found out. No row stops the others: one without a name or a code is marked as such.
+its columns are called are found out. No row stops the others: one without a name or a code is marked as such. A first
+row of words that are no known headings is taken for headings where codes stand below it, and that is said.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attnviz.classroom.marking import answer_codes, student_names
+from attnviz.classroom.marking import answer_codes, headings, student_names
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.settings.plain_text import clean
@@ -23,44 +24,6 @@ MAX_SUBMISSIONS = 500
 MAX_FILE_BYTES = 500_000
 MAX_CODE_CHARACTERS = 12_000
 SEPARATORS = "\t;,"
-
-FIRST = ("first name", "firstname", "given name", "given names", "forename", "vorname", "vornamen")
-LAST = ("surname", "last name", "lastname", "family name", "nachname", "familienname")
-FULL = (
-    *("name", "student", "student name", "full name", "fullname", "vollständiger name", "schüler", "schülerin"),
-    *("schüler/in", "schüler*in", "teilnehmer", "teilnehmerin", "teilnehmer/in", "teilnehmende", "studierende"),
-    *("student/in", "studentin", "studierende/r", "display name", "anzeigename"),
-)
-NUMBER = (
-    *("id", "id number", "student id", "student number", "number", "sis user id", "sis login id", "login id", "login"),
-    *("username", "user name", "orgdefinedid", "registration number", "email", "email address", "e-mail", "mail"),
-    *("nummer", "nr", "nr.", "id-nummer", "matrikelnummer", "matrikel-nr.", "matrikelnr", "matrikelnr.", "matr.-nr."),
-    *("anmeldename", "benutzername", "nutzername", "kennung", "e-mail-adresse", "e-mailadresse", "mailadresse"),
-)
-CODE = (
-    *(
-        "code",
-        "result",
-        "result code",
-        "answer code",
-        "submission",
-        "response",
-        "answer",
-        "online text",
-        "code handed in",
-    ),
-    *(
-        "ergebniscode",
-        "ergebnis-code",
-        "ergebnis",
-        "abgabecode",
-        "abgabe",
-        "antwort",
-        "online-text",
-        "texteingabe online",
-    ),
-)
-"""The headings of columns that are known, in small letters; a number after one is left out, as in Response 1."""
 
 NO_STUDENT = (
     *("points possible", "mögliche punkte", "erreichbare punkte", "student, test"),
@@ -89,22 +52,32 @@ class Entry:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of submissions: the entries, the headings above their cells, if there are any, and their separator."""
+    """A table of submissions.
+
+    entries    a row for each submission, in the order in which they came
+    head       the headings above their cells, if there are any
+    separator  what stands between the cells
+    doubt      a sentence about headings that are not known, empty if there is nothing to say
+    """
 
     entries: tuple[Entry, ...]
     head: tuple[str, ...] = ()
     separator: str = ""
+    doubt: str = ""
 
 
-def from_file(data: bytes) -> Table:
-    """Return the names and codes of a file; raises ConfigError in one sentence for any that holds no such table."""
+def from_file(data: bytes, has_head: bool | None = None) -> Table:
+    """Return the names and codes of a file; raises ConfigError in one sentence for any that holds no such table.
+
+    has_head  False if the first row is known to be a student's; None to find out
+    """
     if len(data) > MAX_FILE_BYTES:
         raise ConfigError(FAULTS["large"].format(n=len(data), most=MAX_FILE_BYTES))
     form = read_files.form(data)
     if form != "csv":
         raise ConfigError(FAULTS["form"].format(what=read_files.CALLED[form]))
     try:
-        return from_text(read_files.decoded(data))
+        return from_text(read_files.decoded(data), has_head)
     except UnicodeError:
         raise ConfigError(FAULTS["text"]) from None
     except ConfigError as error:
@@ -112,10 +85,12 @@ def from_file(data: bytes) -> Table:
         raise (error if many else ConfigError(FAULTS["text"])) from None
 
 
-def from_text(text: str) -> Table:
+def from_text(text: str, has_head: bool | None = None) -> Table:
     """Return the names and codes of a table, or of lines with a tab, a semicolon, a comma or a space between them.
 
     Raises ConfigError in one sentence for more than can be marked.
+
+    has_head  False if the first row is known to be a student's; None to find out
 
     >>> [(entry.names[0], entry.code) for entry in from_text("name,code\\nAda,3467-99D").entries]
     [('Ada', '3467-99D')]
@@ -124,7 +99,8 @@ def from_text(text: str) -> Table:
         raise ConfigError(FAULTS["large"].format(n=len(text), most=MAX_FILE_BYTES))
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")  # old spreadsheets end lines in \r
     declared, text = _declared_separator(text)
-    found = _headed(text, declared) or _plain(text, declared)
+    found = None if has_head is False else _headed(text, declared)
+    found = found or _plain(text, declared)
     if len(found.entries) > MAX_SUBMISSIONS:
         raise ConfigError(FAULTS["many"].format(n=len(found.entries), most=MAX_SUBMISSIONS))
     return found
@@ -156,35 +132,33 @@ def _rows(text: str, separator: str) -> list[list[str]]:
 
 
 def _headed(text: str, declared: str) -> Table | None:
-    """Return a table whose first row says which column is which; None if it does not."""
+    """Return a table whose first row says which column is which, or is of words above a column of codes; None if it
+    does neither."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     parted = [(_cells(first, sign), sign) for sign in (declared or SEPARATORS)]
-    cells, separator = max(parted, key=lambda each: (len(_kinds(each[0])), len(each[0])))
-    kinds = _kinds(cells)
-    if not kinds or len(cells) == 1 or any(map(_is_code, cells)):
-        return None
-    head, *rows = _rows(text, separator)
-    code_at = kinds.get("code", [_code_column(rows)])[0]
-    if code_at is None:
+    cells, separator = max(parted, key=lambda each: (len(headings.kinds(each[0])), len(each[0])))
+    separator = separator if len(cells) > 1 else ""
+    lines = (_parted(line, declared)[0] for line in text.splitlines() if line.strip())
+    head, *rows = (_rows(text, separator) if separator else list(lines)) or [[]]
+    kinds = headings.kinds(head)
+    if not separator and sum(map(len, kinds.values())) < len(head):
+        return None  # two words of which one is no known heading are a name
+    code_at = kinds["code"][0] if "code" in kinds else _code_column(rows)
+    is_sure = bool(kinds) and code_at is not None
+    is_likely = bool(rows) and headings.are_worded(head) and (bool(kinds) or _is_above_codes(head, rows, code_at))
+    if len(head) < 2 or any(map(_is_code, head)) or not (is_sure or is_likely):
         return None
     entries = (_entry(row, kinds, code_at) for row in rows)
     kept = tuple(entry for entry in entries if not (entry.names and entry.names[0].casefold() in NO_STUDENT))
-    return Table(kept, tuple(clean(cell).strip() for cell in head), separator)
+    head = [clean(cell).strip() for cell in head]
+    return Table(kept, tuple(head), separator, headings.doubt(head, is_known=bool(kinds), code_at=code_at))
 
 
-def _kinds(head: Sequence[str]) -> dict[str, list[int]]:
-    """Return the columns of each kind, by their headings."""
-    called = {"first": FIRST, "last": LAST, "full": FULL, "number": NUMBER, "code": CODE}
-    found: dict[str, list[int]] = {}
-    for at, cell in enumerate(head):
-        name = re.sub(r"\s*\d+\.?$", "", " ".join(clean(cell).casefold().split())).strip()
-        kind = next((kind for kind, names in called.items() if name in names), None)
-        kind = kind or ("code" if re.search(r"\bcodes?\b", name) else None)
-        if kind:
-            found.setdefault(kind, []).append(at)
-    if "first" in found and "full" in found and "last" not in found:
-        found["last"] = found.pop("full")  # Name beside Vorname
-    return found
+def _is_above_codes(head: Sequence[str], rows: Sequence[Sequence[str]], code_at: int | None) -> bool:
+    """Whether something stands above a column in which at least half of the cells are codes."""
+    if code_at is None or code_at >= len(head) or not head[code_at].strip():
+        return False
+    return 2 * sum(code_at < len(row) and _is_code(row[code_at]) for row in rows) >= len(rows)
 
 
 def _code_column(rows: Sequence[Sequence[str]]) -> int | None:
@@ -204,7 +178,7 @@ def _is_code(cell: str) -> bool:
         return False
 
 
-def _entry(row: Sequence[str], kinds: dict[str, list[int]], code_at: int) -> Entry:
+def _entry(row: Sequence[str], kinds: dict[str, list[int]], code_at: int | None) -> Entry:
     """Return a row by the kinds of its columns. Where none of them has a name, any other cell may be one, as the
     questions of a form are worded freely."""
 
@@ -215,7 +189,7 @@ def _entry(row: Sequence[str], kinds: dict[str, list[int]], code_at: int) -> Ent
     known = {code_at, *kinds.get("number", [])}
     others = [] if full or first or last else [each for at, each in enumerate(row) if at not in known]
     names = student_names.candidates(full, first, last, number=cell("number"), others=others)
-    code = row[code_at] if code_at < len(row) else ""
+    code = row[code_at] if code_at is not None and code_at < len(row) else ""
     return Entry(names, _code(code), tuple(map(student_names.without_apostrophe, row)))
 
 
@@ -223,8 +197,7 @@ def _plain(text: str, declared: str) -> Table:
     """Return lines without headings, each parted by the first separator that it has."""
     entries, separators = [], []
     for line in text.splitlines():
-        sign = declared or _separator(line)
-        cells = [cell.strip() for cell in (_cells(line, sign) if sign else line.rsplit(None, 1))]
+        cells, sign = _parted(line, declared)
         if not any(cells):
             continue
         code_at = next((at for at in range(len(cells) - 1, 0, -1) if _is_code(cells[at])), min(1, len(cells) - 1))
@@ -235,6 +208,12 @@ def _plain(text: str, declared: str) -> Table:
         entries.append(Entry(names, _code(code), tuple(map(student_names.without_apostrophe, cells))))
         separators.append(sign)
     return Table(tuple(entries), (), max(set(separators), key=separators.count) if separators else "")
+
+
+def _parted(line: str, declared: str) -> tuple[list[str], str]:
+    """Return the cells of a line of its own and what parts them; the last word is a cell if nothing else does."""
+    sign = declared or _separator(line)
+    return [cell.strip() for cell in (_cells(line, sign) if sign else line.rsplit(None, 1))], sign
 
 
 def _separator(line: str) -> str:

@@ -33,6 +33,7 @@ WORDS = Words(
         "file": "Or a table as .csv, from a spreadsheet or a learning platform",
         "file_note": "With headings such as name, ID number, first name and surname, and code, result or response. "
         "What the result is saved as has the same columns, and those of the marks after them.",
+        "no_head": "The first row is a student’s",
         "points": "Points, question by question",
         "partial": "Part of the points",
         "partial_note": "Where several rows are to be chosen: the rows that are right, less those that are wrong, out "
@@ -59,7 +60,7 @@ WORDS = Words(
     }
 )
 _LINK, PASTE, _FILE, _HELD, _POINTS = "task-open", "task-codes", "task-file", "_task_marked", "task-points"
-_NEXT, _PARTIAL, _DIALECT = "_task_next", "task-partial", "task-dialect"
+_NEXT, _PARTIAL, _DIALECT, _NO_HEAD = "_task_next", "task-partial", "task-dialect", "task-no-head"
 PORTION = 20
 """Seconds of processor after which marking waits for the teacher to go on."""
 
@@ -81,8 +82,7 @@ def desk(config: Config, selection: Selection, task: Assignment | None) -> Selec
     is_partial = st.checkbox(WORDS["partial"], key=_PARTIAL, help=WORDS["partial_note"])
     try:
         points = results.read_points(listed, n)
-        from_upload = [submissions.from_file(uploaded.getvalue())] if uploaded is not None else []
-        tables = [table for table in (*from_upload, submissions.from_text(text)) if table.entries]
+        tables = _tables(uploaded.getvalue() if uploaded is not None else None, text)
     except ConfigError as error:
         notice(WORDS["fault"].format(fault=f"{str(error)[0].upper()}{str(error)[1:]}"), kind="fault")
         return selection
@@ -90,6 +90,23 @@ def desk(config: Config, selection: Selection, task: Assignment | None) -> Selec
         _results(config, task, submissions.joined(tables), points, is_partial)
     paragraph([WORDS["honest"]])
     return selection
+
+
+def _tables(uploaded: bytes | None, text: str) -> list[submissions.Table]:
+    """Return the tables of an upload and of what was pasted. Where it is in doubt whether a first row holds headings,
+    that is said, and the teacher may say that it is a student's."""
+    files, texts = [uploaded] if uploaded is not None else [], [text] if text.strip() else []
+    tables = [*map(submissions.from_file, files), *map(submissions.from_text, texts)]
+    doubts = [table.doubt for table in tables if table.doubt]
+    if doubts:
+        if st.checkbox(WORDS["no_head"], key=_NO_HEAD):
+            read_file, read_text = (
+                partial(each, has_head=False) for each in (submissions.from_file, submissions.from_text)
+            )
+            tables = [*map(read_file, files), *map(read_text, texts)]
+        else:
+            notice(*doubts)
+    return [table for table in tables if table.entries]
 
 
 @locale.in_session_language

@@ -308,6 +308,21 @@ def test_many_codes_are_marked_in_portions(monkeypatch: pytest.MonkeyPatch) -> N
     assert "so far" not in page_text(at)
 
 
+def test_headings_that_are_not_known_are_said_and_the_first_row_may_be_made_a_student() -> None:
+    link, text = handed_in("AB")
+    at = opened(**link)
+    at.text_area(key="task-codes").set_value(f"Wer,Lösung\n{text}").run()
+    assert clean(at)
+    assert at.dataframe[0].value["name"].tolist() == ["A", "B"]
+    assert "None of the headings 'Wer', 'Lösung' is known; expected are such as name" in page_text(at)
+    at.checkbox(key="task-no-head").check().run()
+    assert clean(at)
+    assert at.dataframe[0].value["name"].tolist() == ["Wer", "A", "B"]
+    assert "expected are such as" not in page_text(at)
+    at.text_area(key="task-codes").set_value(text).run()
+    assert not [box for box in at.checkbox if box.key == "task-no-head"]
+
+
 MANY = 10**6
 CHANGES = tuple(question_codec.item("rows_changed", {"change": change}) for change in question_codec.CHANGES) * 3
 """Questions each of which is about a run of its own."""

@@ -1,0 +1,117 @@
+"""Headings of the columns of a class list, in English and German, and what may be a heading at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from attnviz.classroom.marking import answer_codes
+from attnviz.settings.faults import ConfigError, shorten
+from attnviz.settings.language import Words
+from attnviz.settings.plain_text import clean
+
+FIRST = ("first name", "firstname", "given name", "given names", "forename", "vorname", "vornamen")
+LAST = ("surname", "last name", "lastname", "family name", "nachname", "familienname")
+FULL = (
+    *("name", "student", "student name", "full name", "fullname", "vollständiger name", "schüler", "schülerin"),
+    *("schüler/in", "schüler*in", "teilnehmer", "teilnehmerin", "teilnehmer/in", "teilnehmende", "studierende"),
+    *("student/in", "studentin", "studierende/r", "display name", "anzeigename"),
+)
+NUMBER = (
+    *("id", "id number", "student id", "student number", "number", "sis user id", "sis login id", "login id", "login"),
+    *("username", "user name", "orgdefinedid", "registration number", "email", "email address", "e-mail", "mail"),
+    *("nummer", "nr", "nr.", "id-nummer", "matrikelnummer", "matrikel-nr.", "matrikelnr", "matrikelnr.", "matr.-nr."),
+    *("anmeldename", "benutzername", "nutzername", "kennung", "e-mail-adresse", "e-mailadresse", "mailadresse"),
+)
+CODE = (
+    *(
+        "code",
+        "result",
+        "result code",
+        "answer code",
+        "submission",
+        "response",
+        "answer",
+        "online text",
+        "code handed in",
+    ),
+    *(
+        "ergebniscode",
+        "ergebnis-code",
+        "ergebnis",
+        "abgabecode",
+        "abgabe",
+        "antwort",
+        "online-text",
+        "texteingabe online",
+    ),
+)
+"""The headings of columns that are known, in small letters; a number after one is left out, as in Response 1."""
+
+WORDS = Words(
+    {
+        "none_known": "None of the headings {headings} is known; expected are such as name, student, ID number or "
+        "first name and surname, and code, result, response or submission. The first row was taken for headings, and "
+        "{column} for the codes, as codes stand below it.",
+        "no_codes": "None of the headings {headings} is one for codes; expected is such as code, result, response or "
+        "submission. No column holds a valid code, either.",
+    }
+)
+
+
+def kinds(head: Sequence[str]) -> dict[str, list[int]]:
+    """Return the columns of each kind, by their headings.
+
+    >>> kinds(["Nachname", "Vorname", "Antwort 1", "Note"])
+    {'last': [0], 'first': [1], 'code': [2]}
+    """
+    called = {"first": FIRST, "last": LAST, "full": FULL, "number": NUMBER, "code": CODE}
+    found: dict[str, list[int]] = {}
+    for at, cell in enumerate(head):
+        name = re.sub(r"\s*\d+\.?$", "", " ".join(clean(cell).casefold().split())).strip()
+        kind = next((kind for kind, names in called.items() if name in names), None)
+        kind = kind or ("code" if re.search(r"\bcodes?\b", name) else None)
+        if kind:
+            found.setdefault(kind, []).append(at)
+    if "first" in found and "full" in found and "last" not in found:
+        found["last"] = found.pop("full")  # Name beside Vorname
+    return found
+
+
+def are_worded(head: Sequence[str]) -> bool:
+    """Whether the cells of a row may be headings: at least two, all different, and each one worded like a heading."""
+    cells = [" ".join(clean(cell).split()) for cell in head if cell.strip()]
+    return len(cells) > 1 and len(set(cells)) == len(cells) and all(map(is_worded, cells))
+
+
+def is_worded(cell: str) -> bool:
+    """Whether a cell may be a heading: it has letters, it is no address, and but for a number at its end it has one
+    digit at most and does not look like a code that was spoilt.
+
+    >>> [is_worded(cell) for cell in ("Lösung", "Part 12", "34-67", "K3RT", "z@x.org", "0042", "")]
+    [True, True, False, False, False, False, False]
+    """
+    bare = re.sub(r"\s\d+\.?$", "", " ".join(clean(cell).split()))
+    digits = sum(map(str.isdigit, bare))
+    return any(map(str.isalpha, bare)) and "@" not in bare and digits < 2 and not (digits and _is_of_signs(bare))
+
+
+def _is_of_signs(cell: str) -> bool:
+    """Whether a cell holds only characters that codes are made of, whether or not they make one."""
+    try:
+        answer_codes.without_checksum(cell)
+    except ConfigError as error:
+        return str(error) == answer_codes.FAULTS["check"]
+    return True
+
+
+def doubt(head: Sequence[str], *, is_known: bool, code_at: int | None) -> str:
+    """Say which headings were expected, where none of them or none for codes is known; empty if all is well.
+
+    is_known  whether any heading is
+    code_at   the column of the codes, None if there is none
+    """
+    listed = ", ".join(map(shorten, head))
+    if code_at is None:
+        return WORDS["no_codes"].format(headings=listed)
+    return "" if is_known else WORDS["none_known"].format(headings=listed, column=shorten(head[code_at]))
