@@ -47,16 +47,32 @@ export function exponent(x) {
  * Return x rounded to whole numbers of at most 20 bits times one power of two; x itself where a number is not finite.
  *
  * @param {Float64Array} x
+ * @param {Float64Array} [y] where to, as long as x
  */
-export function rounded(x) {
+export function rounded(x, y = new Float64Array(x.length)) {
   const e = exponent(x);
   if (e === undefined) return x;
-  const y = new Float64Array(x.length);
-  if (e < LEAST_EXPONENT) return y;
+  if (e < LEAST_EXPONENT) return y.fill(0);
   const shift = 1.5 * power(52 + e - BITS);
   for (let i = 0; i < x.length; i++) y[i] = x[i] + shift - shift;
   return y;
 }
+
+/**
+ * Room for numbers that nobody needs any more when the next ask for it: new arrays for each product would keep the
+ * garbage collector as busy as the products.
+ */
+class Room {
+  numbers = new Float64Array(0);
+
+  /** @param {number} n */
+  of(n) {
+    if (this.numbers.length < n) this.numbers = new Float64Array(n);
+    return this.numbers.subarray(0, n);
+  }
+}
+
+const [roomA, roomB] = [new Room(), new Room()];
 
 /**
  * Write rounded numbers as three bytes each: whole numbers of 20 bits, with 2^20 added so that none is negative.
@@ -86,8 +102,8 @@ export function pack(x, e, bytes, at) {
  * @param {number} k
  */
 export function product(A, B, m, n, k) {
-  const a = rounded(A);
-  const b = rounded(B);
+  const a = rounded(A, roomA.of(A.length));
+  const b = rounded(B, roomB.of(B.length));
   const stack = A.length / (m * k);
   const C = new Float64Array(stack * m * n);
   for (let from = 0; from < k; from += MOST_TERMS) {
@@ -98,8 +114,9 @@ export function product(A, B, m, n, k) {
 }
 
 /**
- * Add the products of one pair of matrices, of the terms `from` to `to`; two rows and two columns at a time, as numbers
- * are then loaded half as often.
+ * Add the products of one pair of matrices, of the terms `from` to `to`; four rows and two columns at a time, as numbers
+ * are then loaded less often, and eight sums still have a register each. Beyond the last row or column, the last counts
+ * once more, and its sums are dropped.
  *
  * @param {Float64Array} a
  * @param {Float64Array} b
@@ -110,31 +127,40 @@ export function product(A, B, m, n, k) {
  * @param {number} to
  */
 function addProducts(a, b, C, [ofA, ofB, ofC], [m, n, k], from, to) {
-  for (let i = 0; i < m; i += 2) {
+  for (let i = 0; i < m; i += 4) {
     const one = ofA + i * k;
-    const two = i + 1 < m ? one + k : one;
+    const two = ofA + Math.min(i + 1, m - 1) * k;
+    const three = ofA + Math.min(i + 2, m - 1) * k;
+    const four = ofA + Math.min(i + 3, m - 1) * k;
     for (let j = 0; j < n; j += 2) {
       const left = ofB + j * k;
       const right = j + 1 < n ? left + k : left;
-      let w = 0;
-      let x = 0;
-      let y = 0;
-      let z = 0;
+      let [s1, s2, s3, s4, t1, t2, t3, t4] = [0, 0, 0, 0, 0, 0, 0, 0];
       for (let l = from; l < to; l++) {
-        const p = a[one + l];
-        const q = a[two + l];
         const r = b[left + l];
         const s = b[right + l];
-        w += p * r;
-        x += p * s;
-        y += q * r;
-        z += q * s;
+        const p1 = a[one + l];
+        const p2 = a[two + l];
+        const p3 = a[three + l];
+        const p4 = a[four + l];
+        s1 += p1 * r;
+        t1 += p1 * s;
+        s2 += p2 * r;
+        t2 += p2 * s;
+        s3 += p3 * r;
+        t3 += p3 * s;
+        s4 += p4 * r;
+        t4 += p4 * s;
       }
-      const at = ofC + i * n + j;
-      C[at] += w;
-      if (right > left) C[at + 1] += x;
-      if (two > one) C[at + n] += y;
-      if (two > one && right > left) C[at + n + 1] += z;
+      let at = ofC + i * n + j;
+      C[at] += s1;
+      if (right > left) C[at + 1] += t1;
+      if (i + 1 < m) C[(at += n)] += s2;
+      if (i + 1 < m && right > left) C[at + 1] += t2;
+      if (i + 2 < m) C[(at += n)] += s3;
+      if (i + 2 < m && right > left) C[at + 1] += t3;
+      if (i + 3 < m) C[(at += n)] += s4;
+      if (i + 3 < m && right > left) C[at + 1] += t4;
     }
   }
 }
@@ -200,12 +226,13 @@ export function added(x, n, inner) {
  * @param {number} n
  * @param {number} [inner]
  */
-export const total = (x, n, inner = 1) => added(rounded(x), n, inner);
+export const total = (x, n, inner = 1) => added(rounded(x, roomA.of(x.length)), n, inner);
 
 const LOG2_E = 1.442695040888963387;
 const LN2_HIGH = 0.69314718036912381649;
 const LN2_LOW = 1.90821492927058770002e-10;
 const TERMS = 13;
+const SHARES = Float64Array.from({ length: TERMS + 1 }, (_, i) => 1 / i);
 const REACH = 600;
 
 /**
@@ -218,7 +245,7 @@ export function exp(x) {
   const k = Math.floor(t * LOG2_E + 0.5);
   const r = t - k * LN2_HIGH - k * LN2_LOW;
   let p = 1;
-  for (let i = TERMS; i > 0; i--) p = p * r * (1 / i) + 1;
+  for (let i = TERMS; i > 0; i--) p = p * r * SHARES[i] + 1;
   return p * power(k);
 }
 

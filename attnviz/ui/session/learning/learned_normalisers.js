@@ -22,9 +22,8 @@ const may = (x) => x !== -Infinity;
  */
 function largest(X, n) {
   const found = new Float64Array(X.length / n).fill(-Infinity);
-  for (let i = 0; i < X.length; i++) {
-    const row = Math.floor(i / n);
-    if (X[i] > found[row] || Number.isNaN(X[i])) found[row] = X[i];
+  for (let row = 0; row < found.length; row++) {
+    for (let i = row * n; i < (row + 1) * n; i++) if (X[i] > found[row] || Number.isNaN(X[i])) found[row] = X[i];
   }
   return found.map((x) => (may(x) ? x : 0));
 }

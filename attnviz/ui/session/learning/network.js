@@ -16,13 +16,42 @@ import { SCORES } from "./learned_scores.js";
  * Return the rows of a table at these places.
  *
  * @param {Float64Array} table
- * @param {Uint8Array} places
+ * @param {Uint8Array | Uint32Array} places
  * @param {number} width
  */
 export function rows(table, places, width) {
   const found = new Float64Array(places.length * width);
-  places.forEach((place, i) => found.set(table.subarray(place * width, (place + 1) * width), i * width));
+  for (let i = 0, at = 0; i < places.length; i++) {
+    for (let from = places[i] * width; from < (places[i] + 1) * width; from++) found[at++] = table[from];
+  }
   return found;
+}
+
+/**
+ * What the first layer reads: the vectors of all tokens; the different ones among them, for sentences share most of
+ * theirs; and which of these stands where.
+ *
+ * @typedef {{ X: Float64Array, different: Float64Array, which: Uint32Array }} Input
+ */
+
+/**
+ * @param {Float64Array} table
+ * @param {Uint8Array} places
+ * @param {Float64Array} positions
+ * @param {number} width
+ * @returns {Input}
+ */
+function input(table, places, positions, width) {
+  const X = plus(rows(table, places, width), positions);
+  const tokens = positions.length / width;
+  const known = new Map();
+  const which = new Uint32Array(places.length);
+  for (let i = 0; i < places.length; i++) {
+    const pair = places[i] * tokens + (i % tokens);
+    if (!known.has(pair)) known.set(pair, [known.size, i]);
+    which[i] = known.get(pair)[0];
+  }
+  return { X, which, different: rows(X, Uint32Array.from(known.values(), ([, first]) => first), width) };
 }
 
 /**
@@ -31,7 +60,11 @@ export function rows(table, places, width) {
  * @param {Float64Array} x
  * @param {Float64Array} y
  */
-const plus = (x, y) => x.map((value, i) => value + y[i % y.length]);
+function plus(x, y) {
+  const sum = new Float64Array(x.length);
+  for (let at = 0; at < x.length; at += y.length) for (let i = 0; i < y.length; i++) sum[at + i] = x[at + i] + y[i];
+  return sum;
+}
 
 /**
  * Return x with each pair of columns rotated by the angle of its token; `sign` -1 rotates it back.
@@ -105,12 +138,13 @@ export class Network {
   forward(layers, queries, keys) {
     const { job, constants } = this;
     const batch = queries.length / job.n;
-    /** @type {Float64Array} */
-    let X = plus(rows(constants.embeddings, queries, job.d_model), constants.positions_q);
-    const given = job.cross ? plus(rows(constants.embeddings, keys, job.d_model), constants.positions_k) : undefined;
+    const own = input(constants.embeddings, queries, constants.positions_q, job.d_model);
+    const given = job.cross ? input(constants.embeddings, keys, constants.positions_k, job.d_model) : undefined;
+    let { X } = own;
     let Y = X;
-    const kept = layers.map((p) => {
-      const [written, steps] = this.layer(p, X, given ?? X, batch);
+    const kept = layers.map((p, i) => {
+      const read = i ? { X } : own;
+      const [written, steps] = this.layer(p, read, given ?? read, batch);
       Y = written;
       X = job.residual ? plus(X, Y) : Y;
       return steps;
@@ -120,19 +154,19 @@ export class Network {
 
   /**
    * @param {Parameters} p
-   * @param {Float64Array} X
-   * @param {Float64Array} X_kv
+   * @param {Pick<Input, "X"> & Partial<Input>} own
+   * @param {Pick<Input, "X"> & Partial<Input>} read
    * @param {number} batch
    * @returns {[Float64Array, Steps]}
    */
-  layer(p, X, X_kv, batch) {
+  layer(p, own, read, batch) {
     const { n, m, d_model, d_k, d_v, heads, kv_heads, scale, softcap } = this.job;
-    let Q = this.projected(X, p, "q", n, heads, d_k);
-    let K = this.projected(X_kv, p, "k", m, kv_heads, d_k);
+    let Q = this.projected(own, p, "q", n, heads, d_k);
+    let K = this.projected(read, p, "k", m, kv_heads, d_k);
     const { turns } = this;
     if (turns) [Q, K] = [turned(Q, d_k, turns[0], 1), turned(K, d_k, turns[1], 1)];
     K = repeated(K, m * d_k, this.group);
-    const V = repeated(this.projected(X_kv, p, "v", m, kv_heads, d_v), m * d_v, this.group);
+    const V = repeated(this.projected(read, p, "v", m, kv_heads, d_v), m * d_v, this.group);
     const [raw, kept] = this.score.forward(Q, K, p, this.sizes(batch));
     const capped = softcap ? raw.map((x) => tanh((x * scale) / softcap)) : new Float64Array(0);
     const S = softcap ? capped.map((x) => softcap * x) : raw.map((x) => x * scale);
@@ -145,22 +179,24 @@ export class Network {
     const C = swapped(product(A, transposed(V, m, d_v), n, d_v, m), heads, n, d_v);
     const width = heads * d_v;
     const Y = product(C, transposed(p.w_o, width, d_model), batch * n, d_model, width);
-    return [p.b_o ? plus(Y, p.b_o) : Y, { X, X_kv, Q, K, V, S, A, C, kept, capped }];
+    return [p.b_o ? plus(Y, p.b_o) : Y, { X: own.X, X_kv: read.X, Q, K, V, S, A, C, kept, capped }];
   }
 
   /**
    * Return the queries, keys or values of every head, (batch, head, tokens, width).
    *
-   * @param {Float64Array} X
+   * @param {Pick<Input, "X"> & Partial<Input>} input
    * @param {Parameters} p
    * @param {string} letter
    * @param {number} tokens
    * @param {number} heads
    * @param {number} width
    */
-  projected(X, p, letter, tokens, heads, width) {
+  projected({ X, different = X, which }, p, letter, tokens, heads, width) {
     const { d_model } = this.job;
-    const Y = product(X, transposed(p[`w_${letter}`], d_model, width), X.length / d_model, heads * width, d_model);
+    const W = transposed(p[`w_${letter}`], d_model, width);
+    const each = product(different, W, different.length / d_model, heads * width, d_model);
+    const Y = which ? rows(each, which, heads * width) : each;
     const b = p[`b_${letter}`];
     return swapped(b ? plus(Y, b) : Y, tokens, heads, width);
   }

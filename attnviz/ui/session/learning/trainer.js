@@ -112,11 +112,13 @@ export class Trainer {
     const { first, second } = this;
     const [one, two] = (this.powers = [this.powers[0] * FIRST_DECAY, this.powers[1] * SECOND_DECAY]);
     const now = rate(this.job.rate, this.step);
-    return this.vector.map((x, i) => {
+    const moved = this.vector.slice();
+    for (let i = 0; i < g.length; i++) {
       first[i] += (1 - FIRST_DECAY) * (g[i] - first[i]);
       second[i] += (1 - SECOND_DECAY) * (g[i] * g[i] - second[i]);
-      return x - now * (first[i] / (1 - one) / (Math.sqrt(second[i] / (1 - two)) + LEAST));
-    });
+      moved[i] -= now * (first[i] / (1 - one) / (Math.sqrt(second[i] / (1 - two)) + LEAST));
+    }
+    return moved;
   }
 
   /** The parameters to keep: those of the start as they are, later ones rounded to what products use. */
