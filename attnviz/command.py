@@ -51,7 +51,7 @@ WORDS = {
     "format": "the kind of file, where the name does not say it",
     "link": "start from a link that was copied, or from a setting that was saved as a file",
     "kinds": "kinds of files:",
-    "places": "Part of the run, for .csv, .svg, .png and .tex",
+    "parts": "Part of the run, for .csv, .svg, .png and .tex",
     "setting": "Setting",
 }
 FAULTS = {
@@ -122,8 +122,8 @@ def _parser() -> Parser:
     render.add_argument("--format", choices=FORMATS, metavar="KIND", help=WORDS["format"])
     render.add_argument("--weights", metavar="FILE", help=WORDS["weights"])
     render.add_argument("--link", metavar="LINK", help=WORDS["link"])
-    places = [item.name for item in fields(ExportTarget)]
-    grouped = {WORDS["places"]: [item for item in settings(Selection) if item.name in places]}
+    parts = [item.name for item in fields(ExportTarget)]
+    grouped = {WORDS["parts"]: [item for item in settings(Selection) if item.name in parts]}
     for item in settings(Config):
         if item.name != "sentence":
             grouped.setdefault(item.metadata["group"] or WORDS["setting"], []).append(item)
@@ -179,8 +179,8 @@ def _render(arguments: Mapping[str, Any]) -> None:
     config = _with_model(replace(config, **options.given(Config, arguments)), "model" in arguments)
     trace = _uploaded(arguments["weights"], arguments.get("sentence", "")) if "weights" in arguments else run(config)
     selection = replace(within(selection, trace), **options.given(Selection, arguments))
-    place = ExportTarget(**{item.name: getattr(selection, item.name) for item in fields(ExportTarget)})
-    data = export(name, trace, place)
+    target = ExportTarget(**{item.name: getattr(selection, item.name) for item in fields(ExportTarget)})
+    data = export(name, trace, target)
     for note in (*problems, *trace.notes):
         print(f"attnviz: {note}", file=sys.stderr)
     _write(data, arguments["output"])

@@ -31,14 +31,14 @@ FEWEST_KEYS = 3
 class Importance:
     """The measures of some rows of one layer.
 
-    places     head and query of each row, counted from 0
+    positions     head and query of each row, counted from 0
     weight, by_weight, by_score, knock_out  (rows, keys); what is forbidden is NaN
     exact      how far the knock-out is from the slope through softmax over 1 - weight, where it must be equal; None
                where it need not
     n_rows     how many rows the layer has
     """
 
-    places: Sequence[tuple[int, int]]
+    positions: Sequence[tuple[int, int]]
     weight: Array
     by_weight: Array
     by_score: Array

@@ -23,40 +23,40 @@ from attnviz.settings.faults import ConfigError
 from attnviz.settings.rows import Choice, table
 
 Order = tuple[int, ...]
-"""For each new place, the old place of what now stands there."""
+"""For each new position, the old position of what now stands there."""
 
 ROUNDING = 1e-9
 """Differences below this part of the largest number come from sums that are added up in another order."""
 
 FREE_MASKS = ("none", "padding", "no_self")
-"""Masks that do not ask where a token stands; every other compares places."""
+"""Masks that do not ask where a token stands; every other compares positions."""
 
 
-def reverse(n: int, *, seed: int, places: tuple[int, int]) -> Order:
+def reverse(n: int, *, seed: int, positions: tuple[int, int]) -> Order:
     """Last first.
 
-    >>> reverse(3, seed=0, places=(0, 2))
+    >>> reverse(3, seed=0, positions=(0, 2))
     (2, 1, 0)
     """
     return tuple(range(n - 1, -1, -1))
 
 
-def swap(n: int, *, seed: int, places: tuple[int, int]) -> Order:
+def swap(n: int, *, seed: int, positions: tuple[int, int]) -> Order:
     """Let two change places.
 
-    >>> swap(4, seed=0, places=(0, 2))
+    >>> swap(4, seed=0, positions=(0, 2))
     (2, 1, 0, 3)
     """
     order = list(range(n))
-    i, j = places
+    i, j = positions
     order[i], order[j] = j, i
     return tuple(order)
 
 
-def shuffle(n: int, *, seed: int, places: tuple[int, int]) -> Order:
+def shuffle(n: int, *, seed: int, positions: tuple[int, int]) -> Order:
     """At random, the same for the same seed.
 
-    >>> sorted(shuffle(5, seed=0, places=(0, 1)))
+    >>> sorted(shuffle(5, seed=0, positions=(0, 1)))
     [0, 1, 2, 3, 4]
     """
     return tuple(np.argsort(noise.uniform(Address(seed, "trial/order"), (n,)), kind="stable").tolist())
@@ -67,7 +67,7 @@ ORDERS = table(
     Choice("swap", "Swap two", swap, "-", "Two words change places.", "-"),
     Choice("shuffle", "Shuffle", shuffle, "-", "At random, by the seed.", "-"),
 )
-"""`fn(n, seed=, places=)` is an order of n words; `places` are the two that are swapped, counted from 0."""
+"""`fn(n, seed=, positions=)` is an order of n words; `positions` are the two that are swapped, counted from 0."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Reordered:
 
 
 def words(config: Config) -> tuple[tuple[int, ...], ...]:
-    """Return the places of the tokens of each word of the sentence; <bos>, <eos> and what is filled up belong to none.
+    """Return the positions of the tokens of each word of the sentence; <bos>, <eos> and padding belong to none.
 
     Every token is a word, except that the pieces of one word stay together.
 
@@ -117,18 +117,18 @@ def words(config: Config) -> tuple[tuple[int, ...], ...]:
     row = TOKENISERS[config.tokeniser]
     n = min(len(row.fn(config.sentence, **row.settings(config))), max(config.max_tokens - config.bos - config.eos, 0))
     found: list[tuple[int, ...]] = []
-    for place in range(config.bos, config.bos + n):
-        if found and config.tokeniser == "pieces" and tokens[place].startswith("##"):
-            found[-1] += (place,)
+    for position in range(config.bos, config.bos + n):
+        if found and config.tokeniser == "pieces" and tokens[position].startswith("##"):
+            found[-1] += (position,)
         else:
-            found.append((place,))
+            found.append((position,))
     return tuple(found)
 
 
 def order_of_tokens(config: Config, order: Sequence[int]) -> Order:
     """Return the order of all tokens that an order of the words makes; what is no word stays where it is."""
     each = words(config)
-    moved = [place for word in order for place in each[word]]
+    moved = [position for word in order for position in each[word]]
     n = len(inputs.tokens(config)[0])
     return (*range(config.bos), *moved, *range(config.bos + len(moved), n))
 
@@ -144,7 +144,7 @@ def in_order(config: Config, order: Sequence[int]) -> Config | None:
     """
     tokens = inputs.tokens(config)[0]
     texts = [
-        "".join(tokens[at].removeprefix("##" if place else "") for place, at in enumerate(word))
+        "".join(tokens[at].removeprefix("##" if position else "") for position, at in enumerate(word))
         for word in words(config)
     ]
     of_tokens = order_of_tokens(config, order)
@@ -158,7 +158,7 @@ def in_order(config: Config, order: Sequence[int]) -> Config | None:
 
 
 def _moved(config: Config, order: Order) -> tuple[Edit, ...]:
-    """Return the numbers changed by hand, each where its word stands now; those that belong to a place stay there."""
+    """Return the numbers changed by hand, each where its word stands now; those of a position stay there."""
     to = {old: new for new, old in enumerate(order)}
     moving = {"query"} if config.is_cross_attention else {"query", "key"}
     edits = []
@@ -171,14 +171,14 @@ def _moved(config: Config, order: Order) -> tuple[Edit, ...]:
 
 
 PLACED = ("positions", "positions_kv", "bias", "allowed")
-"""Steps whose rows belong to places and not to words."""
+"""Steps whose rows belong to positions and not to words."""
 
 
 def reordered(config: Config, order: Sequence[int]) -> Reordered | None:
     """Run the setting and its words in another order; the vectors of the words and all matrices stay the same.
 
-    A one-hot vector depends on which word comes first and own numbers belong to a place, so both are moved along; heads
-    that are set by hand are solved once, for the first order.
+    A one-hot vector depends on which word comes first and own numbers belong to a position, so both are moved along;
+    heads that are set by hand are solved once, for the first order.
 
     None where the words cannot be put into that order.
     """
@@ -207,7 +207,7 @@ def _differing(name: str, wanted: Array, found: Array) -> list[Edit]:
     return [(None, name, (int(i), int(j)), float(wanted[i, j])) for i, j in np.argwhere(wanted != found)]
 
 
-def without_places(config: Config) -> Config:
+def without_position_effects(config: Config) -> Config:
     """Return the setting without the masks and the bias that ask where a token stands."""
     free = [
         name for name in config.mask if name in FREE_MASKS and not (name == "no_self" and config.is_cross_attention)

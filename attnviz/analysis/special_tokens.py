@@ -15,7 +15,7 @@ SPECIAL = frozenset(
 
 
 def words(tokens: Sequence[str]) -> tuple[int, ...]:
-    """Return the places of the tokens that are words, or parts of them.
+    """Return the positions of the tokens that are words, or parts of them.
 
     >>> words(["[CLS]", "the", "cat", "[SEP]"])
     (1, 2)

@@ -12,10 +12,10 @@ Pair = tuple[int | None, int | None]
 
 
 def aligned(one: Sequence[str], other: Sequence[str]) -> tuple[Pair, ...]:
-    """Return the places of both in one order, counted from 0; None where a token is only in the other.
+    """Return the positions of both in one order, counted from 0; None where a token is only in the other.
 
-    Lists of one length are paired place by place, so that a replaced word stands beside what it replaces; others by
-    their longest common subsequence, of several the one whose pairs come first.
+    Lists of one length are paired position by position, so that a replaced word stands beside what it replaces; others
+    by their longest common subsequence, of several the one whose pairs come first.
 
     >>> aligned(["the", "cat", "sat"], ["the", "old", "cat", "sat"])
     ((0, 0), (None, 1), (1, 2), (2, 3))
@@ -41,7 +41,7 @@ def aligned(one: Sequence[str], other: Sequence[str]) -> tuple[Pair, ...]:
 
 
 def shared(pairs: Sequence[Pair]) -> tuple[list[int], list[int]]:
-    """Return the places of the tokens that both lists have, in the one and in the other.
+    """Return the positions of the tokens that both lists have, in the one and in the other.
 
     >>> shared(((0, 0), (None, 1), (1, 2)))
     ([0, 1], [0, 2])
@@ -51,7 +51,7 @@ def shared(pairs: Sequence[Pair]) -> tuple[list[int], list[int]]:
 
 
 def _lengths(one: Sequence[str], other: Sequence[str]) -> Array:
-    """Compute the length of the longest common subsequence of the rests from each pair of places on."""
+    """Compute the length of the longest common subsequence of the rests from each pair of positions on."""
     longest = np.zeros((len(one) + 1, len(other) + 1), dtype=int)
     for i in reversed(range(len(one))):
         for j in reversed(range(len(other))):

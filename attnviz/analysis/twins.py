@@ -26,7 +26,7 @@ class Twin:
     """The head that comes nearest; layer and head count from 0.
 
     made     the weights of the head set by hand, (queries, keys);  `found` those of the run's head
-    overlap  the part of the weight, 0 to 1, that both put in the same place, as a mean over the rows that are words
+    overlap  the part of the weight, 0 to 1, that both put in the same position, as a mean over the rows that are words
     all      the overlap of every head, (layers, heads)
     """
 
@@ -46,9 +46,9 @@ def set_by_hand(trace: Trace, pattern: str) -> Array:
     n = len(trace.query_tokens)
     if n > MAX_TOKENS:
         raise ConfigError(FAULTS["tokens"].format(most=MAX_TOKENS, n=n))
-    places = {word: at for at, word in enumerate(dict.fromkeys(trace.query_tokens))}
+    positions = {word: at for at, word in enumerate(dict.fromkeys(trace.query_tokens))}
     made = Config(
-        sentence=" ".join(f"w{places[word]}" for word in trace.query_tokens),
+        sentence=" ".join(f"w{positions[word]}" for word in trace.query_tokens),
         tokeniser="whitespace",
         max_tokens=MAX_TOKENS,
         d_model=256,

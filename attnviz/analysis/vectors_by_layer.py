@@ -55,7 +55,7 @@ def by_layer(a: Sequence[Array], b: Sequence[Array], row: int, other: int) -> tu
 
 
 def shared_word(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
-    """Return the places of the longest word that stands in both sentences, from 0; of the first words without one.
+    """Return the positions of the longest word that stands in both sentences, from 0; of the first words without one.
 
     >>> shared_word(["[CLS]", "the", "bank"], ["a", "bank", "the"])
     (2, 1)

@@ -79,7 +79,7 @@ def jacobian(trace: Trace, layer: int, head: int, query: int, key: int) -> Array
 def slope_lines(
     trace: Trace, slopes: Gradients, layer: int, head: int, query: int, key: int, digits: int = 4
 ) -> list[SlopeLine]:
-    """Return the lines from the slopes of the head's output to that of one score; all places count from 0."""
+    """Return the lines from the slopes of the head's output to that of one score; all positions count from 0."""
     steps, found, write = trace.layers[layer], slopes.layers[layer], NumberFormat(digits)
     config, at = trace.config, (head, query, key)
     kv_head = head // config.group_size

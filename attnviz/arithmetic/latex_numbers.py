@@ -59,12 +59,12 @@ def shown_entries(n: int, keep: int | None = None) -> list[int | None]:
         *([keep] if hidden and keep is not None else []),
         n - 1,
     ]
-    places: list[int | None] = []
+    positions: list[int | None] = []
     for k in listed:
-        if places and k != (places[-1] or 0) + 1:
-            places.append(None)
-        places.append(k)
-    return places
+        if positions and k != (positions[-1] or 0) + 1:
+            positions.append(None)
+        positions.append(k)
+    return positions
 
 
 @dataclass(frozen=True)
@@ -196,10 +196,10 @@ def _joint(term: str) -> str:
 def _wrapped(pieces: Sequence[str], between: str = "", end: str = "") -> list[str]:
     """Return the pieces joined into lines of about WIDTH visible characters."""
     lines = [""]
-    for place, piece in enumerate(pieces):
+    for position, piece in enumerate(pieces):
         if lines[-1] and _visible(lines[-1] + piece) > WIDTH:
             lines.append("")
-        lines[-1] += piece + (between if place < len(pieces) - 1 else end)
+        lines[-1] += piece + (between if position < len(pieces) - 1 else end)
     return lines
 
 
@@ -217,9 +217,9 @@ Member = str | list[str]
 def chain(symbol: str, members: Sequence[Member]) -> list[str]:
     """Return the lines that say: the symbol equals this, which equals that."""
     lines = []
-    for place, member in enumerate(members):
+    for position, member in enumerate(members):
         first, *others = [member] if isinstance(member, str) else member
-        lines.append(f"{'' if place else symbol} &= {first}")
+        lines.append(f"{'' if position else symbol} &= {first}")
         lines += [rf"&\quad {other.strip()}" for other in others]
     return lines
 

@@ -10,9 +10,9 @@ from attnviz.settings.language import translate
 
 @dataclass(frozen=True)
 class NormalisedSlice:
-    """The scores x that are normalised together, the cell's place among them, the temperature, and what came out.
+    """The scores x that are normalised together, the cell's position among them, the temperature, and what came out.
 
-    name     what one of the scores is called, with l for its place in the line
+    name     what one of the scores is called, with l for its position in the line
     divided  the same over the temperature, with @
     size     how large the numbers are whose sums the scores are
     """
@@ -26,6 +26,6 @@ class NormalisedSlice:
     divided: str
     size: float = 0.0
 
-    def label(self, place: int) -> str:
+    def label(self, position: int) -> str:
         """Return the label under the bar of a score."""
-        return translate("key {n}", n=place) if self.over_keys else translate("query {n}", n=place)
+        return translate("key {n}", n=position) if self.over_keys else translate("query {n}", n=position)

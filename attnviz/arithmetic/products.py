@@ -1,7 +1,7 @@
 """Any number of a run that is a sum of products, taken down to these.
 
 Nothing is rounded and nothing is computed but what the line itself says; with a trained model each parameter is named
-by its place in the file.
+by its position in the file.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def products(trace: Trace, layer: int, step: str, row: int, column: int, head: i
 
     row  the query, or the key of keys and values;  `head` matters to steps that have heads
 
-    Raises KeyError for a step that is no such sum, and IndexError for a place that there is not.
+    Raises KeyError for a step that is no such sum, and IndexError for a position that there is not.
 
     >>> from attnviz import Config, run
     >>> trace = run(Config())

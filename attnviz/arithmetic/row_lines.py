@@ -74,10 +74,10 @@ def _formula(lines: Sequence[CellLine], kind: str, without: Sequence[str], knobs
 
 
 class _Symbols(Latex):
-    """Writes lines by their symbols, in which @ is the place of the cell, or l where a sum goes over the keys."""
+    """Writes lines by their symbols, in which @ is the position of the cell, or l where a sum goes over the keys."""
 
-    def __init__(self, places: tuple[str, str], at: str) -> None:
-        super().__init__(places)
+    def __init__(self, positions: tuple[str, str], at: str) -> None:
+        super().__init__(positions)
         self._at = at
 
     def known_as(self, node: Node, entry: str) -> str:
@@ -93,13 +93,13 @@ class _Writer:
         formula: Formula,
         numbers: Numbers,
         sizes: Mapping[str, float],
-        places: tuple[str, str],
+        positions: tuple[str, str],
         line: NormalisedSlice | None = None,
     ) -> None:
         self._to, self._formula, self._numbers, self._line = derivation, formula, numbers, line
         self._names = {id(node): name for name, node in formula.named.items()}
         self._sizes: dict[int, float] = {}
-        self._symbols, self._entries = _Symbols(places, str(ordinal(line.at)) if line else ""), Latex(places)
+        self._symbols, self._entries = _Symbols(positions, str(ordinal(line.at)) if line else ""), Latex(positions)
         for node in formula.nodes:
             self._sizes[id(node)] = self._size(node, sizes)
             if line and node.op == "variable" and node.name in ("s", "x", "T"):
@@ -260,24 +260,24 @@ class _Writer:
         """Return the entries of a vector in numbers; those that are not shown stay empty."""
         n = self._values(node).size
         shown = set(shown_entries(n, keep))
-        return [self._inserted(node, place) if place in shown else "" for place in range(n)]
+        return [self._inserted(node, position) if position in shown else "" for position in range(n)]
 
-    def _inserted(self, node: Node, place: int | None) -> str:
+    def _inserted(self, node: Node, position: int | None) -> str:
         """Return a node with the numbers of one entry, or of the cell, in the place of lines and variables."""
         self._entries.known = {}
-        self._know(node, place)
-        if node.op == "/" and place is not None:
+        self._know(node, position)
+        if node.op == "/" and position is not None:
             above, below = (self._entries.text(arg, "d") for arg in node.args)
             return f"({above}) / {below}"
         made = self._entries.text(node, "d")
-        return made if place is None else made.replace(r"\left(", "(").replace(r"\right)", ")")
+        return made if position is None else made.replace(r"\left(", "(").replace(r"\right)", ")")
 
-    def _know(self, node: Node, place: int | None) -> None:
+    def _know(self, node: Node, position: int | None) -> None:
         for arg in node.args:
             if id(arg) in self._names or arg.op in ("variable", "size", *REDUCTIONS):
                 values = self._values(arg)
-                at = 0 if values.size == 1 else place if place is not None else self._line.at if self._line else 0
+                at = 0 if values.size == 1 else position if position is not None else self._line.at if self._line else 0
                 seen = self._to.as_printed(values[at], self._sizes[id(arg)])
                 self._entries.known[id(arg)] = self._to.fmt.number(seen)
             else:
-                self._know(arg, place)
+                self._know(arg, position)

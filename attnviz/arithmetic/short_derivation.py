@@ -56,7 +56,7 @@ class FourLines:
 
     terms    entry by entry from q and k; None where the score was given, or is no sum
     score    as the score function returns it, None where there is none;  `changes` what happens to it then
-    scores   what is normalised together with it;  `at` its place there
+    scores   what is normalised together with it;  `at` its position there
     weight   its share, of `weights`;  `lines` those of the full arithmetic that lead from the scores to it, by name
     value    of the key, None where there are none;  `added` the weight times it;  `output` the sum over all keys
     """
@@ -114,7 +114,7 @@ def four_lines(trace: Trace, cell: Cell) -> FourLines:
 
 def _terms(cell: Cell) -> Terms | None:
     """Return the last vector on the way to the score, and the number that the line after it makes of it."""
-    vectors = [place for place, line in enumerate(cell.score) if line.bars]
+    vectors = [position for position, line in enumerate(cell.score) if line.bars]
     if not vectors or vectors[-1] + 1 >= len(cell.score):
         return None
     line, after = cell.score[vectors[-1]], cell.score[vectors[-1] + 1]
@@ -205,4 +205,4 @@ def fold(values: Array, most: int) -> Fold:
     size = np.where(np.isnan(values), np.inf, np.abs(values))
     shown = np.sort(np.argsort(-size, kind="stable")[: most - 1])
     hidden = np.delete(values, shown)
-    return Fold(tuple(int(place) for place in shown), len(hidden), float(hidden.sum()))
+    return Fold(tuple(int(position) for position in shown), len(hidden), float(hidden.sum()))

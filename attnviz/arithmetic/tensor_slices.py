@@ -26,8 +26,8 @@ def columns(at: TensorSlice, symbol: str, head: int = 0) -> str:
     """
     n = at.number(-1, head)
     inside = f"{n} + d" if n > 0 else f"d - {-n}" if n else "d"
-    place = f"{at.tensor}[:, {inside}]" if at.axis == "column" else f"{at.tensor}[{inside}]"
-    return WORDS["entries" if at.axis == "entry" else "columns"].format(symbol=symbol, place=place, **_more(at))
+    columns = f"{at.tensor}[:, {inside}]" if at.axis == "column" else f"{at.tensor}[{inside}]"
+    return WORDS["entries" if at.axis == "entry" else "columns"].format(symbol=symbol, place=columns, **_more(at))
 
 
 def column(at: TensorSlice, symbol: str, column: int, head: int = 0) -> str:

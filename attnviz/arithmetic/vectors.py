@@ -166,13 +166,13 @@ def _rotated(derivation: Derivation, position: CellPosition, kind: Kind, y: Arra
     made, y_seen = y.copy(), derivation.as_printed(y, derivation.sizes[before])
     made[first] = y[first] * cos - y[second] * sin
     made[second] = y[first] * sin + y[second] * cos
-    places = {int(d): (pair, at) for at, ends in enumerate((first, second)) for pair, d in enumerate(ends)}
+    positions = {int(d): (pair, at) for at, ends in enumerate((first, second)) for pair, d in enumerate(ends)}
     above: list[str] = []
     for d in shown_entries(len(y)):
         if d is None:
             above.append(VERTICAL_DOTS)
-        elif d in places:
-            pair, at = places[d]
+        elif d in positions:
+            pair, at = positions[d]
             entry = f"{kind.letter}_{{{ordinal(kind.row)},{ordinal(d)}}}"
             rotated = derivation.fmt.number(derivation.as_printed(made[d], derivation.sizes[kind.step]))
             ends = y_seen[first[pair]], y_seen[second[pair]]

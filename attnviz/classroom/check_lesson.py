@@ -28,7 +28,7 @@ def opened(name: str, text: str, admit: Callable[[Config], None]) -> Lesson:
 
     admit  raises ConfigError for a setting that is too large here
 
-    Raises ConfigError, with the place, for all that the page could not show.
+    Raises ConfigError, with the position, for all that the page could not show.
     """
     found = FOREIGN.search(text)
     if found:

@@ -57,19 +57,19 @@ def _leaked(own: Trace, tried: Trace) -> float | None:
 def _moved(own: Trace, tried: Trace) -> float | None:
     """Return the distance that a word's output moves when the words of the lesson's own sentence change places."""
     before = run(replace(tried.config, sentence=own.config.sentence))
-    places = [before.query_tokens.index(token) for token in tried.query_tokens if token in before.query_tokens]
-    if len(places) != len(tried.query_tokens):
+    positions = [before.query_tokens.index(token) for token in tried.query_tokens if token in before.query_tokens]
+    if len(positions) != len(tried.query_tokens):
         return None
-    return float(np.abs(tried["output"].array - before["output"].array[places]).max())
+    return float(np.abs(tried["output"].array - before["output"].array[positions]).max())
 
 
 def _of_first_word(name: str) -> Found:
     """Return a measure of what the first word is worth to the last row of the first head in the last layer."""
 
     def found(_: Trace, tried: Trace) -> float:
-        place = (0, len(tried.query_tokens) - 1)
-        measured_rows = importance.measure(tried, len(tried.layers) - 1, place)
-        row = list(measured_rows.places).index(place)
+        position = (0, len(tried.query_tokens) - 1)
+        measured_rows = importance.measure(tried, len(tried.layers) - 1, position)
+        row = list(measured_rows.positions).index(position)
         return float(getattr(measured_rows, name)[row, 0])
 
     return found

@@ -72,7 +72,7 @@ def _present(runs: QuestionContext, name: str) -> tuple[str, ...]:
 def shape_inputs(runs: QuestionContext, name: str) -> tuple[str, ...]:
     """Return the steps of a run that the shape of a step follows from; of that very shape only where nothing else is.
 
-    A matrix may be too large to be drawn. What is left then, if it has the shape itself, makes place for its inputs.
+    A matrix may be too large to be drawn. What is left then, if it has the shape itself, makes room for its inputs.
     """
     if name in SHAPES_FOLLOW_FROM:
         return SHAPES_FOLLOW_FROM[name]
@@ -84,10 +84,10 @@ def shape_inputs(runs: QuestionContext, name: str) -> tuple[str, ...]:
     return tuple(apart or further or found)
 
 
-def covered(runs: QuestionContext, step: Step, place: tuple[int, ...]) -> Array | None:
+def covered(runs: QuestionContext, step: Step, position: tuple[int, ...]) -> Array | None:
     """Return True where a step cannot be drawn while one of its numbers is asked for; None where none of it can.
 
-    place  of the number, or of a row, along the axes of the step
+    position  of the number, or of a row, along the axes of the step
 
     The weights of a row add to 1, and so say each other: all of the row is covered. Where another row holds the same
     numbers, in whichever order, or the heads were made by a rule that any row shows, no row may be seen. Elsewhere the
@@ -95,15 +95,15 @@ def covered(runs: QuestionContext, step: Step, place: tuple[int, ...]) -> Array 
     which are the same by chance.
     """
     cells = np.zeros(step.shape, dtype=bool)
-    cells[place] = True
+    cells[position] = True
     if step.name in ("weights", "heads"):
         if INITIALISERS[runs.trace.config.initialiser].solved or runs.trace.config.normalise_over != "keys":
             return None
-        cells[place[:2]] = True
+        cells[position[:2]] = True
         rows = np.sort(step.array.reshape(-1, step.shape[-1]), axis=-1)
-        alike = (np.abs(rows - np.sort(step.array[place[:2]])) <= SAME).all(axis=-1)
+        alike = (np.abs(rows - np.sort(step.array[position[:2]])) <= SAME).all(axis=-1)
         return None if alike.sum() > 1 else cells
-    wanted = float(step.array[place])
+    wanted = float(step.array[position])
     if not wanted.is_integer():
         cells |= np.abs(np.where(np.isfinite(step.array), step.array, np.inf) - wanted) <= SAME
     return cells
@@ -154,11 +154,11 @@ def pictures(slide: Slide, question: Question, found: ResolvedQuestion, own: Tra
 
 
 def _covered(picture: Stage, found: ResolvedQuestion) -> Stage:
-    """Return the picture without the numbers that are asked for; their places are framed."""
+    """Return the picture without the numbers that are asked for; their positions are framed."""
     if picture.name != found.hides or found.covered is None:
         return picture
     cells = found.covered.reshape(picture.array.shape)
     if picture.masked is not None:
         cells = cells & ~picture.masked
-    places = tuple((int(head), int(row), int(column)) for head, row, column in np.argwhere(cells))
-    return replace(picture, array=np.where(cells, np.nan, picture.array), edited=places)
+    positions = tuple((int(head), int(row), int(column)) for head, row, column in np.argwhere(cells))
+    return replace(picture, array=np.where(cells, np.nan, picture.array), edited=positions)

@@ -1,7 +1,7 @@
 """The questions of an assignment as they are chosen from lists and written down in a link.
 
-An item is the kind of a question and its places, such as `weight~head.1~query.2~key.3~tolerance.0.005`. Nothing in it
-is free text, so nothing that is read from a link can be more than one of the choices below.
+An item is the kind of a question and its positions, such as `weight~head.1~query.2~key.3~tolerance.0.005`. Nothing in
+it is free text, so nothing that is read from a link can be more than one of the choices below.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Kind:
 
     question: str
     label: str
-    places: tuple[str, ...]
+    positions: tuple[str, ...]
 
 
 KINDS = {
@@ -110,34 +110,34 @@ LISTS: dict[str, Sequence[Value]] = {
 """The choices for each position; the first is the default."""
 
 AS_STEP = ("summed", "whole")
-"""Places that name a step, of which only some make sense."""
+"""Positions that name a step, of which only some make sense."""
 
 
-def places(kind: str, chosen: Mapping[str, Value]) -> tuple[str, ...]:
+def positions(kind: str, chosen: Mapping[str, Value]) -> tuple[str, ...]:
     """Return the choices that a question still needs, after those made so far.
 
-    >>> places("number", {"step": "output"})
+    >>> positions("number", {"step": "output"})
     ('step', 'query', 'column', 'tolerance', 'layer')
     """
     along = (*AXES.get(str(chosen.get("step")), ()), "tolerance") if kind == "number" else ()
-    return (*KINDS[kind].places, *along, "layer")
+    return (*KINDS[kind].positions, *along, "layer")
 
 
 def item(kind: str, chosen: Mapping[str, Value]) -> Item:
-    """Return a question with what was chosen of its places, and the first of each list for the rest.
+    """Return a question with what was chosen of its positions, and the first of each list for the rest.
 
     >>> item("weight", {"query": 2})
     ('weight', (('head', 1), ('query', 2), ('key', 1), ('tolerance', 0.005), ('layer', 1)))
     """
-    first = {name: LISTS[name][0] for name in (*KINDS[kind].places, "step")}
+    first = {name: LISTS[name][0] for name in (*KINDS[kind].positions, "step")}
     whole = first | dict(chosen)
-    return kind, tuple((name, whole.get(name, LISTS[name][0])) for name in places(kind, whole))
+    return kind, tuple((name, whole.get(name, LISTS[name][0])) for name in positions(kind, whole))
 
 
 def to_question(given: Item, *, layers: int = 1) -> Question:
     """Return the question as lessons have it; of several layers it says which."""
     kind, at = given[0], dict(given[1])
-    place: dict[str, Any] = {"step" if name in AS_STEP else name: value for name, value in at.items()}
+    position: dict[str, Any] = {"step" if name in AS_STEP else name: value for name, value in at.items()}
     ask = ASK[KINDS[kind].question]
     if kind == "number":
         ask = ASKS[" ".join(AXES[str(at["step"])])]
@@ -145,10 +145,10 @@ def to_question(given: Item, *, layers: int = 1) -> Question:
         ask = ASKS["sum"]
     elif kind == "own_words":
         ask = PROMPTS[str(at["prompt"])]
-    elif "change" in place:
-        _, place["change"], other = CHANGES[str(place["change"])]
+    elif "change" in position:
+        _, position["change"], other = CHANGES[str(position["change"])]
         ask = translate(other)
-    return Question(KINDS[kind].question, ASKS["layer"].format(ask=ask) if layers > 1 else ask, place)
+    return Question(KINDS[kind].question, ASKS["layer"].format(ask=ask) if layers > 1 else ask, position)
 
 
 def validated(items: Iterable[Any]) -> tuple[Item, ...]:
@@ -164,7 +164,7 @@ def _checked(given: Any) -> Item:
         raise ConfigError(f"holds {given!r}; give (kind, places)") from None
     if kind not in KINDS:
         raise ConfigError(WORDS["kind"].format(given=kind, allowed=", ".join(KINDS)))
-    names = places(kind, chosen)
+    names = positions(kind, chosen)
     if set(names) - {"layer"} - chosen.keys() or chosen.keys() - set(names):
         raise ConfigError(WORDS["misses"].format(kind=kind, names=", ".join(names)))
     for name, value in chosen.items():
@@ -186,10 +186,10 @@ def encode(items: Sequence[Item]) -> str:
     >>> encode((item("highest_key", {"query": 3}),))
     'highest_key~head.1~query.3'
     """
-    return _BETWEEN.join(_PART.join([kind, *_places(at)]) for kind, at in items)
+    return _BETWEEN.join(_PART.join([kind, *_position_texts(at)]) for kind, at in items)
 
 
-def _places(at: Sequence[tuple[str, Value]]) -> list[str]:
+def _position_texts(at: Sequence[tuple[str, Value]]) -> list[str]:
     return [f"{name}.{value}" for name, value in at if (name, value) != ("layer", 1)]
 
 

@@ -111,7 +111,7 @@ def _named(runs: QuestionContext, at: Mapping[str, Any]) -> dict[str, str | Sent
 
 def _highest_key(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     step = runs.step("weights")
-    row = step.array[runs.place(step, at, ("head", "query"))]
+    row = step.array[runs.index(step, at, ("head", "query"))]
     if not row.any():
         raise ValueError(PROBLEMS["nothing"])
     tokens, best = runs.trace.key_tokens, int(row.argmax())
@@ -119,7 +119,7 @@ def _highest_key(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuesti
     weights = ", ".join(rounded_number(weight) for weight in row)
     return ResolvedQuestion(
         form="one",
-        options=tuple(name_token(tokens, place) for place in range(len(tokens))),
+        options=tuple(name_token(tokens, position) for position in range(len(tokens))),
         right=frozenset(np.flatnonzero(row >= row[best] - SAME).tolist()),
         solution=(solution, fill(WORDS["all"], weights=weights)),
         lines=_arithmetic(runs, "weights", {**at, "key": ordinal(best)}),
@@ -127,14 +127,14 @@ def _highest_key(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuesti
         hides="weights",
         how="highest_key",
         inputs=inputs_of(runs, "weights"),
-        covered=covered(runs, step, runs.place(step, at, ("head", "query"))),
+        covered=covered(runs, step, runs.index(step, at, ("head", "query"))),
     )
 
 
 def _number(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     step = runs.step(required("step", at))
-    place = runs.place(step, at, step.axes)
-    value = float(step.array[place])
+    position = runs.index(step, at, step.axes)
+    value = float(step.array[position])
     if not np.isfinite(value):
         raise ValueError(PROBLEMS["infinite"].format(step=step.name))
     return ResolvedQuestion(
@@ -145,8 +145,8 @@ def _number(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
         lines=_arithmetic(runs, step.name, at),
         hides=step.name,
         inputs=inputs_of(runs, step.name),
-        covered=covered(runs, step, place),
-        mistakes=known_mistakes.of_number(runs, step, place),
+        covered=covered(runs, step, position),
+        mistakes=known_mistakes.of_number(runs, step, position),
         how={"keys": "queries", "values": "queries", "masked": "scaled"}.get(step.name, step.name),
     )
 
@@ -159,8 +159,8 @@ def _sum(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     step = runs.step(at.get("step", "weights"))
     axis = "query" if "query" in at else "key"
     fixed = tuple(name for name in step.axes if name.endswith("head") or name == axis)
-    place = dict(zip(fixed, runs.place(step, at, fixed)))
-    numbers = step.array[tuple(place.get(name, slice(None)) for name in step.axes)]
+    position = dict(zip(fixed, runs.index(step, at, fixed)))
+    numbers = step.array[tuple(position.get(name, slice(None)) for name in step.axes)]
     total, fmt = float(numbers.sum()), NumberFormat(4)
     if not np.isfinite(total):
         raise ValueError(PROBLEMS["infinite"].format(step=step.name))
@@ -177,16 +177,16 @@ def _sum(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
         lines=(line,),
         hides=step.name,
         inputs=(step.name,),
-        mistakes=known_mistakes.of_sum(numbers, _across(step, place), total),
+        mistakes=known_mistakes.of_sum(numbers, _across(step, position), total),
         how="sum",
     )
 
 
-def _across(step: Step, place: Mapping[str, int]) -> Array:
+def _across(step: Step, position: Mapping[str, int]) -> Array:
     """Return the line of the other axis with the same number, where there is one."""
-    by_query = "query" in place
-    other = {"key" if by_query else "query": place["query" if by_query else "key"]}
-    index = tuple((place if name.endswith("head") else other).get(name, slice(None)) for name in step.axes)
+    by_query = "query" in position
+    other = {"key" if by_query else "query": position["query" if by_query else "key"]}
+    index = tuple((position if name.endswith("head") else other).get(name, slice(None)) for name in step.axes)
     try:
         return step.array[index]
     except IndexError:
@@ -231,10 +231,10 @@ def _rows_changed(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuest
     step = runs.step(at.get("step", "weights"))
     apart = runs.compared(step.name, at)
     if "head" in at and step.axes[0].endswith("head"):
-        apart = apart[runs.place(step, at, step.axes[:1])]
+        apart = apart[runs.index(step, at, step.axes[:1])]
     most = apart.reshape(-1, *step.shape[-2:]).max(axis=(0, 2))
     tokens = runs.trace.key_tokens if step.axes[-2] == "key" else runs.trace.query_tokens
-    rows = tuple(name_token(tokens, place) for place in range(len(tokens)))
+    rows = tuple(name_token(tokens, position) for position in range(len(tokens)))
     right = np.flatnonzero(most > SAME).tolist()
     solution = (_rows(rows, right, most),)
     return ResolvedQuestion(
@@ -246,7 +246,7 @@ def _rows(rows: Sequence[Sentence], right: Sequence[int], most: Array) -> Senten
     """Ask for the rows that change, with the size of each change."""
     if not right:
         return fill(WORDS["no_row"])
-    named = join_sentences([rows[place] for place in right])
+    named = join_sentences([rows[position] for position in right])
     words = "every_row" if len(right) == len(rows) else "one_row" if len(right) == 1 else "rows"
     return fill(WORDS[words], rows=named, row=rows[int(most.argmax())], change=rounded_number(float(most.max())))
 
@@ -300,7 +300,7 @@ def _arithmetic(runs: QuestionContext, step: str, at: Mapping[str, Any]) -> tupl
     if step in ("queries", "keys", "values"):
         return tuple(line for line in cell.lines if line.step == step)
     for part in (cell.score, cell.weight, cell.output):
-        ends = [place for place, line in enumerate(part) if line.step == step]
+        ends = [position for position, line in enumerate(part) if line.step == step]
         if ends:
             return tuple(line for line in part[: ends[-1] + 1] if line.active or line.edited)
     return ()

@@ -197,7 +197,7 @@ class QuestionContext:
             raise ValueError(PROBLEMS["no_step"].format(given=name))
         return self.steps[name]
 
-    def place(self, step: Step, at: Mapping[str, Any], axes: Sequence[str]) -> tuple[int, ...]:
+    def index(self, step: Step, at: Mapping[str, Any], axes: Sequence[str]) -> tuple[int, ...]:
         """Return the indices of a number along some axes of its step, counted from 0; a head need not be named."""
         return tuple(self._along(step, at, axis) for axis in axes)
 
@@ -216,7 +216,7 @@ class QuestionContext:
     def of_head(self, name: str, at: Mapping[str, Any]) -> Array:
         """Return the numbers of a step in the head that is asked about, the first if none is named."""
         step = self.step(name)
-        return step.head(self.place(step, at, step.axes[:1])[0])
+        return step.head(self.index(step, at, step.axes[:1])[0])
 
     def compared(self, name: str, at: Mapping[str, Any]) -> Array:
         """Return the difference of each number of a step from the other run's: the changed one, or the lesson's.

@@ -23,7 +23,7 @@ from attnviz.text.number_format import short
 from attnviz.text.sentence_parts import within_sentence
 
 NUMBER = re.compile(r"\[\[([a-z_0-9]+?)((?:\.\d+)+)\]\]")
-"""A step, its layer where it stands in one, and a place in it, counted from 1: [[scores.1.2.3.4]]."""
+"""A step, its layer where it stands in one, and a position in it, counted from 1: [[scores.1.2.3.4]]."""
 
 MEASURE = re.compile(rf"\[\[({'|'.join(spread.MEASURES)})\]\]")
 """A measure of the whole run."""
@@ -64,13 +64,13 @@ def format_number(x: float) -> str:
 
 
 def _number(trace: Trace, named: re.Match[str]) -> float:
-    place = [index_of(int(number)) for number in named[2].split(".")[1:]]
+    position = [index_of(int(number)) for number in named[2].split(".")[1:]]
     try:
-        layer = 0 if named[1] in trace.around else place.pop(0)
+        layer = 0 if named[1] in trace.around else position.pop(0)
         array = step_names.steps(trace, layer)[named[1]].array
-        if len(place) != array.ndim or min(place) < 0:
-            raise IndexError(place)
-        return float(array[tuple(place)])
+        if len(position) != array.ndim or min(position) < 0:
+            raise IndexError(position)
+        return float(array[tuple(position)])
     except (KeyError, IndexError):
         raise ValueError(translate(PROBLEM, given=named[0])) from None
 

@@ -1,7 +1,7 @@
 """A film that is learned elsewhere: what that takes, packed as bytes, and what comes back, which may be anything.
 
-A browser does so with the same arithmetic, and so with the same bits. It gets numbers and places in a vocabulary; what
-a task is and how its sentences are drawn, it need not know.
+A browser does so with the same arithmetic, and so with the same bits. It gets numbers and positions in a vocabulary;
+what a task is and how its sentences are drawn, it need not know.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Job:
         """
         config, game, trainer = self.config, GAMES[self.config.task], self.learner.trainer
         network = trainer.network
-        places = _places(config, game, self.steps[-1], shown, network.allowed.shape)
+        positions = _positions(config, game, self.steps[-1], shown, network.allowed.shape)
         constants = _constants(network, self.start)
         layers = trainer.layout.layers(self.start)
         n, m = network.allowed.shape
@@ -77,11 +77,11 @@ class Job:
             **{"held_out": HELD_OUT, "at_once": AT_ONCE},
             "parameters": [[(name, array.size) for name, array in layer.items()] for layer in layers],
             "constants": [(name, array.size) for name, array in constants.items()],
-            "places": [(name, array.size) for name, array in places.items()],
+            "places": [(name, array.size) for name, array in positions.items()],
         }
         numbers = b"".join(array.astype("<f8").tobytes() for array in constants.values())
         head = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
-        return head + b"\0" + numbers + b"".join(array.astype(np.uint8).tobytes() for array in places.values())
+        return head + b"\0" + numbers + b"".join(array.astype(np.uint8).tobytes() for array in positions.values())
 
 
 def job(config: Config, last: int, *also: int) -> Job | None:
@@ -98,8 +98,8 @@ def job(config: Config, last: int, *also: int) -> Job | None:
     wanted = [step for step in (last, *also) if step]
     others = sorted({*kept_steps(last)} - {0, *wanted})
     n = min(room - len({*wanted}), len(others))
-    n_places = last * config.learn_batch * 4 * max(learner.trainer.network.allowed.shape)
-    if n < 0 or 8 * sum(sizes) + n_places > MOST_SENT:
+    n_positions = last * config.learn_batch * 4 * max(learner.trainer.network.allowed.shape)
+    if n < 0 or 8 * sum(sizes) + n_positions > MOST_SENT:
         return None
     spread = {others[(2 * i + 1) * len(others) // (2 * n)] for i in range(n)}
     steps = tuple(sorted({*wanted, *spread}))
@@ -244,19 +244,19 @@ def _constants(network: Network, start: Array) -> dict[str, Array]:
     return found | {"start": start}
 
 
-def _places(
+def _positions(
     config: Config, game: Game, last: int, shown: tuple[Sequence[str], Sequence[str]], shape: tuple[int, ...]
 ) -> dict[str, Array]:
     """Return the sentences: of every batch, of those that are measured, and the one that is shown."""
     steps = [_judged(game, *game.examples(config.seed, "batch", config.learn_batch, step)) for step in range(last)]
     found = {f"batch_{name}": np.stack([each[name] for each in steps]) for name in steps[0] if name != "where"}
     held = _judged(game, *game.examples(config.seed, "held_out", HELD_OUT))
-    found |= {f"held_{name}": places for name, places in held.items()}
-    queries, keys = (game.places(words) for words in shown)
+    found |= {f"held_{name}": positions for name, positions in held.items()}
+    queries, keys = (game.positions(words) for words in shown)
     if queries is None or keys is None or (len(queries), len(keys)) != shape:
         queries, keys = (each[0] for each in game.examples(config.seed, "shown", 1))
     one = _judged(game, queries[None], keys[None])
-    return found | {f"shown_{name}": places for name, places in one.items()}
+    return found | {f"shown_{name}": positions for name, positions in one.items()}
 
 
 def _judged(game: Game, queries: Array, keys: Array) -> dict[str, Array]:

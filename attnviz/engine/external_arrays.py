@@ -82,33 +82,33 @@ def stack(name: str, given: Any, batch: int | None = None) -> Array:
 def finite(name: str, array: Array, *, minus_infinity: bool = False) -> Array:
     """Return the array, if all of its numbers are finite.
 
-    Raises ConfigError that names the first place where one is not.
+    Raises ConfigError that names the first position where one is not.
     """
     fine = np.isfinite(array) | (np.isneginf(array) if minus_infinity else False)
     if not fine.all():
-        place = np.unravel_index(int(np.argmin(fine)), array.shape)
+        position = np.unravel_index(int(np.argmin(fine)), array.shape)
         number = (
             translate("a finite number, or -inf where a query may not attend")
             if minus_infinity
             else translate("a finite number")
         )
-        at = where(place, array.shape)
+        at = where(position, array.shape)
         raise ConfigError(
             translate(
-                "{name} is {value} at {where}; give {number}", name=name, value=array[place], where=at, number=number
+                "{name} is {value} at {where}; give {number}", name=name, value=array[position], where=at, number=number
             )
         )
     return array
 
 
-def where(place: tuple[Any, ...], shape: tuple[int, ...]) -> str:
-    """Return a place in (layers, heads, rows, columns) in words, counted from 1; an axis of one is not told.
+def where(position: tuple[Any, ...], shape: tuple[int, ...]) -> str:
+    """Return a position in (layers, heads, rows, columns) in words, counted from 1; an axis of one is not told.
 
     >>> where((0, 2, 1, 4), (1, 3, 5, 7))
     'head 3, row 2, column 5'
     """
     names = ("layer", "head", "row", "column")[-len(shape) :]
-    numbered = zip(names, place, shape)
+    numbered = zip(names, position, shape)
     return ", ".join(
         PLACES[name].format(n=ordinal(int(i))) for name, i, n in numbered if n > 1 or name in ("row", "column")
     )

@@ -57,13 +57,13 @@ def oddities(A: Array) -> list[str]:
     sums = A.sum(axis=-1)
     below, off = np.argwhere(A < 0), np.argwhere(~(abs(sums - 1) <= slack(A)))
     notes = []
-    for kind, places, values, what in (
+    for kind, positions, values, what in (
         ("negative", below, A, translate("weights are")),
         ("sum", off, sums, translate("rows do")),
     ):
-        if len(places):
-            first = tuple(places[0])
-            more = NOTES["more"].format(n=len(places) - 1, what=what) if len(places) > 1 else ""
+        if len(positions):
+            first = tuple(positions[0])
+            more = NOTES["more"].format(n=len(positions) - 1, what=what) if len(positions) > 1 else ""
             at = where(first, A.shape[: len(first)] if kind == "negative" else (*A.shape[:3], 1)[:4])
             notes.append(NOTES[kind].format(where=f"{at[0].upper()}{at[1:]}", value=values[first], more=more))
     if len(off) and (abs(A.sum(axis=-2) - 1) <= slack(A)).all():

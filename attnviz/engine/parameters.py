@@ -31,13 +31,13 @@ class Parameters:
         self,
         layer: Steps,
         config: Config,
-        place: str,
+        address: str,
         given: Mapping[str, Any],
         hand: SolvedHeads | None = None,
         kept: Mapping[str, Step] | None = None,
     ) -> None:
         """`kept` holds the matrices that were solved before any number was changed: they stay as they were."""
-        self._layer, self._config, self._place, self._hand, self._kept = layer, config, place, hand, kept
+        self._layer, self._config, self._address, self._hand, self._kept = layer, config, address, hand, kept
         self._given = dict(given)
         self._row = INITIALISERS[config.initialiser]
 
@@ -182,7 +182,7 @@ class Parameters:
         return _padded([row.fn(self._at(name, h), shape, Q[h][:, : widths[h]]) for h, shape in enumerate(shapes)])
 
     def _at(self, name: str, *index: int) -> Address:
-        return Address(self._config.seed, f"{self._place}/{name}", index)
+        return Address(self._config.seed, f"{self._address}/{name}", index)
 
     def _drawn(self, name: str, shapes: Sequence[tuple[int, ...]], X: Array) -> Array:
         return _padded([self._filled(name, h, shape, X, len(shapes)) for h, shape in enumerate(shapes)])

@@ -84,7 +84,7 @@ def _run(config: Config, projections: Projections | Sequence[Projections] | None
     layers: list[Steps] = []
     for i in range(config.n_layers):
         tied = [f"{x}_q" for x in "wb" if config.tied and given[i].get(f"{x}_k") is None]
-        changes = (edits_of.shared(by_place.get(i, ()), tied, config.group_size) for by_place in (here, own))
+        changes = (edits_of.shared(by_layer.get(i, ()), tied, config.group_size) for by_layer in (here, own))
         layer = Steps(translate("layer {n}", n=i), sizes, *changes)
         hand = (
             _hand(config, query_tokens, key_tokens, layers, around) if INITIALISERS[config.initialiser].solved else None
@@ -140,14 +140,14 @@ def _layer(layer: Steps, parameters: Parameters, config: Config, X: Array, X_kv:
     is_self = not config.is_cross_attention
     norm = NORMS[config.norm]
     source = X
-    if norm.place == "before":
+    if norm.applied == "before":
         source = layer.record("normed", norm.fn(X), formula=rf"\hat X = \mathrm{{{norm.symbol}}}(X)")
     Y = _attention(layer, parameters, config, source, source if is_self else X_kv, words)
     Y, read = _joined_up(layer, config, "added", X, Y, "X", "Y")
     if config.feed_forward == "none":
         return Y
     source, symbol = Y, rf"({read})" if config.residual and config.norm == "none" else read
-    if norm.place == "before":
+    if norm.applied == "before":
         formula = rf"\hat Y = \mathrm{{{norm.symbol}}}({read})"
         source, symbol = layer.record("ff_normed", norm.fn(Y), formula=formula), r"\hat Y"
     F = _hidden(layer, parameters, config, source, symbol)
@@ -176,7 +176,7 @@ def _joined_up(layer: Steps, config: Config, name: str, X: Array, Y: Array, x: s
         y = f"{x} + {y}"
         Y = layer.record(name, X + Y, formula=y)
     norm = NORMS[config.norm]
-    if norm.place == "after":
+    if norm.applied == "after":
         y = rf"\mathrm{{{norm.symbol}}}({y})"
         Y = layer.record(f"{name}_normed", norm.fn(Y), formula=y)
     return Y, y
@@ -196,7 +196,7 @@ def _attention(
     # X (n, d_model), X_kv (m, d_model) -> W_Q (H, d_model, d_k), W_K (Hkv, d_model, d_k), W_V (Hkv, d_model, d_v)
     W_Q, W_K, b_q, b_k = parameters.query_and_key(X, X_kv)
     W_V, b_v = parameters.heads("w_v", X_kv, d_v), parameters.head_biases("b_v", d_v, X_kv.shape[-1])
-    x = r"\hat X" if NORMS[config.norm].place == "before" else "X"
+    x = r"\hat X" if NORMS[config.norm].applied == "before" else "X"
     x_kv = "X'" if config.is_cross_attention else x
     # -> Q (H, n, d_k), K (Hkv, m, d_k), V (Hkv, m, d_v)
     Q = _rotated(layer, config, "queries", _plus(product(X, W_Q), b_q, heads=True), d_q, _affine("Q", x, b_q))

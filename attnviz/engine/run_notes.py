@@ -30,14 +30,14 @@ EMPTY = Plural(
 )
 
 
-def note_left_out(places: Sequence[Steps], config: Config, notes: list[str]) -> tuple[Edit, ...]:
+def note_left_out(layers: Sequence[Steps], config: Config, notes: list[str]) -> tuple[Edit, ...]:
     """Return the edits that were made; adds to the notes those of the setting that fit nothing in it."""
     beyond = [edit for edit in config.edits if edit[0] is not None and edit[0] >= config.n_layers]
-    left_out = [*(edit for place in places for edit in place.left_out), *beyond]
+    left_out = [*(edit for steps in layers for edit in steps.left_out), *beyond]
     if left_out:
         listed, more = ", ".join(edits_of.position(edit) for edit in left_out[:3]), len(left_out) - 3
         notes.append(NOTES["more_left_out" if more > 0 else "left_out"].format(listed=listed, n=more))
-    return tuple(edit for place in places for edit in place.edits)
+    return tuple(edit for steps in layers for edit in steps.edits)
 
 
 def note_beyond(config: Config, n_query: int, n_key: int, notes: list[str]) -> None:

@@ -68,7 +68,7 @@ class SolvedHeads:
         pattern, match = self._made_for(g)
         if name == "w_v" and self._hands_on(g):
             words = PATTERNS["same_word"].fn(self._key_tokens, self._key_tokens)
-            return _wide(self._solved(name, g, X, points(words.answered, words.places)), shape)
+            return _wide(self._solved(name, g, X, points(words.answered, words.positions)), shape)
         if name not in ("w_q", "w_k"):
             return None
         if pattern.alike:
@@ -79,7 +79,7 @@ class SolvedHeads:
         if pattern.before:
             return radius * _wide(self._reading(name, g, X, match), shape)
         numbers = match.queried if name == "w_q" else match.answered
-        return radius * _wide(self._solved(name, g, X, points(numbers, match.places)), shape)
+        return radius * _wide(self._solved(name, g, X, points(numbers, match.positions)), shape)
 
     def _alike(self, name: str, g: int, shape: tuple[int, ...], X: Array) -> Array:
         """Return the matrix that turns the rows of X into the directions of their tokens' vectors, or nearly.
@@ -109,7 +109,7 @@ class SolvedHeads:
         rows = np.concatenate([X - fixed_order.product(Z, W_O), W_O])
         target = np.zeros((len(rows), 2))
         if name == "w_q":
-            target[: len(X)] = points(match.queried, match.places)
+            target[: len(X)] = points(match.queried, match.positions)
         else:
             target[len(X) :] = np.eye(2)[: len(W_O)]
         return self._solved(name, g, rows, target, shared=False)

@@ -35,9 +35,9 @@ SENTENCES = Words(
 ROWS = Plural("The mean of {n} row of {all} in this layer.", "The mean of {n} rows of {all} in this layer.")
 
 
-def row_table(trace: Trace, found: Importance, place: tuple[int, int]) -> pd.DataFrame:
-    """Return the measures of one row, a line for each key; `place` is its head and query, counted from 0."""
-    r = list(found.places).index(place)
+def row_table(trace: Trace, found: Importance, position: tuple[int, int]) -> pd.DataFrame:
+    """Return the measures of one row, a line for each key; `position` is its head and query, counted from 0."""
+    r = list(found.positions).index(position)
     keys = [f"{ordinal(j)} {token}" for j, token in enumerate(trace.key_tokens)]
     return pd.DataFrame(
         {COLUMNS["key"]: keys} | {COLUMNS[name]: getattr(found, name)[r] for name in (*MEASURES, "knock_out")}
@@ -63,5 +63,5 @@ def importance_sentences(found: Importance) -> list[str]:
     best, weight = max(there, key=there.__getitem__), short(there.get("weight"))
     row = "weight" if best == "weight" else "best"
     sentences = [SENTENCES[row].format(best=COLUMNS[best], most=short(there[best]), weight=weight)]
-    sentences.append(ROWS.format(n=len(found.places), all=found.n_rows))
+    sentences.append(ROWS.format(n=len(found.positions), all=found.n_rows))
     return sentences if found.exact is None else [*sentences, SENTENCES["exact"].format(off=short(found.exact))]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnviz.analysis.permutations import Reordered, without_places, words
+from attnviz.analysis.permutations import Reordered, without_position_effects, words
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.typed_rows import score_of
 from attnviz.engine.tables.masks import MASKS
@@ -103,7 +103,7 @@ def placed(config: Config) -> tuple[str, ...]:
     >>> placed(Config(mask=("causal", "padding"), bias="alibi"))
     ('mask (Causal)', 'bias by distance')
     """
-    free = without_places(config)
+    free = without_position_effects(config)
     labels = ", ".join(MASKS[name].label for name in config.mask if name not in free.mask)
     holds = {"mask": labels, "bias": config.bias != "none", "location": score_of(config).by_position}
     return tuple(PLACED[name].format(labels=labels) for name, each in holds.items() if each)
@@ -112,7 +112,7 @@ def placed(config: Config) -> tuple[str, ...]:
 def position_sentences(config: Config, freed: Reordered | None) -> str:
     """Return what the setting compares by position although it has none, and what the result would be without that.
 
-    freed  the words reordered with neither positions nor what compares places; None if that cannot be had
+    freed  the words reordered with neither positions nor what compares positions; None if that cannot be had
     """
     what = translate(AND).join(placed(config))
     if freed is None:

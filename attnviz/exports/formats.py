@@ -22,7 +22,7 @@ from attnviz.settings.language import Words, translate, translated_fields
 MISSING = 'a .{name} file needs {module}, which is not installed; pip install "attnviz[{extra}]" brings it'
 FAULTS = Words(
     {
-        "place": "--{name} is {given}; this run has 1 to {most}",
+        "beyond": "--{name} is {given}; this run has 1 to {most}",
         "step": "--step is {given}; this run has {names}",
         "head": "--head is {given}; the step {step} has 1 to {most}",
         "kind": "{given} does not say what kind of file it is; choose a name that ends in {known}",
@@ -53,7 +53,7 @@ class Format:
 
     note    what it is, in a few words
     module  where the function that writes it lives, below attnviz
-    write   that module, a run and a place in it -> the whole file, as text or bytes
+    write   that module, a run and what of it is exported -> the whole file, as text or bytes
     extra   what to install besides the package itself where NumPy is not enough
     """
 
@@ -63,19 +63,19 @@ class Format:
     extra: str = ""
 
 
-def export(name: str, trace: Trace, place: ExportTarget = ExportTarget()) -> str | bytes:
-    """Return a run as a file of the kind `name`, a row of FORMATS; `place` matters to the kinds that hold a part of it.
+def export(name: str, trace: Trace, target: ExportTarget = ExportTarget()) -> str | bytes:
+    """Return a run as a file of the kind `name`, a row of FORMATS; `target` matters to the kinds that hold part of it.
 
-    Raises ConfigError for a place that the run does not have, and where a library is missing.
+    Raises ConfigError for a part that the run does not have, and where a library is missing.
     """
     form = FORMATS[name]
-    _check(trace, place)
+    _check(trace, target)
     if name in (*PROGRAMS, "xlsx") and is_pretrained(trace):
         raise ConfigError(FAULTS["pretrained"].format(name=name))
     if name in PROGRAMS and (is_external(trace) or trace.given):
         raise ConfigError(FAULTS["brought"].format(name=name))
     try:
-        return form.write(import_module(f"attnviz.{form.module}"), trace, place)
+        return form.write(import_module(f"attnviz.{form.module}"), trace, target)
     except ModuleNotFoundError as error:
         library = str(error.name).partition(".")[0]
         raise ConfigError(translate(MISSING, name=name, module=library, extra=form.extra)) from None
@@ -83,13 +83,13 @@ def export(name: str, trace: Trace, place: ExportTarget = ExportTarget()) -> str
         raise ConfigError(str(error)) from None
 
 
-def save(trace: Trace, path: str | os.PathLike[str], place: ExportTarget = ExportTarget()) -> None:
+def save(trace: Trace, path: str | os.PathLike[str], target: ExportTarget = ExportTarget()) -> None:
     """Write a run to a file whose name ends in a row of FORMATS.
 
     Raises ConfigError for another name, as `export` does, and where the file cannot be written.
     """
     given = os.fspath(path)
-    whole = export(kind_of(given), trace, place)
+    whole = export(kind_of(given), trace, target)
     try:
         Path(given).write_bytes(whole.encode("utf-8") if isinstance(whole, str) else whole)
     except (OSError, ValueError) as error:
@@ -110,13 +110,13 @@ def kind_of(path: str) -> str:
     return ends[-1]
 
 
-def _check(trace: Trace, place: ExportTarget) -> None:
+def _check(trace: Trace, target: ExportTarget) -> None:
     there = {"layer": len(trace.layers), "head": trace.config.n_heads}
     there |= {"query": len(trace.query_tokens), "key": len(trace.key_tokens)}
     for name, most in there.items():
-        given = getattr(place, name)
+        given = getattr(target, name)
         if given is not None and given not in range(most):
-            raise ConfigError(FAULTS["place"].format(name=name, given=ordinal(given), most=most))
+            raise ConfigError(FAULTS["beyond"].format(name=name, given=ordinal(given), most=most))
 
 
 def _program(write: str) -> Callable[[Any, Trace, ExportTarget], str]:
@@ -124,69 +124,69 @@ def _program(write: str) -> Callable[[Any, Trace, ExportTarget], str]:
     changed.
     """
 
-    def written(module: Any, trace: Trace, place: ExportTarget) -> str:
+    def written(module: Any, trace: Trace, target: ExportTarget) -> str:
         edits = trace.config.edits + tuple(edit for edit in trace.edits if edit not in trace.config.edits)
         return getattr(module, write)(replace(trace.config, edits=edits))
 
     return written
 
 
-def _png(png: Any, trace: Trace, place: ExportTarget) -> bytes:
-    return png.drawn(import_module("attnviz.pictures.static.svg").page(trace, place.layer))
+def _png(png: Any, trace: Trace, target: ExportTarget) -> bytes:
+    return png.drawn(import_module("attnviz.pictures.static.svg").page(trace, target.layer))
 
 
-def _step_png(png: Any, trace: Trace, place: ExportTarget) -> bytes:
-    return png.drawn(_step_svg(import_module("attnviz.pictures.static.svg"), trace, place))
+def _step_png(png: Any, trace: Trace, target: ExportTarget) -> bytes:
+    return png.drawn(_step_svg(import_module("attnviz.pictures.static.svg"), trace, target))
 
 
-def _step_svg(svg: Any, trace: Trace, place: ExportTarget) -> str:
+def _step_svg(svg: Any, trace: Trace, target: ExportTarget) -> str:
     from attnviz.pictures import stages
     from attnviz.text import captions, step_names
 
-    step = _step(trace, place)
+    step = _step(trace, target)
     drawn = stages.stage(trace, step, captions.NAMES[step.name], step.meaning, step_names.plain(step.symbol))
     return str(svg.picture([drawn], title=trace.config.sentence))
 
 
-def _step(trace: Trace, place: ExportTarget) -> Step:
+def _step(trace: Trace, target: ExportTarget) -> Step:
     """Return the step that is meant. Raises ConfigError if the run has none of that name."""
-    steps = {**trace.around, **trace.layers[place.layer]}
-    if place.step not in steps:
-        raise ConfigError(FAULTS["step"].format(given=shorten(place.step), names=", ".join(steps)))
-    return steps[place.step]
+    steps = {**trace.around, **trace.layers[target.layer]}
+    if target.step not in steps:
+        raise ConfigError(FAULTS["step"].format(given=shorten(target.step), names=", ".join(steps)))
+    return steps[target.step]
 
 
-def _csv(tables: Any, trace: Trace, place: ExportTarget) -> str:
+def _csv(tables: Any, trace: Trace, target: ExportTarget) -> str:
     """Return one step: a row a number, or one head as a matrix."""
-    step = _step(trace, place)
+    step = _step(trace, target)
     tokens = trace.query_tokens, trace.key_tokens
-    if place.head is None:
+    if target.head is None:
         return tables.csv(tables.tidy(step, *tokens))
     heads = len(step.array) if step.axes[0].endswith("head") else 1
-    if place.head >= heads:
-        raise ConfigError(FAULTS["head"].format(given=ordinal(place.head), step=step.name, most=heads))
-    return tables.csv(tables.matrix(step, *tokens, head=place.head))
+    if target.head >= heads:
+        raise ConfigError(FAULTS["head"].format(given=ordinal(target.head), step=step.name, most=heads))
+    return tables.csv(tables.matrix(step, *tokens, head=target.head))
 
 
-def _tex(worked: Any, trace: Trace, place: ExportTarget) -> str:
+def _tex(worked: Any, trace: Trace, target: ExportTarget) -> str:
     """Return the worked solution of a cell, or of a row where no key is named."""
-    head, query = place.head or 0, len(trace.query_tokens) - 1 if place.query is None else place.query
-    if place.key is None:
-        return worked.row(trace, place.layer, head, query)
-    return worked.cell(trace, place.layer, head, query, place.key)
+    head, query = target.head or 0, len(trace.query_tokens) - 1 if target.query is None else target.query
+    if target.key is None:
+        return worked.row(trace, target.layer, head, query)
+    return worked.cell(trace, target.layer, head, query, target.key)
 
 
 FORMATS = {
     "html": Format(
         "the picture to point into, in one file that needs no network",
         "exports.interactive_html",
-        lambda standalone, trace, place: standalone.html(trace),
+        lambda standalone, trace, target: standalone.html(trace),
         extra="app",
     ),
     "svg": Format(
         "the picture of a layer, for print",
         "pictures.static.svg",
-        lambda svg, trace, place: svg.page(trace, place.layer),
+        lambda svg, trace, target: svg.page(trace, target.layer),
         extra="app",
     ),
     "png": Format("the same in pixels", "pictures.static.png", _png, extra="png"),
@@ -196,12 +196,12 @@ FORMATS = {
     "npz": Format(
         "every step of every layer, for NumPy",
         "exports.archive",
-        lambda archive, trace, place: archive.npz(trace),
+        lambda archive, trace, target: archive.npz(trace),
     ),
     "json": Format(
         "the same for everything else",
         "exports.archive",
-        lambda archive, trace, place: archive.json_file(trace),
+        lambda archive, trace, target: archive.json_file(trace),
     ),
     "py": Format(
         "a script that computes it all in NumPy",
@@ -221,7 +221,7 @@ FORMATS = {
     "xlsx": Format(
         "a workbook in which every cell is a live formula",
         "exports.workbook.book",
-        lambda workbook, trace, place: workbook.workbook(trace),
+        lambda workbook, trace, target: workbook.workbook(trace),
         extra="xlsx",
     ),
     "tex": Format("a worked solution of one row, or of one cell, for LaTeX", "exports.worked_solution", _tex),

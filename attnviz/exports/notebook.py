@@ -31,9 +31,9 @@ class Shown:
         """Raises ModuleNotFoundError without Plotly."""
         return heatmaps(self.trace)
 
-    def save(self, path: str | PathLike[str], **place: Any) -> None:
+    def save(self, path: str | PathLike[str], **target: Any) -> None:
         """Write the trace to a file; see `Trace.save`."""
-        self.trace.save(path, **place)
+        self.trace.save(path, **target)
 
     def _repr_html_(self) -> str:
         return self.trace._repr_html_()

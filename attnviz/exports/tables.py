@@ -50,7 +50,7 @@ COLUMNS = Words(
 
 
 def labels(tokens: Sequence[str]) -> list[str]:
-    """Return the tokens with their places, so that one that comes twice is two.
+    """Return the tokens with their positions, so that one that comes twice is two.
 
     >>> labels(["the", "cat", "the"])
     ['1 the', '2 cat', '3 the']
@@ -59,7 +59,7 @@ def labels(tokens: Sequence[str]) -> list[str]:
 
 
 def tidy(step: Step, query_tokens: Sequence[str], key_tokens: Sequence[str]) -> pd.DataFrame:
-    """Return a row for every number: a column for each axis, for tokens their place and their text, then "value".
+    """Return a row for every number: a column for each axis, for tokens their position and their text, then "value".
 
     Heads that differ in width have only the columns that are theirs.
 
@@ -71,12 +71,12 @@ def tidy(step: Step, query_tokens: Sequence[str], key_tokens: Sequence[str]) -> 
     1     1      1           a    2         b    0.0
     """
     tokens = {"query": query_tokens, "key": key_tokens}
-    places, values = _places(step)
+    positions, values = _positions(step)
     columns: dict[str, Any] = {}
-    for axis, place in zip(_names(step), places):
-        columns[axis] = ordinal(place)
+    for axis, position in zip(_names(step), positions):
+        columns[axis] = ordinal(position)
         if axis in tokens:
-            columns[f"{axis}_token"] = np.array(tokens[axis], dtype=object)[place]
+            columns[f"{axis}_token"] = np.array(tokens[axis], dtype=object)[position]
     return pd.DataFrame(columns | {"value": values})
 
 
@@ -85,7 +85,7 @@ def _names(step: Step) -> list[str]:
     return [axis if axis not in step.axes[:at] else f"{axis}_2" for at, axis in enumerate(step.axes)]
 
 
-def _places(step: Step) -> tuple[Array, Array]:
+def _positions(step: Step) -> tuple[Array, Array]:
     """Return the indices of each number, (axes, numbers) counted from 0, and the numbers."""
     if not step.axes[0].endswith("head"):
         return np.indices(step.shape).reshape(len(step.shape), -1), step.array.reshape(-1)
@@ -159,9 +159,9 @@ def head_statistics(trace: Trace, layer: int) -> pd.DataFrame:
             columns[STATISTICS[name].label] = statistics.mean_over_rows(values)
             continue
         columns[STATISTICS[name].label] = values.max(axis=-1)
-        places = [divmod(int(head.argmax()), head.shape[-1]) for head in A]
+        positions = [divmod(int(head.argmax()), head.shape[-1]) for head in A]
         columns[WORDS["largest_at"]] = [
-            f"{queries[i]} → {keys[j]}" if head[i, j] else "" for head, (i, j) in zip(A, places)
+            f"{queries[i]} → {keys[j]}" if head[i, j] else "" for head, (i, j) in zip(A, positions)
         ]
     return pd.DataFrame(columns)
 

@@ -52,7 +52,7 @@ class Part:
 WHOLE = Part()
 
 
-def of_score(formula: Formula, Q: Array, K: Array, parameters: Mapping[str, Array], place: Part = WHOLE) -> Arrays:
+def of_score(formula: Formula, Q: Array, K: Array, parameters: Mapping[str, Array], part: Part = WHOLE) -> Arrays:
     """Return the arrays of a score: Q (heads, n, d_q), K (heads, m, d_k), each parameter with an axis of heads."""
     heads, n, m = max(len(Q), len(K)), Q.shape[1], K.shape[1]
     values = {"q": Q[:, :, None, :], "k": K[:, None, :, :]}
@@ -64,12 +64,12 @@ def of_score(formula: Formula, Q: Array, K: Array, parameters: Mapping[str, Arra
         array = np.swapaxes(array, -1, -2) if parameter.role == "columns" else array
         array = array[_SPREAD[parameter.role]]
         if parameter.role in ("rows", "columns", "list"):
-            array = array[:, :, place.first_key : place.first_key + m]
+            array = array[:, :, part.first_key : part.first_key + m]
         values[name] = array
     sizes |= {formula.sizes[each]: length for each, length in by_class.items() if formula.sizes[each]}
     widths = {each: by_class[each] if each in by_class else sizes.get(name, 1) for each, name in formula.sizes.items()}
     constants = {"d_q": Q.shape[-1], "d_k": K.shape[-1]}
-    return Arrays(values | _constants(constants) | _places(heads, n, m, place), heads, n, m, widths)
+    return Arrays(values | _constants(constants) | _positions(heads, n, m, part), heads, n, m, widths)
 
 
 def _widths_of(array: Array, role: str, rows: int, columns: int) -> dict[int, int]:
@@ -80,11 +80,11 @@ def _widths_of(array: Array, role: str, rows: int, columns: int) -> dict[int, in
     return {rows: array.shape[-2]} if role == "columns" else {}
 
 
-def of_normaliser(X: Array, place: Part = WHOLE) -> Arrays:
+def of_normaliser(X: Array, part: Part = WHOLE) -> Arrays:
     """Return the arrays of a normaliser: X (heads, n, m) with -inf where it is forbidden."""
     heads, n, m = X.shape
     allowed = ~np.isneginf(X)
-    values = {"x": X[..., None]} | _places(heads, n, m, place)
+    values = {"x": X[..., None]} | _positions(heads, n, m, part)
     return Arrays(values, heads, n, m, {}, None if allowed.all() else allowed[..., None])
 
 
@@ -92,7 +92,7 @@ def of_table(
     n_query: int, n_key: int, heads: int = 1, tokens: tuple[Sequence[str], Sequence[str]] = ((), ())
 ) -> Arrays:
     """Return the arrays of a mask or a bias; `tokens` are those of the queries and of the keys, empty if unknown."""
-    values = _places(heads, n_query, n_key, WHOLE)
+    values = _positions(heads, n_query, n_key, WHOLE)
     for name, axis, words in (("token[i]", 1, tokens[0]), ("token[j]", 2, tokens[1])):
         n = n_query if axis == 1 else n_key
         shape = tuple(n if at == axis else 1 for at in range(4))
@@ -100,11 +100,11 @@ def of_table(
     return Arrays(values, heads, n_query, n_key, {})
 
 
-def _places(heads: int, n: int, m: int, place: Part) -> dict[str, Array]:
-    i, j = np.arange(n) + float(place.first_query), np.arange(m) + float(place.first_key)
-    h = np.arange(1.0, heads + 1) if place.heads is None else np.array(place.heads) + 1.0
-    whole_n, whole_m = place.n_query or n, place.n_key or m
-    constants = {"n": whole_m, "n_query": whole_n, "n_key": whole_m, "n_heads": place.n_heads or heads}
+def _positions(heads: int, n: int, m: int, part: Part) -> dict[str, Array]:
+    i, j = np.arange(n) + float(part.first_query), np.arange(m) + float(part.first_key)
+    h = np.arange(1.0, heads + 1) if part.heads is None else np.array(part.heads) + 1.0
+    whole_n, whole_m = part.n_query or n, part.n_key or m
+    constants = {"n": whole_m, "n_query": whole_n, "n_key": whole_m, "n_heads": part.n_heads or heads}
     counted = {"i": i[None, :, None, None], "j": j[None, None, :, None], "h": h[:, None, None, None]}
     return counted | _constants(constants)
 

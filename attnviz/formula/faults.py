@@ -1,4 +1,4 @@
-"""Faults in a typed formula: the sentence, and the place in the line that it is about."""
+"""Faults in a typed formula: the sentence, and the position in the line that it is about."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class FormulaError(ConfigError):
     """A formula that cannot be used, and where: `at` and `until` count the characters of the line from 0.
 
     suggestion  the whole line as it was probably meant, which can be read; nothing where that cannot be guessed
-    which, fix  the name of the fault, and what to write in which place, from which the suggestion is made
+    which, fix  the name of the fault, and what to write in which position, from which the suggestion is made
     """
 
     suggestion = ""
@@ -165,7 +165,7 @@ class FormulaError(ConfigError):
         return f"{self.sentence}{stop} {FAULTS['type_instead'].format(line=self.suggestion)}"
 
     def pointed(self, text: str) -> str:
-        """Return the line with the place marked under it.
+        """Return the line with the position marked under it.
 
         >>> print(FormulaError("did you mean tanh?", 4, 8).pointed("sum(tahn(q*k))"))
         sum(tahn(q*k))
@@ -180,7 +180,7 @@ class FormulaError(ConfigError):
 
 
 def fault(which: str, span: tuple[int, int] = (0, 1), fix: Fix | None = None, /, **facts: object) -> FormulaError:
-    """Return the fault of this name at a span of the line, with what to write in which place if that is known."""
+    """Return the fault of this name at a span of the line, with what to write in which position if that is known."""
     made = FormulaError(FAULTS[which].format(**facts), *span)
     made.which, made.fix = which, fix
     return made

@@ -1,4 +1,4 @@
-"""A formula as the function of a row of a table: of queries and keys, of scores, of places."""
+"""A formula as the function of a row of a table: of queries and keys, of scores, of positions."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def _by_width(formula: Formula, Q: Array, K: Array, own: Mapping[str, Array], wi
     for width in set(widths):
         heads = [h for h, each in enumerate(widths) if each == width]
         parts = {name: _cut(array[heads], formula.axes_of(name), width) for name, array in own.items()}
-        place = Part(heads=heads, n_heads=len(widths))
-        made[heads] = _scores(formula, Q[heads][..., :width], K[heads][..., :width], parts, place)
+        part = Part(heads=heads, n_heads=len(widths))
+        made[heads] = _scores(formula, Q[heads][..., :width], K[heads][..., :width], parts, part)
     return made
 
 
@@ -73,8 +73,8 @@ def score_slopes(formula: Formula, widths: Sequence[int] = ()) -> Callable[..., 
         for width in set(each) if S.size else ():
             heads = [h for h, other in enumerate(each) if other == width]
             parts = {name: _cut(array[heads], formula.axes_of(name), width) for name, array in own.items()}
-            place = Part(heads=heads, n_heads=len(each))
-            at = arrays.of_score(formula, Q[heads][..., :width], K[heads][..., :width], parts, place)
+            part = Part(heads=heads, n_heads=len(each))
+            at = arrays.of_score(formula, Q[heads][..., :width], K[heads][..., :width], parts, part)
             found = gradients(formula, at, G[heads])
             for name, its in found.items():
                 gradient = _one_head_each(formula, name, its)
@@ -92,8 +92,8 @@ def _one_head_each(formula: Formula, name: str, gradient: Array) -> Array:
     role = formula.parameters[name].role
     if role == "columns":
         return np.swapaxes(gradient[:, 0], -1, -2)
-    places: dict[str, Any] = {"list": np.s_[:, 0, :, 0], "vector": np.s_[:, 0, 0], "number": np.s_[:, 0, 0, 0]}
-    return gradient[places.get(role, np.s_[:, 0])]
+    parts: dict[str, Any] = {"list": np.s_[:, 0, :, 0], "vector": np.s_[:, 0, 0], "number": np.s_[:, 0, 0, 0]}
+    return gradient[parts.get(role, np.s_[:, 0])]
 
 
 def normaliser_slopes(formula: Formula) -> Callable[..., Array]:
@@ -113,8 +113,8 @@ def _cut(array: Array, axes: tuple[str, ...], width: int) -> Array:
     return array[(slice(None), *(slice(width) if axis in ("d_q", "d_k") else slice(None) for axis in axes))]
 
 
-def _scores(formula: Formula, Q: Array, K: Array, own: Mapping[str, Array], place: Part) -> Array:
-    given = arrays.of_score(formula, Q, K, own, place)
+def _scores(formula: Formula, Q: Array, K: Array, own: Mapping[str, Array], part: Part) -> Array:
+    given = arrays.of_score(formula, Q, K, own, part)
     work.check(formula, given)
     return scores(formula, given)
 

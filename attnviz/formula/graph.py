@@ -87,7 +87,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Kind:
-    """The rules for one place to type in: variables with their axes, what `sum` goes over, and what has to come out."""
+    """The rules for one field to type in: variables with their axes, what `sum` goes over, and what has to come out."""
 
     name: str
     variables: Mapping[str, str]

@@ -210,9 +210,9 @@ def of_brackets(n: ast.Subscript, kind: Kind, text: str) -> FormulaError:
         at = span(text, n.value)[1]
         which = "vector_bracket" if kind.name == "score" else "row_bracket"
         return fault(which, (at, where[1]), (at, where[1], ""), name=name, what=text[at : where[1]])
-    places = {"i": "i", "q": "i", "query": "i"} | dict.fromkeys(("j", "k", "key"), "j")
-    if kind.truth and name in ("token", "tokens", "word", "words") and inside in places:
-        better = f"token[{places[inside]}]"
+    positions = {"i": "i", "q": "i", "query": "i"} | dict.fromkeys(("j", "k", "key"), "j")
+    if kind.truth and name in ("token", "tokens", "word", "words") and inside in positions:
+        better = f"token[{positions[inside]}]"
         return fault("token_named", where, (*where, better), better=better)
     return fault({"mask": "brackets_mask", "score": "brackets_score"}.get(kind.name, "brackets"), where)
 

@@ -212,4 +212,4 @@ STEPS: dict[str, Callable[[str, FormulaError, str], str]] = {
     "power_of_e": lambda text, error, kind: _typed(text, kind),
     "power_of_function": lambda text, error, kind: _typed(text, kind),
 }
-"""How to put right a fault that is not put right by writing something else in one place."""
+"""How to put right a fault that is not put right by writing something else in one position."""

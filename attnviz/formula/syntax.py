@@ -24,12 +24,12 @@ TEXT = "\0"
 
 
 def unquoted(text: str) -> str:
-    """Return the line without what stands in quotation marks; places stay."""
+    """Return the line without what stands in quotation marks; positions stay."""
     return re.sub(r"'[^']*'|\"[^\"]*\"", lambda found: TEXT * len(found[0]), text)
 
 
 def complaint(text: str, at: int, truth: bool) -> FormulaError:
-    """Return what is probably wrong with a line that Python cannot read at this place."""
+    """Return what is probably wrong with a line that Python cannot read at this position."""
     bare = unquoted(text)
     for look in _LOOKS:
         found = look(bare, truth)

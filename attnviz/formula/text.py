@@ -72,10 +72,10 @@ def tree(text: str, wanted: str, *, truth: bool = False) -> ast.Module:
         # The file name must not be typed by a visitor: on a syntax error Python looks for a file of that name.
         found = ast.parse(text)
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        place = getattr(error, "offset", None) or 1
+        column = getattr(error, "offset", None) or 1
         row = getattr(error, "lineno", None) or 1
         start = sum(len(line) + 1 for line in text.split("\n")[: row - 1])
-        at = min(max(start + place - 1, 0), max(len(text) - 1, 0))
+        at = min(max(start + column - 1, 0), max(len(text) - 1, 0))
         raise complaint(text, at, truth) from None
     _check_size(found, text)
     if not found.body:
@@ -162,12 +162,12 @@ def span(text: str, node: ast.AST) -> tuple[int, int]:
         return 0, len(text)
     lines = text.split("\n")
 
-    def place(row: int, column: int) -> int:
+    def offset(row: int, column: int) -> int:
         before = lines[row - 1].encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore")
         return sum(len(line) + 1 for line in lines[: row - 1]) + len(before)
 
     last_row, last_column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-    return place(node.lineno, node.col_offset), place(last_row, last_column)
+    return offset(node.lineno, node.col_offset), offset(last_row, last_column)
 
 
 def is_number(written: str) -> bool:

@@ -184,10 +184,10 @@ def _unwrapped(text: str, opening: str) -> str:
 
 
 def _closes(text: str, at: int) -> int:
-    """Return the place of the bracket that closes the one at `at`."""
+    """Return the position of the bracket that closes the one at `at`."""
     depth = 0
-    for place in range(at, len(text)):
-        depth += (text[place] == "(") - (text[place] == ")")
+    for position in range(at, len(text)):
+        depth += (text[position] == "(") - (text[position] == ")")
         if depth == 0:
-            return place
+            return position
     return -1

@@ -24,7 +24,7 @@ APART = ("gpt_neox", "llama", "mistral", "qwen2", "qwen3")
 class Arrays:
     """The arrays of a model by what they are for. Raises ConfigError for one that is missing or misshapen.
 
-    `places` says where in the files those that were asked for last lie.
+    `positions` says where in the files those that were asked for last lie.
     """
 
     def __init__(self, tensors: Mapping[str, Array], family: Family, shape: Shape) -> None:
@@ -32,13 +32,13 @@ class Arrays:
         self.slices: dict[str, TensorSlice] = {}
         self._base = family.base if any(name.startswith(family.base) for name in tensors) else ""
 
-    def _place(self, symbol: str, tensor: str, axis: str, **more: float) -> None:
+    def _locate(self, symbol: str, tensor: str, axis: str, **more: float) -> None:
         file = self._tensors.file(tensor) if isinstance(self._tensors, Tensors) else ""
         self.slices[symbol] = TensorSlice(tensor, axis, file, **more)  # type: ignore[arg-type]
 
     def table(self, part: str, name: str) -> Array:
         """Return a table of vectors, a row a token or a position."""
-        self._place(part, f"{self._base}{name}.weight", "row")
+        self._locate(part, f"{self._base}{name}.weight", "row")
         return self._tensors[f"{self._base}{name}.weight"]
 
     def head(self, config: Mapping[str, Any]) -> Array | None:
@@ -58,10 +58,10 @@ class Arrays:
         if name:
             gain = shaped(self._tensors, f"{self._base}{name}.weight", width)
             found[f"g_{symbol}"] = gain + np.float64(self._shape.gain) if self._shape.gain else gain
-            self._place(f"g_{symbol}", f"{self._base}{name}.weight", "entry", plus=self._shape.gain)
+            self._locate(f"g_{symbol}", f"{self._base}{name}.weight", "entry", plus=self._shape.gain)
             if f"{self._base}{name}.bias" in self._tensors:
                 found[f"c_{symbol}"] = shaped(self._tensors, f"{self._base}{name}.bias", width)
-                self._place(f"c_{symbol}", f"{self._base}{name}.bias", "entry")
+                self._locate(f"c_{symbol}", f"{self._base}{name}.bias", "entry")
         return found
 
     def layer(self, i: int) -> dict[str, Array]:
@@ -89,10 +89,10 @@ class Arrays:
         sizes = (n_out, n_in) if self._family.names.linear else (n_in, n_out)
         W = shaped(self._tensors, f"{self._base}{name}.weight", *sizes)
         found = {f"w_{symbol}": W.T if self._family.names.linear else W}
-        self._place(f"w_{symbol}", f"{self._base}{name}.weight", "row" if self._family.names.linear else "column")
+        self._locate(f"w_{symbol}", f"{self._base}{name}.weight", "row" if self._family.names.linear else "column")
         if f"{self._base}{name}.bias" in self._tensors:
             found[f"b_{symbol}"] = shaped(self._tensors, f"{self._base}{name}.bias", n_out)
-            self._place(f"b_{symbol}", f"{self._base}{name}.bias", "entry")
+            self._locate(f"b_{symbol}", f"{self._base}{name}.bias", "entry")
         return found
 
     def _apart(self, at: str) -> dict[str, Array]:

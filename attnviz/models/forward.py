@@ -38,7 +38,7 @@ class Layer:
 
     def run(self, X: Array, tokens: tuple[str, ...]) -> Array:
         """Compute the output of the layer for X."""
-        before, after, both = (self._shape.place == place for place in ("before", "after", "both"))
+        before, after, both = (self._shape.norm_applied == each for each in ("before", "after", "both"))
         read, record = X, self._steps.record
         if before or both:
             read = self._normed("normed", X, "1", r"\hat X", "X")

@@ -188,7 +188,7 @@ class Model:
         names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
         own = self.own_masks
         mask: Any = tuple(dict.fromkeys((*own, *(name for name in names if name != "none")))) or "none"
-        norm: Any = "rms" if shape.norm == "rms" else {"after": "post", "before": "pre"}[shape.place]
+        norm: Any = "rms" if shape.norm == "rms" else {"after": "post", "before": "pre"}[shape.norm_applied]
         feed_forward: Any = "geglu" if shape.feed_forward == "geglu_tanh" else shape.feed_forward
         return PretrainedConfig(
             **given,

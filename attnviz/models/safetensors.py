@@ -141,10 +141,10 @@ def _checked(path: Path, name: str, entry: Any, n_bytes: int) -> dict[str, Any]:
     kind = entry.get("dtype")
     if not isinstance(kind, str) or kind not in KINDS:
         raise _fault("type", path, name=shorten(name), type=shorten(str(kind)))
-    place = entry.get("data_offsets")
-    if not isinstance(place, list) or not _are_sizes(place, 2) or len(place) != 2:
+    offsets = entry.get("data_offsets")
+    if not isinstance(offsets, list) or not _are_sizes(offsets, 2) or len(offsets) != 2:
         raise _fault("array", path, name=shorten(name))
-    begin, end = place
+    begin, end = offsets
     wanted = np.dtype(KINDS[kind]).itemsize * math.prod(entry["shape"])
     if not begin <= end <= n_bytes or end - begin != wanted:
         raise _fault("array", path, name=shorten(name))

@@ -40,7 +40,7 @@ GATED = {"silu": "swiglu", "swish": "swiglu", "gelu": "geglu", "gelu_pytorch_tan
 class Shape:
     """The parts of the layers of one model.
 
-    norm         layer or rms;  `place` before, after or both: on the way in and on the way out, before the sum
+    norm         layer or rms;  `norm_applied` before, after or both: on the way in and on the way out, before the sum
     windows      for each layer how many positions back it looks, None for all
     frequencies  the angle of RoPE a position for each pair of columns, None without RoPE
     gain         what is added to every stored gain
@@ -56,7 +56,7 @@ class Shape:
     d_ff: int
     feed_forward: str
     norm: str
-    place: str
+    norm_applied: str
     eps: float
     causal: bool
     n_positions: int | None
@@ -206,7 +206,7 @@ def llama(facts: Facts, **own: Any) -> Shape:
     base, frequencies = _rotation(facts, width, {})
     act = "hidden_activation" if facts.get("hidden_activation") else "hidden_act"
     made: dict[str, Any] = {
-        "feed_forward": facts.one_of(act, GATED, "silu"), "norm": "rms", "place": "before",
+        "feed_forward": facts.one_of(act, GATED, "silu"), "norm": "rms", "norm_applied": "before",
         "eps": facts.number("rms_norm_eps", 1e-6), "causal": True, "frequencies": frequencies, "rope_base": base,
         "n_positions": facts.size("max_position_embeddings", otherwise=65_536) if _fits(facts) else None,
         "windows": _windows(facts, n_layers),
@@ -223,7 +223,7 @@ def _fits(facts: Facts) -> bool:
 def gemma2(facts: Facts) -> Shape:
     cap = facts.get("attn_logit_softcapping", 0.0)
     facts.only("use_bidirectional_attention", None, False)
-    own = {"place": "both", "gain": 1.0, "embedding_factor": math.sqrt(facts.size("hidden_size"))}
+    own = {"norm_applied": "both", "gain": 1.0, "embedding_factor": math.sqrt(facts.size("hidden_size"))}
     scale = facts.number("query_pre_attn_scalar", 256.0) ** -0.5
     if facts.get("final_logit_softcapping", 0.0):
         own["logits_softcap"] = facts.number("final_logit_softcapping")

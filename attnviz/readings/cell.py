@@ -31,14 +31,14 @@ class FormulaLine:
 
 
 def cell(
-    formula: Formula, numbers: Numbers, show: Callable[[float], str], places: tuple[str, str], at: int = 0
+    formula: Formula, numbers: Numbers, show: Callable[[float], str], positions: tuple[str, str], at: int = 0
 ) -> list[FormulaLine]:
     """Return the lines of one cell.
 
-    numbers  the values of the nodes in this cell alone or, for a normaliser, in its row, where the cell's place is `at`
-    show     a number in LaTeX;  places  how query and key are written as an index
+    numbers  the values of the nodes in this cell alone or, for a normaliser, in its row, in which the cell is at `at`
+    show     a number in LaTeX;  positions  how query and key are written as an index
     """
-    writer = _Writer(formula, numbers, show, places, at)
+    writer = _Writer(formula, numbers, show, positions, at)
     return [writer.line(name, node) for name, node in steps(formula, every=True)]
 
 
@@ -46,10 +46,10 @@ class _Writer:
     """Writes line after line; each knows the names and the numbers of those before it."""
 
     def __init__(
-        self, formula: Formula, numbers: Numbers, show: Callable[[float], str], places: tuple[str, str], at: int
+        self, formula: Formula, numbers: Numbers, show: Callable[[float], str], positions: tuple[str, str], at: int
     ) -> None:
         self._formula, self._numbers, self._show, self._at = formula, numbers, show, at
-        self._named, self._valued = Latex(places=places), Latex(places=places)
+        self._named, self._valued = Latex(positions), Latex(positions)
         for node in formula.nodes:
             if node.is_leaf and node.op not in ("number", "text", "matrix") and not node.is_token:
                 self._note(node)

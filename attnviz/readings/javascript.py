@@ -1,7 +1,7 @@
 """A formula as a function of one cell in JavaScript.
 
-The function takes `c`: q, k and the parameters of the head as lists, or x, the row of scores, with the places i and j,
-the sizes, and the lengths of the widths by their classes.
+The function takes `c`: q, k and the parameters of the head as lists, or x, the row of scores, with the positions i and
+j, the sizes, and the lengths of the widths by their classes.
 """
 
 from __future__ import annotations

@@ -78,14 +78,14 @@ class Latex:
     """Writes nodes.
 
     known   the numbers, in LaTeX, that stand for nodes;  names  the names that do
-    places  how query and key are written where they are an index
+    positions  how query and key are written where they are an index
     """
 
-    def __init__(self, places: tuple[str, str] = ("i", "j")) -> None:
+    def __init__(self, positions: tuple[str, str] = ("i", "j")) -> None:
         self.known: dict[int, str] = {}
         self.names: dict[int, str] = {}
-        self._places = dict(zip("ij", places))
-        self._between = "" if max(map(len, places)) == 1 and not "".join(places).isdigit() else ","
+        self._index_names = dict(zip("ij", positions))
+        self._between = "" if max(map(len, positions)) == 1 and not "".join(positions).isdigit() else ","
 
     def text(self, node: Node, entry: str = "", level: float = 0.0) -> str:
         """Return the LaTeX of a node, of one `entry` of each vector or of the vectors themselves."""
@@ -97,7 +97,7 @@ class Latex:
         return self.known[id(node)]
 
     def called(self, name: str, node: Node, entry: str = "") -> str:
-        """Return a name with the places that the node depends on as its index.
+        """Return a name with the positions that the node depends on as its index.
 
         >>> from attnviz.formula.graph import Node
         >>> Latex().called("hidden", Node("variable", axes="ijd"), "d")
@@ -106,9 +106,9 @@ class Latex:
         base, _, low = name.rstrip("_").partition("_")
         numbered = re.fullmatch(r"([a-z])(\d+)", base)
         base, low = (numbered[1], numbered[2]) if numbered and not low else (base, low)
-        each = [entry if (entry, axis) == ("l", "j") else self._places[axis] for axis in node.axes if axis != "d"]
-        places = self._between.join(each)
-        index = ",".join(filter(None, [places, entry if "d" in node.axes and entry != "l" else ""]))
+        each = [entry if (entry, axis) == ("l", "j") else self._index_names[axis] for axis in node.axes if axis != "d"]
+        positions = self._between.join(each)
+        index = ",".join(filter(None, [positions, entry if "d" in node.axes and entry != "l" else ""]))
         letter = base if len(base) == 1 else rf"\{base}" if base in _GREEK else rf"\mathrm{{{base}}}"
         low = low if len(low) < 2 else rf"\mathrm{{{low}}}"
         index = ",".join(filter(None, [low, index]))
@@ -138,7 +138,7 @@ class Latex:
         if node.name in ("i", "j"):
             return ("l" if (entry, node.name) == ("l", "j") else node.name), ATOM
         if node.name.startswith("token["):
-            return rf"\mathrm{{token}}_{{{self._places[node.axes]}}}", ATOM
+            return rf"\mathrm{{token}}_{{{self._index_names[node.axes]}}}", ATOM
         name = node.name.lower() if node.axes == "jd" and node.name[0].isupper() else node.name  # a row of a matrix
         return (name if name in _PLAIN else self.called(name, node, entry)), ATOM
 

@@ -281,7 +281,7 @@ class Script:
         return self._words.transposed.format(f"level({self._words.transposed.format(code)}, {plain_number(power)})")
 
     def _spread(self, node: Node) -> str:
-        """Broadcast a value that does not have every place of the row yet, such as j."""
+        """Broadcast a value that does not have every position of the row yet, such as j."""
         return f"{self._fitted(node, self._frame, TIMES)} + 0.0 * {self._named.get('x', 'x')}"
 
     def _product(self, x: Node) -> str:

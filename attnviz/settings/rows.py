@@ -47,7 +47,7 @@ class CellLine:
     formula  as it is typed: `below = (s - m) / T` from the lines before and the variables of the row's own line; the
              last has no name in front. Normalisers may name the scores s and the temperature T; x is s over T
     title    a few words, and `sentence` says it plainly
-    symbol   what it is called in LaTeX, where that is not the formula itself; `@` is the place of a key
+    symbol   what it is called in LaTeX, where that is not the formula itself; `@` is the position of a key
     brief    the same in a few symbols, beside the maps; names in braces are the numbers that go in, {made} the result
     zero     the sentence where it divides by 0
     """

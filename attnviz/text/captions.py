@@ -226,13 +226,13 @@ def _shown(step: Step) -> Array:
 
 def _largest(trace: Trace, step: Step, shown: Array) -> Sentence:
     """Return the largest number and where it is; of equal ones the first."""
-    place = np.unravel_index(int(np.argmax(np.where(shown, step.array, -np.inf))), step.shape)
-    at = {axis: int(i) for axis, i in zip(step.axes, place)}
+    position = np.unravel_index(int(np.argmax(np.where(shown, step.array, -np.inf))), step.shape)
+    at = {axis: int(i) for axis, i in zip(step.axes, position)}
     tokens: dict[str, Sequence[str]] = {"query": trace.query_tokens, "key": trace.key_tokens}
     named = {
         axis: fill(ALT[axis], token=name_token(tokens[axis], at[axis])) if axis in at else ""
         for axis in ("query", "key")
     }
     first = step.axes[0]
-    head = ALT[first].format(h=ordinal(int(place[0]))) if first in ("head", "kv_head") and step.shape[0] > 1 else ""
-    return fill(ALT["largest"], value=rounded_number(step.array[place]), head=head, **named)
+    head = ALT[first].format(h=ordinal(int(position[0]))) if first in ("head", "kv_head") and step.shape[0] > 1 else ""
+    return fill(ALT["largest"], value=rounded_number(step.array[position]), head=head, **named)

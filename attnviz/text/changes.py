@@ -99,11 +99,11 @@ def difference(left: Array, right: Array) -> Array:
 
 def first_difference(a: Trace, b: Trace, layer: int) -> str:
     """Return the first step of a layer that differs between two runs, in a sentence."""
-    for place, (name, step) in enumerate(steps(a, layer).items()):
+    for position, (name, step) in enumerate(steps(a, layer).items()):
         both = pair(a, b, layer, name)
         other = step_of(b, layer, name)
         if both is None or other is None or step.shape != other.shape or not _equal(*both):
-            return WORDS["parted" if place else "parted_at_once"].format(step=_named(step))
+            return WORDS["parted" if position else "parted_at_once"].format(step=_named(step))
     if len(a.layers) != len(b.layers):
         return WORDS["deeper"].format(layer=ordinal(layer), a=len(a.layers), b=len(b.layers))
     return WORDS["same"]

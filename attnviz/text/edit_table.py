@@ -71,11 +71,11 @@ def changed_cells(
     new, gone = [], set()
     for row, cells in rows.items():
         for column, value in cells.items():
-            place = on.index(int(row), list(columns).index(column), n_axes)
+            position = on.index(int(row), list(columns).index(column), n_axes)
             if value is None:
-                gone.add((on.layer, on.step, place))
+                gone.add((on.layer, on.step, position))
             else:
-                new.append((on.layer, on.step, place, float(value)))
+                new.append((on.layer, on.step, position, float(value)))
     return _with(config, (edit for edit in config.edits if edit[:3] not in gone), new)
 
 

@@ -24,7 +24,7 @@ WORDS = Words(
         "share_same": "{amount} of the weight of words that stand twice",
         "share_article": "{amount} of the weight of articles",
         "most": "most of all from {word}: {amount}",
-        "place": "layer {layer}, head {head}",
+        "position": "layer {layer}, head {head}",
         "keys": "a row spreads over {n:.1f} of {all} words",
     }
 )
@@ -44,13 +44,13 @@ def short(found: HeadKind, word: str) -> str:
 
 
 def about(found: HeadKind, word: str, at: tuple[int, int], keys: int) -> str:
-    """Describe a head in one line with its place, `at`: its layer and its number in it, from 0.
+    """Describe a head in one line with its position, `at`: its layer and its number in it, from 0.
 
     >>> about(HeadKind(0, "previous", 0.93, 2, 1.24), "sat", (0, 2), 7)
     'layer 1, head 3: previous token, 93 % of its weight on average'
     """
-    place = WORDS["place"].format(layer=ordinal(at[0]), head=ordinal(at[1]))
-    return f"{place}: {title(found, word)}, {lines(found, word, keys)[0]}"
+    position = WORDS["position"].format(layer=ordinal(at[0]), head=ordinal(at[1]))
+    return f"{position}: {title(found, word)}, {lines(found, word, keys)[0]}"
 
 
 def title(found: HeadKind, word: str) -> str:

@@ -44,7 +44,7 @@ def telling(
 
     It is not all there is, unless the two take most from each other and are not neighbours.
 
-    head  look in this head alone;  queries, keys  and at these places, in ascending order
+    head  look in this head alone;  queries, keys  and at these positions, in ascending order
 
     >>> from attnviz import Config, run
     >>> trace = run(Config(sentence="the cat sat", initialiser="by_hand"))
@@ -56,13 +56,13 @@ def telling(
     _, n, m = array.shape
     rows, columns = np.arange(n) if queries is None else queries, np.arange(m) if keys is None else keys
     weights = np.nan_to_num(array[:, rows][:, :, columns], posinf=0.0, neginf=0.0)
-    places, others = np.asarray(rows)[:, None], np.asarray(columns)
-    far = FAR * np.abs(places / max(n, 1) - others / max(m, 1))
+    positions, others = np.asarray(rows)[:, None], np.asarray(columns)
+    far = FAR * np.abs(positions / max(n, 1) - others / max(m, 1))
     mutual = np.zeros_like(weights, bool)
     if not trace.config.is_cross_attention:
         back = np.nan_to_num(array[:, columns][:, :, rows], posinf=0.0, neginf=0.0).swapaxes(-1, -2)
         mutual = np.minimum(weights, back) > HALF
-        mutual &= np.abs(places - others) > 1
+        mutual &= np.abs(positions - others) > 1
     worth = weights - far + mutual
     same = np.array([[trace.key_tokens[key] == trace.query_tokens[query] for key in columns] for query in rows])
     worth[np.broadcast_to(same & (not trace.config.is_cross_attention), worth.shape)] -= 2.0

@@ -12,7 +12,7 @@ from attnviz.text.sentence_parts import TEXT, Sentence, fill, merge_parts, name_
 WORDS = Words(
     {
         "head": "head {n}, ",
-        "place": "{n}",
+        "position": "{n}",
         "one": "number {column}",
         "counted": "row {row}, column {column}",
         "word": "{row}, column {column}",
@@ -22,7 +22,7 @@ WORDS = Words(
 
 
 def position_label(trace: Trace, step: Step, index: Sequence[int]) -> Sentence:
-    """Return the place of a number; `index` counts from 0 and has one entry for each axis.
+    """Return the position of a number; `index` counts from 0 and has one entry for each axis.
 
     >>> from attnviz import Config, run
     >>> from attnviz.text.sentence_parts import plain
@@ -36,7 +36,7 @@ def position_label(trace: Trace, step: Step, index: Sequence[int]) -> Sentence:
 
 
 def where_in_both(a: Trace, b: Trace, step: Step, here: Sequence[int], there: Sequence[int]) -> Sentence:
-    """Return the place of a number in two runs; what is called otherwise in the second has both names.
+    """Return the position of a number in two runs; what is called otherwise in the second has both names.
 
     >>> from attnviz import Config, run
     >>> from attnviz.text.sentence_parts import plain
@@ -53,7 +53,7 @@ def where_in_both(a: Trace, b: Trace, step: Step, here: Sequence[int], there: Se
 
 
 def _inside(step: Step, index: Sequence[int]) -> list[tuple[str, int]]:
-    """Return the axes of a step but that of its heads, and the places along them."""
+    """Return the axes of a step but that of its heads, and the positions along them."""
     by_head = step.axes[0].endswith("head")
     return list(zip(step.axes[by_head:], index[by_head:]))
 
@@ -67,7 +67,7 @@ def _position(step: Step, index: Sequence[int], ends: Sequence[Sentence]) -> Sen
 
 def _end(trace: Trace, axis: str, at: int) -> Sentence:
     tokens = {"query": trace.query_tokens, "key": trace.key_tokens}.get(axis)
-    return name_token(tokens, at) if tokens else ((TEXT, WORDS["place"].format(n=ordinal(at))),)
+    return name_token(tokens, at) if tokens else ((TEXT, WORDS["position"].format(n=ordinal(at))),)
 
 
 def _named(ends: Sequence[Sentence]) -> dict[str, Sentence]:

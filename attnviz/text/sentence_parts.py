@@ -32,14 +32,14 @@ def plain(sentence: Iterable[Part]) -> str:
     return "".join(translate(QUOTED, token=words) if kind == TOKEN else words for kind, words in sentence)
 
 
-def name_token(tokens: Sequence[str], place: int) -> Sentence:
+def name_token(tokens: Sequence[str], position: int) -> Sentence:
     """Return a token, with its position where it stands more than once.
 
     >>> name_token(("the", "cat", "the"), 2)
     (('token', 'the'), ('text', ' (3)'))
     """
-    again = ((TEXT, PLACE.format(n=ordinal(place))),) if tokens.count(tokens[place]) > 1 else ()
-    return ((TOKEN, tokens[place]), *again)
+    again = ((TEXT, PLACE.format(n=ordinal(position))),) if tokens.count(tokens[position]) > 1 else ()
+    return ((TOKEN, tokens[position]), *again)
 
 
 def fill(template: str, **values: str | Sentence) -> Sentence:
@@ -49,8 +49,8 @@ def fill(template: str, **values: str | Sentence) -> Sentence:
     (('token', '{it}'), ('text', ' takes nothing.'))
     """
     parts: list[Part] = []
-    for place, piece in enumerate(template.replace("}", "{").split("{")):
-        value = values[piece] if place % 2 else piece
+    for position, piece in enumerate(template.replace("}", "{").split("{")):
+        value = values[piece] if position % 2 else piece
         parts += [(TEXT, value)] if isinstance(value, str) else value
     return merge_parts(parts)
 
@@ -62,9 +62,9 @@ def join_sentences(sentences: Sequence[Sentence]) -> Sentence:
     '“a”, “b” and “c”'
     """
     parts: list[Part] = []
-    for place, sentence in enumerate(sentences):
-        if place:
-            parts.append((TEXT, translate(AND) if place == len(sentences) - 1 else COMMA))
+    for position, sentence in enumerate(sentences):
+        if position:
+            parts.append((TEXT, translate(AND) if position == len(sentences) - 1 else COMMA))
         parts += sentence
     return merge_parts(parts)
 

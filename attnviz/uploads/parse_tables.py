@@ -1,7 +1,7 @@
 """Tables of numbers as text: rows between tabs, semicolons, commas or spaces, with headings or without.
 
 Semicolons come from spreadsheets that write decimals with a comma. Nothing is guessed that could be read in two ways.
-A fault is said with its place, counted from 1; `pandas.read_csv` guesses, and names no place.
+A fault is said with its position, counted from 1; `pandas.read_csv` guesses, and names no position.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FAULTS = Words(
         "blank": "row {row}, column {column} is empty; give {allowed}",
         "ragged": "row {row} has {n:,} numbers and the rows above have {first:,}; give as many in each",
         "many": "there are {n:,} numbers; up to {most:,} are read from text, so save them as .npy or .npz",
-        "place": "{cell} in row {row}, column {column} is not a position; give a whole number from 1 to {most:,}",
+        "position": "{cell} in row {row}, column {column} is not a position; give a whole number from 1 to {most:,}",
         "twice": "row {row} gives a place that a row above it gives; give each place once",
         "holes": "there are {n:,} numbers for {all:,} places; give each place once",
         "heads": "the table has {n:,} heads and none of them is head {head}; give the rows of one head",
@@ -178,56 +178,56 @@ def _axes(header: Sequence[str]) -> list[str] | None:
 
 
 def _canonical(cells: Cells, axes: list[str], allowed: str, head: int | None, one: bool) -> Table:
-    """Return the numbers of a table of ours by their places, and the words along the queries and keys."""
+    """Return the numbers of a table of ours by their positions, and the words along the queries and keys."""
     header, *rows = cells
     columns = [header.index(axis) for axis in axes]
-    places: dict[tuple[int, ...], float] = {}
+    positions: dict[tuple[int, ...], float] = {}
     words: dict[str, dict[int, str]] = {"query": {}, "key": {}}
     for i, row in enumerate(rows, 2):
         if len(row) != len(header):
             raise fault("ragged", row=i, n=len(row), first=len(header))
-        place = tuple(_place(row[j], i, j) for j in columns)
-        if place in places:
+        position = tuple(_position(row[j], i, j) for j in columns)
+        if position in positions:
             raise fault("twice", row=i)
-        places[place] = _checked(row[-1], allowed, i, len(row))
-        for axis, at in zip(axes, place):
+        positions[position] = _checked(row[-1], allowed, i, len(row))
+        for axis, at in zip(axes, position):
             if f"{axis}_token" in header:
                 words[axis][at] = row[header.index(f"{axis}_token")]
     if one and axes[0].endswith("head"):
-        places = _of_head(places, head)
-    numbers = _whole(places)
+        positions = _of_head(positions, head)
+    numbers = _whole(positions)
     if one and numbers.ndim > 2:
         raise fault("axes", axes=", ".join(axes))
     labels = ([words[axis][at] for at in sorted(words[axis])] or None for axis in ("query", "key"))
     return Table(np.atleast_2d(numbers), *labels)
 
 
-def _place(cell: str, row: int, column: int) -> int:
+def _position(cell: str, row: int, column: int) -> int:
     if not (cell.isascii() and cell.isdecimal() and 0 < int(cell[:6]) <= npy.MAX_AXIS_LENGTH):
         most = npy.MAX_AXIS_LENGTH
-        raise fault("place", cell=shorten(clean(cell)), row=row, column=ordinal(column), most=most)
+        raise fault("position", cell=shorten(clean(cell)), row=row, column=ordinal(column), most=most)
     return index_of(int(cell))
 
 
-def _of_head(places: dict[tuple[int, ...], float], head: int | None) -> dict[tuple[int, ...], float]:
+def _of_head(positions: dict[tuple[int, ...], float], head: int | None) -> dict[tuple[int, ...], float]:
     """Return the numbers of one head: of the only one, or of the one that is wanted."""
-    heads = {place[0] for place in places}
+    heads = {position[0] for position in positions}
     wanted = next(iter(heads)) if len(heads) == 1 else head or 0
     if wanted not in heads:
         raise fault("heads", n=len(heads), head=ordinal(wanted))
-    return {place[1:]: value for place, value in places.items() if place[0] == wanted}
+    return {position[1:]: value for position, value in positions.items() if position[0] == wanted}
 
 
-def _whole(places: dict[tuple[int, ...], float]) -> Array:
-    """Return numbers by their places as an array; raises ConfigError unless each place of it has one."""
-    shape = tuple(1 + max(numbers) for numbers in zip(*places))
+def _whole(positions: dict[tuple[int, ...], float]) -> Array:
+    """Return numbers by their positions as an array; raises ConfigError unless each position of it has one."""
+    shape = tuple(1 + max(numbers) for numbers in zip(*positions))
     if not shape:
         raise fault("empty")
-    if math.prod(shape) != len(places):
-        raise fault("holes", n=len(places), all=math.prod(shape))
+    if math.prod(shape) != len(positions):
+        raise fault("holes", n=len(positions), all=math.prod(shape))
     array = np.empty(shape)
-    for place, value in places.items():
-        array[place] = value
+    for position, value in positions.items():
+        array[position] = value
     return array
 
 
@@ -246,7 +246,7 @@ def _number(cell: str) -> float | None:
 
 
 def _numbers(cells: list[list[str]], allowed: str, start: tuple[int, int] = (1, 1)) -> Array:
-    """Return cells as a matrix; `start` is the place of the first in the text, counted from 1."""
+    """Return cells as a matrix; `start` is the position of the first in the text, counted from 1."""
     first = len(cells[0])
     if first > npy.MAX_AXIS_LENGTH:
         raise fault("wide", n=first, what=translate("columns"), most=npy.MAX_AXIS_LENGTH)

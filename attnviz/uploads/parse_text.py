@@ -1,6 +1,6 @@
 """Numbers and tokens out of text: JSON, comma-separated rows, and what is pasted from a spreadsheet.
 
-Nothing is guessed that could be read in two ways. A fault is said with its place, counted from 1.
+Nothing is guessed that could be read in two ways. A fault is said with its position, counted from 1.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Upload:
 def from_text(text: str) -> Upload:
     """Read a text: as JSON if it begins so, as rows of numbers otherwise.
 
-    Raises ConfigError in one sentence, with the place of the fault.
+    Raises ConfigError in one sentence, with the position of the fault.
     """
     return _of_json(text) if text.lstrip()[:1] in ("{", "[") else _of_table(text)
 
@@ -125,7 +125,7 @@ MINUS_INFINITY = {"-inf": -math.inf}
 def listed(held: list[Any], odd: Mapping[str, float] = MINUS_INFINITY) -> Array:
     """Return nested lists of numbers as an array; `odd` are texts that stand for numbers which JSON has no form for.
 
-    Raises ConfigError with the place of what is no number, and of a list that is shorter or longer than others.
+    Raises ConfigError with the position of what is no number, and of a list that is shorter or longer than others.
     """
     shape: list[int] = []
     level: Any = held
@@ -152,7 +152,7 @@ def _collect(
         found = translate("no list")
         if isinstance(held, list):
             found = translate("{n:,} entries, not {first:,},", n=len(held), first=shape[0])
-        raise tables.fault("lists", found=found, place=_place(at))
+        raise tables.fault("lists", found=found, place=_path(at))
     for i, each in enumerate(held):
         if len(shape) > 1:
             _collect(each, shape[1:], (*at, i), flat, odd)
@@ -172,12 +172,12 @@ def _value(given: Any, at: tuple[int, ...], odd: Mapping[str, float]) -> float:
     if isinstance(given, str) and given in odd:
         return odd[given]
     raise tables.fault(
-        "value", cell=shorten(clean(str(given))), place=_place(at), allowed=tables.ALLOWED["or_minus_infinity"]
+        "value", cell=shorten(clean(str(given))), place=_path(at), allowed=tables.ALLOWED["or_minus_infinity"]
     )
 
 
-def _place(at: Sequence[int]) -> str:
-    """Return a place in nested lists, counted from 1."""
+def _path(at: Sequence[int]) -> str:
+    """Return a position in nested lists, counted from 1."""
     return translate("place {place}", place=", ".join(str(ordinal(i)) for i in at)) if at else translate("the top")
 
 
@@ -194,7 +194,7 @@ def _of_table(text: str) -> Upload:
 
 
 def _unlabelled(labels: list[str]) -> list[str]:
-    """Labels as tokens, without the places that a table of ours puts before them."""
+    """Labels as tokens, without the positions that a table of ours puts before them."""
     if all(label.startswith(f"{number} ") for number, label in enumerate(labels, 1)):
         return [label.partition(" ")[2] for label in labels]
     return labels

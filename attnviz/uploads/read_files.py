@@ -47,7 +47,7 @@ FAULTS = Words(
 def read(name: str, data: bytes) -> Upload:
     """Read a file of this name.
 
-    Raises ConfigError in one sentence, with the place of the fault, for all that cannot be read.
+    Raises ConfigError in one sentence, with the position of the fault, for all that cannot be read.
     """
     if not data:
         raise _fault("empty")

@@ -28,7 +28,7 @@ def test_the_knock_out_is_what_is_lost_without_the_key(changes: dict[str, object
     found = measure(trace, layer, (1, 3))
     Y = trace["output"].array
     U = Y / np.linalg.norm(Y, axis=-1, keepdims=True)
-    r = list(found.places).index((1, 3))
+    r = list(found.positions).index((1, 3))
     slopes = gradients(trace, {(None, "output"): U}).layers[layer]
     for j in range(len(trace.key_tokens)):
         if np.isneginf(trace.layers[layer]["masked"].array[1, 3, j]):
@@ -75,8 +75,8 @@ def test_work_is_bounded_by_looking_at_fewer_rows() -> None:
     words = " ".join(f"w{i}" for i in range(60))
     trace = run(Config(sentence=words, n_heads=4, n_layers=2))
     found = measure(trace, 0, (2, 7))
-    assert found.places[0] == (2, 7)
-    assert 0 < len(found.places) <= 400 // 60
+    assert found.positions[0] == (2, 7)
+    assert 0 < len(found.positions) <= 400 // 60
     assert found.n_rows == 240
 
 

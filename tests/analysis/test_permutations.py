@@ -36,7 +36,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 def test_without_positions_rows_move_along(name: str, order: str) -> None:
     config = replace(CONFIG, **SETTINGS[name])
     n = len(permutations.words(config))
-    found = permutations.reordered(config, ORDERS[order].fn(n, seed=3, places=(1, n - 1)))
+    found = permutations.reordered(config, ORDERS[order].fn(n, seed=3, positions=(1, n - 1)))
     assert found is not None
     assert found.order != tuple(range(len(found.order)))
     assert found.after.query_tokens == tuple(found.before.query_tokens[at] for at in found.order)
@@ -117,7 +117,7 @@ def test_a_changed_position_stays_at_its_place() -> None:
 
 def test_what_compares_places_can_be_taken_away() -> None:
     config = replace(CONFIG, mask=("causal", "padding", "no_self"), bias="t5")
-    assert permutations.without_places(config).mask == ("padding", "no_self")
-    assert permutations.without_places(config).bias == "none"
-    assert permutations.without_places(replace(config, second_sentence="x y")).mask == ("padding",)
-    assert permutations.without_places(replace(config, mask="window")).mask == ("none",)
+    assert permutations.without_position_effects(config).mask == ("padding", "no_self")
+    assert permutations.without_position_effects(config).bias == "none"
+    assert permutations.without_position_effects(replace(config, second_sentence="x y")).mask == ("padding",)
+    assert permutations.without_position_effects(replace(config, mask="window")).mask == ("none",)

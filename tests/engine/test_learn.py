@@ -225,7 +225,7 @@ def test_run_has_the_frame_and_the_weights_that_were_learned_with(config):
     game = GAMES[config.task]
     shown = replace(config, sentence=game.recipe["sentence"], second_sentence=game.recipe.get("second_sentence", ""))
     x = run(replace(shown, learn_steps=0))
-    queries, keys = (game.places(tokens)[None] for tokens in (x.query_tokens, x.key_tokens))
+    queries, keys = (game.positions(tokens)[None] for tokens in (x.query_tokens, x.key_tokens))
     for step in film.steps:
         trace, given = run(replace(shown, learn_steps=step)), run(shown, film.at(step))
         _, kept = trainer.network.forward(film.at(step), queries, keys)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config
-from attnviz.analysis.permutations import Reordered, reordered, without_places
+from attnviz.analysis.permutations import Reordered, reordered, without_position_effects
 from attnviz.experiments import permutation
 from attnviz.text.sentence_parts import plain
 
@@ -81,7 +81,7 @@ def test_a_mask_that_compares_places_is_blamed_and_cleared_from_the_run() -> Non
     assert permutation.position_sentences(config, None).endswith("mask (Causal) and location-based score.")
     config = replace(config, score="dot")
     assert found(position="none", mask="causal").changed.any()
-    words = permutation.position_sentences(config, reordered(without_places(config), BACK))
+    words = permutation.position_sentences(config, reordered(without_position_effects(config), BACK))
     assert "all rows would move along (largest difference" in words
     assert "5 of 5 rows would still change" in permutation.position_sentences(config, found())
 

@@ -76,7 +76,7 @@ OLDER = frozenset("\u166d\u1734\u1885\u1886")
 def lines(n: int) -> Iterator[str]:
     """Sentences of everyday words in many spellings, among them stretches of any characters of Unicode 3.2."""
     dice = random.Random(16)  # noqa: S311
-    words = sorted(lexicon().places)
+    words = sorted(lexicon().positions)
     old = unicodedata.ucd_3_2_0
     characters = [c for c in map(chr, range(0x110000)) if old.category(c) not in ("Cn", "Cs") and c not in OLDER]
     spellings: list[Callable[[str], str]] = [str, str.upper, str.title, lambda word: word + dice.choice("'s ,.!?-_")]

@@ -2,7 +2,7 @@
 
 No two signs look alike, capitals and small letters count the same, and whatever stands between the groups is ignored.
 The number of signs is prime, so a weighted sum of them changes with any single sign and with any two neighbours that
-change places: a difference d at place i moves it by d times 5 to the i, which is never 0. Of all other garblings two
+change places: a difference d at position i moves it by d times 5 to the i, which is never 0. Of all other garblings two
 sums let one in 529 by.
 """
 
@@ -37,14 +37,14 @@ FAULTS = Words(
 
 
 def encode_fixed(number: int, n: int) -> tuple[int, ...]:
-    """Return a number below 23 to the n as exactly n signs, the largest place first.
+    """Return a number below 23 to the n as exactly n signs, the largest position first.
 
     >>> encode_fixed(24, 3)
     (0, 1, 1)
     """
     if not 0 <= number < BASE**n:
         raise ValueError(f"{number} does not fit into {n} signs")
-    return tuple(number // BASE**place % BASE for place in range(n - 1, -1, -1))
+    return tuple(number // BASE**position % BASE for position in range(n - 1, -1, -1))
 
 
 def decode_fixed(signs: Sequence[int]) -> int:
@@ -61,7 +61,7 @@ def decode_fixed(signs: Sequence[int]) -> int:
 
 def encode_free(number: int) -> tuple[int, ...]:
     """Return a number of any size from 0 up, in as few signs as say where it ends: 11 values each, the smallest
-    place first.
+    position first.
 
     >>> encode_free(3), encode_free(11)
     ((3,), (11, 1))
@@ -82,16 +82,16 @@ def decode_free(signs: Sequence[int]) -> tuple[int, ...]:
     >>> decode_free(encode_free(3) + encode_free(11) + encode_free(12_345))
     (3, 11, 12345)
     """
-    found, number, place = [], 0, 1
+    found, number, position = [], 0, 1
     for sign in signs:
-        number += sign % _HALF * place
-        place *= _HALF
+        number += sign % _HALF * position
+        position *= _HALF
         if sign < _HALF:
             found.append(number)
-            number, place = 0, 1
+            number, position = 0, 1
         elif sign == BASE - 1:
             raise ConfigError(FAULTS["check"])
-    if place > 1:
+    if position > 1:
         raise ConfigError(FAULTS["short"])
     return tuple(found)
 
@@ -131,6 +131,6 @@ def _sums(signs: Sequence[int]) -> tuple[int, ...]:
     number.
     """
     return tuple(
-        (len(signs) + sum(sign * pow(weight, place + 1, BASE) for place, sign in enumerate(signs))) % BASE
+        (len(signs) + sum(sign * pow(weight, position + 1, BASE) for position, sign in enumerate(signs))) % BASE
         for weight in WEIGHTS
     )

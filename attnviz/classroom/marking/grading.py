@@ -119,7 +119,7 @@ def encode_answer(ask: ResolvedQuestion, given: Answer) -> int:
     if isinstance(given, str):
         return free_text.encode_text(given)
     if isinstance(given, Collection):
-        return 1 + (min(given) if ask.form == "one" else sum(1 << place for place in set(given)))
+        return 1 + (min(given) if ask.form == "one" else sum(1 << position for position in set(given)))
     steps = round(min(max(given / _step(ask), -MAX_STEPS), MAX_STEPS))
     return 1 + (2 * steps if steps >= 0 else -2 * steps - 1)
 
@@ -142,7 +142,7 @@ def decode_answer(ask: ResolvedQuestion, held: int) -> Answer:
         return (rest,)
     if rest >= 1 << len(ask.options):
         raise ConfigError(FAULTS["answer"])
-    return tuple(place for place in range(len(ask.options)) if rest >> place & 1)
+    return tuple(position for position in range(len(ask.options)) if rest >> position & 1)
 
 
 def _step(ask: ResolvedQuestion) -> float:
@@ -188,7 +188,7 @@ def answer_text(ask: ResolvedQuestion, held: int) -> str | float:
     if isinstance(given, str):
         return given
     if isinstance(given, Collection):
-        return ", ".join(plain(ask.options[place]) for place in given) or WORDS["none"]
+        return ", ".join(plain(ask.options[position]) for position in given) or WORDS["none"]
     return float(f"{given:.12g}")
 
 

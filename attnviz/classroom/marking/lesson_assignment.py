@@ -30,7 +30,7 @@ def as_item(question: Question) -> Item | None:
     if kind not in KINDS or "read" in question.at or "before" in question.at:
         return None
     chosen: dict[str, Value] = {}
-    for name in question_codec.places(kind, {"step": str(question.at.get("step"))}):
+    for name in question_codec.positions(kind, {"step": str(question.at.get("step"))}):
         value = question.at.get("step" if name in AS_STEP else name)
         if name == "change":
             value = next((each for each, (_, change, _) in CHANGES.items() if change == value), None)

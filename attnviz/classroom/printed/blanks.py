@@ -80,13 +80,13 @@ def questioned(trace: Trace, layer: int, step: Step, questions: Iterable[Questio
         same = of == step.name or (of in CHAIN and step.name in CHAIN)
         is_cell = question.kind in ("weight", "highest_key", "number")
         if is_cell and same and index_of(question.at.get("layer", 1)) == layer:
-            cells[_place(trace, step, question)] = True
+            cells[_index(trace, step, question)] = True
     if step.name == "weights":
         cells &= ~np.broadcast_to(forbidden(trace.layers[layer]), step.shape)
     return cells
 
 
-def _place(trace: Trace, step: Step, question: Question) -> tuple[int | slice, ...]:
+def _index(trace: Trace, step: Step, question: Question) -> tuple[int | slice, ...]:
     """Return the indices that the question names, and every index along the other axes."""
     at, found = question.at, []
     for axis in step.axes:

@@ -1,7 +1,7 @@
 """Numbers that a sheet would give away: what a question asks for, and a blank that is printed elsewhere.
 
-A number of few digits stands in many places by chance, so only those of three digits and more are followed by their
-value; others by their place in the run alone.
+A number of few digits stands in many positions by chance, so only those of three digits and more are followed by their
+value; others by their position in the run alone.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NUMBER = re.compile(r"(?<![\w.,])[−-]?\d+(?:\.\d+)?(?:e[−+-]?\d+)?(?![\w]|\.
 WORDS = Words({"left_out": "left out", "left_out_or_masked": "left out or masked"})
 BLANK = "____"
 ANYWHERE = len(STEPS)
-"""The place of a text: after every step."""
+"""The position of a text: after every step."""
 
 
 def is_telling(number: str) -> bool:
@@ -44,7 +44,7 @@ def is_telling(number: str) -> bool:
     return len(number.partition("e")[0].replace(".", "").strip("−-").lstrip("0")) >= MIN_DIGITS
 
 
-def place(name: str) -> int:
+def rank(name: str) -> int:
     """Return the rank of a step in the computation; what follows from the scores cell by cell ranks like the scores."""
     return list(STEPS).index(blanks.CHAIN[0] if name in blanks.CHAIN else name)
 
@@ -53,9 +53,9 @@ def place(name: str) -> int:
 class Printed:
     """The numbers of a sheet without their signs.
 
-    asked  what questions ask for, with the place from which on a step may not hold it
-    seen   what stands on the sheet, with the last place at which it does
-    named  the cells that its texts name, of whichever size: the setting, the layer, the place, and where in the step
+    asked  what questions ask for, with the position from which on a step may not hold it
+    seen   what stands on the sheet, with the last position at which it does
+    named  the cells that its texts name, of whichever size: the setting, the layer, the position, and where in the step
     """
 
     asked: dict[str, int] = field(default_factory=dict)
@@ -63,10 +63,10 @@ class Printed:
     named: set[tuple[Config, int, int, tuple[int, ...]]] = field(default_factory=set)
 
     def name(self, trace: Trace, step: str, numbers: str) -> None:
-        """Note a cell that a text names, by its layer and place, counted from 1 and parted by points."""
+        """Note a cell that a text names, by its layer and position, counted from 1 and parted by points."""
         if step not in trace.around:
             layer, *at = (index_of(int(number)) for number in numbers.split(".")[1:])
-            self.named.add((trace.config, layer, place(step), tuple(at)))
+            self.named.add((trace.config, layer, rank(step), tuple(at)))
 
     def ask(self, question: Question, trace: Trace, own: Trace | None, number: Callable[[float], str]) -> None:
         """Note what a question asks for."""
@@ -74,7 +74,7 @@ class Printed:
             found = resolve(question, trace, own, worked=False)
         except ValueError:
             return  # the sheet says that it has no answer
-        at = place(found.hides) if found.hides else ANYWHERE
+        at = rank(found.hides) if found.hides else ANYWHERE
         values = [found.value] if found.form == "number" else []
         layer = index_of(question.at.get("layer", 1))
         weights = trace.layers[layer]["weights"]
@@ -85,7 +85,7 @@ class Printed:
 
     def is_asked(self, text: str, name: str) -> bool:
         """Return whether a number in a step is what a question asks for, and not one that its answer follows from."""
-        return self.asked.get(_size(text), ANYWHERE) <= place(name)
+        return self.asked.get(_size(text), ANYWHERE) <= rank(name)
 
     def see(self, text: str, at: int) -> None:
         """Note a number that is printed."""
@@ -94,7 +94,7 @@ class Printed:
 
     def is_seen(self, text: str, name: str) -> bool:
         """Return whether a number of a step stands on the sheet where that step, a later one, or a text is printed."""
-        return self.seen.get(_size(text), -1) >= place(name)
+        return self.seen.get(_size(text), -1) >= rank(name)
 
     def see_words(self, text: str) -> str:
         """Note the numbers of a text; return the text without those that are asked for."""
@@ -121,7 +121,7 @@ def kept_blank(
     for name in names:
         cells = cells & ~_where(steps[name].array, cells, partial(printed.is_seen, name=name), number)
     for config, at_layer, at_step, index in printed.named:
-        if (config, at_layer, at_step) == (trace.config, layer, place(step.name)):
+        if (config, at_layer, at_step) == (trace.config, layer, rank(step.name)):
             cells[index] = False
     return cells
 
@@ -141,7 +141,7 @@ def _where(array: Array, cells: Array, holds: Callable[[str], bool], number: Cal
 def note(printed: Printed, name: str, numbers: Iterable[str]) -> None:
     """Note the numbers of a step that are printed."""
     for text in numbers:
-        printed.see(text, place(name))
+        printed.see(text, rank(name))
 
 
 def open_stages(printed: Printed, shown: Sequence[Stage], name: str, number: Callable[[float], str]) -> Iterator[Stage]:

@@ -112,7 +112,7 @@ def html(
 def _empty(source: Config | Lesson, items: Sequence[Item], seed: int, digits: int) -> Paper:
     """Return the sheet with blanks: what its questions ask for, and what is printed on it.
 
-    A cell that is printed after all may be the blank of another place, so it is gone through until nothing is new.
+    A cell that is printed after all may be the blank of another position, so it is gone through until nothing is new.
     """
     paper = Paper(False, seed, digits)
     for question, trace, own in _asked(source, items):
@@ -192,8 +192,8 @@ def _numbers(paper: Paper, trace: Trace, questions: Sequence[Question]) -> Itera
         yield f"<p>{WORDS['wide'].format(n=MAX_PRINTED_ROWS)}</p>"
         return
     yield f'<p class="small">{_about_blanks(paper)}</p>'
-    places = {(index_of(q.at.get("layer", 1)), index_of(q.at.get("head", 1))) for q in questions} or {(0, 0)}
-    fitting = [(layer, head) for layer, head in sorted(places) if layer < len(trace.layers)]
+    positions = {(index_of(q.at.get("layer", 1)), index_of(q.at.get("head", 1))) for q in questions} or {(0, 0)}
+    fitting = [(layer, head) for layer, head in sorted(positions) if layer < len(trace.layers)]
     for layer, head in ((layer, head) for layer, head in fitting if head < trace.config.n_heads):
         deep = WORDS["layer"].format(n=ordinal(layer)) if len(trace.layers) > 1 else ""
         yield f"<h3>{WORDS['head'].format(layer=deep, n=ordinal(head))}</h3>"
@@ -253,10 +253,10 @@ def _slide_text(paper: Paper, text: str, trace: Trace, questions: Sequence[Quest
     )
 
 
-def _is_questioned(trace: Trace, name: str, place: str, questions: Sequence[Question]) -> bool:
+def _is_questioned(trace: Trace, name: str, position: str, questions: Sequence[Question]) -> bool:
     if name in trace.around:
         return False
-    layer, *index = (index_of(int(number)) for number in place.split(".")[1:])
+    layer, *index = (index_of(int(number)) for number in position.split(".")[1:])
     step = step_names.steps(trace, layer)[name]
     return bool(blanks.questioned(trace, layer, step, questions)[tuple(index)])
 
@@ -291,7 +291,7 @@ def _slide(
     if small:
         printed = before.setdefault(trace.config, set())
         printed |= {(step.name, layer, head) for step in small}
-        there = [name for name, *place in printed if place == [layer, head]]
+        there = [name for name, *position in printed if position == [layer, head]]
         yield _tables(paper, trace, layer, small, head, same, there)
     large = [step.name for step in steps if step not in small and not _gives_away(paper, trace, layer, step, same)]
     if large:

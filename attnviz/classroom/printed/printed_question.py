@@ -26,8 +26,8 @@ def html(paper: Paper, n: str, question: Question, trace: Trace, own: Trace | No
         why = WORDS["unanswerable"].format(why=markup.escape(str(error)))
         return f'<div class="question"><b class="n">{n}</b>{why}</div>'
     options = "".join(
-        f"<li{_right(paper, found, place)}>{markup.escape(drawable(plain(option)))}</li>"
-        for place, option in enumerate(found.options)
+        f"<li{_right(paper, found, position)}>{markup.escape(drawable(plain(option)))}</li>"
+        for position, option in enumerate(found.options)
     )
     listed = f'<ul class="options">{options}</ul>' if options else ""
     asked = drawable(plain(found.words))
@@ -36,8 +36,8 @@ def html(paper: Paper, n: str, question: Question, trace: Trace, own: Trace | No
     return f'<div class="question"><b class="n">{n}</b>{words}{listed}{rest}</div>'
 
 
-def _right(paper: Paper, found: ResolvedQuestion, place: int) -> str:
-    return ' class="right"' if paper.solutions and place in found.right else ""
+def _right(paper: Paper, found: ResolvedQuestion, position: int) -> str:
+    return ' class="right"' if paper.solutions and position in found.right else ""
 
 
 def _room(found: ResolvedQuestion) -> str:

@@ -62,8 +62,8 @@ def _blank(paper: Paper, trace: Trace, layer: int, step: Step, questions: Sequen
 
 
 def _asked(paper: Paper, trace: Trace, layer: int, step: Step, questions: Sequence[Question]) -> Array:
-    by_place = blanks.questioned(trace, layer, step, questions)
-    return by_place | given_away.asked_cells(paper.printed, step, paper.number)
+    blank = blanks.questioned(trace, layer, step, questions)
+    return blank | given_away.asked_cells(paper.printed, step, paper.number)
 
 
 def matrix(
@@ -115,8 +115,8 @@ def worked(paper: Paper, trace: Trace, layer: int, head: int, questions: Sequenc
     steps = trace.layers[layer]
     if not {"scores", "weights"} <= set(steps):
         return
-    places = np.argwhere(_blank(paper, trace, layer, steps["weights"], questions)[head])
-    query, key = places[0].tolist() if len(places) else (0, 0)
+    positions = np.argwhere(_blank(paper, trace, layer, steps["weights"], questions)[head])
+    query, key = positions[0].tolist() if len(positions) else (0, 0)
     tokens = {"query": trace.query_tokens[query], "key": trace.key_tokens[key]}
     heading = WORDS["cell"].format(
         head=ordinal(head), **{name: translate(QUOTED, token=word(token)) for name, token in tokens.items()}

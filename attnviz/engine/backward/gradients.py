@@ -112,12 +112,12 @@ def _step(step: Step, G: Array) -> Step:
 
 
 def _checked(trace: Trace, of: Any) -> dict[LayerStep, Array]:
-    """Return the slopes of L by their places; raises ConfigError for what is none."""
+    """Return the slopes of L by their positions; raises ConfigError for what is none."""
     if not isinstance(of, Mapping):
         raise ConfigError(translate("L is {given}; give {{(layer, step): array}}", given=f"{of!r:.60}"))
     seeds: dict[LayerStep, Array] = {}
-    for place, given in of.items():
-        at = _place(trace, place)
+    for position, given in of.items():
+        at = _layer_step(trace, position)
         shape = (trace.around if at[0] is None else trace.layers[at[0]])[at[1]].shape
         try:
             array = np.array(given, dtype=float)
@@ -134,12 +134,12 @@ def _checked(trace: Trace, of: Any) -> dict[LayerStep, Array]:
     return seeds
 
 
-def _place(trace: Trace, place: Any) -> LayerStep:
+def _layer_step(trace: Trace, position: Any) -> LayerStep:
     try:
-        layer, name = place
+        layer, name = position
         layer = None if layer is None else operator.index(layer)
     except (TypeError, ValueError):
-        text = translate("L names {given}; give (layer, step), the layer counted from 0", given=shorten(str(place)))
+        text = translate("L names {given}; give (layer, step), the layer counted from 0", given=shorten(str(position)))
         raise ConfigError(text) from None
     if layer is None and name == "output":
         layer, name = len(trace.layers) - 1, trace.result.name

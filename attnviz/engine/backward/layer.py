@@ -24,7 +24,7 @@ class LayerBack:
         self.trace, self.config, self.slopes, self.i = trace, trace.config, slopes, i
         self.reads: LayerStep = (None, "embedded") if i == 0 else (i - 1, next(reversed(list(trace.layers[i - 1]))))
         self.norm = NORMS[self.config.norm]
-        self.source = self.at("normed") if self.norm.place == "before" else self.reads
+        self.source = self.at("normed") if self.norm.applied == "before" else self.reads
         self.source_kv = (None, "embedded_kv") if self.config.is_cross_attention else self.source
 
     def at(self, name: str) -> LayerStep:
@@ -36,7 +36,7 @@ class LayerBack:
     def walk(self) -> None:
         config = self.config
         attended = self.at("output")
-        made = self.at("added_normed" if self.norm.place == "after" else "added" if config.residual else "output")
+        made = self.at("added_normed" if self.norm.applied == "after" else "added" if config.residual else "output")
         if config.feed_forward != "none":
             self._joined("ff_added", made, self.at("ff_output"))
             self._feed_forward(made)
@@ -46,7 +46,7 @@ class LayerBack:
         self._normaliser()
         self._scores()
         self._projections()
-        if self.norm.place == "before":
+        if self.norm.applied == "before":
             self._norm("normed", self.reads)
 
     def _norm(self, name: str, source: LayerStep) -> None:
@@ -57,7 +57,7 @@ class LayerBack:
 
     def _joined(self, name: str, x: LayerStep, y: LayerStep) -> None:
         """The norm after a block, and x + y, where they are on."""
-        if self.norm.place == "after":
+        if self.norm.applied == "after":
             self._norm(f"{name}_normed", self.at(name) if self.config.residual else y)
         G = self.slopes.through(self.at(name)) if self.config.residual else None
         if G is not None:
@@ -74,14 +74,14 @@ class LayerBack:
         G = self.slopes.through(self.at("ff_output"))
         if G is not None:
             self._affine(G, self.at("ff_hidden"), "w_2", "b_2")
-        source = self.at("ff_normed") if self.norm.place == "before" else made
+        source = self.at("ff_normed") if self.norm.applied == "before" else made
         G, bent = self.slopes.through(self.at("ff_hidden")), self.at("ff_hidden")
         if FEED_FORWARDS[self.config.feed_forward].gated:
             bent = self.at("ff_gate")
             G = self._through_gates(G, source)
         if G is not None:
             self._bent(G, bent, source)
-        if self.norm.place == "before":
+        if self.norm.applied == "before":
             self._norm("ff_normed", made)
 
     def _through_gates(self, G: Array | None, source: LayerStep) -> Array | None:

@@ -176,13 +176,13 @@ def predicted_words(trace: Trace) -> tuple[str, ...]:
     row = EMBEDDINGS[config.embedding]
     E = row.fn(game.vocabulary, config.d_model, game.vocabulary, **row.settings(config))
     near = 2.0 * trace.layers[-1]["output"].array @ E.T - (E * E).sum(axis=-1)
-    return tuple(game.vocabulary[place] for place in near.argmax(axis=-1))
+    return tuple(game.vocabulary[position] for position in near.argmax(axis=-1))
 
 
 def learned(config: Config, run: Run, n_key: int) -> list[dict[str, Array]]:
     """Return the learned parameters of each layer for a sentence with so many keys.
 
-    A score by position has a column for each place: places beyond those of the task were never learned and hold 0.
+    A score by position has a column for each position: those beyond the task's positions were never learned and hold 0.
     """
     film = film_of(config, run)
     layers = film.at(film.steps[-1])

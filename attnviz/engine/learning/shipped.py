@@ -76,7 +76,7 @@ def read(name: str, start: Array, sizes: Sequence[int]) -> tuple[dict[int, Array
 
 
 def _vectors(planes: Array, exponents: Array, sizes: Sequence[int]) -> Iterator[Array]:
-    folded = sum(plane.astype(np.int64) << 8 * place for place, plane in enumerate(planes))
+    folded = sum(plane.astype(np.int64) << 8 * position for position, plane in enumerate(planes))
     apart = np.where(folded & 1, -((folded + 1) >> 1), folded >> 1)
     whole = np.cumsum(apart.reshape(len(exponents), -1), axis=0)
     for row, powers in zip(whole, exponents):

@@ -52,7 +52,7 @@ class Measured:
 
 
 class Layout:
-    """The places of all parameters in one long vector."""
+    """The positions of all parameters in one long vector."""
 
     def __init__(self, layers: Sequence[Mapping[str, Array]]) -> None:
         self._shapes = [{name: array.shape for name, array in sorted(layer.items())} for layer in layers]
@@ -153,6 +153,6 @@ class Trainer:
         return Measured(loss / n, right / n, float(np.max(looked)) / n)
 
     def nearest(self, Y: Array) -> Array:
-        """Return the place of the word whose vector lies nearest to each row."""
+        """Return the position of the word whose vector lies nearest to each row."""
         E = self.network.embeddings
         return np.argmax(2.0 * product(Y, E.T) - total(E * E, -1), axis=-1)

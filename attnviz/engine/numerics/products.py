@@ -39,10 +39,10 @@ def first_equals(A: Array, among: Array | None = None) -> Array | None:
     if not _has_repeats(known):  # the first column tells nearly always, at a fraction of the cost
         return None
     first = np.broadcast_to(np.arange(n), A.shape[:-1]).copy()
-    for place in np.ndindex(A.shape[:-2]):
-        _, group, sizes = np.unique(known[place], return_inverse=True, return_counts=True)
+    for position in np.ndindex(A.shape[:-2]):
+        _, group, sizes = np.unique(known[position], return_inverse=True, return_counts=True)
         rows = np.flatnonzero(sizes[group] > 1)
-        first[place][rows] = rows[_first_in(A[place][rows], group[rows])]
+        first[position][rows] = rows[_first_in(A[position][rows], group[rows])]
     return first if (first != np.arange(n)).any() else None
 
 
@@ -62,7 +62,7 @@ def _has_repeats(x: Array) -> bool:
 
 
 def _first_in(rows: Array, group: Array) -> list[int]:
-    """For each row the place of the first that equals it and is of its group."""
+    """For each row the position of the first that equals it and is of its group."""
     seen: dict[tuple[int, bytes], int] = {}
     rows = rows + 0.0  # -0 is 0, but is another string of bytes
     return [seen.setdefault((g, row.tobytes()), i) for i, (g, row) in enumerate(zip(group.tolist(), rows))]

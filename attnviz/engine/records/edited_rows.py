@@ -1,6 +1,6 @@
 """Numbers changed by hand that stand beside each other, written as one block: for a link every character counts.
 
-A block is what follows the place of its first number: `.5_-2~3_4`, rows between `~` and numbers between `_`, nothing
+A block is what follows the position of its first number: `.5_-2~3_4`, rows between `~` and numbers between `_`, nothing
 where a number is not changed. Where that is shorter, the numbers are whole multiples of a power of ten instead, as
 many digits of base 64 for each: `b16.3.4.…` has 16 columns, 3 decimals and 4 digits a number. Both are exact.
 """
@@ -16,7 +16,7 @@ DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 _VALUES = {digit: value for value, digit in enumerate(DIGITS)}
 _MOST_DECIMALS, _MOST_DIGITS = 40, 20
 _BLANK, _MINUS_ZERO = 0, 1  # what no number is written as
-_SPARSE = 4  # a block has at most so many places for each number that is changed
+_SPARSE = 4  # a block has at most so many positions for each number that is changed
 
 
 def number(value: float) -> str:
@@ -42,8 +42,8 @@ def written(cells: Cells) -> str | None:
     >>> written({(0, 0): 0.5, (0, 1): -2.0, (1, 1): 4.0})
     '.5_-2~_4'
     """
-    top, left = (min(place[axis] for place in cells) for axis in (0, 1))
-    n_rows, n_columns = (1 + max(place[axis] for place in cells) - first for axis, first in ((0, top), (1, left)))
+    top, left = (min(position[axis] for position in cells) for axis in (0, 1))
+    n_rows, n_columns = (1 + max(position[axis] for position in cells) - first for axis, first in ((0, top), (1, left)))
     if n_rows * n_columns > _SPARSE * len(cells) or len({row for row, _ in cells}) < n_rows:
         return None
     texts = {(row - top, column - left): number(value) for (row, column), value in cells.items()}
@@ -77,7 +77,7 @@ def _zero(n_digits: int) -> int:
 
 
 def _digits(number: int, n_digits: int) -> str:
-    return "".join(DIGITS[number >> 6 * place & 63] for place in reversed(range(n_digits)))
+    return "".join(DIGITS[number >> 6 * position & 63] for position in reversed(range(n_digits)))
 
 
 def read(block: str) -> Iterator[tuple[tuple[int, int], float]]:
@@ -106,10 +106,10 @@ def _unpacked(block: str) -> Iterator[tuple[tuple[int, int], float]]:
         raise ValueError(block)
     if not digits or not _VALUES.keys() >= set(digits):
         raise ValueError(block)
-    for place in range(len(digits) // n_digits):
+    for position in range(len(digits) // n_digits):
         whole = 0
-        for digit in digits[place * n_digits : (place + 1) * n_digits]:
+        for digit in digits[position * n_digits : (position + 1) * n_digits]:
             whole = whole << 6 | _VALUES[digit]
         if whole != _BLANK:
-            at = divmod(place, n_columns)
+            at = divmod(position, n_columns)
             yield at, -0.0 if whole == _MINUS_ZERO else float(f"{whole - _zero(n_digits)}e-{decimals}")

@@ -1,8 +1,8 @@
 """Numbers that are changed by hand, and how they are written down.
 
-An edit names a layer, a step, a place in it and the number that stands there instead. In text, as in an address, it
-is `scores.1.2.3.4~0.5`: the step, then the layer for a step inside one, then the place, all counted from 1. Numbers
-that stand beside each other are written as a block, whose place is that of its first row and column: `edited_rows`.
+An edit names a layer, a step, a position in it and the number that stands there instead. In text, as in an address, it
+is `scores.1.2.3.4~0.5`: the step, then the layer for a step inside one, then the position, all counted from 1. Numbers
+that stand beside each other are written as a block, whose position is that of its first row and column: `edited_rows`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def checked(edit: Any) -> Edit:
 
 
 def canonicalise(edits: Iterable[Any]) -> tuple[Edit, ...]:
-    """Return the edits, each place once with what was set last, in order of their places.
+    """Return the edits, each position once with what was set last, in order of their positions.
 
     Equal edits are equal settings.
 
@@ -78,8 +78,8 @@ def shared(edits: Iterable[Edit], names: Sequence[str], n: int) -> list[Edit]:
     found: list[Edit] = []
     for layer, step, index, value in edits:
         first = index[0] // n * n if index and step in names else None
-        places = [index] if first is None else [(h, *index[1:]) for h in range(first, first + n)]
-        found += [(layer, step, place, value) for place in places]
+        positions = [index] if first is None else [(h, *index[1:]) for h in range(first, first + n)]
+        found += [(layer, step, position, value) for position in positions]
     return found
 
 
@@ -104,7 +104,7 @@ def _matrix_written(edits: list[Edit]) -> str:
         return _one_by_one(edits)
     whole = _block(edits)
     (*_, top, left), (*_, bottom, right) = ((0, *edit[2]) for edit in (edits[0], edits[-1]))
-    if whole and (bottom - top + 1) * (right - left + 1) == len(edits):  # no place is left out: nothing is shorter
+    if whole and (bottom - top + 1) * (right - left + 1) == len(edits):  # no position is left out: nothing is shorter
         return whole
     rows = [list(row) for _, row in groupby(edits, key=lambda edit: edit[2][:-1])]
     by_row = _BETWEEN.join(min(filter(None, (_one_by_one(row), _block(row))), key=len) for row in rows)
@@ -160,8 +160,8 @@ def _block_read(part: str) -> list[Edit]:
     """Return the edits of one block, or the one that stands alone; raises ValueError if the text means none."""
     where, tilde, block = part.partition("~")
     step, *counted = where.split(".")
-    is_place = part.isascii() and all(number.isdecimal() and len(number) < 6 and int(number) for number in counted)
-    if not (tilde and is_place):
+    is_position = part.isascii() and all(number.isdecimal() and len(number) < 6 and int(number) for number in counted)
+    if not (tilde and is_position):
         raise ValueError(shorten(part))
     index = tuple(index_of(int(number)) for number in counted)
     layer, index = (None, index) if step in OUTER else (index[0] if index else 0, index[1:])
@@ -172,7 +172,7 @@ def _block_read(part: str) -> list[Edit]:
 
 
 def _placed(first: tuple[int, ...], block: str) -> Iterator[tuple[tuple[int, ...], float]]:
-    """Yield the numbers of a block, each with its place, from `first` on; raises ValueError where there can be none."""
+    """Yield the numbers of a block, each with its position, from `first` on; raises ValueError if there can be none."""
     for (row, column), value in edited_rows.read(block):
         if (row and len(first) < 2) or (column and not first):
             raise ValueError(shorten(block))

@@ -55,9 +55,9 @@ class Step:
 class Steps(Mapping[str, Step]):
     """The steps of one layer, or those around the layers, in the order in which they were recorded."""
 
-    def __init__(self, place: str, sizes: dict[str, int], edits: Sequence[Edit] = (), own: Sequence[Edit] = ()) -> None:
+    def __init__(self, label: str, sizes: dict[str, int], edits: Sequence[Edit] = (), own: Sequence[Edit] = ()) -> None:
         """`edits` must fit; those of the setting's `own` that do not are left out, and kept in `left_out`."""
-        self._place, self._sizes = place, sizes
+        self._label, self._sizes = label, sizes
         self._edits: dict[str, list[tuple[Edit, bool]]] = {}
         for edit, must in [*((edit, False) for edit in own), *((edit, True) for edit in edits)]:
             self._edits.setdefault(edit[1], []).append((edit, must))
@@ -128,7 +128,7 @@ class Steps(Mapping[str, Step]):
                     translate(
                         "an edit names {name}, which is not a step of {place}; the steps are: {names}",
                         name=repr(name),
-                        place=self._place,
+                        place=self._label,
                         names=", ".join(self),
                     )
                 )
@@ -210,8 +210,8 @@ class Trace:
         """
         # What writes files stands on floors above this one, and is loaded where a file is asked for.
         formats = import_module("attnviz.exports.formats")
-        place = formats.ExportTarget(index_of(layer), step, index_of(head), index_of(query), index_of(key))
-        formats.save(self, path, place)
+        position = formats.ExportTarget(index_of(layer), step, index_of(head), index_of(query), index_of(key))
+        formats.save(self, path, position)
 
     def _repr_html_(self) -> str:
         """Return the interactive file in a frame, which a notebook draws where a trace ends a cell."""

@@ -142,7 +142,7 @@ def score(name: str, definition: TypedScore) -> Score:
     A function that does what no line can say runs as an array, pair by pair, and a warning says so: `attend` takes it,
     and `of_scores` what comes out; a `Config` cannot hold it.
 
-    Raises FormulaError with the place of what is wrong with a line, and for a function that gives no number.
+    Raises FormulaError with the position of what is wrong with a line, and for a function that gives no number.
 
     >>> mine = score("mine", lambda q, k: np.abs(q - k).sum())
     >>> mine.plain

@@ -80,11 +80,11 @@ def _unchanged(X: Array) -> Array:
 class Norm(Choice):
     """A normalisation, and where it stands in a block.
 
-    place   before the block, after it, or nowhere
+    applied before the block, after it, or nowhere
     symbol  its name in a formula
     """
 
-    place: str = ""
+    applied: str = ""
     symbol: str = "LN"
 
 
@@ -107,7 +107,7 @@ NORMS = table(
         r"x + f(\mathrm{LN}(x))",
         "Layer norm on the way into attention and into the feed-forward block.",
         "Ba et al. 2016, arXiv:1607.06450; Xiong et al. 2020, arXiv:2002.04745, section 3 (pre-LN)",
-        place="before",
+        applied="before",
         back=partial(slopes.layer_norm, epsilon=EPSILON),
     ),
     Norm(
@@ -117,7 +117,7 @@ NORMS = table(
         r"\mathrm{LN}(x + f(x))",
         "Layer norm on the way out, as in the first Transformer.",
         "Ba et al. 2016, arXiv:1607.06450; Vaswani et al. 2017, arXiv:1706.03762, section 3.1",
-        place="after",
+        applied="after",
         back=partial(slopes.layer_norm, epsilon=EPSILON),
     ),
     Norm(
@@ -127,7 +127,7 @@ NORMS = table(
         r"x + f(\mathrm{RMS}(x))",
         "Each row over the root of its mean square, on the way into each block: what Llama and its kin use.",
         "Zhang and Sennrich 2019, arXiv:1910.07467, section 4; Touvron et al. 2023, arXiv:2302.13971, section 2.2",
-        place="before",
+        applied="before",
         symbol="RMS",
         back=partial(slopes.rms_norm, epsilon=EPSILON),
     ),

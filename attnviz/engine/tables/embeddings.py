@@ -39,17 +39,17 @@ def binary(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *
 
 
 def one_hot(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...]) -> Array:
-    """Return a single 1, in the column of the token's place in the vocabulary. Shape (tokens, d_model).
+    """Return a single 1, in the column of the token's position in the vocabulary. Shape (tokens, d_model).
 
-    A token whose place lies beyond the last column gets zeros; `run` says so.
+    A token whose position lies beyond the last column gets zeros; `run` says so.
 
     >>> one_hot(("a", "b", "a"), 3, ("a", "b"))
     array([[1., 0., 0.],
            [0., 1., 0.],
            [1., 0., 0.]])
     """
-    place = np.array([vocabulary.index(token) for token in tokens], dtype=int).reshape(-1, 1)
-    return (place == np.arange(d_model)).astype(float)
+    position = np.array([vocabulary.index(token) for token in tokens], dtype=int).reshape(-1, 1)
+    return (position == np.arange(d_model)).astype(float)
 
 
 def ngrams(token: str, longest: int = 3) -> tuple[str, ...]:
@@ -112,7 +112,7 @@ def parse(text: str) -> list[list[float]]:
     rows = [re.split(r"[,\s]+", line.replace("[", " ").strip(" ,\t\r")) for line in lines]
     numbers: list[list[float]] = []
     for row in (row for row in rows if row != [""]):
-        numbers.append([_number(entry, len(numbers) + 1, place + 1) for place, entry in enumerate(row)])
+        numbers.append([_number(entry, len(numbers) + 1, position + 1) for position, entry in enumerate(row)])
     return numbers
 
 

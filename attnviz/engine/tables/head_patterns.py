@@ -33,22 +33,22 @@ SMALLEST = 1e-10
 
 @dataclass(frozen=True)
 class Match:
-    """The number out of `places` that each query asks for, and the one that each key answers to."""
+    """The number out of `positions` that each query asks for, and the one that each key answers to."""
 
     queried: Numbers
     answered: Numbers
-    places: int
+    positions: int
 
     def radius(self, sharpness: float, scale: float) -> float:
         """Return the length of queries and keys that makes the gap in score between the right key and the next best.
 
         The gap is the sharpness, and ln m more where m keys answer to one number: so many may be next best together.
         """
-        if self.places == 1:
+        if self.positions == 1:
             return 0.0
         often = np.bincount([number for number in self.answered if number != NOBODY], minlength=1).max()
         gap = sharpness + math.log(max(often, 1))
-        return math.sqrt(gap / (1.0 - math.cos(2.0 * math.pi / self.places)) / scale)
+        return math.sqrt(gap / (1.0 - math.cos(2.0 * math.pi / self.positions)) / scale)
 
     def wanted(self) -> Array:
         """Return the keys that each query is to read, in equal parts. Shape (queries, keys), bool.
@@ -60,14 +60,14 @@ class Match:
         return np.array(self.queried)[:, None] == np.array(self.answered)[None, :]
 
 
-def points(numbers: Numbers, places: int) -> Array:
+def points(numbers: Numbers, positions: int) -> Array:
     """Each number as a point on the circle. Shape (numbers, 2).
 
     >>> points((0, 1), 4).round(12) + 0.0
     array([[1., 0.],
            [0., 1.]])
     """
-    angle = 2.0 * np.pi * np.array(numbers) / places
+    angle = 2.0 * np.pi * np.array(numbers) / positions
     return np.stack([np.cos(angle), np.sin(angle)], axis=-1)
 
 
@@ -119,7 +119,7 @@ def share_where_wanted(A: Array, wanted: Array, allowed: Array) -> Array:
     return np.nan_to_num(np.minimum(A, share).sum(axis=-1) / whole)
 
 
-def _places(query_tokens: Tokens, key_tokens: Tokens) -> int:
+def _positions(query_tokens: Tokens, key_tokens: Tokens) -> int:
     """Twice the length: half the circle stays empty, so that the last token is no neighbour of the first."""
     return 2 * max(len(query_tokens), len(key_tokens))
 
@@ -127,7 +127,7 @@ def _places(query_tokens: Tokens, key_tokens: Tokens) -> int:
 def _shifted(query_tokens: Tokens, key_tokens: Tokens, by: int) -> Match:
     last = len(key_tokens) - 1
     queried = tuple(min(max(i + by, 0), last) for i in range(len(query_tokens)))
-    return Match(queried, tuple(range(last + 1)), _places(query_tokens, key_tokens))
+    return Match(queried, tuple(range(last + 1)), _positions(query_tokens, key_tokens))
 
 
 def previous(query_tokens: Tokens, key_tokens: Tokens) -> Match:
@@ -150,13 +150,15 @@ def first(query_tokens: Tokens, key_tokens: Tokens) -> Match:
 
 
 def same_word(query_tokens: Tokens, key_tokens: Tokens) -> Match:
-    """Each word asks for its own number, its place in the vocabulary.
+    """Each word asks for its own number, its position in the vocabulary.
 
     >>> same_word(("a", "b", "a"), ("a", "b", "a"))
-    Match(queried=(0, 1, 0), answered=(0, 1, 0), places=2)
+    Match(queried=(0, 1, 0), answered=(0, 1, 0), positions=2)
     """
-    places = {word: place for place, word in enumerate(dict.fromkeys(query_tokens + key_tokens))}
-    return Match(tuple(map(places.__getitem__, query_tokens)), tuple(map(places.__getitem__, key_tokens)), len(places))
+    positions = {word: position for position, word in enumerate(dict.fromkeys(query_tokens + key_tokens))}
+    return Match(
+        tuple(map(positions.__getitem__, query_tokens)), tuple(map(positions.__getitem__, key_tokens)), len(positions)
+    )
 
 
 def uniform(query_tokens: Tokens, key_tokens: Tokens) -> Match:
@@ -168,10 +170,10 @@ def induction(query_tokens: Tokens, key_tokens: Tokens) -> Match:
     """Each word asks for its own number, and each position answers to the number of the word before it.
 
     >>> induction(("a", "b", "a"), ("a", "b", "a"))
-    Match(queried=(0, 1, 0), answered=(-1, 0, 1), places=2)
+    Match(queried=(0, 1, 0), answered=(-1, 0, 1), positions=2)
     """
     words = same_word(query_tokens, key_tokens)
-    return Match(words.queried, (NOBODY, *words.answered[:-1]), words.places)
+    return Match(words.queried, (NOBODY, *words.answered[:-1]), words.positions)
 
 
 @translated_fields("goal")

@@ -44,9 +44,9 @@ SHORTEST = 3
 
 @dataclass(frozen=True)
 class Lexicon:
-    """The words of the list, each with its place, and a row of whole numbers for each."""
+    """The words of the list, each with its position, and a row of whole numbers for each."""
 
-    places: Mapping[str, int]
+    positions: Mapping[str, int]
     numbers: Array
 
     def listed(self, token: str) -> str:
@@ -55,13 +55,13 @@ class Lexicon:
         Empty for a token of which the list has neither.
         """
         word = token.lower().replace("’", "'")
-        if word in self.places:
+        if word in self.positions:
             return word
-        return next((base for base in _bases(word) if base in self.places), "")
+        return next((base for base in _bases(word) if base in self.positions), "")
 
     def vector(self, word: str) -> Array:
         """Return the vector of a word of the list. Shape (COLUMNS,); its entries have mean square 1 or so."""
-        return self.numbers[self.places[word]] / 2.0
+        return self.numbers[self.positions[word]] / 2.0
 
 
 def _bases(word: str) -> list[str]:

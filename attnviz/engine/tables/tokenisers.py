@@ -43,7 +43,7 @@ PREPENDED = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0
 
 
 def _hangul(character: str) -> str:
-    """L, V or T for a Hangul letter by its place in a syllable, LV or LVT for a whole syllable, else nothing."""
+    """L, V or T for a Hangul letter by its position in a syllable, LV or LVT for a whole syllable, else nothing."""
     code = ord(character)
     if 0xAC00 <= code <= 0xD7A3:
         return "LV" if (code - 0xAC00) % 28 == 0 else "LVT"
@@ -133,10 +133,10 @@ def _words(text: str) -> list[str]:
     kinds = [_kind(cluster) for cluster in clusters] + ["space"]
     tokens: list[str] = []
     inside = False
-    for place, cluster in enumerate(clusters):
-        kind = kinds[place]
+    for position, cluster in enumerate(clusters):
+        kind = kinds[position]
         if kind == "apostrophe":
-            kind = "word" if inside and kinds[place + 1] == "word" else "sign"
+            kind = "word" if inside and kinds[position + 1] == "word" else "sign"
         if kind == "word" and inside:
             tokens[-1] += cluster
         elif kind != "space":

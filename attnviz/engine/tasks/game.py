@@ -60,14 +60,14 @@ class Game(Choice):
         queries, keys = self.fn(uniform(Address(seed, f"task/{self.name}/{purpose}", at), (n, self.n_random)))
         return queries, queries if keys is None else keys
 
-    def places(self, words: Sequence[str]) -> Array | None:
+    def positions(self, words: Sequence[str]) -> Array | None:
         """Return the index of each word in the vocabulary; None if one is not in it."""
-        known = {word: place for place, word in enumerate(self.vocabulary)}
+        known = {word: position for position, word in enumerate(self.vocabulary)}
         return np.array([known[word] for word in words], dtype=int) if set(words) <= known.keys() else None
 
     def answers(self, queries: Sequence[str], keys: Sequence[str]) -> Answers | None:
         """Return the right answers in one sentence of words; None where the task has no answer to it."""
-        x, y = self.places(queries), self.places(keys)
+        x, y = self.positions(queries), self.positions(keys)
         if x is None or y is None or not self.fits(x, y):
             return None
         return self.judge(x[None], y[None])
@@ -83,11 +83,11 @@ def shuffled(u: Array) -> Array:
     return np.argsort(u, axis=-1, kind="stable")
 
 
-def one_hot(places: Array, n: int) -> Array:
-    """Return True at each place, along a new last axis of length n."""
-    return places[..., None] == np.arange(n)
+def one_hot(positions: Array, n: int) -> Array:
+    """Return True at each position, along a new last axis of length n."""
+    return positions[..., None] == np.arange(n)
 
 
-def places_of(names: Sequence[str], *words: str) -> list[int]:
-    """Return the place of each word among the names."""
+def positions_of(names: Sequence[str], *words: str) -> list[int]:
+    """Return the position of each word among the names."""
     return [list(names).index(word) for word in words]

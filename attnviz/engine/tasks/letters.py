@@ -11,7 +11,7 @@ LETTERS = tuple("abcdefgh")
 
 
 def draw_backwards(u: Array) -> tuple[Array, None]:
-    """Return the places of letters drawn independently, for each row of u."""
+    """Return the positions of letters drawn independently, for each row of u."""
     return below(u, len(LETTERS)), None
 
 
@@ -26,7 +26,7 @@ LENGTH, BLOCKS = 12, (3, 4, 5, 6)
 
 
 def draw_induction(u: Array) -> tuple[Array, None]:
-    """Return the places of letters in which a block repeats, for each row of u."""
+    """Return the positions of letters in which a block repeats, for each row of u."""
     block = shuffled(u[:, : len(LETTERS)])
     size = np.array(BLOCKS)[below(u[:, len(LETTERS)], len(BLOCKS))]
     return np.take_along_axis(block, np.arange(LENGTH) % size[:, None], 1), None

@@ -12,7 +12,7 @@ PAIRS = 4
 
 
 def draw_recall(u: Array) -> tuple[Array, None]:
-    """Return the places of the pairs and of the person asked about, for each row of u."""
+    """Return the positions of the pairs and of the person asked about, for each row of u."""
     n = len(PEOPLE)
     people, colours = shuffled(u[:, :n])[:, :PAIRS], n + below(u[:, n : n + PAIRS], len(COLOURS))
     queried = np.take_along_axis(people, below(u[:, n + PAIRS :], PAIRS), 1)

@@ -27,7 +27,7 @@ READ = np.array([[0, 2, 1, 3, 4, 5], [0, 1, 2, 3, 5, 4]])
 
 
 def draw_translation(u: Array) -> tuple[Array, Array]:
-    """Return the places of the French words said so far and of the English sentence, a sentence for each row of u."""
+    """Return the positions of the French words so far and of the English sentence, a sentence for each row of u."""
     first, verb, second = (below(u[:, i : i + 3], 4) for i in (0, 3, 6))
     determiner, adjective, noun = first[:, 0], first[:, 1], first[:, 2]
     other_determiner, other_noun = second[:, 0], second[:, 1]

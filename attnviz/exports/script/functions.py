@@ -175,7 +175,7 @@ def needed_functions(code: str) -> list[str]:
 def definition(names: list[str], code: str, words: Words, *, is_tempered: bool) -> tuple[str, str]:
     """Return the draws and the other functions among `names` as text, in the words of a library.
 
-    Where nothing is drawn at a place `at=` of its own, the draws do without it; where there is no temperature, so do
+    Where nothing is drawn at a position `at=` of its own, the draws do without it; where there is no temperature, so do
     the normalisers.
     """
     draws = "\n\n\n".join(_draw(name, words).strip() for name in names if name in DRAWS)
@@ -185,14 +185,14 @@ def definition(names: list[str], code: str, words: Words, *, is_tempered: bool) 
     terms |= {"half": f"({z}) / 2{T}", "z": f"({z}){T}" if T else z}
     own = functions_of_rows()
     functions = "\n\n\n".join(Template(own[n]).substitute(terms).strip() for n in names if n in own)
-    return (draws, functions) if "at=" in code else (_without_places(draws), _without_places(functions))
+    return (draws, functions) if "at=" in code else (_without_positions(draws), _without_positions(functions))
 
 
 def _draw(name: str, words: Words) -> str:
     return (TORCH_DRAWS if words is TORCH else {}).get(name, DRAWS[name])
 
 
-def _without_places(text: str) -> str:
+def _without_positions(text: str) -> str:
     text = text.replace(", at=()", "").replace(", at)", ")")
     return text.replace(
         "[np.array([place]) for place in at] + [np.arange(size) for size in shape]", "map(np.arange, shape)"

@@ -157,8 +157,8 @@ def needs_bias(trace: Trace) -> bool:
 def indices(lines: Lines, trace: Trace) -> None:
     """Write the rows' numbers as a column and the columns' as a row, for whatever is said of them."""
     codes = [rows.mask(name) for name in trace.config.mask]
-    masks_by_place = needs_mask(trace) and any(not code or re.search(r"\b[ij]\b", code) for code in codes)
-    if needs_bias(trace) or masks_by_place or typed.needs(trace.config, "i", "j"):
+    masks_by_position = needs_mask(trace) and any(not code or re.search(r"\b[ij]\b", code) for code in codes)
+    if needs_bias(trace) or masks_by_position or typed.needs(trace.config, "i", "j"):
         np = lines.words.np
         lines.write(
             f"i, j = {np}.arange(len(tokens))[:, None], {np}.arange(len(tokens{kv(trace)}))[None, :]  # query and key"

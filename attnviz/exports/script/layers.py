@@ -228,8 +228,8 @@ class LayerScript:
         self.lines.end({"added": "after_attention", "ff_added": "after_feed_forward"}[name])
         return after
 
-    def _norm_stands(self, place: str) -> bool:
-        return NORMS[self.config.norm].place == place
+    def _norm_stands(self, applied: str) -> bool:
+        return NORMS[self.config.norm].applied == applied
 
     def _normed(self, x: str) -> str:
         return self.words.terms[rows.NORMS[self.config.norm]].format(x)

@@ -87,7 +87,7 @@ class Lines:
 
     def _learned(self, variable: str) -> str:
         """Return the learned parameters, of this layer alone where there are several."""
-        return f"{variable}_learned" + (f"[{self.place()}]" if self._trace.config.n_layers > 1 else "")
+        return f"{variable}_learned" + (f"[{self.layer_index()}]" if self._trace.config.n_layers > 1 else "")
 
     def _only(self, layer: int | None, lines: Sequence[str]) -> None:
         """Add lines for one layer alone."""
@@ -105,7 +105,7 @@ class Lines:
         """Return the address at which the numbers of a parameter are drawn, as code."""
         return f'f"layer{{layer}}/{name}"' if self._looped else f'"layer{self._layers[0]}/{name}"'
 
-    def place(self) -> str:
+    def layer_index(self) -> str:
         """Return the number of the layer, as code."""
         return "layer" if self._looped else str(self._layers[0])
 
@@ -195,10 +195,10 @@ def _wrapped(code: str, width: int) -> list[str]:
 def _is_one_call(value: str) -> bool:
     """Return whether the first bracket is closed by the last character."""
     depth = 0
-    for place, character in enumerate(value):
+    for position, character in enumerate(value):
         depth += (character in "([{") - (character in ")]}")
         if character in ")]}" and depth == 0:
-            return place == len(value) - 1
+            return position == len(value) - 1
     return False
 
 

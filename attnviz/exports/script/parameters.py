@@ -75,7 +75,7 @@ class ParameterWriter:
 
     def _solved(self, name: str) -> str:
         """Return the variable of the matrix that was solved beforehand, or "" where none was."""
-        at = f"[{self._lines.place()}]" if self._config.n_layers > 1 else ""
+        at = f"[{self._lines.layer_index()}]" if self._config.n_layers > 1 else ""
         return f"{MATRICES[name]}_made{at}" if self._is_solved else ""
 
     def _repeated(self, letter: str, code: str, *, is_solved: bool = False) -> str:

@@ -116,7 +116,7 @@ def words(part: Part, trace: Trace) -> tuple[str, str]:
         "projections": INITIALISERS[config.initialiser].note,
         "score": SCORES[config.score].note,
         "normaliser": NORMALISERS[config.normaliser].note,
-        "after": AFTER.get((config.residual, NORMS[config.norm].place == "after"), ""),
+        "after": AFTER.get((config.residual, NORMS[config.norm].applied == "after"), ""),
         "norm": NORMS[config.norm].note,
     }
     return title, text.format(**notes)

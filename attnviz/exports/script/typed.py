@@ -47,7 +47,7 @@ def uses_hidden_width(config: Config) -> bool:
 
 
 def _sizes(config: Config, n_key: str) -> dict[str, str]:
-    """Return the names of places and widths in a script."""
+    """Return the names of positions and widths in a script."""
     kept = {"d_q": "d_k"} | dict.fromkeys(HIDDEN, "d_a")
     return kept | {"n": n_key, "n_key": n_key, "n_query": "len(tokens)", "tokens_kv": n_key[4:-1]}
 

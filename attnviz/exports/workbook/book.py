@@ -155,23 +155,23 @@ class _Page:
 
     def _colour(self, block: Block) -> None:
         """Write the colours of the page as rules, so that they follow the numbers, and grey where the mask forbids."""
-        place = (block.top, block.left, block.top + block.array.shape[0] - 1, block.left + block.array.shape[1] - 1)
+        area = (block.top, block.left, block.top + block.array.shape[0] - 1, block.left + block.array.shape[1] - 1)
         first = block.at(0, 0).split("!")[1]
         of = (block.grey_of or block).at(0, 0).split("!")[1]
         masked = {"type": "formula", "format": self._formats["masked"], "stop_if_true": True}
         if block.kind == "allowed":
             self._page.conditional_format(
-                *place, masked | {"criteria": f"={first}=0", "format": self._formats["closed"]}
+                *area, masked | {"criteria": f"={first}=0", "format": self._formats["closed"]}
             )
             choice = {"validate": "list", "source": [0, 1], "input_title": WORDS["zero_or_one"]}
-            self._page.data_validation(*place, choice | {"input_message": WORDS["mask"]})
+            self._page.data_validation(*area, choice | {"input_message": WORDS["mask"]})
             return
         if block.grey_of or block.is_masked:
-            self._page.conditional_format(*place, masked | {"criteria": f"=ISTEXT({of})"})
+            self._page.conditional_format(*area, masked | {"criteria": f"=ISTEXT({of})"})
         if block.is_input or block.kind not in ("signed", "share"):
             return
         for rule in [_scale(block)] if block.kind == "signed" else self._shades():
-            self._page.conditional_format(*place, rule)
+            self._page.conditional_format(*area, rule)
 
     def _shades(self) -> list[dict[str, Any]]:
         """Shares in steps, the darkest first: a scale would paint over the grey in some programs."""

@@ -148,7 +148,7 @@ class LayerSheets:
     def _of_score(self, h: int) -> dict[str, Block]:
         """Return the score's own matrices, by their names in it; one that this run does not have is left out."""
         found = [(name, (names.STEPS[name], h)) for name in score_of(self._config).parameters]
-        return {name: self._blocks[place] for name, place in found if place in self._blocks}
+        return {name: self._blocks[position] for name, position in found if position in self._blocks}
 
     def _weights(self, sheet: Sheet, h: int, pair: Pair | None) -> Block:
         """Write from the scores to the weights of a head."""
@@ -231,8 +231,8 @@ class LayerSheets:
     def _joined(self) -> Formula:
         """For each column of the whole the column of the head that stands there."""
         heads = [self._blocks["heads", h] for h in range(len(self._steps["heads"].array))]
-        places = [(block, j) for block in heads for j in range(block.array.shape[1])]
-        return lambda i, j: places[j][0].at(i, places[j][1])
+        positions = [(block, j) for block in heads for j in range(block.array.shape[1])]
+        return lambda i, j: positions[j][0].at(i, positions[j][1])
 
     def _hidden(self, sheet: Sheet, source: Block) -> Block:
         """Return the hidden units of the feed-forward block, before and after the kink; gated, with their gates."""

@@ -69,7 +69,7 @@ class StepWriter:
         return array, self._words(axes[0], array.shape[0]), self._words(axes[1], array.shape[1])
 
     def _words(self, axis: str, n: int) -> Sequence[str]:
-        """Return tokens with their places, so that one that comes twice is two; other axes are counted."""
+        """Return tokens with their positions, so that one that comes twice is two; other axes are counted."""
         tokens = {"query": self.trace.query_tokens, "key": self.trace.key_tokens}.get(axis)
         return numbers(n) if tokens is None else [f"{number} {token}" for number, token in enumerate(tokens, 1)]
 
@@ -80,8 +80,8 @@ class StepWriter:
     def edited(self, name: str, head: int | None) -> frozenset[tuple[int, int]]:
         """Return the cells of a step, or of one head of it, that were changed by hand."""
         indices = [index for layer, step, index, _ in self.trace.edits if (layer, step) == (self.layer, name)]
-        places = indices if head is None else [index[1:] for index in indices if index[0] == head]
-        return frozenset((place[0] if len(place) > 1 else 0, place[-1]) for place in places)
+        positions = indices if head is None else [index[1:] for index in indices if index[0] == head]
+        return frozenset((position[0] if len(position) > 1 else 0, position[-1]) for position in positions)
 
 
 def _check(name: str, array: Array, *, may_forbid: bool) -> None:

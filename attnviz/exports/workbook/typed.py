@@ -55,8 +55,8 @@ class _Score:
         Q, K = self.pair.Q.array[None], self.pair.K.array[None]
         given = {name: self._given(name) for name in self.formula.parameters if name in self.pair.parameters}
         given = complete(self.formula, given, Q[None], K[None])
-        place = Part(heads=(self.head[0],), n_heads=self.head[1])
-        self.numbers = Numbers(of_score(self.formula, Q, K, given, place))
+        part = Part(heads=(self.head[0],), n_heads=self.head[1])
+        self.numbers = Numbers(of_score(self.formula, Q, K, given, part))
         self.sizes = {"d_q": Q.shape[2], "d_k": K.shape[2], "n": K.shape[1], "n_key": K.shape[1]}
         self.sizes |= {"n_query": Q.shape[1], "n_heads": self.head[1], "h": self.head[0] + 1}
         self.lines = blocks(self.formula)
@@ -208,7 +208,7 @@ class _Weights:
         array = np.where(self.closed, -np.inf, _checked(name, np.where(self.closed, 0.0, self._transposed(array))))
 
         def formula(i: int, j: int) -> str:
-            value = self._place("j", i, j) if node.name == "j" and node.is_leaf else self._cell(node, i, j)
+            value = self._position("j", i, j) if node.name == "j" and node.is_leaf else self._cell(node, i, j)
             return f'IF(ISNUMBER({self.z.at(i, j)}),{value},"{FORBIDDEN}")'
 
         self.own[id(node)] = self._block(name, array, formula)
@@ -260,7 +260,7 @@ class _Weights:
 
         return formula
 
-    def _place(self, which: str, i: int, j: int) -> str:
+    def _position(self, which: str, i: int, j: int) -> str:
         return str((j if which == "i" else i) if self.lines.by_column else (i if which == "i" else j))
 
     def _cell(self, node: Node, i: int, j: int) -> str:
@@ -276,7 +276,7 @@ class _Weights:
                 return self.lines.line(self.z, i, j) if array else self.z.at(i, j)
             if each.op == "size":
                 return f"COUNT({self.lines.line(self.z, i, j)})"
-            return self._place(each.name, i, j) if each.name in ("i", "j") else str(self.sizes[each.name])
+            return self._position(each.name, i, j) if each.name in ("i", "j") else str(self.sizes[each.name])
 
         return Spreadsheet(self.formula, own, at).cell(node)
 

@@ -24,7 +24,7 @@ TROUBLE = Words(
 
 @dataclass(frozen=True)
 class Trouble:
-    """The first cell that is not finite: its place, counted from 0, the term's place in the line, and words."""
+    """The first cell that is not finite: its position, counted from 0, the term's position in the line, and words."""
 
     head: int
     query: int
@@ -41,9 +41,11 @@ def of_scores(formula: Formula, Q: Array, K: Array, parameters: Mapping[str, Arr
         return None
     h, i, j = map(int, bad[0])
     one = {name: array[h : h + 1] for name, array in parameters.items()}
-    place = Part(i, j, Q.shape[1], K.shape[1], (h,), len(S))
+    position = Part(i, j, Q.shape[1], K.shape[1], (h,), len(S))
     q, k = Q[min(h, len(Q) - 1)], K[min(h, len(K) - 1)]
-    return _found(formula, Numbers(of_score(formula, q[None, i : i + 1], k[None, j : j + 1], one, place)), bad, S.size)
+    return _found(
+        formula, Numbers(of_score(formula, q[None, i : i + 1], k[None, j : j + 1], one, position)), bad, S.size
+    )
 
 
 def of_weights(formula: Formula, X: Array) -> Trouble | None:
@@ -53,8 +55,8 @@ def of_weights(formula: Formula, X: Array) -> Trouble | None:
     if not len(bad):
         return None
     h, i, _ = map(int, bad[0])
-    place = Part(i, 0, X.shape[1], X.shape[2], (h,), len(X))
-    return _found(formula, Numbers(of_normaliser(X[h : h + 1, i : i + 1], place)), bad, A.size)
+    position = Part(i, 0, X.shape[1], X.shape[2], (h,), len(X))
+    return _found(formula, Numbers(of_normaliser(X[h : h + 1, i : i + 1], position)), bad, A.size)
 
 
 def _found(formula: Formula, numbers: Numbers, bad: Array, size: int) -> Trouble:

@@ -2,8 +2,8 @@
 
 Numbers tell what is the same everywhere only of formulas without corners: an analytic function that is another one on
 a piece is so everywhere. So a formula is compared in general only where its conditions, corners and waves are those of
-the row, and where it names no place and hardly a width; of every other one is said what holds on the sentence that is
-there. Terms that are small beside others are found by vectors of very different sizes.
+the row, and where it names no position and hardly a width; of every other one is said what holds on the sentence that
+is there. Terms that are small beside others are found by vectors of very different sizes.
 """
 
 from __future__ import annotations

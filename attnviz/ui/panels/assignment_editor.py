@@ -144,13 +144,13 @@ def _item(trace: Trace, n: int, item: Item) -> Item:
 
 def _places(trace: Trace, kind: str, n: int, held: dict[str, Value]) -> Item:
     """Draw the lists of one question; those that follow from a choice are drawn after it."""
-    names = [name for name in question_codec.places(kind, held) if _is_open(trace, name)]
+    names = [name for name in question_codec.positions(kind, held) if _is_open(trace, name)]
     first = [name for name in names if name == "step"]
     for name, column in zip(first, st.columns(2) if first else ()):
         with column:
             held[name] = _place(trace, kind, n, name, held)
     held = dict(question_codec.item(kind, held)[1])
-    rest = [name for name in question_codec.places(kind, held) if name not in first and _is_open(trace, name)]
+    rest = [name for name in question_codec.positions(kind, held) if name not in first and _is_open(trace, name)]
     for name, column in zip(rest, st.columns(max(len(rest), 1))):
         with column:
             held[name] = _place(trace, kind, n, name, held)

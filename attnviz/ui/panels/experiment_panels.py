@@ -218,7 +218,7 @@ def shuffle(trace: Trace, selection: Selection) -> Selection:
         paragraph([plain(permutation.order_sentences(name, each))])
     sentences = permutation.notes(config)
     if kept["off"].changed.any() and permutation.placed(config):
-        bare = replace(permutations.without_places(config), position="none")
+        bare = replace(permutations.without_position_effects(config), position="none")
         sentences.insert(
             0, permutation.position_sentences(config, None if score_of(config).by_position else _reordered(bare, new))
         )
@@ -252,7 +252,7 @@ def _order(config: Config, selection: Selection) -> tuple[Selection, tuple[int, 
     last = n - 1
     other_place = last if selection.swap_other is None else selection.swap_other
     places = min(selection.swap_one, last), min(other_place, last)
-    return selection, tuple(ORDERS[name].fn(n, seed=config.seed, places=places))
+    return selection, tuple(ORDERS[name].fn(n, seed=config.seed, positions=places))
 
 
 def _ask(name: str) -> None:

@@ -62,7 +62,7 @@ def test_gated_units_are_a_product_of_two_steps() -> None:
 
 
 def test_rows_say_where_they_stand_and_whether_they_are_gated() -> None:
-    assert {name: row.place for name, row in NORMS.items()} == {
+    assert {name: row.applied for name, row in NORMS.items()} == {
         "none": "", "pre": "before", "post": "after", "rms": "before",
     }  # fmt: skip
     assert [name for name, row in FEED_FORWARDS.items() if row.gated] == ["swiglu", "geglu"]

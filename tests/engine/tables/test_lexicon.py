@@ -50,7 +50,7 @@ def ranks(values: list[float]) -> np.ndarray:
 def test_the_vectors_agree_with_what_people_say() -> None:
     triples = [line.split() for line in JUDGED.replace("\n", " ").split(",")]
     assert len(triples) == 65
-    known = [(a, b, float(rating)) for a, b, rating in triples if {a, b} <= set(lexicon().places)]
+    known = [(a, b, float(rating)) for a, b, rating in triples if {a, b} <= set(lexicon().positions)]
     assert len(known) >= 20  # rarer words are not in the list
     r = np.corrcoef(ranks([cosine(a, b) for a, b, _ in known]), ranks([rating for *_, rating in known]))[0, 1]
     assert r >= 0.8
@@ -61,10 +61,10 @@ def test_the_nearest_word_is_among_the_first_three() -> None:
     lines = (Path(__file__).parents[2] / "nearest_words.txt").read_text(encoding="utf-8").splitlines()
     pairs = [line.split() for line in lines]
     assert len(pairs) > 400
-    U, words = unit(lexicon().numbers.astype(float)), list(lexicon().places)
+    U, words = unit(lexicon().numbers.astype(float)), list(lexicon().positions)
     found = 0
     for word, nearest in pairs:
-        likeness = U @ U[lexicon().places[word]]
+        likeness = U @ U[lexicon().positions[word]]
         first = [words[i] for i in np.argsort(-likeness)[:4] if words[i] != word][:3]
         found += nearest in first
     assert found / len(pairs) >= 0.88
@@ -141,7 +141,7 @@ def test_a_larger_size_adds_nothing_to_any_product() -> None:
 )
 def test_a_token_stands_for_a_word_of_the_list(token: str, word: str) -> None:
     found = lexicon().listed(token)
-    assert found == word or (token.lower() in lexicon().places and found == token.lower())
+    assert found == word or (token.lower() in lexicon().positions and found == token.lower())
 
 
 def test_a_word_that_is_not_there_is_spelled_and_said() -> None:

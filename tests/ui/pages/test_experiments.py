@@ -129,7 +129,7 @@ def test_the_words_are_reordered_as_one_chooses() -> None:
         at.segmented_control(key="pick-trial_order").set_value(name).run()
         assert at.query_params.get("trial_order", "reverse") == name
         config = Config(sentence="one two three four")
-        new = new or permutations.shuffle(4, seed=0, places=(0, 0))
+        new = new or permutations.shuffle(4, seed=0, positions=(0, 0))
         found = permutations.reordered(config, new)
         assert found is not None
         assert f"Reordered: {' '.join(found.after.query_tokens)}" in page_text(at)
@@ -174,7 +174,7 @@ def test_importance_shows_the_measures_of_the_chosen_row_and_what_agrees() -> No
     found = importance.measure(run(Config()), 0, (1, 2))
     row = at.dataframe[0].value
     np.testing.assert_allclose(row["Weight"], run(Config())["weights"].array[1, 2])
-    np.testing.assert_allclose(row["Knock-out"], found.knock_out[list(found.places).index((1, 2))])
+    np.testing.assert_allclose(row["Knock-out"], found.knock_out[list(found.positions).index((1, 2))])
     assert "In this setting ∂L/∂score says best what a key is worth" in page_text(at)
     assert "the largest difference is ~0" in page_text(at)
     np.testing.assert_allclose(at.dataframe[1].value.iloc[:, 1], list(found.correlations().values()))

@@ -81,10 +81,10 @@ def _is_number(made: Any) -> bool:
 
 
 def _arguments(
-    takes: tuple[str, ...], q: Array, k: Array, place: tuple[int, int, int], sizes: tuple[int, int, int]
+    takes: tuple[str, ...], q: Array, k: Array, position: tuple[int, int, int], sizes: tuple[int, int, int]
 ) -> dict[str, Any]:
     """Return what the function takes, by name, of query i and key j in head h, which counts from 1 as in a line."""
-    (i, j, h), (n_query, n_key, n_heads) = place, sizes
+    (i, j, h), (n_query, n_key, n_heads) = position, sizes
     known: dict[str, Any] = {"q": q, "k": k, "d_q": len(q), "d_k": len(k), "i": i, "j": j, "h": h + 1, "n": n_key}
     known |= {"n_query": n_query, "n_key": n_key, "n_heads": n_heads}
     return {name: known[name] for name in takes}
@@ -99,8 +99,8 @@ def _pairwise(function: Callable[..., Any], takes: tuple[str, ...]) -> Callable[
         for at in np.ndindex(shape):
             *before, i, j = at
             where = tuple(before)
-            place = i, j, before[-1] if before else 0
-            made[at] = function(**_arguments(takes, Q[where][i], K[where][j], place, sizes))
+            position = i, j, before[-1] if before else 0
+            made[at] = function(**_arguments(takes, Q[where][i], K[where][j], position, sizes))
         return made
 
     return scores
