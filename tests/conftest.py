@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,18 +23,25 @@ settings.load_profile("untimed")
 collect_ignore_glob = ["browser/pages/*", "typed_user.py", "models/make_fixtures.py"]
 
 
+@pytest.fixture(autouse=True)
+def torch_counts_in_float32() -> Iterator[None]:
+    """Put back the default of PyTorch that scripts change, in tests that do not ask for PyTorch as well."""
+    yield
+    if library := sys.modules.get("torch"):
+        library.set_default_dtype(library.float32)
+
+
 @pytest.fixture
 def torch() -> Iterator[Any]:
-    """PyTorch with its defaults put back afterwards; a test without it is skipped, and fails where CI is set."""
+    """PyTorch on one thread; a test without it is skipped, and fails where CI is set."""
     try:
         import torch
     except ImportError:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("no torch: pip install -r tests/requirements-torch.txt")
-    before = torch.get_default_dtype(), torch.get_num_threads()
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)  # the arrays are small
     yield torch
-    torch.set_default_dtype(before[0])
-    torch.set_num_threads(before[1])
+    torch.set_num_threads(threads)
 
 
 @pytest.hookimpl(tryfirst=True)
