@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
@@ -314,7 +315,8 @@ def test_headings_that_are_not_known_are_said_and_the_first_row_may_be_made_a_st
     at.text_area(key="task-codes").set_value(f"Wer,Lösung\n{text}").run()
     assert clean(at)
     assert at.dataframe[0].value["name"].tolist() == ["A", "B"]
-    assert "None of the headings 'Wer', 'Lösung' is known; expected are such as name" in page_text(at)
+    shown = html.unescape(page_text(at))
+    assert "None of the headings 'Wer', 'Lösung' is known; expected are such as name" in shown
     at.checkbox(key="task-no-head").check().run()
     assert clean(at)
     assert at.dataframe[0].value["name"].tolist() == ["Wer", "A", "B"]
