@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,21 @@ def test_the_page_opens_with_a_film_without_learning_anything_and_a_task_is_one_
     np.testing.assert_allclose(maps(at)[0], expected(run(config)["weights"].array), atol=1e-7)
     assert "they mean nothing outside that task" in page_text(at)
     assert "After 80 steps it says: g e f a c d a b." in page_text(at)
+
+
+def test_a_phone_is_shown_one_frame_of_the_opening_and_chooses_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "is_narrow", lambda key: key == "learn-opening")
+    best = opening.setting()
+    at = opened(page="learn")
+    for step in (best.learn_steps, 0, 20):
+        if step != best.learn_steps:
+            at.button_group(key="learn-opening-frame").set_value(step).run()
+        assert clean(at)
+        [shown] = maps(at)
+        config = replace(best, learn_steps=step)
+        np.testing.assert_allclose(shown, expected(run(config)["weights"].array), atol=1e-7)
+        assert f"After {step} steps it says: " in page_text(at)
+    assert at.query_params == {"v": "1", "page": "learn"}
 
 
 def test_the_film_of_the_opening_can_be_played() -> None:

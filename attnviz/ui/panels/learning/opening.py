@@ -1,8 +1,12 @@
-"""What the Learn page opens with: one head before, while and after it learns, whatever the setting is."""
+"""What the Learn page opens with: one head before, while and after it learns, whatever the setting is.
+
+A phone has room for one of the three frames, and a choice of them over it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import streamlit as st
 
@@ -13,13 +17,16 @@ from attnviz.engine.run import run
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.available_space import View
+from attnviz.ui.components.stage.available_space import View, is_narrow
 from attnviz.ui.panels.learning import frame
 from attnviz.ui.session.notices import paragraph
 
-WORDS = Words({"after": "After {n} steps", "says": "it says: {said}"})
+WORDS = Words({"after": "After {n} steps", "says": "it says: {said}", "frame": "Steps of learning"})
 TASK, HALFWAY = "translation", 20
 """A film that comes with the package, and a step at which it is half learned."""
+
+KEY, _FRAME = "learn-opening", "learn-opening-frame"
+_CSS = Path(__file__).with_name("opening.css")
 
 
 def setting() -> Config:
@@ -30,15 +37,19 @@ def setting() -> Config:
 
 def show() -> None:
     """Draw three frames side by side, and below them how good the last one is."""
+    st.html(_CSS)
     last = setting()
     film = learn(TASKS[TASK].config())
-    heatmap.show(
-        [_stage(replace(last, learn_steps=step)) for step in (0, HALFWAY, last.learn_steps)],
-        key="learn-opening",
-        view=View(fit=True),
-    )
-    with st.container(key="learn-says"):
-        paragraph([*frame.says(run(last), last.learn_steps), *frame.measured(film, last.learn_steps)])
+    steps, shown = [0, HALFWAY, last.learn_steps], last.learn_steps
+    if is_narrow(KEY):
+        shown = st.segmented_control(
+            WORDS["frame"], steps, default=shown, key=_FRAME, required=True, label_visibility="collapsed"
+        )
+        steps = [shown]
+    heatmap.show([_stage(replace(last, learn_steps=step)) for step in steps], key=KEY, view=View(fit=True))
+    at = replace(last, learn_steps=shown)
+    with st.container(key="learn-opening-says"):
+        paragraph([*frame.says(run(at), shown), *frame.measured(film, shown)])
 
 
 def _stage(config: Config) -> Stage:
