@@ -13,6 +13,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
+from attnviz.models.byte_pairs import readable
 from attnviz.models.model import Model
 from attnviz.models.safetensors import missing
 from attnviz.settings.faults import ConfigError
@@ -44,7 +45,8 @@ def of_model(model: Any, tokenizer: Any, text: str) -> Trace:
     """Return a Trace of a text through a model of Hugging Face Transformers: every step of every layer.
 
     model      in PyTorch, of a family that `load` reads; whatever computes its attention (eager, SDPA, flash)
-    tokenizer  the model's own
+    tokenizer  the model's own; where it writes bytes as letters, tokens stand as the characters that these are, but for
+               Ġ, a space
 
     Its weights are copied and the run is computed anew in float64; then the model runs the same text itself. The notes
     say how far its hidden states are from these.
@@ -79,9 +81,20 @@ def _tokens(tokenizer: Any, text: str) -> tuple[list[int], list[str]]:
         found = tokenizer(text)
         ids = [int(number) for number in (found["input_ids"] if isinstance(found, Mapping) else found)]
         pieces = tokenizer.convert_ids_to_tokens(ids) if hasattr(tokenizer, "convert_ids_to_tokens") else ids
-        return ids, [str(piece) for piece in pieces]
+        shown = readable if _is_byte_level(tokenizer) else str
+        return ids, [shown(str(piece)) for piece in pieces]
     except (TypeError, ValueError, KeyError):
         raise ConfigError(FAULTS["tokeniser"].format(given=type(tokenizer).__name__)) from None
+
+
+def _is_byte_level(tokenizer: Any) -> bool:
+    """Return whether a tokenizer writes bytes as letters, which has to be known: in others é is the letter itself.
+
+    Older tokenizers of Transformers hold the table of letters; the others name how they decode.
+    """
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    steps = (getattr(backend, name, None) for name in ("decoder", "pre_tokenizer"))
+    return hasattr(tokenizer, "byte_decoder") or any("ByteLevel" in repr(step) for step in steps)
 
 
 def _states(model: Any, ids: list[int]) -> list[Array]:

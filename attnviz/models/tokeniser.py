@@ -126,7 +126,7 @@ def _whole(spec: Mapping[str, Any], path: Path) -> Callable[[str], tuple[list[in
     readers = {"WordPiece": _wordpiece, "BPE": _byte_pairs}
     cut = readers[kind](spec, vocabulary) if kind in readers else None
     if cut is None:
-        return _of_library(path, kind)
+        return _of_library(path, kind, readable if _is_byte_level(spec) else str)
     shown = readable if kind == "BPE" else str
     return Tokeniser(vocabulary, cut, special, start, end, model.get("unk_token"), shown)
 
@@ -169,6 +169,12 @@ def _byte_pairs(spec: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Calla
     return (lambda text: made(unicodedata.normalize("NFC", text))) if normal else made
 
 
+def _is_byte_level(spec: Mapping[str, Any]) -> bool:
+    """Return whether a file's tokeniser writes bytes as letters."""
+    steps = _flat(spec.get("decoder"), "decoders") + _flat(spec.get("pre_tokenizer"), "pretokenizers")
+    return any(step["type"] == "ByteLevel" for step in steps)
+
+
 def _flat(step: Any, inside: str) -> list[Any]:
     """Return the steps that a file describes, those of a sequence one by one."""
     if step is None:
@@ -188,7 +194,9 @@ def _framing(step: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return (), ()
 
 
-def _of_library(path: Path, kind: str) -> Callable[[str], tuple[list[int], list[str]]]:
+def _of_library(
+    path: Path, kind: str, shown: Callable[[str], str]
+) -> Callable[[str], tuple[list[int], list[str]]]:
     """Return the same by the package `tokenizers`, where it is installed."""
     try:
         from tokenizers import Tokenizer
@@ -201,7 +209,7 @@ def _of_library(path: Path, kind: str) -> Callable[[str], tuple[list[int], list[
     made.no_padding()
     made.no_truncation()
 
-    return _Library(made)
+    return _Library(made, shown)
 
 
 @dataclass(frozen=True)
@@ -209,13 +217,14 @@ class _Library:
     """A tokeniser of the package, as the others are called."""
 
     made: Any
+    shown: Callable[[str], str]
 
     def __call__(self, text: str) -> tuple[list[int], list[str]]:
         found = self.made.encode(text)
-        return found.ids, found.tokens
+        return found.ids, [self.shown(token) for token in found.tokens]
 
     def piece(self, number: int) -> str:
-        return str(self.made.id_to_token(number) or f"#{number}")
+        return self.shown(str(self.made.id_to_token(number) or f"#{number}"))
 
 
 def _of_lines(folder: Path, lines: list[str]) -> Tokeniser:

@@ -46,6 +46,31 @@ def test_a_model_in_memory_is_the_model_of_its_file(name: str, torch: Any) -> No
     assert float(note.rstrip(".").split()[-1]) < 1e-5
 
 
+@pytest.mark.parametrize("name", ["gpt2", "bert"])
+def test_tokens_read_as_on_the_page_with_transformers_own_tokenizer(name: str, torch: Any) -> None:
+    fast = pytest.importorskip("transformers").PreTrainedTokenizerFast(
+        tokenizer_file=str(FOLDER / name / "tokenizer.json")
+    )
+    text = "naïve: cat é\n"
+    trace = of_model(in_memory(name), fast, text)
+    assert trace.query_tokens == model(name)(text).query_tokens
+    if name == "gpt2":
+        assert trace.query_tokens[-4:] == ("Ġ", "<0xC3>", "<0xA9>", "Ċ")
+
+
+def test_letters_are_left_as_they_are_where_they_stand_for_no_bytes(torch: Any) -> None:
+    class Letters:
+        def __call__(self, text: str) -> dict[str, list[int]]:
+            return {"input_ids": [5, 6]}
+
+        def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
+            return ["é", "Ã©"]
+
+    assert of_model(in_memory("gpt2"), Letters(), SENTENCE).query_tokens == ("é", "Ã©")
+    older = type("Older", (Letters,), {"byte_decoder": {}})
+    assert of_model(in_memory("gpt2"), older(), SENTENCE).query_tokens == ("<0xE9>", "é")
+
+
 @pytest.mark.parametrize("how", ["eager", "sdpa"])
 def test_whatever_computes_its_attention(how: str, torch: Any) -> None:
     found = of_model(in_memory("llama", attn_implementation=how, dtype=torch.float64), own_tokens("llama"), SENTENCE)

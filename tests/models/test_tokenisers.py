@@ -161,6 +161,18 @@ def test_another_kind_asks_for_the_library(tmp_path: Path, monkeypatch: pytest.M
             tokeniser.read(tmp_path)
 
 
+def test_what_the_library_reads_is_shown_as_the_characters_that_it_stands_for(tmp_path: Path) -> None:
+    pytest.importorskip("tokenizers")
+    spec = json.loads((FOLDER / "gpt2" / "tokenizer.json").read_text(encoding="utf-8"))
+    for changes, shown in (({}, ["<0xC3>", "<0xA9>"]), ({"decoder": None, "pre_tokenizer": None}, ["é"])):
+        model = spec["model"] | {"unk_token": "é", "vocab": spec["model"]["vocab"] | {"é": 500}}
+        file = json.dumps(spec | {"normalizer": {"type": "Lowercase"}, "model": model} | changes)
+        (tmp_path / "tokenizer.json").write_text(file, encoding="utf-8")
+        made = tokeniser.read(tmp_path)
+        assert not isinstance(made, tokeniser.Tokeniser)
+        assert made("É")[1] == shown
+
+
 def test_a_folder_without_a_tokeniser(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"holds no tokeniser; save it there with tokenizer\.save_pretrained"):
         tokeniser.read(tmp_path)
