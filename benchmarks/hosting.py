@@ -29,6 +29,7 @@ import frames
 import learners
 import limits
 import load
+import model_visitors
 import table
 from outcome import Outcome
 from served import commit, load_average, machine, served
@@ -53,6 +54,7 @@ class Sizes:
     memory: tuple[int, int, tuple[int, ...], int] = (1_000, 300, (1, 2, 3, 4, 5, 6), 1)
     trials: int = 50
     learners: int = 30
+    models: tuple[int, int, int] = (300, 30, 3)
     browser: str | None = None
 
 
@@ -72,6 +74,7 @@ SMALL: dict[str, Any] = {
     "memory": (1_000, 10, (1,), 1),
     "trials": 2,
     "learners": 3,
+    "models": (10, 1, 2),
 }
 
 
@@ -91,6 +94,7 @@ PARTS: dict[str, Callable[[Sizes], Outcome]] = {
     "bursts": lambda sizes: alone(load.bursts, sizes.bursts, sizes.rounds),
     "steady": lambda sizes: alone(load.steady, *sizes.steady),
     "learners": lambda sizes: alone(learners.learners, sizes.learners),
+    "models": lambda sizes: model_visitors.on_a_model(*sizes.models),
     "held": lambda sizes: alone(load.held, *sizes.held),
     "soak": lambda sizes: alone(load.soak, *sizes.soak),
     "flood": lambda sizes: alone(floods.flood, sizes.flood, sizes.rest),

@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlencode
 
 import numpy as np
@@ -35,7 +35,7 @@ from attnviz.settings import url_codec
 SEEDS = 997  # as many different answers are asked for
 PATIENCE = 120.0  # seconds after which an answer counts as none
 USUAL = Config()
-MANY = 2**14  # weights that no picture shows one by one
+MANY = 2**13  # weights that no picture shows one by one
 
 Numbers = npt.NDArray[np.floating[Any]]
 
@@ -101,38 +101,48 @@ class Visitor:
     widgets: dict[str, str] = field(default_factory=dict)
     kept: dict[str, ForwardMsg] = field(default_factory=dict)
     received: int = 0
+    moved: ClassVar[str] = "seed"
 
     async def open(self, seed: int) -> None:
         """Come by a link; returns when the page is whole, and raises WrongPageError if it is another."""
-        self.query = urlencode(url_codec.encode(replace(self.config, seed=seed)))
+        self.query = urlencode(url_codec.encode(self.wanted(seed)))
         await self.socket.send(self.frame())
         await self.answered(seed)
 
     async def move(self, seed: int) -> None:
-        """Change the seed, as its number field does."""
+        """Change what this visitor changes, as its field does."""
         await self.socket.send(self.frame(seed))
         await self.answered(seed)
 
     def frame(self, seed: int | None = None) -> bytes:
-        """What a browser sends for a run of the page, with another seed in its number field if one is given."""
+        """What a browser sends for a run of the page, with another value in a field if a seed is given."""
         ask = BackMsg()
         ask.rerun_script.query_string = self.query
         ask.rerun_script.cached_message_hashes.extend(self.kept)
         if seed is not None:
-            ask.rerun_script.widget_states.widgets.add(id=self.widgets["seed"], double_value=float(seed))
+            ask.rerun_script.widget_states.widgets.add(id=self.widgets[self.moved], **self.told(seed))
         return ask.SerializeToString()
+
+    def wanted(self, seed: int) -> Config:
+        """The setting that a seed stands for."""
+        return replace(self.config, seed=seed)
+
+    def told(self, seed: int) -> dict[str, Any]:
+        """What the field sends for it."""
+        return {"double_value": float(seed)}
 
     async def answered(self, seed: int, runs: int = 1) -> None:
         """Wait for the end of a run, or of the first of several that shows what was asked for.
 
         Raises WrongPageError if none does.
         """
-        wanted = replace(self.config, seed=seed)
+        wanted = self.wanted(seed)
+        written = url_codec.encode(wanted)[self.moved]
         for _ in range(runs):
             charts = await asyncio.wait_for(self._answer(), PATIENCE)
-            if parse_qs(self.query).get("seed") == [str(seed)] and any(shows(chart, wanted) for chart in charts):
+            if parse_qs(self.query).get(self.moved) == [written] and any(shows(chart, wanted) for chart in charts):
                 return
-        raise WrongPageError(f"seed {seed} was asked for; the address is {self.query}")
+        raise WrongPageError(f"{self.moved} {written} was asked for; the address is {self.query}")
 
     async def ended(self) -> None:
         """Wait for the end of a run, whatever it shows."""
@@ -169,6 +179,8 @@ class Visitor:
                 raise WrongPageError(f"the page shows {element.exception.type}")
             case "number_input":
                 self.widgets[element.number_input.id.rpartition("-")[2]] = element.number_input.id
+            case "text_input":
+                self.widgets[element.text_input.id.rpartition("-")[2]] = element.text_input.id
             case "button":
                 self.widgets[element.button.id.rpartition("-")[2]] = element.button.id
             case "bidi_component" if element.bidi_component.component_name == "attnviz_pictures":
@@ -204,19 +216,21 @@ class Tally:
         return f"p50 {self.ms(0.5):,.0f} ms, p95 {self.ms(0.95):,.0f} ms, at most {self.ms(1):,.0f} ms"
 
 
-async def joined(url: str, config: Config = USUAL, **given: Any) -> Visitor:
+async def joined(url: str, config: Config = USUAL, kind: type[Visitor] = Visitor, **given: Any) -> Visitor:
     """A visitor with an open socket, who has not asked for anything yet."""
     stream = url.replace("http", "ws", 1) + "/_stcore/stream"
     given = {"max_size": None, "open_timeout": PATIENCE, "ping_interval": None} | given
-    return Visitor(await connect(stream, subprotocols=["streamlit"], **given), config)  # type: ignore[list-item]
+    return kind(await connect(stream, subprotocols=["streamlit"], **given), config)  # type: ignore[list-item]
 
 
-async def entered(url: str, n: int, tally: Tally, config: Config = USUAL) -> list[Visitor]:
+async def entered(
+    url: str, n: int, tally: Tally, config: Config = USUAL, kind: type[Visitor] = Visitor
+) -> list[Visitor]:
     """n visitors who open the page in the same moment; those who could."""
     visitors: list[Visitor] = []
 
     async def one(at: int) -> None:
-        visitor = await joined(url, config)
+        visitor = await joined(url, config, kind)
         await visitor.open(seed_of(at, 0))
         visitors.append(visitor)
 

@@ -21,6 +21,7 @@ from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.exports.javascript import joined
+from attnviz.exports.links import setting_of
 from attnviz.formula.graph import Formula
 from attnviz.formula.names import STEPS
 from attnviz.pictures.colours import SIGNED
@@ -31,7 +32,6 @@ from attnviz.pictures.static.text_metrics import drawable, word
 from attnviz.readings.javascript import PRELUDE, javascript
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, current_language
-from attnviz.settings.url_codec import query_string
 from attnviz.text.head_sentences import what_heads_do
 from attnviz.text.headline import headline
 from attnviz.text.sentence_parts import rounded_number
@@ -138,7 +138,7 @@ PAGE = """<!DOCTYPE html>
 <p id="said" aria-live="polite"></p>
 <dl id="lines"></dl>
 </section>
-<section class="panel"><p class="quiet">{link}</p><p id="setting" class="address"></p></section>
+<section id="linked" class="panel" hidden><p class="quiet">{link}</p><p id="setting" class="address"></p></section>
 </main>
 <div id="tip" class="tip" hidden></div>
 <script id="run" type="application/json">{run}</script>
@@ -223,7 +223,7 @@ def described(trace: Trace) -> dict[str, Any]:
         "keys": [word(token) for token in trace.key_tokens],
         "words": dict(WORDS) | dict(SWITCH),
         "first": FIRST,
-        "link": query_string(config),
+        "link": setting_of(trace),
         "setting": {
             "scale": [own_scale(d) if config.scale is None else config.scale for d in widths["d_k"]],
             "softcap": config.softcap,

@@ -6,10 +6,25 @@ import html
 import io
 from urllib.parse import urlsplit, urlunsplit
 
+from attnviz.engine.external import is_external
+from attnviz.engine.records.pretrained import is_pretrained
+from attnviz.engine.records.trace import Trace
+from attnviz.settings.url_codec import query_string
+
 MOST_IN_CODE = 2_331
 """Bytes that the largest QR code holds at error correction M (ISO/IEC 18004, version 40-M)."""
 
 FRAME = '<iframe src="{link}" width="100%" height="{height}" style="border:0" title="attnviz" loading="lazy"></iframe>'
+
+
+def setting_of(trace: Trace) -> str:
+    """Return what a link says of a run after its question mark.
+
+    It is empty where a link cannot bring the run back: for numbers or matrices that were given, and for a model that has
+    no name on any host.
+    """
+    brings_back = not is_external(trace) and not trace.given
+    return query_string(trace.config) if brings_back and (trace.config.model or not is_pretrained(trace)) else ""
 
 
 def page_address(base: str, query: str) -> str:

@@ -15,10 +15,10 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.scores import SCORES
 from attnviz.engine.tables.tokenisers import graphemes
+from attnviz.exports.links import setting_of
 from attnviz.pictures.static.text_metrics import drawable
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate
-from attnviz.settings.url_codec import query_string
 from attnviz.text.query_sentences import visible_token
 from attnviz.text.sentence_parts import QUOTED
 
@@ -208,8 +208,9 @@ def _document(trace: Trace, layer: int, title: str, body: Sequence[str]) -> str:
         normaliser = normaliser_of(config)
         head.append(rf"{TEXTS['normaliser']}: {escaped(normaliser.label)}, ${normaliser.formula}$.")
     text = "\n\n".join([*head, *body])
-    notes = [f"% {NOTES['link']} {query_string(config)}"]
+    link = setting_of(trace)
+    notes = [f"% {NOTES['link']} {link}"] if link else []
     if r"\letters" in text:
         notes.append(f"% {NOTES['letters']}")
-    start = "\n".join(notes) + "\n" + PREAMBLE
+    start = "\n".join([*notes, PREAMBLE])
     return start + "\\begin{document}\n\n" + text + "\n\n\\end{document}\n"

@@ -194,9 +194,7 @@ def _framing(step: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return (), ()
 
 
-def _of_library(
-    path: Path, kind: str, shown: Callable[[str], str]
-) -> Callable[[str], tuple[list[int], list[str]]]:
+def _of_library(path: Path, kind: str, shown: Callable[[str], str]) -> Callable[[str], tuple[list[int], list[str]]]:
     """Return the same by the package `tokenizers`, where it is installed."""
     try:
         from tokenizers import Tokenizer

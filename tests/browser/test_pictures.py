@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -279,6 +280,44 @@ def test_what_show_returns_is_drawn_inline_as_cells_lines_and_heads(browser_page
     assert frame.locator("#layer").input_value() == "2"
     assert frame.locator("#head").input_value() == "2"
     assert number(frame.locator("#said").inner_text()) == A[1, 1, 2, 3]
+    assert frame.locator("#of-head").input_value() == "1"  # whose lines are drawn from now on
+    frame.locator("#head").fill("1")
+    frame.locator("#head").dispatch_event("change")
+    assert frame.locator("#of-head").input_value() == "0"
+    assert frame.locator("#linked").is_hidden()  # no link brings these numbers back
+    assert faults == []
+
+
+VS_CODE = (
+    "default-src 'none'; script-src https://*.vscode-cdn.net 'unsafe-inline' 'unsafe-eval'; style-src "
+    "https://*.vscode-cdn.net 'unsafe-inline'; img-src https: http: data:; font-src https:; connect-src https:; "
+    "child-src https: data:;"
+)
+"""The rules of its notebooks' outputs (backLayerWebView.ts); a frame without an address of its own inherits them."""
+
+
+def test_it_is_drawn_in_a_frame_in_a_frame_under_the_rules_of_an_editor_and_without_a_network(
+    browser_page: Any, tmp_path: Path
+) -> None:
+    """As in VS Code, whose outputs are under a policy, and in Colab, where each stands in a sandboxed frame."""
+    drawn = show(run(Config(sentence="the cat sat", n_heads=2)))._repr_html_()
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{VS_CODE}">'
+    output = escape(f"<!DOCTYPE html><head>{policy}</head><body>{drawn}</body>")
+    browser_page.route("http*://**", lambda route: route.abort())
+    faults: list[str] = []
+    browser_page.on("console", lambda message: faults.append(message.text))
+    browser_page.on("pageerror", lambda error: faults.append(str(error)))
+    page = tmp_path / "output.html"
+    sandbox = "allow-scripts allow-popups allow-forms"
+    page.write_text(f'<!DOCTYPE html><iframe sandbox="{sandbox}" srcdoc="{output}"></iframe>', encoding="utf-8")
+    browser_page.goto(page.as_uri())
+    frame = browser_page.frame_locator("iframe").frame_locator("iframe")
+    frame.locator("#page").wait_for()
+    assert frame.locator(".picture").count() == 3
+    frame.get_by_role("button", name="Lines").click()
+    frame.locator("#between .queries button").nth(1).click()
+    frame.locator("#between .keys button").nth(2).click()
+    assert number(frame.locator("#said").inner_text())
     assert faults == []
 
 

@@ -68,3 +68,6 @@ def test_a_trace_draws_itself_in_a_notebook() -> None:
     assert drawn.startswith('<iframe sandbox="allow-scripts" srcdoc="')
     assert drawn.count("<") == 2  # nothing of the file is outside the frame's attribute
     assert "&lt;script" in drawn
+    assert drawn.endswith(
+        "File &gt; Trust Notebook) or the cell has run again.</iframe>"
+    )  # what is left in one that is not

@@ -96,6 +96,14 @@ def test_what_stays_free_changes_what_follows_and_nothing_before(name: str) -> N
     assert np.abs(plain.result.array - changed.result.array).max() > 0.01
 
 
+def test_the_numbers_of_a_chosen_normaliser_are_free_too() -> None:
+    first, second = (
+        model("bert")("the cat saw", normaliser="entmax", normaliser_knobs={"entmax.alpha": alpha})
+        for alpha in (1.1, 2.0)
+    )
+    assert (first.layers[0]["weights"].array > 0).sum() > (second.layers[0]["weights"].array > 0).sum()
+
+
 def test_a_changed_weight_changes_all_that_follows() -> None:
     edit: Edit = (1, "w_q", (0, 0, 0), 5.0)
     plain, changed = model("bert")("a cat"), model("bert")("a cat", edits=[edit])

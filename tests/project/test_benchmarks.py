@@ -24,11 +24,15 @@ import frames  # noqa: E402
 import hosting  # noqa: E402
 import limits  # noqa: E402
 import load  # noqa: E402
+import model_visitors  # noqa: E402
 import served  # noqa: E402
 import table  # noqa: E402
 import visitors  # noqa: E402
 from outcome import Outcome, outcome  # noqa: E402
 
+from attnviz import Config  # noqa: E402
+from attnviz.engine.records import model_registry  # noqa: E402
+from attnviz.models import hosting as model_hosting  # noqa: E402
 from attnviz.ui.session import transport  # noqa: E402
 
 
@@ -134,6 +138,27 @@ def test_a_visitor_takes_the_first_of_several_runs_that_shows_what_was_asked_for
     assert len(socket.says) == 3
     with pytest.raises(visitors.WrongPageError, match="seed 9"):
         asyncio.run(visitor.answered(9))
+
+
+def test_visitors_on_a_model_say_sentences_as_long_as_a_host_allows_and_each_another() -> None:
+    seeds = [visitors.seed_of(at, number) for at in range(30) for number in range(7)]
+    visitor = model_visitors.ModelVisitor(None, query="v=1", widgets={"sentence": "$$ID-5f-sentence"})  # type: ignore[arg-type]
+    frames_ = [BackMsg.FromString(visitor.frame(seed)).rerun_script.widget_states.widgets[0] for seed in seeds]
+    assert {each.id for each in frames_} == {"$$ID-5f-sentence"}
+    assert len({each.string_value for each in frames_}) == len(seeds)
+    assert {len(each.string_value.split()) for each in frames_} == {model_hosting.MOST_TOKENS - 2}
+
+
+def test_a_visitor_on_a_model_counts_what_that_model_computes() -> None:
+    model_hosting.offer([model_visitors.SMALL])
+    try:
+        config = Config(model=model_registry.names()[0])
+        visitor = model_visitors.ModelVisitor(None, config)  # type: ignore[arg-type]
+        wanted = visitors.expected(visitor.wanted(5))
+        assert wanted.size == 4 * model_hosting.MOST_TOKENS**2
+        assert not visitors.shows(visitors.expected(visitor.wanted(6)), visitor.wanted(5))
+    finally:
+        model_registry.MODELS.clear()
 
 
 def test_a_tally_tells_times_and_what_went_wrong() -> None:

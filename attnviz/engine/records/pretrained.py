@@ -26,6 +26,7 @@ FREE = (
     "custom_cells",
     "normaliser",
     "normaliser_formula",
+    "normaliser_knobs",
     "temperature",
     "edits",
 )

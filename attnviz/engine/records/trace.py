@@ -214,11 +214,17 @@ class Trace:
         formats.save(self, path, position)
 
     def _repr_html_(self) -> str:
-        """Return the interactive file in a frame, which a notebook draws where a trace ends a cell."""
+        """Return the interactive file in a frame, which a notebook draws where a trace ends a cell.
+
+        A notebook that is not trusted takes the frame away and leaves the sentence in it.
+        """
         whole = import_module("attnviz.exports.formats").export("html", self)
+        instead = translate(
+            "Attention is drawn here once the notebook is trusted (File > Trust Notebook) or the cell has run again."
+        )
         return (
             f'<iframe sandbox="allow-scripts" srcdoc="{escape(whole)}" title="attnviz" '
-            'style="width: 100%; height: 720px; border: 0"></iframe>'
+            f'style="width: 100%; height: 720px; border: 0">{escape(instead)}</iframe>'
         )
 
     def __repr__(self) -> str:

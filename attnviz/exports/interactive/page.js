@@ -44,6 +44,7 @@ function point(stage, cell, event) {
 /** @param {Marked["stage"]} stage @param {Cell | null} cell */
 function choose(stage, cell) {
   if (!cell) return;
+  if (view.chosen && view.chosen.cell[0] !== cell[0]) follow(cell[0]);
   view.chosen = { stage, cell };
   element("said", HTMLElement).textContent = said(view.chosen);
   FIELDS.forEach((field, axis) => (field.value = String(cell[axis] + 1)));
@@ -69,6 +70,14 @@ function connect() {
   drawLines(element("between", HTMLElement), head, stage.widths.length, (cell) => choose(stage, cell));
 }
 
+/** @param {number} head  whose lines are to be seen, as one of its cells was chosen */
+function follow(head) {
+  const select = element("of-head", HTMLSelectElement);
+  if (select.value === String(head)) return;
+  select.value = String(head);
+  if (!element("as-lines", HTMLElement).hidden) connect();
+}
+
 /** @param {View} wanted */
 function look(wanted) {
   for (const name of VIEWS) element(`as-${name}`, HTMLElement).hidden = name !== wanted;
@@ -85,6 +94,7 @@ function open(layer, head) {
   const cell = view.chosen?.stage.worded ? view.chosen.cell : [0, 0, 0];
   look("cells");
   show();
+  element("of-head", HTMLSelectElement).value = String(head);
   const stage = weightsOf();
   if (stage) choose(stage, pictureOf(stage).within([head, cell[1], cell[2]]));
 }
@@ -135,6 +145,7 @@ function redraw() {
 
 element("sentence", HTMLElement).textContent = data.sentence;
 element("setting", HTMLElement).textContent = data.link;
+element("linked", HTMLElement).hidden = !data.link;
 if (data.layers.length > 1) {
   const select = element("layer", HTMLSelectElement);
   element("layers", HTMLElement).hidden = false;
