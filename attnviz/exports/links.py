@@ -20,8 +20,8 @@ FRAME = '<iframe src="{link}" width="100%" height="{height}" style="border:0" ti
 def setting_of(trace: Trace) -> str:
     """Return what a link says of a run after its question mark.
 
-    It is empty where a link cannot bring the run back: for numbers or matrices that were given, and for a model that has
-    no name on any host.
+    It is empty where no link brings the run back: for numbers or matrices that were given, and for a model without a
+    name on a host.
     """
     brings_back = not is_external(trace) and not trace.given
     return query_string(trace.config) if brings_back and (trace.config.model or not is_pretrained(trace)) else ""
