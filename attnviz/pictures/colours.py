@@ -5,11 +5,15 @@ from __future__ import annotations
 SIGNED = ("#2a5ea8", "#8fb4dc", "#fbfaf7", "#eea47c", "#b8402a")
 """From the most negative number by way of 0 to the most positive."""
 
+QUIET = ("#7395c4", "#b5cde5", "#fbfaf7", "#f3c2a7", "#cf8172")
+"""`SIGNED` beside weights: paler by a third, so that the eye goes to the weights."""
+
 SHARE = ("#fbfaf7", "#c9dcef", "#86b2da", "#3d7ab8", "#12355f")
 """From 0 to 1."""
 
 DARK: dict[tuple[str, ...], tuple[str, ...]] = {
     SIGNED: ("#a9d0ff", "#3b6ea8", "#151a23", "#a0583c", "#ffc3a3"),
+    QUIET: ("#7590b2", "#2e5179", "#151a23", "#6f4233", "#ad8876"),
     SHARE: ("#151a23", "#27527f", "#3d7dbd", "#86baea", "#eef6ff"),
 }
 """The same on a dark page: zero is the ground, and what is large is light, so that the eye goes there."""

@@ -31,13 +31,17 @@ WORDS = Words(
         "output": "how entry {n} of the output of “{query}” is mixed",
         "entry": "entry {n} of z",
         "score": "the score",
-        "width": "÷ √{d} = the score",
+        "scaled": "the scaled score",
+        "adjusted": "the adjusted score",
+        "width": "÷ √{d} = the scaled score",
         "share_of_row": "its share of the row",
         "share_of_column": "its share of the column",
         "weight": "its weight",
         "value": "× the value of {key}",
         "adds": "adds to z",
-        "row_scores": "its scores with all words",
+        "row_score": "its scores with all words",
+        "row_scaled": "its scaled scores with all words",
+        "row_adjusted": "its adjusted scores with all words",
         "row_shares": "the shares it takes",
         "row_weights": "the weights it gives",
         "row_values": "× the values, added up",
@@ -143,11 +147,17 @@ def _score_line(trace: Trace, found: FourLines, words: Tokens, enters: float) ->
     """From the sum to what enters the normaliser, and how that stands among the others."""
     steps = _steps(trace, found)
     by_width = len(steps) == 1 and len(found.changes) == 1 and _is_by_width(trace, found.changes[0])
-    title = WORDS["width"].format(d=found.cell.d_k) if by_width else WORDS["score"]
+    title = WORDS["width"].format(d=found.cell.d_k) if by_width else WORDS[_after(found)]
     line = _line("score", title, number(enters)) | {"note": "" if by_width else " · ".join(steps)}
     if found.scores is not None:
         line["columns"] = parts.columns(found.scores, found.at, words, over_keys=words.over_keys)
     return line
+
+
+def _after(found: FourLines) -> str:
+    """Return what a score is called after all that is done to it: the scores of the maps are those before."""
+    names = {change.name for change in found.changes}
+    return "adjusted" if names - {"scale"} else "scaled" if names else "score"
 
 
 def _steps(trace: Trace, found: FourLines) -> list[str]:
@@ -226,7 +236,7 @@ def _of_row(found: FourLines, mixed: Mixture | None, words: Tokens) -> list[dict
     lines = []
     if mixed is not None and mixed.scores is not None:
         scores = parts.columns(mixed.scores, None, words, over_keys=True)
-        lines.append(_line("score", WORDS["row_scores"], columns=scores))
+        lines.append(_line("score", WORDS[f"row_{_after(found)}"], columns=scores))
     if mixed is None:
         return lines if not words.over_keys else [*lines, _shares(found.weights, words, named=True)]
     cells = parts.cells(mixed.output, words)

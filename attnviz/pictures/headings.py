@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from attnviz.pictures.colours import DARK, MASKED_COLOUR, SHARE, SIGNED
+from attnviz.pictures.colours import DARK, MASKED_COLOUR, SHARE
 from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage
 from attnviz.settings.language import Words, translate
 
@@ -41,6 +41,7 @@ def heading(
     room: int | None = None,
     gap: int = 16,
     beside: Sequence[tuple[str, str]] = (),
+    says_masked: bool = True,
 ) -> str:
     """Return letter, name and legend; below them phrase, formula and shape, as HTML from our own words.
 
@@ -49,12 +50,13 @@ def heading(
     switch  offer the choice between one scale for all heads and one for each
     room    pixels from there to the next stage: what is said gets shorter with them; `gap` is left free of it
     beside  names and titles of the stages to turn over to, where there is room for one at a time
+    says_masked  whether the legend has the grey of masked cells, which need be said over one stage only
 
     Words of a visitor never enter here.
     """
     symbol = f'<b class="attn-symbol">{html.escape(stage.symbol)}</b>' if stage.symbol else ""
     name = f'<h{level} class="attn-name">{symbol}{html.escape(stage.title)}</h{level}>'
-    button, legend = _switch(stage) if switch else "", _legend(stage)
+    button, legend = _switch(stage) if switch else "", _legend(stage, says_masked=says_masked)
     phrases = "".join(
         f'<span class="attn-phrase">{html.escape(each)}</span>' for each in _phrases(stage, block, fold, room)
     )
@@ -126,20 +128,19 @@ def _formula(stage: Stage) -> tuple[str, str]:
     return stage.formula, f"{rows} × {columns}" if stage.names == ("",) else f"{heads} × {rows} × {columns}"
 
 
-def _legend(stage: Stage) -> str:
+def _legend(stage: Stage, *, says_masked: bool = True) -> str:
     """Return the colour scale as a small gradient between the numbers at its ends."""
     if stage.kind == "allowed":
         swatches = _swatch(SHARE[2], translate(ALLOWED)) + _swatch(MASKED_COLOUR, translate(FORBIDDEN))
         return f'<span class="attn-legend">{swatches}</span>'
     shades = stage.scale
-    signed = shades.colours is SIGNED
+    signed = shades.low < 0
     low, high = ("−", "+") if stage.apart else (end_of_scale(end, signed) for end in (shades.low, shades.high))
     pairs = zip(shades.colours, DARK[shades.colours], strict=True)
     stops = ",".join(f"light-dark({light},{dark})" for light, dark in pairs)
     gradient = f'<i style="background:linear-gradient(90deg,{stops})"></i>'
-    masked = (
-        _swatch(GREY, stage.grey or translate(MASKED_WORD)) if stage.masked is not None and stage.masked.any() else ""
-    )
+    grey = says_masked and stage.masked is not None and stage.masked.any()
+    masked = _swatch(GREY, stage.grey or translate(MASKED_WORD)) if grey else ""
     return f'<span class="attn-legend">{masked}{low}{gradient}{high}</span>'
 
 

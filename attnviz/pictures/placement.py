@@ -17,8 +17,8 @@ LARGEST_FOR_A_ROOM = 120
 BLOCKS_BELOW = 4
 EVEN_FROM = 30  # from here on the cells of all stages are equally wide; below, those that lead are wider
 NAME, SUMS, WORDS_BELOW = 17, 11, 36  # over a head its name; under it the sums of its columns; words under the last row
-AIR = 6  # between a head and the next line where there are no sums
-STAGE_GAP, MORE_GAP = 16, 28  # pixels between stages, and how many more if there are any to spare
+AIR = 4  # between a head and the next line where there are no sums
+STAGE_GAP, MORE_GAP = 16, 28  # pixels between stages, and how many more if there are any; then each has its part
 NARROWEST_STAGE = 100  # a heading needs this much
 NARROWEST_PAGE = 640  # below this, stages do not stand side by side
 TALL, TALLER, FLAT = 1.35, 1.6, 0.75  # a cell's height over its width: at most, at most in focus, at least
@@ -152,7 +152,7 @@ def _place(shapes: tuple[Shape, ...], width: int, height: int, focused: bool) ->
     tilings = _largest(shapes, width, height, focused)
     spans = [max(tiling.width, NARROWEST_STAGE) for tiling in tilings]
     spare = width - sum(spans) - STAGE_GAP * (len(spans) - 1)
-    more = max(0, min(MORE_GAP, spare // max(1, len(spans) - 1)))
+    more = max(0, min(max(MORE_GAP, spare // len(spans)), spare // max(1, len(spans) - 1)))
     return Placement(tilings, (*(span + more for span in spans[:-1]), spans[-1]), len(shapes) > 1)
 
 
@@ -160,7 +160,7 @@ def _largest(shapes: tuple[Shape, ...], width: int, height: int, focused: bool) 
     """Return the tiles with the largest cells; words share cells only where these would be too small otherwise."""
     heads, rows = max(len(shape.widths) for shape in shapes), max(shape.rows for shape in shapes)
     most = max([rows, *(max(shape.widths) for shape in shapes if shape.worded)])
-    best, found, block = _Way((0.0, 0.0), 1, 1, 1.0, 1.0), False, 1
+    best, found, block = _Way((0.0, 0.0, 0.0), 1, 1, 1.0, 1.0), False, 1
     while True:
         for across in range(1, heads + 1):
             way = _columns(shapes, across, block, width, height, focused, best.score)
@@ -168,15 +168,18 @@ def _largest(shapes: tuple[Shape, ...], width: int, height: int, focused: bool) 
         if found and (best.score[0] >= BLOCKS_BELOW or block >= most):
             return _tilings(shapes, best, focused)
         if block >= most:  # not even that fits: it is drawn as small as can be, and may be scrolled to
-            return _tilings(shapes, _Way((1.0, 1.0), math.ceil(math.sqrt(heads)), block, 1.0, 1.0), focused)
+            return _tilings(shapes, _Way((1.0, 1.0, 1.0), math.ceil(math.sqrt(heads)), block, 1.0, 1.0), focused)
         block *= 2
 
 
 @dataclass(frozen=True)
 class _Way:
-    """Heads in a row, rows to a cell and the size of the leading cells, and how good that is."""
+    """Heads in a row, rows to a cell and the size of the leading cells, and how good that is.
 
-    score: tuple[float, float]
+    score  the shorter side of a cell, its area, and the part of the box along which least is filled
+    """
+
+    score: tuple[float, float, float]
     across: int
     block: int
     cell: float
@@ -190,7 +193,7 @@ def _columns(
     width: int,
     height: int,
     focused: bool,
-    least: tuple[float, float],
+    least: tuple[float, float, float],
 ) -> _Way | None:
     """Return the largest cells with so many heads in a row; None if none fit, or none are better than `least`."""
     down = max(math.ceil(len(shape.widths) / across) for shape in shapes)
@@ -204,13 +207,17 @@ def _columns(
     room = width - STAGE_GAP * (len(shapes) - 1)
     for cell in (*range(largest, 3, -1), *BELOW_EVEN):
         high = _whole(min(highest, cell * (TALLER if focused else TALL)))
-        score = (min(cell, high), cell * high)
+        size = (min(cell, high), cell * high)
         if cell > BLOCKS_BELOW and high < cell * flat:
             continue  # a smaller, squarer cell leaves the same height
         if cell < least[0]:
             return None
-        if score > least and sum(_span(shape, shapes, across, block, cell, focused) for shape in shapes) <= room:
-            return _Way(score, across, block, cell, high)
+        if size < least[:2]:
+            continue
+        taken = sum(_span(shape, shapes, across, block, cell, focused) for shape in shapes)
+        if taken <= room:
+            score = (*size, min(taken / room, (down * lines * high + (down - 1) * gap) / height))
+            return _Way(score, across, block, cell, high) if score > least else None
     return None
 
 

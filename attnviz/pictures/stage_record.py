@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.pictures import placement
-from attnviz.pictures.colours import SHARE, SIGNED
+from attnviz.pictures.colours import QUIET, SHARE, SIGNED
 from attnviz.pictures.mosaic import Shape, room_for
 from attnviz.settings.counting import ordinals
 from attnviz.settings.language import translate
@@ -50,6 +50,7 @@ class Stage:
     tight     whether the colours of shares reach only to the largest of them, and not to 1
     bars      what each column adds to and over what part of the keys each row spreads, where that is not read off the
               array: (heads, columns) and (heads, rows)
+    quiet     whether the colours of signed numbers are paler, as beside a stage that leads
     places    the places of its rows and of its columns among all, where it is a part; None for all of them
     """
 
@@ -80,6 +81,7 @@ class Stage:
     shorter: Sequence[str] = ()
     tight: bool = False
     bars: tuple[Array, Array] | None = None
+    quiet: bool = False
     places: tuple[Sequence[int] | None, Sequence[int] | None] = (None, None)
 
     @property
@@ -113,7 +115,7 @@ class Stage:
             low, high = (-self.reach if low < 0 else 0.0), self.reach
         if self.kind == "signed" or low < 0:
             end = max(-low, high) or 1.0
-            return Scale(-end, end, SIGNED)
+            return Scale(-end, end, QUIET if self.quiet else SIGNED)
         return Scale(0.0, high if self.tight and high else max(1.0, high), SHARE)
 
     @property

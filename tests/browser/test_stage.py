@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -41,6 +42,9 @@ MEASURED = """() => {
     const main = document.querySelector('[data-testid=stMain]');
     return { found, over: main.scrollWidth - main.clientWidth };
 }"""
+
+
+MIDDLE = "(e) => { const b = e.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; }"
 
 
 class Page:
@@ -116,6 +120,26 @@ def test_the_maps_are_whole_in_the_window(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int], scheme: str
 ) -> None:
     checked(Page(new_page, app, size, scheme), FEW)
+
+
+def test_eight_heads_of_twelve_words_have_every_word_beside_its_row_and_the_bars_are_explained(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    page = Page(new_page, app, DESK)
+    found = page.measured(8, 12, 4)["found"]
+    for name in ("scores", "weights"):
+        beside = Counter(text[0] for text in found[name]["texts"] if text[4] < found[name]["image"][0])
+        assert not Counter(WORDS[:12] * 3) - beside, name
+    assert "how many words a row reads" in " ".join(page.page.locator(".attn-key text").all_text_contents())
+    page.page.mouse.move(*page.page.locator(".st-key-explore-weights text[data-head='1']").evaluate(MIDDLE))
+    assert "how much a word gives" in page.page.locator(".attn-tip", has_text="head 2").inner_text()
+
+
+def test_beside_a_chosen_cell_its_row_is_framed_in_every_map(new_page: Callable[..., Any], app: Any) -> None:
+    page = Page(new_page, app, DESK)
+    page.measured(4, 7, 4, head="2", query="4", key="3")
+    for name in ("scores", "weights", "heads"):
+        assert page.page.locator(f".st-key-explore-{name} .attn-layer path.attn-ring").count() == 1, name
 
 
 @pytest.mark.nightly

@@ -64,13 +64,13 @@ def test_the_share_is_explained_by_its_normaliser(settings: dict[str, Any], mess
 @pytest.mark.parametrize(
     ("settings", "title", "note"),
     [
-        ({}, "÷ √4 = the score", ""),
+        ({}, "÷ √4 = the scaled score", ""),
         ({"score": "dot"}, "the score", ""),
         ({"score": "cosine"}, "the score", "both lengths"),
         ({"score": "gaussian"}, "the score", "× −½"),
         ({"score": "negative_distance"}, "the score", "− its root"),
-        ({"scale": 3.0}, "the score", "× 3.00 = "),
-        ({"bias": "alibi"}, "the score", "÷ √4 = "),
+        ({"scale": 3.0}, "the scaled score", "× 3.00 = "),
+        ({"bias": "alibi"}, "the adjusted score", "÷ √4 = "),
         ({"score": "formula", "score_formula": "2 * (q @ k)"}, "the score", "2 * (q @ k) = "),
         ({"score": "multiplicative_tanh"}, "the score", "tanh(q @ W @ k) = "),
     ],
@@ -85,6 +85,7 @@ def test_a_row_is_explained_by_its_scores_and_shares() -> None:
     found = made(trace, 1, 4, key=False)
     assert found["key"] is None
     assert [line["name"] for line in found["lines"]] == ["score", "share", "value"]
+    assert found["lines"][0]["title"] == "its scaled scores with all words", "those of the maps are not divided yet"
     taken = found["lines"][1]
     assert taken["value"] == "100 %"
     assert [row[0] for row in taken["terms"]["rows"]] == list(trace.key_tokens)

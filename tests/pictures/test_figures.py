@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import pytest
 
 from attnviz.pictures import figures, headings
-from attnviz.pictures.colours import DARK, SHARE, SIGNED
+from attnviz.pictures.colours import DARK, QUIET, SHARE, SIGNED
 from attnviz.pictures.mosaic import Shape, arrange, room_for
 from attnviz.pictures.placement import Tiling
 from attnviz.pictures.stage_record import Scale, Stage
@@ -249,6 +249,8 @@ def test_the_heading_says_name_phrase_formula_shape_and_both_ends() -> None:
     assert DARK[SHARE][0] in share
     assert "</i>1<" in share
     assert "masked" in share
+    beside = headings.heading(stage([[[0.25, 0.75]]], "share", masked=np.array([[True, False]])), says_masked=False)
+    assert "masked" not in beside
 
 
 def test_the_heading_tells_the_widths_of_unequal_heads() -> None:
@@ -480,6 +482,15 @@ def test_each_head_can_have_colours_of_its_own() -> None:
     assert "own scales" in headings.heading(stage(array, apart=True), switch=True)
     assert "one scale" in headings.heading(stage(array), switch=True)
     assert "own scales" not in headings.heading(stage(array, apart=True))
+
+
+def test_signed_numbers_are_paler_beside_weights_and_the_legend_says_so() -> None:
+    quiet = stage([[[1.5, -0.5]]], quiet=True)
+    assert quiet.scale == Scale(-1.5, 1.5, QUIET)
+    legend = headings.heading(quiet)
+    assert all(f"light-dark({light},{dark})" in legend for light, dark in zip(QUIET, DARK[QUIET], strict=True))
+    assert SIGNED[0] not in legend
+    assert stage([[[0.25]]], "share", quiet=True).scale.colours is SHARE
 
 
 def test_a_stage_without_words_of_its_own_stands_close_to_one_that_has_them() -> None:

@@ -86,7 +86,7 @@ def test_the_usual_settings_have_cells_of_these_sizes() -> None:
         return tiling.cell_w, tiling.cell_h
 
     assert weights(4, 7, DESK) >= (25, 30)
-    assert weights(8, 12, DESK) >= (10, 11)
+    assert weights(8, 12, (DESK[0], 520)) >= (10, 11), "so high that every word stands beside its row"
     assert weights(4, 7, LARGE_DESK) >= (39, 46)
     assert weights(8, 12, LARGE_DESK) >= (18, 21)
 
@@ -124,10 +124,20 @@ def test_unequal_heads_and_stages_with_fewer_heads_keep_their_places() -> None:
     assert [tiling.heads for tiling in placed.tilings] == [4, 2, 4]
 
 
-def test_what_is_spare_goes_between_the_stages_and_is_little() -> None:
-    placed = place(three(1, 3, 4), *LARGE_DESK)
-    assert placed.spans[2] == max(placed.tilings[2].width, NARROWEST_STAGE)
-    assert placed.spans[0] - max(placed.tilings[0].width, NARROWEST_STAGE) == 28
+def test_what_is_spare_goes_between_the_stages_and_each_has_its_part_of_much() -> None:
+    def more(heads: int, words: int, box: tuple[int, int]) -> list[int]:
+        placed = place(three(heads, words, 4), *box)
+        used = [max(tiling.width, NARROWEST_STAGE) for tiling in placed.tilings]
+        return [span - each for span, each in zip(placed.spans, used, strict=True)]
+
+    little, much = more(4, 7, LARGE_DESK), more(1, 3, LARGE_DESK)
+    assert little[0] == little[1] <= 28
+    assert much[0] == much[1] > 300
+    assert little[2] == much[2] == 0
+
+
+def test_heads_whose_cells_are_as_large_as_they_may_be_fill_the_box_both_ways() -> None:
+    assert [tiling.across for tiling in place(three(4, 3, 4), *LARGE_DESK).tilings] == [2, 2, 2]
 
 
 @pytest.mark.parametrize(("words", "wide"), [(3, 5), (5, 4), (4, 3)])

@@ -161,6 +161,7 @@ class Drawer {
   drawFoot() {
     const foot = put(this.box, "div", "ad-foot");
     this.button(foot, "ad-all", this.data?.words.all ?? "", () => this.open());
+    put(foot, "span", "ad-soft ad-rounded", this.data?.words.rounded);
   }
 
   /** Show the full arithmetic, which stands below the maps; a sheet makes room for it. */

@@ -18,6 +18,7 @@ WORDS = Words(
         "answer": "How this comes to be",
         "close": "Close (Escape)",
         "all": "All lines",
+        "rounded": "Numbers are rounded for display, the arithmetic is not.",
         "play": "Play",
         "lines": "Lines",
         "pause": "Pause (space)",

@@ -57,7 +57,7 @@ export interface Answer {
 /** The answer beside the maps, as `drawer.packed` sends it; none while nothing is chosen. */
 export interface AnswerData {
   answer: Answer | null;
-  words: Record<"answer" | "close" | "all" | "play" | "lines" | "pause" | "step" | "again" | "way", string>;
+  words: Record<"answer" | "close" | "all" | "rounded" | "play" | "lines" | "pause" | "step" | "again" | "way", string>;
   /** Whether it starts to play when the page is opened. */
   play: boolean;
   /** The colours of signed numbers, on a light page and on a dark one. */

@@ -9,11 +9,12 @@ import { full, svg, visible } from "./ink.js";
 export const NUMBERS = new WeakMap(); // the numbers as they are of a trace that holds them in parts of its own scales
 
 export class Cells {
-  // in pixels of the chart: where its cells begin, how large one is, how high all is, and how long a unit of each axis
+  // in pixels of the chart: where its cells begin, how large one is, how wide and high all is, and how long a unit of each axis
   x = 0;
   y = 0;
   w = 0;
   h = 0;
+  width = 0;
   height = 0;
   kx = 1;
   ky = 1;
@@ -87,6 +88,7 @@ export class Cells {
     this.ky = inner.height / y[y.length - 1];
     this.w = (x[this.columns] / this.columns) * this.kx;
     this.h = (y[this.rows] / this.rows) * this.ky;
+    this.width = outer.width;
     this.height = outer.height;
     return true;
   }

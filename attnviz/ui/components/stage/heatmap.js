@@ -197,8 +197,9 @@ export class Bridge {
     const spot = picture.locate(event);
     const named = spot?.name !== undefined;
     picture.chart.style.cursor = named ? (this.data.heads > 1 ? "pointer" : "") : spot ? "crosshair" : "";
-    if (spot && !named) this.show(picture, spot, event.clientX, event.clientY);
-    else this.leave();
+    if (spot && !named) return this.show(picture, spot, event.clientX, event.clientY);
+    this.leave();
+    if (spot?.name !== undefined) this.tip.name(this, picture, spot.name, event.clientX, event.clientY);
   }
 
   /** Shift keeps the lens where it is; once it is let go, the lens follows the pointer again. @param {boolean} kept */
@@ -210,9 +211,8 @@ export class Bridge {
   /** Nothing is pointed at any more. */
   leave() {
     this.lens.leave();
-    if (!this.lights.lit) return;
     this.tip.hide();
-    this.lights.leave();
+    if (this.lights.lit) this.lights.leave();
   }
 
   /** Stand at a cell with the keyboard: it lights up, and is said. @param {Picture} picture @param {Cell} cell */

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -48,7 +48,9 @@ WORDS = Words(
         "from": "from",
         "dimension": "dimension",
         "total": "total",
-        "spread": "spread",
+        "reads": "reads",
+        "reads_key": "bar at the right: how many words a row reads, its effective number of keys",
+        "total_key": "bar below: how much a word gives in all",
         "zero": "every score is 0",
         "keys": "Heat map. Arrow keys move from cell to cell, Page Up and Page Down from head to head, Enter chooses.",
     }
@@ -113,7 +115,7 @@ def show(
     picked  what is picked now; it is marked in every stage that it concerns
     """
     room = room_for(key, view, has_film=heads.film is not None)
-    visible = room.visible(stages)
+    visible = _beside_weights(room.visible(stages))
     tabs = [(stage.name, stage.title) for stage in stages] if len(visible) < len(stages) else []
     drawing = _Drawing(key, visible, tabs, room, room.placement(visible))
     with st.container(key=key, gap=None):
@@ -122,6 +124,12 @@ def show(
         answer = _component(key=f"{key}-bridge", data=transport.packed(data), height="content", **listeners)
         _draw(drawing, heads)
     return picking.read(answer.get("picked"), visible, drawing.placement)
+
+
+def _beside_weights(stages: Sequence[Stage]) -> list[Stage]:
+    """Return the stages with paler colours in those that stand beside one that leads."""
+    led = any(stage.leads for stage in stages)
+    return [replace(stage, quiet=True) if led and not stage.leads else stage for stage in stages]
 
 
 def _nothing() -> None:
@@ -210,6 +218,7 @@ def _heading(drawing: _Drawing, number: int) -> str:
         room=span - left - (LEGEND if drawing.tabs else 0),
         gap=_gap(drawing.placement, number),
         beside=drawing.tabs,
+        says_masked=stage.leads or not any(each.leads and each.masked is not None for each in drawing.stages),
     )
 
 

@@ -38,6 +38,18 @@ export function cut(text, room) {
   return kept + "…";
 }
 
+/** `text` in lines of no more than `room` pixels in the pen's font. @param {string} text @param {number} room */
+export function broken(text, room) {
+  /** @type {string[]} */
+  const lines = [];
+  for (const word of text.split(" ")) {
+    const longer = lines.length ? `${lines[lines.length - 1]} ${word}` : word;
+    if (lines.length && pen.measureText(longer).width <= room) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
 /**
  * An element of an SVG drawing; a word enters it as text only.
  *

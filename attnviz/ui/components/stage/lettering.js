@@ -1,14 +1,17 @@
 // The names and words beside the cells of a heat map, over the numbers in them.
 
-import { cut, pen, svg } from "./ink.js";
+import { broken, cut, pen, svg } from "./ink.js";
 import { Numbered } from "./numbers.js";
 
 const BARE = 20; // pixels left of a map in which no word fits
+const INK = 0.9; // the part of a line of small words that letters take: lines that are as close do not touch
 
 export class Lettered extends Numbered {
   size = 11; // pixels of a word
   /** @type {string | null} */
   drawn = null; // what all that is drawn depends on
+  /** @type {number[]} */
+  named = []; // how many pixels are written over each head
 
   draw() {
     this.family = this.layer.style.fontFamily = getComputedStyle(this.chart).fontFamily;
@@ -30,6 +33,7 @@ export class Lettered extends Numbered {
     this.drawNames();
     this.drawBars();
     this.drawAxes();
+    if (!this.drawKey()) this.drawReads();
     this.drawRowWords(this.words);
     this.drawColumnWords(this.words);
     this.drawCells();
@@ -41,28 +45,76 @@ export class Lettered extends Numbered {
     const ragged = new Set(all).size > 1;
     const pitch = across > 1 ? this.edgeX(1, 0) - this.edgeX(0, 0) - 4 : this.columns * this.w + room[1];
     const group = this.group(this.words, large ? 15 : 12, 600, "start");
-    heads.forEach((name, head) => {
+    this.named = heads.map((name, head) => {
       const { x, y } = this.corner(head);
       const wide = ragged ? ` · ${all[head]} ${this.bridge.data.words.wide}` : "";
       const number = name.match(/\d+/)?.[0] ?? "";
       const plain = name.split(" · ")[0];
       const role = roles?.[head];
       const ways = role ? [[plain, role], [number, role], [plain], [number]] : [[name + wide], [name], [plain], [number + (ragged ? ` · ${all[head]}` : "")], [number]];
-      const last = head % across === across - 1 && room[1] ? this.columns * this.w + room[1] - this.spreadRoom : pitch;
+      const last = head % across === across - 1 && room[1] ? this.columns * this.w + room[1] : pitch;
       const way = ways.find((way) => pen.measureText(way.join("  ")).width <= last) ?? [""];
       const word = svg(group, "text", { x, y: y - 5, "data-head": head }, way[0]);
       if (way[1]) svg(word, "tspan", { dx: 6, class: "attn-soft" }, way[1]);
+      return pen.measureText(way.join("  ")).width + 6;
     });
   }
 
-  /** The pixels that the title over the bars of the last heads takes from their names. */
-  get spreadRoom() {
-    return this.meta.sums && this.columns * this.w >= 150 ? pen.measureText(this.bridge.data.words.spread).width - this.meta.room[1] + 10 : 0;
+  /** Over the bars beside the first heads what they are, if there is room over each of them. */
+  drawReads() {
+    const { sums, across, heads, room } = this.meta;
+    if (!sums) return;
+    const group = this.group(this.words, this.meta.large ? 14 : 11, 400, "end");
+    group.setAttribute("class", "attn-soft");
+    const { reads } = this.bridge.data.words;
+    const free = this.columns * this.w + room[1] - pen.measureText(reads).width;
+    const first = Math.min(across, heads.length);
+    if (this.named.slice(0, first).some((name) => name > free)) return;
+    for (let head = 0; head < first; head++) svg(group, "text", { x: this.edgeX(head, this.columns) + 2 + room[1], y: this.y - 5 }, reads);
+  }
+
+  /** Where no head is, what the bars are, in as many words as that takes; whether there is such a place. */
+  drawKey() {
+    const { sums, large } = this.meta;
+    const { reads_key, total_key } = this.bridge.data.words;
+    if (!sums) return false;
+    const [size, high] = large ? [14, 18] : [11, 14];
+    const group = this.group(this.words, size, 400, "start");
+    group.setAttribute("class", "attn-soft attn-key");
+    const place = this.vacant.find(({ width, height }) => {
+      const lines = [reads_key, total_key].flatMap((text) => broken(text, width - 12));
+      return width >= 100 && lines.length * high + 6 <= height;
+    });
+    if (!place) {
+      group.remove();
+      return false;
+    }
+    const { x, width } = place;
+    let y = place.y;
+    for (const [text, wide, tall] of /** @type {[string, number, number][]} */ ([[reads_key, 7, 4], [total_key, 4, 7]])) {
+      svg(group, "rect", { x, y: y + (size - tall) / 2, width: wide, height: tall, class: "attn-bars" });
+      for (const part of broken(text, width - 12)) svg(group, "text", { x: x + 12, y: (y += high) - high + size - 1 }, part);
+      y += 6;
+    }
+    return true;
+  }
+
+  /** The places without cells or words: that of a head which would fill the last row, and the foot of the box. */
+  get vacant() {
+    const { heads, across, large } = this.meta;
+    const last = heads.length - 1;
+    const words = large ? 60 : 40; // under a column
+    const foot = this.edgeY(last, this.rows) + 11 + words + 12;
+    const found = [{ x: this.x, y: foot, width: this.width - this.x, height: this.height - foot }];
+    const empty = heads.length > across ? heads.length % across : 0;
+    if (!empty) return found;
+    const [x, y] = [this.edgeX(empty, 0), this.edgeY(last - across, this.rows) + 11 + words + 6];
+    return [{ x, y, width: this.edgeX(across - 1, this.columns) - x, height: this.edgeY(last, this.rows) - y }, ...found];
   }
 
   /** What the rows and the columns are, in small words where they begin. */
   drawAxes() {
-    const { axes, heads, across, columns, sums, rows } = this.meta;
+    const { axes, columns, sums, rows } = this.meta;
     const { words } = this.bridge.data;
     if (rows.length === 1 && axes[0] === "row") return;
     const group = this.group(this.words, this.meta.large ? 14 : 11, 400, "end");
@@ -76,9 +128,6 @@ export class Lettered extends Numbered {
     if (columns && sums) svg(group, "text", { x, y: bottom + 9 }, cut(words.total, x));
     if (columns && along) svg(group, "text", { x, y: bottom + (sums ? 22 : 16) }, cut(along + " →", x));
     if (!columns) svg(group, "text", { x: this.x, y: bottom + 32, "text-anchor": "start" }, along + " →");
-    if (!this.spreadRoom) return;
-    for (let head = Math.min(across, heads.length) - 1; head < Math.min(across, heads.length); head++)
-      svg(group, "text", { x: this.edgeX(head, this.columns) + 2 + this.meta.room[1], y: this.y - 5 }, words.spread);
   }
 
   /**
@@ -91,7 +140,7 @@ export class Lettered extends Numbered {
    */
   drawRowWords(parent, only = null, beside = null, place = null) {
     if (this.meta.room[0] < BARE) return;
-    const every = Math.ceil(this.size / this.h);
+    const every = Math.ceil((INK * this.size) / this.h);
     const { heads, across } = this.meta;
     const group = this.group(parent, this.size, only === null ? 400 : 600, "end");
     for (let head = 0; head < heads.length; head += across) {

@@ -93,7 +93,9 @@ export class Picture extends Lettered {
       const here = at === head;
       if (row !== null && (everywhere || (here && !inside))) rings.push(this.box(at, row, 0, 1, width));
       if (inside && everywhere) rings.push(this.box(at, 0, column, this.rows, 1));
-      if (row !== null && inside && here) this.drawRings([this.box(at, row, column)], 2);
+      if (row === null || !inside || !here) return;
+      if (!everywhere) this.drawRings([this.box(at, row, 0, 1, width)], 1.5, "attn-ring"); // the row that it is a share of
+      this.drawRings([this.box(at, row, column)], 2);
     });
     if (rings.length) this.drawRings(rings, line, "attn-ring");
   }

@@ -24,6 +24,16 @@ export class Tip {
     this.box.style.display = "block";
   }
 
+  /** What a head does, and what the bars beside and below it are. @param {Bridge} bridge @param {Picture} picture @param {number} head @param {number} x @param {number} y */
+  name(bridge, picture, head, x, y) {
+    const { heads, roles, sums } = picture.meta;
+    if (!sums) return;
+    const { reads_key, total_key } = bridge.data.words;
+    this.box.replaceChildren(line("", heads[head]), line("", roles?.[head] ?? ""), line("key", reads_key), line("key", total_key));
+    this.box.style.display = "block";
+    this.place(x, y);
+  }
+
   /** Stand beside a point of the screen; how far down that reaches. @param {number} x @param {number} y */
   place(x, y) {
     const { width, height } = this.box.getBoundingClientRect();
@@ -43,8 +53,9 @@ function line(label, text, place) {
   const line = document.createElement("div");
   const bold = document.createElement("bdi");
   const letters = graphemes(text);
-  bold.textContent = letters.length > 48 ? letters.slice(0, 47).join("") + "…" : text;
+  bold.textContent = label !== "key" && letters.length > 48 ? letters.slice(0, 47).join("") + "…" : text;
   if (label === "value") line.className = "attn-value";
+  else if (label === "key") line.className = "attn-key";
   else if (label) line.append(label + " ");
   line.append(bold);
   if (place) line.appendChild(document.createElement("small")).textContent = place;

@@ -12,7 +12,9 @@ export type StageWords = Record<
   | "from"
   | "dimension"
   | "total"
-  | "spread"
+  | "reads"
+  | "reads_key"
+  | "total_key"
   | "zero"
   | "keys",
   string
