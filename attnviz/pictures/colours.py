@@ -18,6 +18,11 @@ DARK: dict[tuple[str, ...], tuple[str, ...]] = {
 }
 """The same on a dark page: zero is the ground, and what is large is light, so that the eye goes there."""
 
+BELOW, ABOVE = slice(3), slice(2, None)
+"""The colours of a signed scale that are left of numbers of one sign, from the lowest up to 0 or from 0 up."""
+
+DARK |= {whole[half]: DARK[whole][half] for whole in (SIGNED, QUIET) for half in (BELOW, ABOVE)}
+
 MASKED_COLOUR = "rgba(128,128,128,.38)"
 EDITED = "#0f8a5f"
 WANTED = "#c8641b"

@@ -133,8 +133,8 @@ def _legend(stage: Stage, *, says_masked: bool = True) -> str:
     if stage.kind == "allowed":
         swatches = _swatch(SHARE[2], translate(ALLOWED)) + _swatch(MASKED_COLOUR, translate(FORBIDDEN))
         return f'<span class="attn-legend">{swatches}</span>'
-    shades = stage.scale
-    signed = shades.low < 0
+    shades = stage.legend
+    signed = stage.scale.low < 0
     low, high = ("−", "+") if stage.apart else (end_of_scale(end, signed) for end in (shades.low, shades.high))
     pairs = zip(shades.colours, DARK[shades.colours], strict=True)
     stops = ",".join(f"light-dark({light},{dark})" for light, dark in pairs)

@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.pictures import placement
-from attnviz.pictures.colours import QUIET, SHARE, SIGNED
+from attnviz.pictures.colours import ABOVE, BELOW, QUIET, SHARE, SIGNED
 from attnviz.pictures.mosaic import Shape, room_for
 from attnviz.settings.counting import ordinals
 from attnviz.settings.language import translate
@@ -117,6 +117,16 @@ class Stage:
             end = max(-low, high) or 1.0
             return Scale(-end, end, QUIET if self.quiet else SIGNED)
         return Scale(0.0, high if self.tight and high else max(1.0, high), SHARE)
+
+    @property
+    def legend(self) -> Scale:
+        """The part of the colour scale that has numbers in it: half of it if none is on the other side of 0."""
+        shades, drawn = self.scale, self.array[self.drawn_cells & np.isfinite(self.array)]
+        if shades.low >= 0 or not drawn.any():
+            return shades
+        if drawn.min() >= 0:
+            return Scale(0.0, shades.high, shades.colours[ABOVE])
+        return Scale(shades.low, 0.0, shades.colours[BELOW]) if drawn.max() <= 0 else shades
 
     @property
     def shape(self) -> Shape:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from attnviz import Config, run
+from attnviz.lessons.catalogue import LESSONS
+from attnviz.pictures import headings
 from attnviz.pictures.stages import side_by_side, stage
 from attnviz.text import step_names
 
@@ -96,3 +100,18 @@ def test_a_head_that_does_not_do_what_it_was_made_for_says_so():
     assert names[2] == "head 3 · first token, missed"
     assert names[1] == "head 2 · same word"
     assert "head 3 · first token, missed" in stage(lost, lost["scores"], "S").names
+
+
+def test_a_legend_shows_the_half_of_the_scale_that_has_numbers_in_it() -> None:
+    trace = run(LESSONS["bits"].config)
+    bits = stage(trace, trace["embedded"], "X")
+    assert (bits.scale.low, bits.scale.high) == (-1, 1)
+    assert (bits.legend.low, bits.legend.high, bits.legend.colours) == (0, 1, bits.scale.colours[2:])
+    legend = headings.heading(bits).partition('class="attn-legend">')[2]
+    assert legend.startswith("0<i ")
+    assert "+1</span>" in legend
+    below = replace(bits, array=-bits.array)
+    assert (below.legend.low, below.legend.high, below.legend.colours) == (-1, 0, bits.scale.colours[:3])
+    both = replace(bits, array=np.where(np.arange(7) > 3, -bits.array, bits.array))
+    assert both.legend == both.scale
+    assert replace(bits, array=0 * bits.array).legend.low == -1  # nothing says which half it would be
