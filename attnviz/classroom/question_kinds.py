@@ -26,6 +26,7 @@ from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words, translate
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
+from attnviz.text.number_format import grouped
 from attnviz.text.sentence_parts import Sentence, fill, join_sentences, name_token, rounded_number, within_sentence
 
 TOLERANCE = 0.005
@@ -196,7 +197,7 @@ def _across(step: Step, position: Mapping[str, int]) -> Array:
 def _size(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     step = runs.step(required("step", at))
     value = float(step.array.size)
-    solution = fill(WORDS["size"], shape=" × ".join(map(str, step.shape)), value=f"{step.array.size:,}")
+    solution = fill(WORDS["size"], shape=" × ".join(map(str, step.shape)), value=grouped(step.array.size))
     return ResolvedQuestion(
         form="number",
         value=value,

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from unicodedata import normalize
 
 from attnviz.settings.language import Words
+from attnviz.text.number_format import localised
+from attnviz.text.sentence_parts import TEXT, Part, plain
 
 SIGNS = {
     "cdot": "·", "times": "×", "infty": "∞", "sum": "∑", "odot": "⊙", "dots": "…", "cdots": "⋯", "vdots": "⋮",
@@ -31,6 +33,7 @@ IN_FORMULAS = Words({word: word for word in (" where forbidden", " or ", "and", 
 """The words that stand in a formula of a step, which otherwise is the same in every language."""
 
 _PART = re.compile(r"\\[a-zA-Z]+|\\.|[{}_^&]|[0-9.]+|\s+|.", re.DOTALL)
+_NAME = re.compile(r"\b([A-Za-z])_([A-Za-z0-9]+)\b")
 _ROWS = re.compile(r"\\begin\{aligned\}(.*?)\\end\{aligned\}", re.DOTALL)
 _TEXT = re.compile(
     r"\$(?P<formula>.+?)\$|\*\*(?P<bold>.+?)\*\*|(?<!\*)\*(?!\*)(?P<slanted>.+?)(?<!\*)\*(?!\*)|`(?P<code>.+?)`",
@@ -45,6 +48,28 @@ def worded(latex: str) -> str:
     True
     """
     return re.sub(r"\\text\{([^{}]*)\}", lambda word: rf"\text{{{IN_FORMULAS.get(word[1], word[1])}}}", latex)
+
+
+def sentence(parts: Iterable[Part]) -> str:
+    """Return a sentence in parts as HTML: names such as W_Q as letters with a subscript, and numbers as they are
+    written in the language; the visitor's words stay as they are.
+
+    >>> sentence([("text", "How wide is W_Q for "), ("token", "W_Q<"), ("text", "?")])
+    'How wide is <i>W</i><sub>Q</sub> for “W_Q&lt;”?'
+    """
+    return "".join(
+        named(html.escape(localised(words))) if kind == TEXT else html.escape(plain([(kind, words)]))
+        for kind, words in parts
+    )
+
+
+def named(text: str) -> str:
+    """Return escaped text of ours with each name of a matrix or a width typeset.
+
+    >>> named("d_model is 4")
+    '<i>d</i><sub>model</sub> is 4'
+    """
+    return _NAME.sub(r"<i>\1</i><sub>\2</sub>", text)
 
 
 def formula(latex: str) -> str:

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
+
+from attnviz.settings.language import current_language
+
+DECIMAL_COMMA = ("de",)
+"""Languages that write a comma in numbers; their spreadsheets so expect a semicolon between cells."""
 
 DIGITS = 4
 """Significant digits."""
@@ -14,6 +20,12 @@ ROUNDING = 1e-12
 """Smaller numbers are as good as zero beside shares and scores, and no column is made wide for them."""
 
 NONE, NEARLY_ZERO = "–", "~0"
+
+_IN_TEXT = re.compile(r"\$[^$]*\$|`[^`]*`|(?<![\w.:])(?P<whole>\d+)\.(?P<rest>\d+)(?!\.?\d)")
+"""A number with a point in a text; formulas and code are passed over, as is what has several points."""
+
+_LISTED = r"[−~]?\d+(?:,\d+)?(?:e−?\d+)?"
+_LIST = re.compile(rf"{_LISTED}(?:, {_LISTED})+")
 
 
 def short(x: float | None, digits: int = DIGITS) -> str:
@@ -38,6 +50,30 @@ def short(x: float | None, digits: int = DIGITS) -> str:
     else:
         text = f"{_stripped(mantissa)}e{int(power)}"
     return text.replace("-", "−")
+
+
+def localised(text: str) -> str:
+    """Return a text with a comma in its numbers, where the language of the page writes them so.
+
+    A list of them then has semicolons. Formulas and code within the text keep their points, and so do numbers of
+    sections.
+
+    >>> localised("The mean is 0.25.")
+    'The mean is 0.25.'
+    """
+    if current_language() not in DECIMAL_COMMA:
+        return text
+    text = _IN_TEXT.sub(lambda found: f"{found['whole']},{found['rest']}" if found["whole"] else found[0], text)
+    return _LIST.sub(lambda found: found[0].replace(", ", "; ") if re.search(r"\d,\d", found[0]) else found[0], text)
+
+
+def grouped(n: int) -> str:
+    """Return a large whole number with a sign between each three digits, as the language of the page has it.
+
+    >>> grouped(262144)
+    '262,144'
+    """
+    return f"{n:,}".replace(",", "\u202f" if current_language() in DECIMAL_COMMA else ",")
 
 
 def _stripped(decimal: str) -> str:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.text.number_format import short
+from attnviz.settings.language import set_language
+from attnviz.text.number_format import grouped, localised, short
 
 
 @given(st.floats(-1e300, 1e300))
@@ -37,3 +38,26 @@ def test_what_is_one_but_for_rounding_is_written_as_one() -> None:
 
 def test_there_is_a_dash_for_none() -> None:
     assert [short(x) for x in (None, math.nan, np.nan)] == ["–", "–", "–"]
+
+
+@pytest.mark.parametrize(
+    ("text", "german"),
+    [
+        ("It is 0.4897.", "It is 0,4897."),
+        ("0, 0.9951, 3.716e−10, ~0", "0; 0,9951; 3,716e−10; ~0"),
+        ("0, 1, 0 and 2 × 3", "0, 1, 0 and 2 × 3"),
+        ("$a = 0.5$ and `x / 0.5` and −0.5", "$a = 0.5$ and `x / 0.5` and −0,5"),
+        ("section 3.2.1 of arXiv:1706.03762", "section 3.2.1 of arXiv:1706.03762"),
+        ("5,068 and 5.069", "5,068 and 5,069"),
+        ("| 5.068 | 3.091 |", "| 5,068 | 3,091 |"),
+    ],
+)
+def test_a_text_has_the_decimal_sign_of_its_language(text: str, german: str) -> None:
+    assert localised(text) == text
+    assert grouped(262_144) == "262,144"
+    set_language("de")
+    try:
+        assert localised(text) == german
+        assert grouped(262_144) == "262\u202f144"
+    finally:
+        set_language("en")

@@ -19,12 +19,10 @@ from attnviz.exports import tables
 from attnviz.exports.tables import guarded
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, current_language
+from attnviz.text.number_format import DECIMAL_COMMA
 from attnviz.text.sentence_parts import plain
 
 MOST_POINTS = 100.0
-DECIMAL_COMMA = ("de",)
-"""Languages in which a spreadsheet expects a comma in numbers, and so a semicolon between cells."""
-
 DIALECTS: dict[str, tuple[str, bool]] = {"came": ("", False), "semicolon": (";", True), "comma": (",", False)}
 """The separator of a table to save and whether its numbers have a comma; of the first, those of the table that came."""
 

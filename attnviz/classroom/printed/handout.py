@@ -28,8 +28,8 @@ from attnviz.settings.language import Words, current_language
 from attnviz.settings.url_codec import query_string
 from attnviz.text import step_names
 from attnviz.text.headline import headline
-from attnviz.text.html_math import inline, prose
-from attnviz.text.sentence_parts import plain
+from attnviz.text.html_math import inline, prose, sentence
+from attnviz.text.number_format import localised
 
 WORDS = Words(
     {
@@ -146,8 +146,10 @@ def key(lesson: Lesson) -> str:
         if slide.question is None:
             continue
         found = resolve(slide.question, run(lesson.on(slide)), own, worked=False)
-        sentences = " ".join(plain(sentence) for sentence in found.solution if sentence)
-        words, answer = (markup.escape(drawable(each)) for each in (plain(found.words), sentences))
+        words, *told = (
+            sentence((kind, drawable(part)) for kind, part in each) for each in (found.words, *found.solution) if each
+        )
+        answer = " ".join(told)
         lines.append(f'<div class="key"><b class="n">{n}</b>{words}<p><b>{answer}</b></p></div>')
     whole = "\n".join([f"<h1>{markup.escape(title)}</h1>", *lines])
     return PAGE.format(language=current_language(), title=markup.escape(title), style=_style(), body=whole)
@@ -165,9 +167,9 @@ def _who() -> str:
 def _setting(paper: Paper, config: Config, items: Sequence[Item]) -> Iterator[str]:
     trace = run(config)
     questions = [question_codec.to_question(item, layers=len(trace.layers)) for item in items]
-    for name, sentence in (("sentence", config.sentence), ("second", config.second_sentence)):
-        if sentence.strip():
-            yield f'<p class="given">{markup.escape(WORDS[name].format(sentence=drawable(sentence)))}</p>'
+    for name, given in (("sentence", config.sentence), ("second", config.second_sentence)):
+        if given.strip():
+            yield f'<p class="given">{markup.escape(WORDS[name].format(sentence=drawable(given)))}</p>'
     yield f'<p class="small">{markup.escape(" ".join(headline(trace)))}</p>'
     shown = side_by_side(trace, 0) if paper.solutions else slides.pictures(trace, 0, READ)
     yield printed_pictures.html(paper, shown)
@@ -229,7 +231,7 @@ def _lesson(paper: Paper, lesson: Lesson) -> Iterator[str]:
             drawn = open_questions.run_of(slide.question, own, trace)
         text = slides.fill_numbers(_slide_text(paper, slide.text, trace, _of(trace, asked)), trace)
         words = text if paper.solutions else paper.printed.see_words(text)
-        yield f"<section><h2>{WORDS['slide'].format(n=n)}</h2>{prose(words)}"
+        yield f"<section><h2>{WORDS['slide'].format(n=n)}</h2>{prose(localised(words))}"
         yield from _slide(paper, slide, own, trace, drawn, _of(drawn, asked), before)
         if slide.question is not None:
             yield printed_question.html(paper, str(n), slide.question, trace, own)

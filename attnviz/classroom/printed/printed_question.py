@@ -12,7 +12,8 @@ from attnviz.engine.records.trace import Trace
 from attnviz.lessons.lesson import Question
 from attnviz.pictures.static.text_metrics import drawable
 from attnviz.settings.language import Words
-from attnviz.text.html_math import prose
+from attnviz.text.html_math import prose, sentence
+from attnviz.text.number_format import localised
 from attnviz.text.sentence_parts import plain
 
 WORDS = Words({"answer": "Answer:", "unanswerable": "This setting has no answer to it: {why}."})
@@ -30,8 +31,8 @@ def html(paper: Paper, n: str, question: Question, trace: Trace, own: Trace | No
         for position, option in enumerate(found.options)
     )
     listed = f'<ul class="options">{options}</ul>' if options else ""
-    asked = drawable(plain(found.words))
-    words = markup.escape(asked if paper.solutions else paper.printed.see_words(asked))
+    asked = [(kind, drawable(part)) for kind, part in found.words]
+    words = sentence(asked if paper.solutions else [(kind, paper.printed.see_words(part)) for kind, part in asked])
     rest = _solved(found, trace) if paper.solutions else _room(found)
     return f'<div class="question"><b class="n">{n}</b>{words}{listed}{rest}</div>'
 
@@ -46,6 +47,7 @@ def _room(found: ResolvedQuestion) -> str:
 
 
 def _solved(found: ResolvedQuestion, trace: Trace) -> str:
-    words = "".join(f"<p>{markup.escape(drawable(plain(sentence)))}</p>" for sentence in found.solution if sentence)
-    why = prose(slides.fill_numbers(found.why, trace)) if found.why else ""
+    told = ([(kind, drawable(part)) for kind, part in each] for each in found.solution if each)
+    words = "".join(f"<p>{sentence(each)}</p>" for each in told)
+    why = prose(localised(slides.fill_numbers(found.why, trace))) if found.why else ""
     return words + why + arithmetic(found.lines)

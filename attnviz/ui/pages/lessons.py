@@ -25,6 +25,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.settings import url_codec
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
+from attnviz.text.number_format import localised
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.available_space import SCROLLED, View
 from attnviz.ui.panels.lesson import classroom_tools, controls, from_file, path, picked_answer, speaker, tally
@@ -87,7 +88,7 @@ def page(config: Config, selection: Selection) -> Selection:
         if selection.slide == 0 and not selection.presenter:
             path.goal(lesson)
         if is_open or question is None or not selection.presenter:
-            st.markdown(slides.fill_numbers(slide.text, shown))
+            st.markdown(localised(slides.fill_numbers(slide.text, shown)))
         if question is not None:
             question_panel.question_form(question, at, shown, selection.presenter)
     tried = Tried(shown) if is_open else controls.draw(lesson, slide, at, own, shown)

@@ -19,6 +19,7 @@ from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.lessons.catalogue import LESSONS, written
 from attnviz.settings import url_codec
+from attnviz.settings.language import set_language
 from attnviz.text import line_breaks
 from attnviz.text.sentence_parts import plain
 from attnviz.ui.pages import lessons
@@ -395,3 +396,17 @@ def test_the_setting_of_every_slide_fits_into_a_link(name: str) -> None:
         link = url_codec.query_string(LESSONS[name].on(slide), Selection())
         assert url_codec.fits_in_link(url_codec.encode(LESSONS[name].on(slide), Selection()))
         assert parse_qs(link)
+
+
+def test_names_of_matrices_are_typeset_and_numbers_are_written_as_in_the_language() -> None:
+    at = lesson("causal", 6)
+    assert "do the eight matrices <i>W</i><sub>Q</sub> have together?" in page_text(at)
+    for name, slide, answer in (("bits", 4, "Richtig ist 0,4897."), ("causal", 6, "262\u202f144 Zahlen")):
+        german = lesson(name, slide, lang="de")
+        set_language("de")  # AppTest compares the words of widgets in this thread
+        try:
+            german.button(key="show-answer").click().run()
+        finally:
+            set_language("en")
+        assert clean(german)
+        assert answer in page_text(german)

@@ -21,6 +21,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
+from attnviz.text.number_format import localised
 from attnviz.ui.components import mask_painter
 from attnviz.ui.session import admission
 from attnviz.ui.session.notices import notice
@@ -69,7 +70,10 @@ def draw(lesson: Lesson, slide: Slide, at: str, own: Trace, shown: Trace) -> Tri
 
 def _move(lesson: Lesson, slide: Slide, move: Move, key: str, shown: Trace) -> Choice:
     """Draw one move; it begins with what is on the slide."""
-    places, labels = range(len(move.choices)), [choice.label for choice in move.choices]
+    places, labels = (
+        range(len(move.choices)),
+        [localised(choice.label) if move.is_slider else choice.label for choice in move.choices],
+    )
     first = _as_on_slide(lesson, slide, move, shown)
     held = st.session_state.get(key)
     start = held if held in places else first
@@ -128,6 +132,7 @@ def _measures(control: Control, own: Trace, shown: Trace, tried: Trace, transpos
     for name in control.measures:
         of = TRANSPOSED.get(name, name) if transposed else name
         value, first = measured(of, own, tried), measured(name, own, shown)
+        value, first = localised(value), localised(first)
         beside = "" if value == first else f"<small>{html.escape(WORDS['as_on_slide'].format(value=first))}</small>"
         cells.append(f"<div><b>{value}</b>{beside}<span>{html.escape(MEASURES[name].label)}</span></div>")
     st.html(f'<div class="attn-measures" role="status">{"".join(cells)}</div>', width="content")

@@ -17,7 +17,9 @@ from attnviz.classroom.typed_numbers import read_number
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
-from attnviz.text.sentence_parts import plain
+from attnviz.text import html_math
+from attnviz.text.number_format import localised
+from attnviz.text.sentence_parts import Sentence, plain
 from attnviz.ui.components import formula
 from attnviz.ui.panels.lesson import tally
 from attnviz.ui.session.notices import paragraph
@@ -66,7 +68,7 @@ def reveal(at: str) -> None:
 def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: bool) -> None:
     """The question, and what can be answered; or the answer, once it may be shown."""
     with st.container(key="asked"):
-        paragraph([plain(question.words)])
+        _sentences([question.words])
     revealed = is_revealed(at)
     numbered = any(kind == "token" for option in question.options for kind, _ in option)
     options = [plain(option) for option in question.options]
@@ -133,25 +135,30 @@ def _given(question: ResolvedQuestion, held: Any) -> Given:
 def _refusal(question: ResolvedQuestion, given: Given) -> str:
     if given is None or given == "":
         return WORDS["nothing"]
-    return WORDS["unreadable"] if isinstance(given, str) else question.feedback(given)
+    return WORDS["unreadable"] if isinstance(given, str) else localised(question.feedback(given))
 
 
 def _answer(question: ResolvedQuestion, given: Given, trace: Trace) -> None:
     """Draw the answer that was given, the right one, and the reason."""
     if given not in (None, "") and not isinstance(given, str):
-        feedback = WORDS["verdict"].format(said=_in_words(question, given), judged=question.feedback(given))
+        feedback = WORDS["verdict"].format(said=_in_words(question, given), judged=localised(question.feedback(given)))
         paragraph([feedback])
     elif question.form == "text" and given:
         paragraph([WORDS["wrote"].format(text=given)])
-    paragraph([plain(sentence) for sentence in question.solution if sentence])
+    _sentences([sentence for sentence in question.solution if sentence])
     if question.why:
-        st.markdown(slides.fill_numbers(question.why, trace))
+        st.markdown(localised(slides.fill_numbers(question.why, trace)))
+
+
+def _sentences(sentences: Sequence[Sentence]) -> None:
+    """Draw sentences of ours as one paragraph, with the names of matrices typeset."""
+    st.html(f'<p class="attn-line">{" ".join(map(html_math.sentence, sentences))}</p>')
 
 
 def _in_words(question: ResolvedQuestion, given: Any) -> str:
     """Return an answer in words."""
     if question.form == "number":
-        return slides.format_number(float(given))
+        return localised(slides.format_number(float(given)))
     return ", ".join(plain(question.options[place]) for place in given) or WORDS["none"]
 
 

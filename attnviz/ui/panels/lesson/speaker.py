@@ -15,6 +15,7 @@ from attnviz.engine.run import run
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
+from attnviz.text.number_format import localised
 from attnviz.text.sentence_parts import plain
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
@@ -59,7 +60,11 @@ def page(lesson: Lesson, selection: Selection) -> Selection:
 
 
 def _lines(lesson: Lesson, slide: Slide, shown: Trace) -> Iterator[str]:
-    """Yield the paragraphs of the notes of a slide."""
+    """Yield the paragraphs of the notes of a slide, with numbers as they are written in the language."""
+    yield from map(localised, _paragraphs(lesson, slide, shown))
+
+
+def _paragraphs(lesson: Lesson, slide: Slide, shown: Trace) -> Iterator[str]:
     if slide is lesson.slides[0]:
         yield WORDS["goal"].format(minutes=lesson.minutes, goal=lesson.goal)
     if slide.notes:
