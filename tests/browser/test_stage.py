@@ -399,7 +399,7 @@ def test_shift_keeps_the_lens_and_a_finger_brings_it(new_page: Callable[..., Any
     assert phone.evaluate(LENS)["cells"] == 49
 
 
-@pytest.mark.parametrize(("size", "lang"), [(DESK, "en"), (DESK, "de"), (PHONE, "en")])
+@pytest.mark.parametrize(("size", "lang"), [(DESK, "en"), (DESK, "de"), (PHONE, "en"), (PHONE, "de")])
 def test_the_places_are_few_and_in_one_line_and_what_changes_something_stands_under_the_maps(
     new_page: Callable[..., Any], app: Any, size: tuple[int, int], lang: str
 ) -> None:
@@ -409,6 +409,8 @@ def test_the_places_are_few_and_in_one_line_and_what_changes_something_stands_un
     assert places.count() == 6
     assert page.page.locator(".st-key-places").bounding_box()["height"] == 42
     assert len({round(place["y"]) for place in (places.nth(at).bounding_box() for at in range(6))}) == 1
+    bar, last = page.page.locator(".st-key-places").bounding_box(), places.nth(5).bounding_box()
+    assert last["x"] + last["width"] <= bar["x"] + bar["width"] <= size[0], "none is cut"
     places.nth(1).click()
     page.page.wait_for_function("location.search.includes('panel=what_if')")
     page.page.evaluate(QUIET)
