@@ -12,13 +12,16 @@ import numpy as np
 
 from attnviz.analysis.token_alignment import Pair, aligned, shared
 from attnviz.arrays import Array
+from attnviz.engine.external import are_shares
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate
 from attnviz.text.captions import NAMES
+from attnviz.text.cell_sentence import percent
 from attnviz.text.number_format import DIGITS, short
 from attnviz.text.position_label import where_in_both
-from attnviz.text.sentence_parts import Sentence, fill, rounded_number, within_sentence
+from attnviz.text.sentence_parts import Sentence, fill, name_token, rounded_number, within_sentence
+from attnviz.text.sentence_parts import plain as plain_text
 from attnviz.text.step_names import plain, steps
 
 WORDS = Words(
@@ -32,6 +35,8 @@ WORDS = Words(
         "fewer_heads": "Heads compared: the first {n}, of {a} in A and {b} in B.",
         "unmoved": "{step}: the same in A and B, number for number ({n:,}).",
         "moved": "{step}: {moved:,} of {n:,} numbers moved, by {mean} on average and {most} at most.",
+        "furthest": "They differ most at {where}.",
+        "furthest_share": "They differ most in head {n}: “{query}” takes {a} from “{key}” in A, and {b} in B.",
         "rounding": "{step}: the {n:,} numbers differ by rounding only, {most} at most.",
         "forbidden": "In {n:,} cells one of them is minus infinity and the other is not.",
         "tokens": "The words differ, so rows and columns are compared by their places.",
@@ -177,6 +182,30 @@ def moves(a: Trace, b: Trace, layer: int, name: str, most: int = 5) -> tuple[Mov
         other = (other_row, other_column) if (other_row, other_column) != (row, column) else None
         found.append(Move(head, row, column, float(left.flat[at]), float(right.flat[at]), other))
     return tuple(found)
+
+
+def finding(a: Trace, b: Trace, layer: int, name: str) -> str:
+    """Return where a step of two runs differs most and by how much, in a sentence; empty where it does not.
+
+    >>> from attnviz import Config, run
+    >>> a, b = (run(Config(sentence="the cat sat", mask=mask)) for mask in ("none", "causal"))
+    >>> finding(a, b, 0, "weights")
+    'They differ most in head 2: “the” takes 5 % from “the” in A, and 100 % in B.'
+    >>> finding(a, a, 0, "weights")
+    ''
+    """
+    furthest = moves(a, b, layer, name, most=1)
+    if not furthest:
+        return ""
+    (move,) = furthest
+    queries, keys = a.query_tokens, a.key_tokens
+    same_words = (queries, keys) == (b.query_tokens, b.key_tokens)
+    if name != "weights" or not same_words or not all(are_shares(each, layer) for each in (a, b)):
+        return WORDS["furthest"].format(where=plain_text(describe_move(a, b, layer, name, move)))
+    named = {"query": name_token(queries, move.row), "key": name_token(keys, move.column)}
+    words = {end: "".join(part for _, part in token) for end, token in named.items()}
+    amounts = {"a": percent(move.a), "b": percent(move.b)}
+    return WORDS["furthest_share"].format(n=ordinal(move.head), **words, **amounts)
 
 
 def _shared(a: Trace, b: Trace, axis: str) -> dict[int, tuple[int, int]]:

@@ -10,7 +10,7 @@ from attnviz.pictures.comparison import pictures
 from attnviz.pictures.figures import placed
 from attnviz.pictures.headings import heading
 from attnviz.text import changes
-from attnviz.text.changes import Move, change_summary, describe_move, first_difference, moves, pair
+from attnviz.text.changes import Move, change_summary, describe_move, finding, first_difference, moves, pair
 from attnviz.text.sentence_parts import plain
 
 SETTING = {"sentence": "the cat sat on mats", "n_heads": 3, "d_model": 8, "d_k": 3, "d_v": 2}
@@ -244,3 +244,18 @@ def test_a_head_that_misses_in_one_run_only_has_no_purpose_in_the_difference():
     _, other, apart = pictures(a, b, 0, "weights")
     assert list(other.names)[2] == "head 3 · first token, missed"
     assert list(apart.names) == ["head 1", "head 2 · same word", "head 3", "head 4 · all alike"]
+
+
+def test_where_two_runs_differ_most_is_said_in_one_sentence():
+    a, b = two(mask="causal")
+    left, right = a["weights"].array, b["weights"].array
+    head, row, column = np.unravel_index(np.abs(right - left).argmax(), left.shape)
+    amounts = [f"{round(100 * each[head, row, column])} %" for each in (left, right)]
+    said = finding(a, b, 0, "weights")
+    assert said.startswith(f"They differ most in head {head + 1}: “{a.query_tokens[row]}")
+    assert said.endswith(f" in A, and {amounts[1]} in B.")
+    assert f"takes {amounts[0]} from “{a.key_tokens[column]}" in said
+    assert finding(a, b, 0, "scores") == "", "a mask leaves them as they are"
+    assert finding(a, b, 0, "heads").startswith("They differ most at head ")
+    sigmoid = two(normaliser="sigmoid")
+    assert " % " not in finding(*sigmoid, 0, "weights"), "what is no share is told as a number"

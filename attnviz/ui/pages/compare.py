@@ -181,7 +181,8 @@ def _beside(trace: Trace, second: Trace, selection: Selection) -> None:
     """The step in both, the difference, and what moved furthest."""
     layer, name = selection.layer, selection.step
     if layer < len(second.layers):
-        paragraph([changes.first_difference(trace, second, layer)])
+        found = changes.first_difference(trace, second, layer), changes.finding(trace, second, layer, name)
+        paragraph(filter(None, found))
     view = View(fill=not is_narrow("compare"), least=MIN_HEIGHT)
     heatmap.show(comparison.pictures(trace, second, layer, name), key="compare", view=view)
     notice(*changes.change_summary(trace, second, layer, name))
