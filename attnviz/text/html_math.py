@@ -55,7 +55,7 @@ def sentence(parts: Iterable[Part]) -> str:
     written in the language; the visitor's words stay as they are.
 
     >>> sentence([("text", "How wide is W_Q for "), ("token", "W_Q<"), ("text", "?")])
-    'How wide is <i>W</i><sub>Q</sub> for “W_Q&lt;”?'
+    'How wide is <i>W</i><sub><i>Q</i></sub> for “W_Q&lt;”?'
     """
     return "".join(
         named(html.escape(localised(words))) if kind == TEXT else html.escape(plain([(kind, words)]))
@@ -67,9 +67,9 @@ def named(text: str) -> str:
     """Return escaped text of ours with each name of a matrix or a width typeset.
 
     >>> named("d_model is 4")
-    '<i>d</i><sub>model</sub> is 4'
+    '<i>d</i><sub><i>model</i></sub> is 4'
     """
-    return _NAME.sub(r"<i>\1</i><sub>\2</sub>", text)
+    return _NAME.sub(r"<i>\1</i><sub><i>\2</i></sub>", text)
 
 
 def formula(latex: str) -> str:

@@ -248,7 +248,7 @@ def test_the_bar_of_a_root_begins_where_its_sign_ends() -> None:
 def test_names_of_matrices_in_questions_are_typeset_and_the_visitors_words_are_not() -> None:
     lesson = LESSONS["one_or_many"]
     for sheet in (handout.html(lesson, solutions=False), handout.html(lesson, solutions=True), handout.key(lesson)):
-        assert "How many numbers are there in the <i>W</i><sub>Q</sub> of all three heads together?" in sheet
+        assert "How many numbers are there in the <i>W</i><sub><i>Q</i></sub> of all three heads together?" in sheet
         assert "W_Q of" not in sheet
     item = question_codec.item("highest_key", {"query": 1})
     assert "“d_k”" in handout.html(Config(sentence="d_k is a word"), solutions=False, questions=[item])

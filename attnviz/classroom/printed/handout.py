@@ -28,7 +28,7 @@ from attnviz.settings.language import Words, current_language
 from attnviz.settings.url_codec import query_string
 from attnviz.text import step_names
 from attnviz.text.headline import headline
-from attnviz.text.html_math import inline, prose, sentence
+from attnviz.text.html_math import inline, named, prose, sentence
 from attnviz.text.number_format import localised
 
 WORDS = Words(
@@ -104,7 +104,8 @@ def html(
         head = f'<p class="given">{markup.escape(text)}</p>' if text else ""
     title = drawable(title) or WORDS["title"]
     words = f"{title}, {WORDS['solutions']}" if solutions else title
-    heading = f"<h1>{markup.escape(words)}</h1>{'' if solutions else _who()}{head}"
+    typeset = named(markup.escape(words)) if isinstance(source, Lesson) else markup.escape(words)
+    heading = f"<h1>{typeset}</h1>{'' if solutions else _who()}{head}"
     whole = "\n".join([heading, *body])
     return PAGE.format(language=current_language(), title=markup.escape(words), style=_style(), body=whole)
 
@@ -151,7 +152,7 @@ def key(lesson: Lesson) -> str:
         )
         answer = " ".join(told)
         lines.append(f'<div class="key"><b class="n">{n}</b>{words}<p><b>{answer}</b></p></div>')
-    whole = "\n".join([f"<h1>{markup.escape(title)}</h1>", *lines])
+    whole = "\n".join([f"<h1>{named(markup.escape(title))}</h1>", *lines])
     return PAGE.format(language=current_language(), title=markup.escape(title), style=_style(), body=whole)
 
 

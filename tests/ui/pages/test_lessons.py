@@ -400,7 +400,7 @@ def test_the_setting_of_every_slide_fits_into_a_link(name: str) -> None:
 
 def test_names_of_matrices_are_typeset_and_numbers_are_written_as_in_the_language() -> None:
     at = lesson("causal", 6)
-    assert "do the eight matrices <i>W</i><sub>Q</sub> have together?" in page_text(at)
+    assert "do the eight matrices <i>W</i><sub><i>Q</i></sub> have together?" in page_text(at)
     for name, slide, answer in (("bits", 4, "Richtig ist 0,4897."), ("causal", 6, "262\u202f144 Zahlen")):
         german = lesson(name, slide, lang="de")
         set_language("de")  # AppTest compares the words of widgets in this thread
