@@ -54,6 +54,20 @@ def by_layer(a: Sequence[Array], b: Sequence[Array], row: int, other: int) -> tu
     return np.array(found), np.array(means)
 
 
+def two_words(tokens: Sequence[str]) -> tuple[int, int]:
+    """Return the positions of the two longest words that differ, from 0; of the first tokens if there are no two.
+
+    >>> two_words(["[CLS]", "the", "king", "and", "the", "queen", "[SEP]"])
+    (2, 5)
+    """
+    places: dict[str, int] = {}
+    for at, token in enumerate(tokens):
+        if token not in SPECIAL:
+            places.setdefault(token, at)
+    one, *more = sorted(places[word] for word in sorted(places, key=len, reverse=True)[:2]) or [0]
+    return (one, more[0]) if more else (0, min(1, len(tokens) - 1))
+
+
 def shared_word(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
     """Return the positions of the longest word that stands in both sentences, from 0; of the first words without one.
 

@@ -29,16 +29,14 @@ WORDS = Words(
     }
 )
 
-SHORT = Words(
-    {"previous": "previous", "self": "itself", "next": "next", "same": "same word", "article": "article → noun"}
-)
+SHORT = Words({"previous": "previous", "self": "itself", "next": "next", "same": "same word", "article": "→ noun"})
 
 
 def short(found: HeadKind, word: str) -> str:
     """Return the title of a head in a word or two, to stand below a small picture.
 
     >>> short(HeadKind(0, "article", 0.9, 2, 1.6), "sat"), short(HeadKind(0, "word", 0.5, 2, 1.6), "sat")
-    ('article → noun', 'sat')
+    ('→ noun', 'sat')
     """
     return SHORT.get(found.kind, word)
 

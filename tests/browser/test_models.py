@@ -20,6 +20,29 @@ def site(server: Callable[..., Any]) -> Any:
         return server("app.py")
 
 
+CUT = """spans => spans.filter((span) => {
+  const range = document.createRange();
+  range.selectNodeContents(span);
+  const [text, box] = [range.getBoundingClientRect(), span.getBoundingClientRect()];
+  return text.top < box.bottom - 1 && text.width > box.width + 1;
+}).map((span) => span.textContent)"""
+"""The words over the arrows that are seen in part."""
+
+
+@pytest.mark.parametrize("width", [1280, 1920, 390])
+def test_the_way_from_the_words_to_the_output_can_be_seen_to_its_end(browser_page: Any, site: Any, width: int) -> None:
+    page = browser_page
+    page.set_viewport_size({"width": width, "height": 720})
+    page.goto(f"{site.url}/?v=1&model=bert&sentence=the+cat+sat")
+    last = page.locator(".way .node").last
+    last.wait_for()
+    page.evaluate(QUIET)
+    last.focus()
+    node, way = last.bounding_box(), page.locator(".way").bounding_box()
+    assert node["x"] + node["width"] <= way["x"] + way["width"] + 1
+    assert page.locator(".way .step:not(.sign) span").evaluate_all(CUT) == []
+
+
 def test_a_click_in_the_mosaic_opens_the_head_and_its_numbers_name_the_file(browser_page: Any, site: Any) -> None:
     page = browser_page
     page.goto(f"{site.url}/?v=1&model=bert&sentence=the+cat+sat&every=yes&panel=products&step=queries")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from attnviz.engine.records import model_registry
 from attnviz.engine.records.config import Config
+from attnviz.engine.records.model_registry import HostedModel
 from attnviz.engine.records.pretrained import FREE
+from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
 from attnviz.settings.language import Words
 from attnviz.ui.session.notices import paragraph
@@ -14,6 +16,7 @@ WORDS = Words(
         "decides": "The model decides the rest: {n_layers} layers of {n_heads} heads, {d_model} numbers per token, "
         "heads "
         "of width {d_head}, feed-forward blocks of width {d_ff}. Its weights are {written}.",
+        "space": "A Ġ in its tokens is a space.",
         "causal": "It reads from left to right: its own causal mask applies, whatever is chosen here.",
     }
 )
@@ -32,5 +35,14 @@ def say(draft: Config) -> None:
     if model is not None:
         sizes = {name: getattr(model.sizes, name) for name in ("n_layers", "n_heads", "d_model", "d_head", "d_ff")}
         name = draft.model.partition("~")[0]
-        causal = [WORDS["causal"]] if "causal" in model.own_masks else []
-        paragraph([WORDS["decides"].format(**sizes, written=f"{name}~{model.digest}"), *causal])
+        more = [WORDS["causal"]] if "causal" in model.own_masks else []
+        more += [WORDS["space"]] if _has_spaces(model, draft) else []
+        paragraph([WORDS["decides"].format(**sizes, written=f"{name}~{model.digest}"), *more])
+
+
+def _has_spaces(model: HostedModel, draft: Config) -> bool:
+    """Return whether spaces stand in the tokens, as byte-level tokenisers write them."""
+    try:
+        return any("Ġ" in token for token in model.tokens(draft))
+    except ConfigError:  # an empty sentence, which is said elsewhere
+        return False

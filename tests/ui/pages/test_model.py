@@ -13,6 +13,8 @@ from attnviz.analysis import special_tokens, vectors_by_layer
 from attnviz.analysis.twins import twin
 from attnviz.engine.records.model_registry import MODELS
 from attnviz.models import hosting
+from attnviz.settings import url_codec
+from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.pickers import head_mosaic
 from attnviz.ui.session.selection import EXPERIMENT_NAMES, PANEL_NAMES
 from tests.page_figures import figures, numbers
@@ -216,6 +218,28 @@ def test_a_decoder_shows_its_next_words_after_every_layer() -> None:
     assert clean(at)
     assert "come next after" in page_text(at)
     assert at.dataframe[1].value.shape == (3, 6)
+
+
+def test_next_words_are_asked_at_the_end_of_the_sentence() -> None:
+    hosting.offer([f"gpt2={FOLDER / 'gpt2'}"])
+    at = opened(model="gpt2", sentence=WORDS, panel="layers")
+    trace = run(Config(sentence=WORDS, model="gpt2"))
+    assert f"come next after “{trace.query_tokens[-1]}”" in page_text(at)
+    [(word, share), *_] = MODELS["gpt2"].next_words(trace, len(trace.query_tokens) - 1)[-1]
+    assert at.dataframe[1].value.iloc[-1, 1] == f"{visible_token(word)}  {100 * share:.1f} %"
+
+
+def test_the_letter_that_stands_for_a_space_is_said(bert: str) -> None:
+    hosting.offer([f"gpt2={FOLDER / 'gpt2'}"])
+    assert "A Ġ in its tokens is a space." in page_text(opened(model="gpt2", sentence=WORDS))
+    assert "A Ġ in its tokens" not in page_text(opened(model=bert, sentence=WORDS))
+
+
+def test_a_normalisers_own_numbers_apply_to_a_model(bert: str) -> None:
+    config = Config(sentence=WORDS, model=bert, normaliser="entmax", normaliser_knobs={"entmax.alpha": 1.1})
+    at, weights = opened(**url_codec.encode(config)), run(config).layers[0]["weights"].array
+    assert clean(at)
+    np.testing.assert_allclose(drawn(numbers(figures(at)[1])), np.sort(weights.ravel()), atol=1e-7)
 
 
 def test_a_head_that_is_set_by_hand_stands_beside_its_twin_and_opens_it(bert: str) -> None:

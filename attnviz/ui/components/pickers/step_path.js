@@ -7,6 +7,7 @@ import { isDark, paint } from "../colours.js";
 import { lowered, stepColours, unpackedPictures } from "./small_pictures.js";
 
 const HIGH = 26; // pixels
+const MANY = 10; // nodes from which there is room for less of each
 const LIT = "attnviz:lit"; // detail: the cells that are pointed at in some view, or null
 /** @type {Partial<Record<string, Mark["own"][]>>} */
 const AXES = {
@@ -90,6 +91,7 @@ class StepPath {
     this.tell = tell;
     this.box.setAttribute("aria-label", data.strip);
     this.box.replaceChildren();
+    this.box.classList.toggle("many", data.nodes.length > MANY);
     this.canvases = [];
     this.fill(data);
     this.paint();
@@ -118,7 +120,8 @@ class StepPath {
     make(arrow, "span", "", word);
     arrow.type = "button";
     arrow.dataset.step = step;
-    arrow.setAttribute("aria-label", word); // also where there is no room for it
+    arrow.title = word; // also where there is no room for it
+    arrow.setAttribute("aria-label", word);
     arrow.addEventListener("click", () => this.tell(step));
   }
 

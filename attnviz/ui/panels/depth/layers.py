@@ -50,13 +50,16 @@ def panel(trace: Trace, selection: Selection) -> Selection:
         paragraph([WORDS["one"]])
         return selection
     tokens = trace.query_tokens
-    second = min(1, len(tokens) - 1)
+    first, second = vectors_by_layer.two_words(tokens)
+    if _writes_on(trace):  # what comes next is asked at the end
+        first, second = len(tokens) - 1, first if second == len(tokens) - 1 else second
     left, right, _ = st.columns([1, 1, 2])
     with left:
-        selection = _word(selection, "query", WORDS["word"], tokens, 0)
+        selection = _word(selection, "query", WORDS["word"], tokens, first)
     with right:
         selection = _word(selection, "key", WORDS["other"], tokens, second)
-    row, other = selection.query or 0, second if selection.key is None else selection.key
+    row = first if selection.query is None else selection.query
+    other = second if selection.key is None else selection.key
     draw(found, found, (row, other), (tokens[row], tokens[other]))
     _next(trace, row)
     return selection
@@ -88,7 +91,7 @@ def draw(
     """Draw the cosines as bars and as a table, beside the average over all pairs."""
     cosine, mean = vectors_by_layer.by_layer(a, b, *at)
     one, other = map(visible_token, words)
-    ends = {"first": f"{cosine[0]:.2f}", "last": f"{cosine[-1]:.2f}"}
+    ends = {name: f"{x:.2f}".replace("-", "−") for name, x in (("first", cosine[0]), ("last", cosine[-1]))}
     sentence = WORDS["angle"].format(one=one, other=other, **ends)
     paragraph([sentence, WORDS["mean"]])
     frame = pd.DataFrame({WORDS["layer"]: range(len(cosine)), WORDS["cosine"]: cosine, WORDS["average"]: mean})
@@ -108,6 +111,12 @@ def _word(selection: Selection, field: str, label: str, tokens: Sequence[str], o
     )  # fmt: skip
 
 
+def _writes_on(trace: Trace) -> bool:
+    """Return whether the run is that of a model that goes on with next words."""
+    model = model_registry.find(trace.config.model)
+    return model is not None and model.writes_on
+
+
 def _next(trace: Trace, row: int) -> None:
     """Draw the likeliest next words after every layer."""
     model = model_registry.find(trace.config.model)
@@ -118,9 +127,8 @@ def _next(trace: Trace, row: int) -> None:
         return
     paragraph([WORDS["next"].format(word=visible_token(trace.query_tokens[row]))])
     found = model.next_words(trace, row, SHOWN)
-    ranks = range(min(SHOWN, len(found[0])))
     listed = {
-        WORDS["rank"].format(n=ordinal(n)): [f"{visible_token(words[n][0])}  {words[n][1]:.1%}" for words in found]
-        for n in ranks
+        WORDS["rank"].format(n=ordinal(n)): [f"{visible_token(word)}  {100 * share:.1f} %" for word, share in column]
+        for n, column in enumerate(zip(*found))
     }
     number_tables.show(pd.DataFrame({WORDS["layer"]: range(len(found))} | listed), hide_index=True, key="next-words")
