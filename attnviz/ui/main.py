@@ -184,7 +184,7 @@ def _controls(
         for group in widgets.groups(draft, skip=skip):
             if group:
                 draft = widgets.fold(draft, group, skip=skip)
-        files = st.expander(WORDS["files"], key="files", on_change="rerun")
+        files = st.expander(WORDS["files"], key=session_state.FILES, on_change="rerun")
         return widgets.fitting(draft), files if files.open else None, lines
 
 

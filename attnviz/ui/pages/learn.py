@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
@@ -11,18 +10,16 @@ from attnviz.analysis.best_success import best_success
 from attnviz.engine.learn import TASKS, learn
 from attnviz.engine.learning import film as films
 from attnviz.engine.learning import learnable
-from attnviz.engine.learning.film import Film
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tasks.games import GAMES
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
-from attnviz.text.headline import headline
 from attnviz.ui.components import number_tables
-from attnviz.ui.panels.learning import curves, frame, opening, tries
+from attnviz.ui.panels.learning import controls, curves, frame, opening, tries
 from attnviz.ui.panels.learning.tries import RIGHT
-from attnviz.ui.session import admission, session_state
+from attnviz.ui.session import admission
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
 
@@ -30,14 +27,6 @@ WORDS = Words(
     {
         "choose": "Choose a task, and see a head learn it: from random numbers to a map that can be read. Here is one "
         "that learned to translate English into French; your own setting stays as it is until you choose.",
-        "frame": "Steps of learning",
-        "play": "Play",
-        "stop": "Stop",
-        "best": "Best frame",
-        "best_help": "Step {step}: the first at which as much is right, and as much of the weight lies where it "
-        "should, as at any other.",
-        "another": "Another example",
-        "words": "Your own sentence may use these words: {words}.",
         "wait": "Learning …",
         "overlap": "{n} words share vectors of {d_model} numbers, so that they overlap; a larger embedding "
         "size may help.",
@@ -45,9 +34,6 @@ WORDS = Words(
         "fitted by least squares would say only {share} of the words right. A larger embedding size helps.",
     }
 )
-
-EXAMPLES = 20
-"""The number of other sentences that a task has to show."""
 
 
 def head(config: Config, selection: Selection) -> None:
@@ -71,16 +57,14 @@ def page(trace: Trace, selection: Selection) -> Selection:
         film = learn(whole)
         film.measure()
     notice(*_overlap(config), *(note for note in film.notes if note not in trace.notes))
-    _controls(config, selection, film)
     maps, beside = st.columns([5, 2], gap="medium")
     with beside:
-        mark = curves.draw(film)
-        paragraph(headline(trace))
+        places = frame.Places(mark=curves.draw(film), headline=st.empty())
     with maps:
         shown = st.container()
         others = tries.chips(config, _may_learn)
         with shown:
-            frame.show(trace, film, others, mark)
+            frame.show(trace, selection, film, others, places)
     if others:
         number_tables.show(tries.table(film, others), hide_index=True, key="tried")
     return selection
@@ -97,8 +81,8 @@ def _overlap(config: Config) -> list[str]:
 
 def _open(selection: Selection) -> None:
     """Draw a film that comes with the package, for whoever has not chosen a task."""
+    controls.play(opening.setting(), selection)
     opening.show()
-    st.button(WORDS["play"], key="play", type="primary", on_click=_play, args=(opening.setting(), selection))
 
 
 def _may_learn(config: Config) -> bool:
@@ -115,58 +99,6 @@ def _tasks(config: Config, selection: Selection) -> None:
                 task.label,
                 key=f"task-{name}",
                 type="primary" if chosen else "secondary",
-                on_click=_begin,
+                on_click=controls.begin,
                 args=(task.config(seed=config.seed), selection),
             )
-
-
-def _begin(config: Config, selection: Selection) -> None:
-    st.session_state.pop(frame.PLAYED, None)
-    session_state.adopt(config, replace(selection, layer=config.n_layers - 1, head=None, query=None, key=None))
-
-
-def _controls(config: Config, selection: Selection, film: Film) -> None:
-    """Draw the slider over the frames, and the buttons that play them and show another sentence."""
-    frames = sorted({*film.steps, config.learn_steps})
-    st.session_state["frame"] = config.learn_steps
-    slider, buttons = st.columns([1, 1], gap="medium", vertical_alignment="bottom")
-    slider.select_slider(
-        WORDS["frame"], frames, config.learn_steps, key="frame", on_change=_to_frame, args=(config, selection)
-    )
-    best = replace(config, learn_steps=film.best)
-    with buttons, st.container(horizontal=True, gap="small"):
-        playing = frame.PLAYED in st.session_state
-        end = {"on_click": _stop} if playing else {"on_click": _play, "args": (best, selection)}
-        st.button(WORDS["stop" if playing else "play"], key="play", **end)
-        help_text = WORDS["best_help"].format(step=film.best)
-        st.button(WORDS["best"], key="best", help=help_text, on_click=_begin, args=(best, selection))
-        other = replace(config, **_another(config))
-        words = WORDS["words"].format(words=", ".join(GAMES[config.task].vocabulary))
-        st.button(WORDS["another"], key="another", help=words, on_click=_begin, args=(other, selection))
-
-
-def _to_frame(config: Config, selection: Selection) -> None:
-    st.session_state.pop(frame.PLAYED, None)
-    session_state.adopt(replace(config, learn_steps=st.session_state["frame"]), selection)
-
-
-def _play(best: Config, selection: Selection) -> None:
-    """Begin the film at its first frame; it stops at the best one."""
-    session_state.adopt(best, replace(selection, layer=best.n_layers - 1, head=None, query=None, key=None))
-    st.session_state[frame.PLAYED] = 0
-
-
-def _stop() -> None:
-    st.session_state.pop(frame.PLAYED, None)
-
-
-def _another(config: Config) -> dict[str, Any]:
-    """Return the sentences of the next example, after the one that is shown."""
-    game = GAMES[config.task]
-    queries, keys = game.examples(config.seed, "shown", EXAMPLES)
-    shown = [" ".join(game.vocabulary[place] for place in row) for row in queries]
-    read = [" ".join(game.vocabulary[place] for place in row) if game.is_cross else "" for row in keys]
-    pairs = list(zip(shown, read))
-    held = (config.sentence, config.second_sentence)
-    sentence, second = pairs[(pairs.index(held) + 1) % EXAMPLES if held in pairs else 0]
-    return {"sentence": sentence, "second_sentence": second}

@@ -20,6 +20,9 @@ from attnviz.settings import url_codec
 from attnviz.settings.language import Words
 from attnviz.ui.session import browser_history, locale, widget_values
 
+FILES = "files"
+"""The key of what holds `files`."""
+
 _SAVED = "_address"
 _PROBLEMS = "_problems"
 _UPLOAD = "_upload"
@@ -61,6 +64,14 @@ def read(
     else:  # widgets start from the records; after a restart of the server, those of the browser hold newer values
         _save(records, problems)
     return records, problems
+
+
+def resume() -> None:
+    """Begin a run of a part of the page, which a widget in it has asked for: it reads no address, and may write one."""
+    st.session_state[_WENT] = st.session_state[_READ] = False
+    st.session_state[_FOUND] = []
+    _acknowledge(False)
+    browser_history.arrived()
 
 
 def requested(name: str) -> str:
@@ -216,6 +227,11 @@ FILE_LABELS = Words(
         "unreadable": "The file is not text in UTF-8, so nothing was opened.",
     }
 )
+
+
+def files_are_open() -> bool:
+    """Return whether the setting is offered as a file, which holds it as it was in the last run of the whole page."""
+    return bool(st.session_state.get(FILES))
 
 
 def files(*records: object) -> None:

@@ -22,6 +22,7 @@ from attnviz.ui.session.field_widgets import draw_field
 from attnviz.ui.session.widget_values import first_value, held_values, reset_invalid_choice, shown_value, start
 
 _NONE = "none"
+_OPEN = "_open-{}"
 
 Record = TypeVar("Record")
 
@@ -50,7 +51,7 @@ def fold(record: Record, group: str, *, skip: tuple[str, ...] = ()) -> Record:
     What is folded away costs nothing. When it is closed it is drawn once more, as a value may have come with the
     closing; when it is opened, its widgets start from the record.
     """
-    seen = f"_open-{group}"
+    seen = _OPEN.format(group)
     before = st.session_state.get(seen)
     box = st.expander(translate(group), key=f"group-{group}", on_change="rerun")
     if box.open and before is False:
@@ -60,6 +61,12 @@ def fold(record: Record, group: str, *, skip: tuple[str, ...] = ()) -> Record:
             record = draw(record, group=group, skip=skip)
     st.session_state[seen] = box.open
     return record
+
+
+def is_open(record: object, name: str) -> bool:
+    """Return whether the group of a field was open in the last run of the whole page."""
+    group = next(item.metadata["group"] for item in settings(record) if item.name == name)
+    return bool(st.session_state.get(_OPEN.format(group)))
 
 
 def _forget(record: object, group: str) -> None:

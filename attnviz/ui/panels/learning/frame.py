@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -20,11 +20,13 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
+from attnviz.text.headline import headline
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.available_space import View
-from attnviz.ui.panels.learning import curves
-from attnviz.ui.session import locale
+from attnviz.ui.panels.learning import controls, curves
+from attnviz.ui.session import locale, session_state, widgets
 from attnviz.ui.session.notices import paragraph
+from attnviz.ui.session.selection import Selection
 
 WORDS = Words(
     {
@@ -42,47 +44,99 @@ WORDS = Words(
 MAPS = 654
 """Pixels for the maps until the browser has told."""
 
-PLAYED = "_learn_played"
-"""Of the session: the frame that is shown while the film is played."""
+SECONDS = 0.6
+"""Between two frames of a film that is played."""
 
 
-def show(given: Trace, film: Film, others: dict[str, Config], mark: DeltaGenerator) -> None:
-    """Draw the frame, and go on to the next where the film is played: this part of the page alone is then run again.
+@dataclass(frozen=True)
+class Places:
+    """Where a frame is told beside its maps: the mark over the curves, and what the maps are."""
 
-    given  the run of the frame of the slider
-    mark   the place for the mark over the curves
+    mark: DeltaGenerator
+    headline: DeltaGenerator
+
+
+@dataclass
+class _Part:
+    """The part of the page that shows a frame, and is run alone where the slider moves or the film goes on.
+
+    fresh   the run of the frame with which the whole page was drawn; it is taken out, as a session keeps this
+    notes   the notes on that run, which stand elsewhere on the page
+    played  whether the browser asks for the next frame by itself
     """
-    playing = PLAYED in st.session_state
-    config, fresh = given.config, [given]
-    draw = locale.in_current_language(lambda: _frame(config, film, others, mark, fresh))
-    st.fragment(draw, run_every=0.6 if playing else None)()
+
+    config: Config
+    selection: Selection
+    film: Film
+    others: dict[str, Config]
+    places: Places
+    fresh: Trace | None
+    notes: tuple[str, ...]
+    played: bool
 
 
-def _frame(config: Config, film: Film, others: dict[str, Config], mark: DeltaGenerator, fresh: list[Trace]) -> None:
+def show(given: Trace, selection: Selection, film: Film, others: dict[str, Config], places: Places) -> None:
+    """Draw the slider and the frame at which it stands, or the film while it is played.
+
+    given  the run of the frame with which the page is drawn
+    """
+    played = controls.PLAYED in st.session_state
+    part = _Part(given.config, selection, film, others, places, given, given.notes, played)
+    draw = locale.in_current_language(lambda: _draw(part))
+    st.fragment(draw, run_every=SECONDS if played else None)()
+
+
+def _draw(part: _Part) -> None:
     """Draw one frame: that of the slider, or the next of those that lead up to it.
 
-    fresh  the run of the slider's frame, which is taken out: what a session keeps of this part holds no run
+    Where more of the page tells of the frame than this part of it, the whole page is run again.
     """
-    given = fresh.pop() if fresh else None
-    step = config.learn_steps
-    if PLAYED in st.session_state:
-        place, before = st.session_state[PLAYED], [each for each in film.steps if each < step]
-        if place >= len(before):
-            st.session_state.pop(PLAYED)
+    given, part.fresh = part.fresh, None
+    if given is None:
+        session_state.resume()
+    playing = controls.PLAYED in st.session_state
+    if playing:
+        st.session_state[controls.SLIDER] = _next_frame(part)
+    elif given:
+        st.session_state[controls.SLIDER] = part.config.learn_steps
+    step, pressed = controls.draw(part.config, part.selection, part.film)
+    if given is None and (pressed or playing != part.played):
+        st.rerun()
+    config = replace(part.config, learn_steps=step)
+    trace = given if given and step == given.config.learn_steps else run(config)
+    if given is None and not playing:
+        if trace.notes != part.notes or widgets.is_open(config, "learn_steps") or session_state.files_are_open():
             st.rerun()
-        st.session_state[PLAYED], step = place + 1, before[place]
-    curves.mark(mark, film, step)
-    trace = given if given and step == config.learn_steps else run(replace(config, learn_steps=step))
+        session_state.write(config, part.selection)
+    curves.mark(part.places.mark, part.film, step)
+    with part.places.headline:
+        paragraph(headline(trace))
+    _maps(part, trace, step)
+
+
+def _next_frame(part: _Part) -> int:
+    """Return the next step of a film that is played; ends it behind the last that leads up to the slider's."""
+    place = st.session_state[controls.PLAYED]
+    before = [each for each in part.film.steps if each < part.config.learn_steps]
+    if place >= len(before):
+        st.session_state.pop(controls.PLAYED)
+        st.rerun()
+    st.session_state[controls.PLAYED] = place + 1
+    return before[place]
+
+
+def _maps(part: _Part, trace: Trace, step: int) -> None:
+    """Draw the maps of a frame, those of what was taken away beside them, and what the head says."""
     shown = maps(trace, [WORDS["layer"].format(n=ordinal(n)) for n in range(len(trace.layers))])
-    for label, other in others.items():
+    for label, other in part.others.items():
         near = max(each for each in learn(other).steps if each <= step)  # a browser may bring fewer frames
         there = run(replace(other, learn_steps=near))
         title = WORDS["beside" if near == step else "beside_at"].format(label=label, n=near)
         last = maps(there, [title] * len(there.layers))[-1]
         shown.append(replace(last, name=f"try{len(shown)}"))
-    heatmap.show(shown, key="learn", view=View(width=MAPS, fit=not others))
+    heatmap.show(shown, key="learn", view=View(width=MAPS, fit=not part.others))
     with st.container(key="learn-says"):  # as high in every frame: maps that had other room would be built anew
-        paragraph([*says(trace, step), *measured(film, step)])
+        paragraph([*says(trace, step), *measured(part.film, step)])
 
 
 def measured(film: Film, step: int) -> list[str]:

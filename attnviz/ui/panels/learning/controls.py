@@ -1,0 +1,91 @@
+"""The slider over the frames of a film, and the buttons that play it and show its best frame or another sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attnviz.engine.learning.film import Film
+from attnviz.engine.records.config import Config
+from attnviz.engine.tasks.games import GAMES
+from attnviz.settings.language import Words
+from attnviz.ui.session import session_state
+from attnviz.ui.session.selection import Selection
+
+WORDS = Words(
+    {
+        "frame": "Steps of learning",
+        "play": "Play",
+        "stop": "Stop",
+        "best": "Best frame",
+        "best_help": "Step {step}: the first at which as much is right, and as much of the weight lies where it "
+        "should, as at any other.",
+        "another": "Another example",
+        "words": "Your own sentence may use these words: {words}.",
+    }
+)
+
+PLAYED = "_learn_played"
+"""Of the session: the frame that is shown while the film is played."""
+
+SLIDER = "frame"
+EXAMPLES = 20
+"""The number of other sentences that a task has to show."""
+
+
+def draw(config: Config, selection: Selection, film: Film) -> tuple[int, bool]:
+    """Draw the slider and the buttons; return the step at which the slider stands, and whether a button was pressed."""
+    frames = sorted({*film.steps, config.learn_steps})
+    slider, buttons = st.columns([2, 3], gap="medium", vertical_alignment="bottom")
+    step: int = slider.select_slider(WORDS["frame"], frames, key=SLIDER, on_change=_to_frame, args=(config, selection))
+    now = replace(config, learn_steps=step)
+    best = replace(config, learn_steps=film.best)
+    with buttons, st.container(horizontal=True, gap="small"):
+        playing = PLAYED in st.session_state
+        end = {"on_click": _stop} if playing else {"on_click": _play, "args": (best, selection)}
+        pressed = [st.button(WORDS["stop" if playing else "play"], key="play", **end)]
+        help_text = WORDS["best_help"].format(step=film.best)
+        pressed.append(st.button(WORDS["best"], key="best", help=help_text, on_click=begin, args=(best, selection)))
+        words = WORDS["words"].format(words=", ".join(GAMES[config.task].vocabulary))
+        other = {"on_click": _to_another, "args": (config if playing else now, selection)}
+        pressed.append(st.button(WORDS["another"], key="another", help=words, **other))
+    return step, any(pressed)
+
+
+def play(best: Config, selection: Selection) -> None:
+    """Draw the button alone that plays a film up to its best frame."""
+    st.button(WORDS["play"], key="play", type="primary", on_click=_play, args=(best, selection))
+
+
+def begin(config: Config, selection: Selection) -> None:
+    """Show a setting and its last layer, as a callback."""
+    st.session_state.pop(PLAYED, None)
+    session_state.adopt(config, replace(selection, layer=config.n_layers - 1, head=None, query=None, key=None))
+
+
+def _to_frame(config: Config, selection: Selection) -> None:
+    st.session_state.pop(PLAYED, None)
+    session_state.adopt(replace(config, learn_steps=st.session_state[SLIDER]), selection)
+
+
+def _play(best: Config, selection: Selection) -> None:
+    """Begin the film at its first frame; it stops at the best one."""
+    begin(best, selection)
+    st.session_state[PLAYED] = 0
+
+
+def _stop() -> None:
+    st.session_state.pop(PLAYED, None)
+
+
+def _to_another(config: Config, selection: Selection) -> None:
+    """Show the sentences of the next example, after the one that is shown."""
+    game = GAMES[config.task]
+    queries, keys = game.examples(config.seed, "shown", EXAMPLES)
+    shown = [" ".join(game.vocabulary[place] for place in row) for row in queries]
+    read = [" ".join(game.vocabulary[place] for place in row) if game.is_cross else "" for row in keys]
+    pairs = list(zip(shown, read))
+    held = (config.sentence, config.second_sentence)
+    sentence, second = pairs[(pairs.index(held) + 1) % EXAMPLES if held in pairs else 0]
+    begin(replace(config, sentence=sentence, second_sentence=second), selection)
