@@ -75,6 +75,31 @@ def test_no_chart_is_built_anew_while_the_film_is_played(server: Callable[..., A
     assert abs(mark - axis) < 2
 
 
+def test_a_frame_of_the_slider_is_told_everywhere_and_back_leads_to_the_one_before(
+    server: Callable[..., Any], browser_page: Any
+) -> None:
+    address = {"page": "learn", **url_codec.encode(TASKS["backwards"].config())}
+    browser_page.goto(f"{server('app.py').url}/?{urlencode(address)}")
+    browser_page.locator(".st-key-learn-layer0 .heatmaplayer image").wait_for(state="attached")
+
+    slider = browser_page.get_by_test_id("stMain").get_by_role("slider", name="Steps of learning")
+
+    def shown(step: int) -> None:
+        browser_page.wait_for_url(f"**learn_steps={step}&**")
+        browser_page.get_by_text(f"After {step} steps it says").wait_for()
+        browser_page.get_by_text(f"learned in {step} steps").wait_for()
+        browser_page.locator(f".attn-mark[data-step='{step}']").wait_for(state="attached")
+
+    slider.press("ArrowLeft")
+    shown(70)
+    slider.press("ArrowLeft")
+    shown(60)
+    browser_page.go_back()
+    shown(70)
+    slider.press("ArrowRight")
+    shown(80)
+
+
 def hashed(layers: list[dict[str, Any]]) -> str:
     parts = (layer[name].astype("<f8").tobytes() for layer in layers for name in sorted(layer))
     return hashlib.sha256(b"".join(parts)).hexdigest()

@@ -59,7 +59,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     notice(*_overlap(config), *(note for note in film.notes if note not in trace.notes))
     maps, beside = st.columns([5, 2], gap="medium")
     with beside:
-        places = frame.Places(mark=curves.draw(film), headline=st.empty())
+        places = frame.Places(*curves.draw(film))
     with maps:
         shown = st.container()
         others = tries.chips(config, _may_learn)

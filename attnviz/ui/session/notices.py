@@ -6,6 +6,7 @@ import html
 from collections.abc import Iterable
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 
 def notice(*sentences: str, kind: str = "note") -> None:
@@ -16,6 +17,6 @@ def notice(*sentences: str, kind: str = "note") -> None:
         st.html(f'<div class="attn-{kind}" role="{role}">{lines}</div>')
 
 
-def paragraph(words: Iterable[str]) -> None:
-    """One quiet line."""
-    st.html(f'<p class="attn-line">{html.escape(" ".join(words))}</p>')
+def paragraph(words: Iterable[str], place: DeltaGenerator | None = None) -> None:
+    """One quiet line, here or in a place that was kept for it."""
+    (place or st).html(f'<p class="attn-line">{html.escape(" ".join(words))}</p>')

@@ -18,9 +18,11 @@ from attnviz.engine.learning import film as films
 from attnviz.engine.learning.trainer import Trainer
 from attnviz.engine.tasks.games import GAMES
 from attnviz.settings import url_codec
+from attnviz.settings.fields import settings
 from attnviz.text.cell_sentence import percent
 from attnviz.ui.panels.learning import frame, opening
 from attnviz.ui.session import learner
+from attnviz.ui.session.selection import Selection
 from tests.page_figures import figures, numbers
 from tests.ui.test_app import clean, drawn, expected, opened, page_text
 
@@ -78,7 +80,7 @@ def test_a_phone_is_shown_one_frame_of_the_opening_and_chooses_which(monkeypatch
 
 def test_the_film_of_the_opening_can_be_played() -> None:
     at = opened(page="learn", sentence="a dog")
-    at.button(key="play").click().run()
+    at.button(key="film-play").click().run()
     assert clean(at)
     assert at.query_params["initialiser"] == "learned"
     assert at.query_params["learn_steps"] == str(opening.setting().learn_steps)
@@ -118,6 +120,17 @@ def test_another_example_is_a_sentence_of_the_task() -> None:
     assert at.query_params["second_sentence"] != first
 
 
+def test_no_button_has_the_name_of_a_field() -> None:
+    fields = {item.name for record in (Config, Selection) for item in settings(record)}
+    assert not fields & {button.key for at in (opened(page="learn"), learning()) for button in at.button}
+
+
+def test_outlines_have_a_key_where_there_are_any() -> None:
+    for at in (opened(page="learn"), learning()):
+        assert "Outlined: where it should attend." in page_text(at)
+    assert "Outlined" not in page_text(learning("recall", sentence="tom red"))
+
+
 def test_outlines_stand_where_the_last_layer_should_look() -> None:
     config = TASKS["recall"].config(learn_steps=1)
     one, two = frame.maps(run(config), ["a", "b"])
@@ -145,14 +158,14 @@ def test_playing_shows_the_frames_one_after_the_other_and_stops_at_the_best() ->
     at = learning(learn_rate=0.03, learn_steps=20)
     best = learn(TASKS["backwards"].config(learn_rate=0.03)).best
     assert 20 < best < 80
-    at.button(key="play").click().run()
+    at.button(key="film-play").click().run()
     assert clean(at)
     assert at.query_params["learn_steps"] == str(best)
     for step in (*range(0, best, 10), best):
         shown = run(TASKS["backwards"].config(learn_rate=0.03, learn_steps=step))
         np.testing.assert_allclose(maps(at)[0], expected(shown["weights"].array))
         at.run()
-    assert [button.label for button in at.button if button.key == "play"] == ["Play"]
+    assert [button.label for button in at.button if button.key == "film-play"] == ["Play"]
 
 
 def test_one_press_shows_the_best_frame() -> None:

@@ -34,28 +34,37 @@ EXAMPLES = 20
 """The number of other sentences that a task has to show."""
 
 
-def draw(config: Config, selection: Selection, film: Film) -> tuple[int, bool]:
-    """Draw the slider and the buttons; return the step at which the slider stands, and whether a button was pressed."""
+BUTTONS = ("film-play", "best", "another")
+"""None has the name of a field: Back puts those of the address into the widgets, and a button takes no value."""
+
+
+def pressed() -> bool:
+    """Return whether one of the buttons was pressed, which changes more than the part of the page that holds them."""
+    return any(st.session_state.get(key) for key in BUTTONS)
+
+
+def draw(shown: Config, config: Config, selection: Selection, film: Film) -> None:
+    """Draw the slider, which the session holds, and the buttons.
+
+    shown  the setting at the frame that is shown;  config  at that in which the slider was when the page was drawn
+    """
     frames = sorted({*film.steps, config.learn_steps})
     slider, buttons = st.columns([2, 3], gap="medium", vertical_alignment="bottom")
-    step: int = slider.select_slider(WORDS["frame"], frames, key=SLIDER, on_change=_to_frame, args=(config, selection))
-    now = replace(config, learn_steps=step)
-    best = replace(config, learn_steps=film.best)
+    slider.select_slider(WORDS["frame"], frames, key=SLIDER, on_change=_to_frame, args=(config, selection))
+    playing = PLAYED in st.session_state
+    best, now = replace(config, learn_steps=film.best), config if playing else shown
     with buttons, st.container(horizontal=True, gap="small"):
-        playing = PLAYED in st.session_state
         end = {"on_click": _stop} if playing else {"on_click": _play, "args": (best, selection)}
-        pressed = [st.button(WORDS["stop" if playing else "play"], key="play", **end)]
+        st.button(WORDS["stop" if playing else "play"], key="film-play", **end)
         help_text = WORDS["best_help"].format(step=film.best)
-        pressed.append(st.button(WORDS["best"], key="best", help=help_text, on_click=begin, args=(best, selection)))
+        st.button(WORDS["best"], key="best", help=help_text, on_click=begin, args=(best, selection))
         words = WORDS["words"].format(words=", ".join(GAMES[config.task].vocabulary))
-        other = {"on_click": _to_another, "args": (config if playing else now, selection)}
-        pressed.append(st.button(WORDS["another"], key="another", help=words, **other))
-    return step, any(pressed)
+        st.button(WORDS["another"], key="another", help=words, on_click=_to_another, args=(now, selection))
 
 
 def play(best: Config, selection: Selection) -> None:
     """Draw the button alone that plays a film up to its best frame."""
-    st.button(WORDS["play"], key="play", type="primary", on_click=_play, args=(best, selection))
+    st.button(WORDS["play"], key="film-play", type="primary", on_click=_play, args=(best, selection))
 
 
 def begin(config: Config, selection: Selection) -> None:

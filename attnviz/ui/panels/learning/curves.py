@@ -24,8 +24,8 @@ WORDS = Words(
 STYLE = Path(__file__).with_suffix(".css")
 
 
-def draw(film: Film) -> DeltaGenerator:
-    """Draw both charts, and return the place for the mark."""
+def draw(film: Film) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Draw both charts; return the place for the mark, and one below the charts."""
     charts = {
         "shares": learning_curves.share_chart(film.steps, film.right, film.crisp),
         "loss": learning_curves.loss_chart(film.steps, film.loss),
@@ -37,7 +37,7 @@ def draw(film: Film) -> DeltaGenerator:
             st.plotly_chart(
                 figures.as_written(chart), key=f"learn-{name}", config={"displayModeBar": False}, alt=WORDS[name]
             )
-    return mark
+        return mark, st.empty()
 
 
 def mark(place: DeltaGenerator, film: Film, step: int) -> None:

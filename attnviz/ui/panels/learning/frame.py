@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.engine.tasks.games import GAMES
 from attnviz.pictures import stages
+from attnviz.pictures.figures import WANTED_FRAME
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
@@ -31,6 +33,7 @@ from attnviz.ui.session.selection import Selection
 WORDS = Words(
     {
         "no_answer": "No example of the task looks like this sentence, so nothing says what would be right.",
+        "outlined": "Outlined: where it should attend.",
         "says": "After {steps} steps it says: {said}.",
         "should": "Right would be: {words}.",
         "all_right": "All of it is right.",
@@ -89,29 +92,32 @@ def show(given: Trace, selection: Selection, film: Film, others: dict[str, Confi
 def _draw(part: _Part) -> None:
     """Draw one frame: that of the slider, or the next of those that lead up to it.
 
-    Where more of the page tells of the frame than this part of it, the whole page is run again.
+    Where more of the page tells of the frame than this part of it, the whole page is run again. The maps are sent
+    first, as they are what is waited for.
     """
     given, part.fresh = part.fresh, None
     if given is None:
         session_state.resume()
+        if controls.pressed() or part.played != (controls.PLAYED in st.session_state):
+            st.rerun()
     playing = controls.PLAYED in st.session_state
-    if playing:
-        st.session_state[controls.SLIDER] = _next_frame(part)
-    elif given:
+    if given or controls.SLIDER not in st.session_state:
         st.session_state[controls.SLIDER] = part.config.learn_steps
-    step, pressed = controls.draw(part.config, part.selection, part.film)
-    if given is None and (pressed or playing != part.played):
-        st.rerun()
+    # The slider stays at the end of the film: a browser that lags would send it back, as if the visitor had moved it.
+    step = _next_frame(part) if playing else st.session_state[controls.SLIDER]
     config = replace(part.config, learn_steps=step)
     trace = given if given and step == given.config.learn_steps else run(config)
     if given is None and not playing:
         if trace.notes != part.notes or widgets.is_open(config, "learn_steps") or session_state.files_are_open():
             st.rerun()
         session_state.write(config, part.selection)
+    above, below = st.container(), st.container()
+    with below:
+        _maps(part, trace, step)
     curves.mark(part.places.mark, part.film, step)
-    with part.places.headline:
-        paragraph(headline(trace))
-    _maps(part, trace, step)
+    with above:
+        controls.draw(config, part.config, part.selection, part.film)
+    paragraph(headline(trace), part.places.headline)
 
 
 def _next_frame(part: _Part) -> int:
@@ -135,8 +141,16 @@ def _maps(part: _Part, trace: Trace, step: int) -> None:
         last = maps(there, [title] * len(there.layers))[-1]
         shown.append(replace(last, name=f"try{len(shown)}"))
     heatmap.show(shown, key="learn", view=View(width=MAPS, fit=not part.others))
-    with st.container(key="learn-says"):  # as high in every frame: maps that had other room would be built anew
+    with st.container(key="learn-says", gap=None):  # as high in every frame: other room builds maps anew
+        explain_outlines(shown)
         paragraph([*says(trace, step), *measured(part.film, step)])
+
+
+def explain_outlines(drawn: Sequence[Stage]) -> None:
+    """Draw the key of the outlines, where there are any."""
+    if any(stage.wanted for stage in drawn):
+        outline = f"border: {WANTED_FRAME['width']}px solid {WANTED_FRAME['color']}"
+        st.html(f'<p class="attn-line attn-key"><i style="{outline}"></i>{html.escape(WORDS["outlined"])}</p>')
 
 
 def measured(film: Film, step: int) -> list[str]:

@@ -46,9 +46,11 @@ def show() -> None:
             WORDS["frame"], steps, default=shown, key=_FRAME, required=True, label_visibility="collapsed"
         )
         steps = [shown]
-    heatmap.show([_stage(replace(last, learn_steps=step)) for step in steps], key=KEY, view=View(fit=True))
+    drawn = [_stage(replace(last, learn_steps=step)) for step in steps]
+    heatmap.show(drawn, key=KEY, view=View(fit=True))
     at = replace(last, learn_steps=shown)
-    with st.container(key="learn-opening-says"):
+    with st.container(key="learn-opening-says", gap=None):
+        frame.explain_outlines(drawn)
         paragraph([*frame.says(run(at), shown), *frame.measured(film, shown)])
 
 
