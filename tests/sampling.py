@@ -22,7 +22,7 @@ CI_CASES = 4
 BROWSER_CASES = 2
 """Cases in CI of a test that drives a browser, which takes seconds each time."""
 
-BROWSER_TESTS = 3
+BROWSER_TESTS = 2
 """Tests in CI of a file that drives a browser: its first, so what matters most stands at the top of such a file."""
 
 QUICK_VISITS = 1

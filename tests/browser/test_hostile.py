@@ -9,7 +9,7 @@ wrong.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -198,30 +198,31 @@ def test_every_word_is_drawn_read_and_listed_as_it_was_typed(watch: Watch, app: 
     assert watch.harm() == {}
 
 
-def places() -> Iterator[tuple[str, str]]:
-    """Every page, panel and experiment as a parameter of its link."""
-    yield from (("panel", name) for name in PANEL_NAMES)
-    yield from (("page", name) for name in PAGE_NAMES if name not in ("explore", "experiments", "data", "lessons"))
-    yield from (("experiment", name) for name in EXPERIMENT_NAMES)
+WHERE = [
+    *(("panel", name) for name in PANEL_NAMES),
+    *(("page", name) for name in PAGE_NAMES if name not in ("explore", "experiments", "data", "lessons")),
+    *(("experiment", name) for name in EXPERIMENT_NAMES),
+]
+"""Every page, panel and experiment as a parameter of its link."""
 
 
-def test_no_page_runs_a_word_links_from_it_or_loses_it(watch: Watch, app: Any) -> None:
+@pytest.mark.parametrize(("name", "value"), WHERE)
+def test_no_page_runs_a_word_links_from_it_or_loses_it(watch: Watch, app: Any, name: str, value: str) -> None:
     rows = shown(ALL)
-    for name, value in places():
-        opened(watch, app, ALL, **({"page": "experiments"} if name == "experiment" else {}), **{name: value})
-        if value == "take":
-            watch.page.get_by_text("The NumPy script").first.click()
-            watch.page.get_by_text("def ").first.wait_for(state="attached")
-        elif value == "assign":
-            watch.page.get_by_text("Link for students").wait_for()
-        elif value in ("mask_values", "scale", "importance", "learn"):
-            watch.page.wait_for_function(FINISHED)
-        elif value == "shuffle":
-            watch.page.get_by_text(f"Reordered: {rows[-1]} {rows[-2]}").wait_for()
-            watch.page.wait_for_function(FINISHED)
-        else:
-            drawn(watch, rows)
-        assert watch.harm() == {}, value
+    opened(watch, app, ALL, **({"page": "experiments"} if name == "experiment" else {}), **{name: value})
+    if value == "take":
+        watch.page.get_by_text("The NumPy script").first.click()
+        watch.page.get_by_text("def ").first.wait_for(state="attached")
+    elif value == "assign":
+        watch.page.get_by_text("Link for students").wait_for()
+    elif value in ("mask_values", "scale", "importance", "learn"):
+        watch.page.wait_for_function(FINISHED)
+    elif value == "shuffle":
+        watch.page.get_by_text(f"Reordered: {rows[-1]} {rows[-2]}").wait_for()
+        watch.page.wait_for_function(FINISHED)
+    else:
+        drawn(watch, rows)
+    assert watch.harm() == {}
 
 
 def typed_until_drawn(watch: Watch, words: tuple[str, ...]) -> None:

@@ -232,17 +232,17 @@ def test_every_page_works_under_the_policy_and_nothing_is_forbidden(
     assert visit.errors == []
 
 
-def test_every_lesson_works_under_the_policy_and_nothing_is_forbidden(site: Any, browser_page: Any) -> None:
-    visit = Page(browser_page, site.url)
-    for name, lesson in LESSONS.items():
-        for slide in {next((n for n, each in enumerate(lesson.slides, 1) if each.control), 1), len(lesson.slides)}:
-            visit.open(page="lessons", lesson=name, slide=str(slide))
-            show = browser_page.locator(".st-key-show-answer button")
-            if show.count():
-                show.click()
-                show.wait_for(state="detached")
-                browser_page.locator(REST).wait_for()
-            assert visit.errors == [], (name, slide)
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_lesson_works_under_the_policy_and_nothing_is_forbidden(site: Any, browser_page: Any, name: str) -> None:
+    visit, slides = Page(browser_page, site.url), LESSONS[name].slides
+    for slide in {next((n for n, each in enumerate(slides, 1) if each.control), 1), len(slides)}:
+        visit.open(page="lessons", lesson=name, slide=str(slide))
+        show = browser_page.locator(".st-key-show-answer button")
+        if show.count():
+            show.click()
+            show.wait_for(state="detached")
+            browser_page.locator(REST).wait_for()
+        assert visit.errors == [], slide
 
 
 def test_a_head_learns_in_a_thread_of_the_browser_under_the_policy(site: Any, browser_page: Any) -> None:
