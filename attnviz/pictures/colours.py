@@ -21,7 +21,8 @@ DARK: dict[tuple[str, ...], tuple[str, ...]] = {
 BELOW, ABOVE = slice(3), slice(2, None)
 """The colours of a signed scale that are left of numbers of one sign, from the lowest up to 0 or from 0 up."""
 
-DARK |= {whole[half]: DARK[whole][half] for whole in (SIGNED, QUIET) for half in (BELOW, ABOVE)}
+_ABOUT_ZERO: tuple[tuple[str, ...], ...] = (SIGNED, QUIET)
+DARK |= {whole[half]: DARK[whole][half] for whole in _ABOUT_ZERO for half in (BELOW, ABOVE)}
 
 MASKED_COLOUR = "rgba(128,128,128,.38)"
 EDITED = "#0f8a5f"
