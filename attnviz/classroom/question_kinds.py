@@ -126,7 +126,7 @@ def _highest_key(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuesti
         lines=_arithmetic(runs, "weights", {**at, "key": ordinal(best)}),
         axis=step.axes[-1],
         hides="weights",
-        how="highest_key",
+        how="read" if at.get("read") else "highest_key",
         inputs=inputs_of(runs, "weights"),
         covered=covered(runs, step, runs.index(step, at, ("head", "query"))),
     )

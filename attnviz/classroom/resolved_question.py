@@ -67,6 +67,7 @@ HOW = Words(
         "weights": "Raise e to the power of each score of the row, and divide this one by the sum of all.",
         "heads": "Multiply each value by its weight, and add them up.",
         "highest_key": "Look along the row of the query: the largest score that is allowed gets the largest weight.",
+        "read": "Find the row of the query, and go along it to the largest weight.",
         "shape": "One number for each axis: the heads, if they are still apart, then rows, then columns.",
         "sum": "Add up all numbers of that line, with their signs.",
         "size": "Multiply the lengths of all axes.",

@@ -11,6 +11,7 @@ from attnviz import Config, run
 from attnviz.classroom.predicates import PREDICATES
 from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import HINTS, HOW, Mistake, ResolvedQuestion
+from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Question
 
 CONFIG = Config(sentence="one two three four five", n_heads=2, d_k=3, d_v=2, d_model=6, mask="causal", seed=2)
@@ -117,3 +118,15 @@ def test_a_wrong_yes_or_no_is_told_where_to_look() -> None:
         (wrong,) = {0, 1} - found.right
         assert hint(found, (wrong,)) == HOW[says]
         assert found.feedback(tuple(found.right)) == "Right."
+
+
+def test_a_mask_that_was_left_out_is_told_from_a_softmax_down_the_column() -> None:
+    padding = LESSONS["padding"]
+    found = resolve(padding.slides[1].question, run(padding.on(padding.slides[1])), run(padding.config))
+    assert found.feedback(0.2) == f"Not so. {HINTS['mask']}"
+
+
+def test_who_reads_weights_off_a_picture_is_told_of_weights() -> None:
+    lesson = LESSONS["rows_and_columns"]
+    found = resolve(lesson.slides[0].question, run(lesson.config), run(lesson.config))
+    assert found.feedback([2]) == f"Not so. {HOW['read']}"
