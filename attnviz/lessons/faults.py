@@ -23,8 +23,8 @@ WRONG_BY = 0.1
 
 def _edits(step: str, before: Array, after: Array) -> Iterator[Edit]:
     """Yield the numbers of a step in the first layer that are others after a fault."""
-    for place in np.argwhere(before != after).tolist():
-        yield 0, step, tuple(place), float(after[tuple(place)])
+    for position in np.argwhere(before != after).tolist():
+        yield 0, step, tuple(position), float(after[tuple(position)])
 
 
 def _joined(trace: Trace) -> Iterator[Edit]:

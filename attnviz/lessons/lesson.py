@@ -24,11 +24,11 @@ class Question:
     kind  a row of QUESTIONS, which knows how the answer is computed
     ask   the question, in plain text; names in braces are filled in: {layer}, {head}, {query}, {key}, {step}, and
           whatever else `at` holds. Empty: the kind asks in its own words
-    at    where in the run it is asked, and what else the kind needs to know; places count from 1:
+    at    where in the run it is asked, and what else the kind needs to know; positions count from 1:
 
           highest_key    query; head (1): which key has the largest weight
           weight         query, key; head (1); tolerance (0.005): the weight of one cell
-          number         step and a place along each of its axes; tolerance (0.005): any number of the run
+          number         step and a position along each of its axes; tolerance (0.005): any number of the run
           sum            query or key; step ("weights"), head (1), tolerance (0.005): of a row, or of a column
           size           step: how many numbers it has
           shape          step: which of several shapes it has
@@ -57,7 +57,7 @@ class Slide:
     """One thing to look at.
 
     text      a paragraph or two; **bold** and $formulas$, never a visitor's words. [[scores.1.1.2.3]] stands for that
-              number of the slide's run: the step, its layer, and the place in it, all counted from 1; [[spread]] for
+              number of the slide's run: the step, its layer, and the position in it, all counted from 1; [[spread]] for
               the standard deviation of its scores, [[largest_weight]] for the mean of the largest weights of its rows.
               With a question it is the set-up, which says what is asked about and nothing of the answer
     steps     the steps of the run that are drawn, left to right

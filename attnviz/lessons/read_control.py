@@ -15,7 +15,7 @@ from attnviz.lessons.faults import FAULTS
 from attnviz.settings.faults import ConfigError
 
 Setting = Callable[[Any, str], dict[str, Any]]
-"""A reader of changes to the setting, with the place for a fault."""
+"""A reader of changes to the setting, with the position for a fault."""
 
 MOST_MOVES, MOST_CHOICES = 3, 12
 _KEYS: dict[str, dict[str, type]] = {
@@ -28,7 +28,7 @@ _KEYS: dict[str, dict[str, type]] = {
 def read_control(table: Any, where: str, setting: Setting) -> Control:
     """Return the control that a table holds.
 
-    Raises ConfigError, with the place, for an unknown key, another type, or too much of it.
+    Raises ConfigError, with the position, for an unknown key, another type, or too much of it.
     """
     found = _checked(table, "control", where)
     moves = found.get("moves", [])

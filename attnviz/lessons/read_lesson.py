@@ -4,7 +4,7 @@ A lesson is one TOML file of `attnviz/lessons/library`, in the order of the numb
 a sentence about it, a source, the setting by the names of Config, and slides; each slide may have a change of the
 setting and a question, with the fields of Lesson, Slide and Question. In the texts a line break is a space, but in
 tables, and an empty line begins a paragraph. In a setting, "default" is what Config begins with, and `edits` maps a
-place such as "scores.1.1.2.3" (step, layer, place, all counted from 1) to its number, or the place of a matrix such as
+position such as "scores.1.1.2.3" (step, layer, position, all counted from 1) to its number, or that of a matrix such as
 "w_q.1.1" to its rows.
 """
 
@@ -68,8 +68,8 @@ def read_lesson(
     admit     raises ConfigError for a setting that is too large here; it is called before anything is computed
     is_tried  whether each slide is tried out; the tests have done that with the lessons of the library
 
-    Raises ConfigError, with the place, for text that is no TOML, a key that is unknown, missing or of another type, and
-    a setting that cannot be used.
+    Raises ConfigError, with the position, for text that is no TOML, a key that is unknown, missing or of another type,
+    and a setting that cannot be used.
     """
     if len(text) > MAX_LESSON_CHARACTERS:
         raise ConfigError(f"the lesson {name} has {len(text):,} characters; at most {MAX_LESSON_CHARACTERS:,} fit")
@@ -151,7 +151,7 @@ def _question(table: Any, where: str) -> Question:
 
 
 def _setting(table: Any, where: str) -> dict[str, Any]:
-    """Return the values of a setting as Config takes them: tuples for lists, edits for the places they stand at."""
+    """Return the values of a setting as Config takes them: tuples for lists, edits for the positions they stand at."""
     if not isinstance(table, dict):
         raise ConfigError(f"{where} has {table!r} for a setting; write a table")
     return {key: _value(key, value, where) for key, value in table.items()}
@@ -168,14 +168,14 @@ def _value(key: str, value: Any, where: str) -> Any:
 
 
 def _edits(table: Any, where: str) -> Iterator[edits.Edit]:
-    """Yield the edits of a table from places to numbers, or to the rows of a matrix."""
+    """Yield the edits of a table from positions to numbers, or to the rows of a matrix."""
     if not isinstance(table, Mapping):
         raise ConfigError(f"{where} has {table!r} for edits; write a table from places to numbers")
-    for place, value in table.items():
-        cells = {place: str(value)}
+    for position, value in table.items():
+        cells = {position: str(value)}
         if isinstance(value, str):
             rows = [row.split() for row in value.strip().splitlines()]
-            cells = {f"{place}.{i}.{j}": x for i, row in enumerate(rows, 1) for j, x in enumerate(row, 1)}
+            cells = {f"{position}.{i}.{j}": x for i, row in enumerate(rows, 1) for j, x in enumerate(row, 1)}
         for cell, number in cells.items():
             found, unread = edits.decode(f"{cell}~{number}")
             if unread or not found:

@@ -1,4 +1,4 @@
-"""The page's columns: which steps stand side by side for a place on the way, and what is said over each of them."""
+"""The page's columns: which steps stand side by side at a stop on the way, and what is said over each of them."""
 
 from __future__ import annotations
 

@@ -77,9 +77,9 @@ def _widened(picture: Stage, side: int, rows: Sequence[Pair] | None, columns: Se
         if pairs is None:
             continue
         lacks = np.array([each[side] is None for each in pairs])
-        places = [each[side] or 0 for each in pairs]
-        array, missing = array.take(places, axis=axis), missing.take(places, axis=axis - 1)
-        masked = None if masked is None else masked.take(places, axis=axis)
+        positions = [each[side] or 0 for each in pairs]
+        array, missing = array.take(positions, axis=axis), missing.take(positions, axis=axis - 1)
+        masked = None if masked is None else masked.take(positions, axis=axis)
         missing |= lacks[:, None] if axis == 1 else lacks[None, :]
         old = words[name] or ()
         words[name] = ["" if at is None else old[at] for at in (each[side] for each in pairs)]

@@ -99,7 +99,7 @@ def plain(values: Sequence[float] | Array) -> list[float | None]:
 
 
 def number(x: float) -> str:
-    """Return a number for a narrow place: two or three decimals where that says enough, else three digits.
+    """Return a number for little room: two or three decimals where that says enough, else three digits.
 
     >>> [number(x) for x in (2.0625, -0.5, 0.0, 1e-16, 0.00345, 12345.6, float("-inf"))]
     ['2.06', '−0.50', '0', '~0', '0.003', '12346', '−∞']

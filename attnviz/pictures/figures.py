@@ -145,21 +145,21 @@ def blocks(stage: Stage, tiling: Tiling) -> Array:
 
 def behind(stage: Stage, tiling: Tiling, head: int, row: int, column: int) -> tuple[int, int]:
     """Return the row and column of the number that the drawn cell around a cell of the array shows."""
-    line, place = row // tiling.block, column // tiling.fold
+    line, block = row // tiling.block, column // tiling.fold
     drawn = stage.drawn_cells[head : head + 1]
-    apart = _apart(stage.array[head : head + 1], tiling)[:, line : line + 1, place : place + 1]
-    at = int(_largest(_apart(drawn, tiling)[:, line : line + 1, place : place + 1], apart)[0, 0, 0])
-    return line * tiling.block + at // tiling.fold, place * tiling.fold + at % tiling.fold
+    apart = _apart(stage.array[head : head + 1], tiling)[:, line : line + 1, block : block + 1]
+    at = int(_largest(_apart(drawn, tiling)[:, line : line + 1, block : block + 1], apart)[0, 0, 0])
+    return line * tiling.block + at // tiling.fold, block * tiling.fold + at % tiling.fold
 
 
 def _apart(array: Array, tiling: Tiling) -> Array:
     """(heads, lines, columns, cells of a block): the array in blocks, filled up with NaN or False."""
     heads, rows, columns = array.shape
     block, fold = tiling.block, tiling.fold
-    lines, places = -(-rows // block), -(-columns // fold)
-    whole = np.full((heads, lines * block, places * fold), False if array.dtype == bool else np.nan)
+    lines, folds = -(-rows // block), -(-columns // fold)
+    whole = np.full((heads, lines * block, folds * fold), False if array.dtype == bool else np.nan)
     whole[:, :rows, :columns] = array
-    return whole.reshape(heads, lines, block, places, fold).swapaxes(2, 3).reshape(heads, lines, places, block * fold)
+    return whole.reshape(heads, lines, block, folds, fold).swapaxes(2, 3).reshape(heads, lines, folds, block * fold)
 
 
 def _largest(drawn: Array, apart: Array) -> Array:
@@ -172,7 +172,7 @@ def _largest(drawn: Array, apart: Array) -> Array:
 
 
 def _laid_out(cells: Array, tiling: Tiling, dtype: type[np.floating[Any]]) -> Array:
-    """Return every head at its place, NaN wherever nothing is drawn; an infinite number stays infinite."""
+    """Return every head in its tile, NaN wherever nothing is drawn; an infinite number stays infinite."""
     shape = (tiling.down * (tiling.lines + 1) - 1, tiling.across * (tiling.columns + 1) - 1)
     picture: Array = np.full(shape, np.nan, dtype)
     with np.errstate(over="ignore"):  # beyond float32 a number is drawn as infinite
@@ -190,7 +190,7 @@ def _meta(stage: Stage, tiling: Tiling, cells: Array) -> dict[str, Any]:
         "heads": list(stage.names),
         "roles": None if stage.roles is None else list(stage.roles),
         "axes": list(stage.axes),
-        "places": [None if places is None else list(places) for places in stage.places],
+        "places": [None if positions is None else list(positions) for positions in stage.positions],
         "widths": [-(-width // tiling.fold) for width in tiling.widths],
         "true": list(tiling.widths),
         "across": tiling.across,

@@ -94,7 +94,7 @@ def _escaped(token: str) -> str:
     return html.escape(short).replace("$", "&#36;")
 
 
-def _places(shown: Sequence[Stage]) -> list[tuple[int, int]]:
+def _tiles(shown: Sequence[Stage]) -> list[tuple[int, int]]:
     """Return (row, column) of each map in the grid: a column for each stage, or a single stage wrapped into rows."""
     heads = len(shown[0].array)
     if len(shown) > 1:
@@ -105,8 +105,8 @@ def _places(shown: Sequence[Stage]) -> list[tuple[int, int]]:
 
 def _figure(shown: Sequence[Stage]) -> dict[str, Any]:
     """Return the layout of one layer: an axis of each kind and a title for every map."""
-    places = _places(shown)
-    down, across = (1 + max(place[axis] for place in places) for axis in (0, 1))
+    tiles = _tiles(shown)
+    down, across = (1 + max(tile[axis] for tile in tiles) for axis in (0, 1))
     width, height = (
         min(max(CELL * max(n), MIN_SIDE), MAX_SIDE) for n in zip(*(stage.array.shape[:0:-1] for stage in shown))
     )
@@ -120,7 +120,7 @@ def _figure(shown: Sequence[Stage]) -> dict[str, Any]:
         "annotations": [],
     }
     each = [(stage, head) for stage in shown for head in range(len(stage.array))]
-    for number, ((stage, head), (row, column)) in enumerate(zip(each, places), 1):
+    for number, ((stage, head), (row, column)) in enumerate(zip(each, tiles), 1):
         left, top = column * (width + GAP["x"]) / inner[0], 1 - row * (height + GAP["y"]) / inner[1]
         right, low = left + width / inner[0], max(top - height / inner[1], 0.0)
         layout[f"xaxis{number}"] = _axis(stage.columns, stage.true_widths[head]) | {

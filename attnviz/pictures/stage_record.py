@@ -51,7 +51,7 @@ class Stage:
     bars      what each column adds to and over what part of the keys each row spreads, where that is not read off the
               array: (heads, columns) and (heads, rows)
     quiet     whether the colours of signed numbers are paler, as beside a stage that leads
-    places    the places of its rows and of its columns among all, where it is a part; None for all of them
+    positions the positions of its rows and of its columns among all, where it is a part; None for all of them
     """
 
     name: str
@@ -82,7 +82,7 @@ class Stage:
     tight: bool = False
     bars: tuple[Array, Array] | None = None
     quiet: bool = False
-    places: tuple[Sequence[int] | None, Sequence[int] | None] = (None, None)
+    positions: tuple[Sequence[int] | None, Sequence[int] | None] = (None, None)
 
     @property
     def true_widths(self) -> tuple[int, ...]:
@@ -139,7 +139,7 @@ class Stage:
 
     @property
     def outline(self) -> placement.Shape:
-        """The size of this stage for its place in a window."""
+        """The size of this stage in a window."""
         left = placement.room_beside(self.rows)
         left = round(placement.LARGER * left) if self.large else left
         worded = self.columns is not None

@@ -83,10 +83,10 @@ def _edited(trace: Trace, step: Step) -> tuple[tuple[int, int, int], ...]:
     layer = _layer_of(trace, step)
     if layer is None and trace.around.get(step.name) is not step:
         return ()
-    places = [edit[2] for edit in trace.edits if edit[1] == step.name and edit[0] == layer]
+    positions = [edit[2] for edit in trace.edits if edit[1] == step.name and edit[0] == layer]
     if step.axes[0] in HEAD_NAMES:
-        return tuple((place[0], place[1] if len(place) > 2 else 0, place[-1]) for place in places)
-    return tuple((0, place[0] if len(place) > 1 else 0, place[-1]) for place in places)
+        return tuple((position[0], position[1] if len(position) > 2 else 0, position[-1]) for position in positions)
+    return tuple((0, position[0] if len(position) > 1 else 0, position[-1]) for position in positions)
 
 
 def _head_names(trace: Trace, step: Step) -> list[str]:

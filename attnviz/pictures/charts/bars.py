@@ -20,11 +20,11 @@ def bars(values: Sequence[tuple[str, float]], *, shares: bool = False) -> dict[s
     [2.0, -1.0]
     """
     labels, heights = [label for label, _ in values], [float(value) for _, value in values]
-    place = list(range(len(values)))
+    position = list(range(len(values)))
     every = -(-len(values) // 16)
     trace = {
         "type": "bar",
-        "x": place,
+        "x": position,
         "y": heights,
         "marker": {"color": SHARE[3] if shares else [NEGATIVE if height < 0 else POSITIVE for height in heights]},
         "customdata": labels,
@@ -38,7 +38,7 @@ def bars(values: Sequence[tuple[str, float]], *, shares: bool = False) -> dict[s
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "bargap": 0.5,
-        "xaxis": axis | {"tickmode": "array", "tickvals": place[::every], "ticktext": labels[::every]},
+        "xaxis": axis | {"tickmode": "array", "tickvals": position[::every], "ticktext": labels[::every]},
         "yaxis": axis | {"nticks": 4, "zeroline": True, "zerolinecolor": "rgba(128,128,128,.6)"},
     }
     return {"data": [trace], "layout": layout}

@@ -131,8 +131,8 @@ def _stages(stages: Sequence[Stage], room: int, y: float) -> tuple[list[Element]
 def _stage(stage: Stage, grid: Grid, x: float, y: float, room: float, tall: float) -> tuple[Element, float]:
     """Return a stage at x, y, its heading `tall` pixels high, and where it ends."""
     body = group("tiles", tiles(stage, grid), transform=f"translate(0 {shown(tall)})")
-    place = f"translate({shown(x)} {shown(y)})"
-    drawn = group(f"stage stage-{stage.name}", [*_heading(stage, room), body], transform=place)
+    offset = f"translate({shown(x)} {shown(y)})"
+    drawn = group(f"stage stage-{stage.name}", [*_heading(stage, room), body], transform=offset)
     return drawn, y + tall + height(stage, grid)
 
 
@@ -197,6 +197,6 @@ def _gradients() -> Element:
     for name, colours in (("signed", SIGNED), ("share", SHARE)):
         gradient = ET.SubElement(found, "linearGradient", {"id": name})
         for at, fill in enumerate(colours):
-            place = shown(at / (len(colours) - 1))
-            ET.SubElement(gradient, "stop", {"offset": place, "stop-color": fill})
+            offset = shown(at / (len(colours) - 1))
+            ET.SubElement(gradient, "stop", {"offset": offset, "stop-color": fill})
     return found

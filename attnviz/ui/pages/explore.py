@@ -86,7 +86,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
                 overview=window.overview(trace, selection, seen, key=OVERVIEW),
                 opening=None
                 if picked or selection.focus is not None or not seen.has(query)
-                else (head, seen.place(query)),
+                else (head, seen.position(query)),
             ),
         )
     cell = _explain(trace, selection, head)
@@ -225,8 +225,8 @@ def pictures(trace: Trace, selection: Selection, *, key: str, names: Collection[
     """Draw the named stages of a layer side by side; the selection with what was picked in them."""
     selection = explore_panels.choose_layer(trace, selection)
     everywhere = replace(selection, focus=None)
-    place = f"{key}-{OVERVIEW}"
-    everywhere = window.moved(everywhere, window.seen(trace, everywhere), overview.moved(place))
+    overview_key = f"{key}-{OVERVIEW}"
+    everywhere = window.moved(everywhere, window.seen(trace, everywhere), overview.moved(overview_key))
     seen = window.seen(trace, everywhere)
     found = columns.opening(trace, selection.layer)
     shown = [seen.part(stage) for stage in found if stage.name in names]
@@ -237,7 +237,7 @@ def pictures(trace: Trace, selection: Selection, *, key: str, names: Collection[
         key=key,
         picked=_picked(seen.inside(everywhere), shown),
         view=replace(SCROLLED, has_overview=seen.is_window),
-        heads=Heads(overview=window.overview(trace, everywhere, seen, key=place)),
+        heads=Heads(overview=window.overview(trace, everywhere, seen, key=overview_key)),
     )
     if picked is not None:
         everywhere = window.held(seen.outside(everywhere, _selected(everywhere, picked, shown)), seen)
@@ -271,7 +271,7 @@ def _selected(selection: Selection, picked: Picked, stages: list[Stage]) -> Sele
     if axes == ("query", "key"):
         return replace(selection, head=head, query=row, key=column, dimension=None)
     if picked.stage == "heads":
-        if row is None:  # the number of a column is no place of any word
+        if row is None:  # the number of a column is no position of any word
             return selection
         return replace(selection, head=named, query=row, key=None, dimension=column)
     if axes[0] == "query":

@@ -67,15 +67,15 @@ WORDS = Words(
 def page(trace: Trace, selection: Selection) -> Selection:
     """Draw the page; the selection as the visitor leaves it."""
     paragraph([WORDS["about"]])
-    selection = _place(trace, selection)
-    place = ExportTarget(
+    selection = _target(trace, selection)
+    target = ExportTarget(
         selection.layer, selection.step if _has(trace, selection) else "weights", selection.head, selection.query
     )
     for (title, names), column in zip(GROUPS.items(), st.columns(len(GROUPS), gap="medium")):
         with column:
             st.markdown(f"#### {language.translate(title)}")
             for name in names:
-                offer(name, trace, place)
+                offer(name, trace, target)
     _links(trace, selection)
     with st.expander(WORDS["script"], key="script"):
         refused = admission.refusal("file/py", trace)
@@ -90,7 +90,7 @@ def _has(trace: Trace, selection: Selection) -> bool:
     return selection.step in {**trace.around, **trace.layers[selection.layer]}
 
 
-def _place(trace: Trace, selection: Selection) -> Selection:
+def _target(trace: Trace, selection: Selection) -> Selection:
     """Return the part of the run that the tables and the worked solution are of."""
     selection = explore_panels.choose_layer(trace, selection)
     step, head, query, _ = st.columns([2, 1, 1, 1])
@@ -109,7 +109,7 @@ def _place(trace: Trace, selection: Selection) -> Selection:
     return selection
 
 
-def offer(name: str, trace: Trace, place: ExportTarget, again: Callable[[], Trace] | None = None) -> None:
+def offer(name: str, trace: Trace, target: ExportTarget, again: Callable[[], Trace] | None = None) -> None:
     """One kind of file: a button that makes it when it is pressed, and what it is, or why it cannot be made.
 
     again  makes the run anew, if the setting alone cannot
@@ -122,24 +122,24 @@ def offer(name: str, trace: Trace, place: ExportTarget, again: Callable[[], Trac
         button.button(label, key=f"save-{name}", disabled=True)
     elif name in PREPARED or (name in DRAWN and png.missing()):
         with button:
-            _prepared(name, trace, place)
+            _prepared(name, trace, target)
     else:
         again = again or partial(run, trace.config)
         refused = admission.download(
-            button, label, name, trace, again, place, file_name=f"attnviz.{name}", key=f"save-{name}"
+            button, label, name, trace, again, target, file_name=f"attnviz.{name}", key=f"save-{name}"
         )
     about = form.note[0].upper() + form.note[1:] + "."
     note.caption(WORDS["missing"].format(extra=form.extra) if missing else refused or about)
 
 
-def _prepared(name: str, trace: Trace, place: ExportTarget) -> None:
+def _prepared(name: str, trace: Trace, target: ExportTarget) -> None:
     """A button that makes the file, and then one that saves it; or why it cannot be made."""
     if not st.button(WORDS["make"].format(name=name), key=f"make-{name}"):
         return
     if not admission.admitted(f"file/{DRAWN.get(name, name)}", trace):
         return
     try:
-        made = export(DRAWN.get(name, name), trace, place)
+        made = export(DRAWN.get(name, name), trace, target)
     except ConfigError as error:
         notice(WORDS["fault"].format(error=str(error)[0].upper() + str(error)[1:]), kind="fault")
         return

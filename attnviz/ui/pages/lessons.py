@@ -39,7 +39,7 @@ WORDS = Words(
     {
         "previous": "Previous",
         "next": "Next",
-        "place": "{title} · {at} of {n}",
+        "at": "{title} · {at} of {n}",
         "explore": "Open this in Explore",
         "compare": "Open this in Compare",
         "again": "Again with other numbers",
@@ -137,7 +137,7 @@ def _navigated(lesson: Lesson, selection: Selection) -> tuple[Selection, DeltaGe
     selection = replace(selection, slide=min(selection.slide, n - 1))
     bar = st.container(key="slide-bar", horizontal=True, vertical_alignment="center")
     back_pressed = bar.button(WORDS["previous"], key="previous-slide", shortcut="Left")
-    place = bar.container()
+    heading = bar.container()
     on_pressed = bar.button(WORDS["next"], key="next-slide", shortcut="Right")
     tools = bar.container(key="slide-tools", horizontal=True, width="content", gap="small")
     with bar:
@@ -148,8 +148,8 @@ def _navigated(lesson: Lesson, selection: Selection) -> tuple[Selection, DeltaGe
         on_pressed = on_pressed and not _went_on(lesson.slides[selection.slide], _at(lesson, selection))
         back_pressed = back_pressed and not _went_back(_at(lesson, selection))
     to = min(max(selection.slide - back_pressed + on_pressed, 0), n - 1)
-    with place:
-        paragraph([WORDS["place"].format(title=lesson.title, at=ordinal(to), n=n)])
+    with heading:
+        paragraph([WORDS["at"].format(title=lesson.title, at=ordinal(to), n=n)])
     return replace(drawn, slide=to), tools
 
 
@@ -166,8 +166,8 @@ def _times_reseeded(lesson: Lesson, selection: Selection) -> int:
 
 def _deal(lesson: Lesson, selection: Selection) -> None:
     """Ask the same with other numbers: another seed, for this slide and this visit only."""
-    place, times = (lesson.name, selection.slide), _times_reseeded(lesson, selection) + 1
-    st.session_state[_RESEEDED] = {**st.session_state.get(_RESEEDED, {}), place: times}
+    slide, times = (lesson.name, selection.slide), _times_reseeded(lesson, selection) + 1
+    st.session_state[_RESEEDED] = {**st.session_state.get(_RESEEDED, {}), slide: times}
 
 
 def _is_open(slide: Slide, at: str) -> bool:
@@ -251,10 +251,10 @@ def _assign(lesson: Lesson, selection: Selection) -> None:
 def _ways_on(lesson: Lesson, slide: Slide, selection: Selection, own: Config, config: Config) -> None:
     """Draw the buttons that ask the same with other numbers, and that open the same numbers on other pages."""
     at = slide.question.at if slide.question else {}
-    place: dict[str, Any] = {name: index_of(at.get(name)) for name in ("head", "query", "key")}
-    if place["query"] is None or place["key"] is None:
-        place["head"] = None
-    there = replace(selection, page="explore", layer=slide.layer, step=slide.steps[0], **place)
+    cell: dict[str, Any] = {name: index_of(at.get(name)) for name in ("head", "query", "key")}
+    if cell["query"] is None or cell["key"] is None:
+        cell["head"] = None
+    there = replace(selection, page="explore", layer=slide.layer, step=slide.steps[0], **cell)
     with st.container(horizontal=True, gap="small"):
         if slides.can_be_reseeded(lesson, slide):
             st.button(WORDS["again"], key="again", on_click=_deal, args=(lesson, selection))

@@ -26,7 +26,7 @@ WORDS = Words(
     {
         "previous": "Previous",
         "next": "Next",
-        "place": "{at} of {n}",
+        "at": "{at} of {n}",
         "choose": "Click a cell to have it explained here.",
         "value": "Head {head}, {symbol}: {value}.",
     }
@@ -48,29 +48,29 @@ def page(trace: Trace, selection: Selection) -> Selection:
             formula.show(entry.formula)
     step = step_names.steps(trace, layer)[entry.name]
     with st.container(key="explained"):
-        place = st.empty()
+        container = st.empty()
     shown = replace(stages.stage(trace, step, entry.text, "", entry.words), large=True)
     view = View(fill=True, reserved=HEADLINE, large=True)
     answer = heatmap.show([shown], key="class", picked=_picked(selection, entry.name, step), view=view)
     if answer is not None and shown.axes == OF_A_CELL:
         selection = replace(selection, head=answer.head, query=answer.row, key=answer.column)
-    with place:
+    with container:
         paragraph([_explained(trace, selection, step, entry.text)])
     paragraph(headline(trace))
     return replace(selection, step=entry.name)
 
 
 def _choose_step(names: list[str], step: str) -> int:
-    """Draw the buttons, and return the place of the step that they lead to."""
+    """Draw the buttons, and return the index of the step that they lead to."""
     at = names.index(step) if step in names else 0
     with st.container(key="class-bar", horizontal=True, vertical_alignment="center"):
         previous = st.container(width="content")
-        place = st.container(width="content")
+        container = st.container(width="content")
         at += st.button(WORDS["next"], key="next", shortcut="Right")
         at -= previous.button(WORDS["previous"], key="previous", shortcut="Left")
         at = min(max(at, 0), len(names) - 1)
-        with place:
-            paragraph([WORDS["place"].format(at=ordinal(at), n=len(names))])
+        with container:
+            paragraph([WORDS["at"].format(at=ordinal(at), n=len(names))])
     return at
 
 

@@ -127,12 +127,12 @@ def page(config: Config, selection: Selection) -> Selection:
         selection = explore_panels.table(own, within(selection, own), again)
     else:
         selection = PANELS.get(selection.panel, cell.panel)(own, within(selection, own))
-    place = ExportTarget(selection.layer, head=selection.head, query=selection.query, key=selection.key)
+    target = ExportTarget(selection.layer, head=selection.head, query=selection.query, key=selection.key)
     with st.expander(TEXTS["take"], key="own-files"):
         for title, column in zip(("Pictures", "Data"), st.columns(2, gap="medium")):
             with column:
                 for name in exports.GROUPS[title]:
-                    exports.offer(name, own, place, again)
+                    exports.offer(name, own, target, again)
     return selection
 
 
@@ -173,9 +173,9 @@ def _bring(config: Config) -> None:
         )
     queries, keys = st.columns(2)
     typed = {_TOKENS: (queries, held.tokens), _KEY_TOKENS: (keys, held.key_tokens)}
-    for key, (place, words) in typed.items():
+    for key, (container, words) in typed.items():
         label = TEXTS[key.removeprefix("own_")]
-        place.text_input(label, widget_values.start(key, words), key=key, on_change=_named, args=(config,))
+        container.text_input(label, widget_values.start(key, words), key=key, on_change=_named, args=(config,))
     paragraph([TEXTS["private"]])
 
 

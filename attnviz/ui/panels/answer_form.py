@@ -89,7 +89,7 @@ def _question(n: int, ask: ResolvedQuestion | str, key: str, checked: int | None
 
 def _widget(ask: ResolvedQuestion, labels: Sequence[str], key: str) -> None:
     """Draw the widget for an answer. Labels are markdown, so none of them holds a visitor's word."""
-    places = range(len(labels))
+    positions = range(len(labels))
     if ask.form == "number":
         tolerance = WORDS["tolerance"].format(tolerance=ask.tolerance) if ask.tolerance else None
         st.text_input(WORDS["number"], key=key, max_chars=40, help=tolerance, width=240)
@@ -101,9 +101,9 @@ def _widget(ask: ResolvedQuestion, labels: Sequence[str], key: str) -> None:
             height=90,
         )
     elif ask.form == "one":
-        st.radio(WORDS["choose"], places, index=None, format_func=labels.__getitem__, horizontal=True, key=key)
+        st.radio(WORDS["choose"], positions, index=None, format_func=labels.__getitem__, horizontal=True, key=key)
     else:
-        st.pills(WORDS["some"], places, selection_mode="multi", format_func=labels.__getitem__, key=key)
+        st.pills(WORDS["some"], positions, selection_mode="multi", format_func=labels.__getitem__, key=key)
         st.checkbox(WORDS["nothing"], key=f"{key}-nothing", disabled=bool(st.session_state.get(key)))
 
 

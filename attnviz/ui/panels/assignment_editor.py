@@ -92,7 +92,7 @@ def desk(trace: Trace, selection: Selection, task: Assignment) -> Selection:
     task = assignments.with_setting(replace(draft, task_questions=tuple(items)), trace.config)
     field = assignments.encode(task)
     selection = replace(selection, assigned=field) if len(field) <= assignments.MAX_FIELD_CHARACTERS else selection
-    with st.container(key="task-remarks"):  # one place for all, so that what is below keeps its own
+    with st.container(key="task-remarks"):  # one container for all, so that what is below keeps its own
         _remarks(trace, task)
     _hand_out(trace.config, selection, task, field)
     st.session_state.pop(_EDIT, None)  # only now: a run that a further move cut short has changed nothing
@@ -101,13 +101,13 @@ def desk(trace: Trace, selection: Selection, task: Assignment) -> Selection:
 
 def _edited(task: Assignment) -> Assignment:
     """Return the assignment with a question added or removed, and re-key the widgets after it."""
-    kind, place = st.session_state.get(_EDIT, ("", 0))
+    kind, position = st.session_state.get(_EDIT, ("", 0))
     is_other = st.session_state.get(_SHOWN, _ADOPTED) != _ADOPTED
     items = list(task.task_questions)
     if kind == "add" and len(items) < question_codec.MAX_QUESTIONS:
         items.append(question_codec.item("weight", {}))
-    elif kind == "remove" and place < len(items):
-        del items[place]
+    elif kind == "remove" and position < len(items):
+        del items[position]
     if kind == "remove" or is_other:
         for key in [str(key) for key in st.session_state if str(key).startswith("question.")]:
             del st.session_state[key]
@@ -117,8 +117,8 @@ def _edited(task: Assignment) -> Assignment:
     return replace(task, task_questions=tuple(items))
 
 
-def _edit(kind: str, place: int) -> None:
-    st.session_state[_EDIT] = (kind, place)
+def _edit(kind: str, position: int) -> None:
+    st.session_state[_EDIT] = (kind, position)
 
 
 def _add(n: int) -> None:
@@ -139,21 +139,21 @@ def _item(trace: Trace, n: int, item: Item) -> Item:
             kind = _pick(label, list(kinds), item[0], f"question.{n}", words=kinds)
         last.button(WORDS["remove"], key=f"remove-{n}", on_click=_edit, args=("remove", n), width="stretch")
         chosen: dict[str, Value] = dict(item[1]) if kind == item[0] else {}
-        return _places(trace, kind, n, dict(question_codec.item(kind, chosen)[1]))
+        return _positions(trace, kind, n, dict(question_codec.item(kind, chosen)[1]))
 
 
-def _places(trace: Trace, kind: str, n: int, held: dict[str, Value]) -> Item:
+def _positions(trace: Trace, kind: str, n: int, held: dict[str, Value]) -> Item:
     """Draw the lists of one question; those that follow from a choice are drawn after it."""
     names = [name for name in question_codec.positions(kind, held) if _is_open(trace, name)]
     first = [name for name in names if name == "step"]
     for name, column in zip(first, st.columns(2) if first else ()):
         with column:
-            held[name] = _place(trace, kind, n, name, held)
+            held[name] = _position(trace, kind, n, name, held)
     held = dict(question_codec.item(kind, held)[1])
     rest = [name for name in question_codec.positions(kind, held) if name not in first and _is_open(trace, name)]
     for name, column in zip(rest, st.columns(max(len(rest), 1))):
         with column:
-            held[name] = _place(trace, kind, n, name, held)
+            held[name] = _position(trace, kind, n, name, held)
     return question_codec.item(kind, held)
 
 
@@ -161,7 +161,7 @@ def _is_open(trace: Trace, name: str) -> bool:
     return name != "layer" or len(trace.layers) > 1
 
 
-def _place(trace: Trace, kind: str, n: int, name: str, held: dict[str, Value]) -> Value:
+def _position(trace: Trace, kind: str, n: int, name: str, held: dict[str, Value]) -> Value:
     options = _offered(trace, name, held)
     changes = {name: language.translate(label) for name, (label, _, _) in question_codec.CHANGES.items()}
     words = {**changes, **question_codec.SAYS, **PROMPTS, **NAMES}

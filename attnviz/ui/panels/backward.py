@@ -164,18 +164,18 @@ def _cell(trace: Trace, found: Gradients, selection: Selection) -> Selection:
     if selection.head is None or selection.query is None or selection.key is None:
         paragraph([WORDS["invitation"]])
         return selection
-    place = selection.layer, selection.head, selection.query, selection.key
+    position = selection.layer, selection.head, selection.query, selection.key
     tokens = {
-        "word": name_token(trace.query_tokens, place[2]),
-        "other": name_token(trace.key_tokens, place[3]),
+        "word": name_token(trace.query_tokens, position[2]),
+        "other": name_token(trace.key_tokens, position[3]),
     }
     paragraph([plain(fill(WORDS["cell"], head=str(ordinal(selection.head)), **tokens))])
-    if forbidden(trace.layers[place[0]])[place[1:]]:
+    if forbidden(trace.layers[position[0]])[position[1:]]:
         paragraph([WORDS["forbidden"]])
         return selection
     selection = widgets.draw(selection, "digits")
-    _lines(slope_lines(trace, found, *place, digits=selection.digits))
-    heatmap.show([jacobian_map(trace, *place)], key="jacobian")
+    _lines(slope_lines(trace, found, *position, digits=selection.digits))
+    heatmap.show([jacobian_map(trace, *position)], key="jacobian")
     return selection
 
 

@@ -46,18 +46,18 @@ def panel(trace: Trace, selection: Selection, derived: Cell | None = None) -> Se
     if selection.head is None or selection.query is None or selection.key is None:
         paragraph([WORDS["invitation"]])
         return selection
-    place = selection.layer, selection.head, selection.query, selection.key
+    position = selection.layer, selection.head, selection.query, selection.key
     words, digits = st.columns([4, 1], vertical_alignment="bottom")
     digits_before = selection.digits
     with digits:
         selection = widgets.draw(selection, "digits")
     cell = derived
     if cell is None or digits_before != selection.digits:
-        cell = derive(trace, *place, selection.digits)
+        cell = derive(trace, *position, selection.digits)
     tokens = {"query_token": cell.query_token, "key_token": cell.key_token}
     with words:
-        sentence = plain(cell_sentence(trace, *place))
-        head, query, key = map(ordinal, place[1:])
+        sentence = plain(cell_sentence(trace, *position))
+        head, query, key = map(ordinal, position[1:])
         paragraph([WORDS["title"].format(head=head, query=query, key=key, **tokens), sentence])
     for part, title in PARTS.items():
         if getattr(cell, part):

@@ -250,9 +250,9 @@ def _order(config: Config, selection: Selection) -> tuple[Selection, tuple[int, 
         with other:
             selection = widgets.choose_available(selection, "swap_other", TEXTS["other"], range(n), otherwise=n - 1)
     last = n - 1
-    other_place = last if selection.swap_other is None else selection.swap_other
-    places = min(selection.swap_one, last), min(other_place, last)
-    return selection, tuple(ORDERS[name].fn(n, seed=config.seed, positions=places))
+    other_position = last if selection.swap_other is None else selection.swap_other
+    positions = min(selection.swap_one, last), min(other_position, last)
+    return selection, tuple(ORDERS[name].fn(n, seed=config.seed, positions=positions))
 
 
 def _ask(name: str) -> None:

@@ -61,12 +61,12 @@ TEXTS = Words(
 )
 
 
-def choose_layer(trace: Trace, selection: Selection, **place: Any) -> Selection:
+def choose_layer(trace: Trace, selection: Selection, **layout: Any) -> Selection:
     """Draw the list of layers, where there are several, and return the selection."""
     n = len(trace.layers)
     if n == 1:
         return selection
-    return widgets.choose_available(selection, "layer", TEXTS["layer"], range(n), buttons=n <= BUTTONS_UP_TO, **place)
+    return widgets.choose_available(selection, "layer", TEXTS["layer"], range(n), buttons=n <= BUTTONS_UP_TO, **layout)
 
 
 def has_room(name: str, trace: Trace) -> bool:
@@ -176,9 +176,9 @@ def table(trace: Trace, selection: Selection, again: Callable[[], Trace] | None 
             selection = widgets.choose_available(selection, "head", TEXTS["head"], range(n_heads))
     head = min(selection.head or 0, n_heads - 1)
     frame = tables.matrix(step, trace.query_tokens, trace.key_tokens, head)
-    place = ExportTarget(selection.layer, name)
+    target = ExportTarget(selection.layer, name)
     admission.download(
-        columns[2], TEXTS["save"], "csv", trace, again or partial(run, trace.config), place, file_name=f"{name}.csv"
+        columns[2], TEXTS["save"], "csv", trace, again or partial(run, trace.config), target, file_name=f"{name}.csv"
     )
     number_tables.show(frame)
     _shapes(trace, selection.layer)

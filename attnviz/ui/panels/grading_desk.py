@@ -193,7 +193,7 @@ def _portion(config: Config, task: Assignment, n: int) -> int:
 def _mark(
     config: Config, task: Assignment, pairs: list[tuple[str, str]], found: list[grading.GradedSubmission], to: int
 ) -> None:
-    """Mark the codes up to a place into `found`, and show how far it is; drawing that ends it for one who has left."""
+    """Mark the codes up to an index into `found`, and show how far it is; drawing that ends it for one who has left."""
     bar = st.progress(0.0, WORDS["working"])
     for each in grading.grade_all(config, task, pairs[len(found) : to]):
         found.append(each)

@@ -59,8 +59,8 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     """Draw the present mask as a grid to paint, what it may start from, and the same mask as programs take it."""
     allowed = np.asarray(trace.layers[selection.layer]["allowed"].array, dtype=bool)
     narrow = allowed.shape[1] <= BESIDE_UP_TO
-    place = st.container(key="mask-panel")  # by its key it stays the same, also where a note above comes or goes
-    grid, controls = place.columns(2, gap="medium") if narrow else (place.container(), place.container())[::-1]
+    panel = st.container(key="mask-panel")  # by its key it stays the same, also where a note above comes or goes
+    grid, controls = panel.columns(2, gap="medium") if narrow else (panel.container(), panel.container())[::-1]
     with grid:
         mask_painter.show(
             allowed,

@@ -47,16 +47,16 @@ def offer(config: Config, skip: Collection[str] = ()) -> None:
     `skip` are fields that are not for the visitor to choose, as a trained model has its own.
     """
     names = [] if learnable.learns(config) else _movable(config, skip)  # each value would have to be learned first
-    moving, place = st.session_state.get(PLAYED, ("", 0))
-    if moving not in names or place >= len(values(config, moving)):
+    moving, position = st.session_state.get(PLAYED, ("", 0))
+    if moving not in names or position >= len(values(config, moving)):
         st.session_state.pop(PLAYED, None)
         moving = ""
     with st.container(key="sweeps", horizontal=True, gap="small"):
         if moving:
-            name, value = url_codec.labels(Config)[moving], f"{values(config, moving)[place]:g}"
+            name, value = url_codec.labels(Config)[moving], f"{values(config, moving)[position]:g}"
             text = WORDS["now"].format(name=name, value=value)
             st.button(text, key="sweep_stop", on_click=stop, help=WORDS["stop"])
-            _go_on(moving, place)
+            _go_on(moving, position)
             return
         low, high = f"{TEMPERATURES[0]:g}", f"{TEMPERATURES[-1]:g}"
         for name in names:
@@ -71,8 +71,8 @@ def stop() -> None:
 
 def moved(config: Config) -> Config:
     """Return the setting that is drawn: with the value that is shown now, where a field moves."""
-    name, place = st.session_state.get(PLAYED, ("", 0))
-    return replace(config, **{name: values(config, name)[place]}) if name else config
+    name, position = st.session_state.get(PLAYED, ("", 0))
+    return replace(config, **{name: values(config, name)[position]}) if name else config
 
 
 def _movable(config: Config, skip: Collection[str]) -> list[str]:
@@ -85,7 +85,7 @@ def _start(name: str) -> None:
     st.session_state[PLAYED] = name, 0
 
 
-def _go_on(name: str, place: int) -> None:
+def _go_on(name: str, position: int) -> None:
     """Show the next value after a while."""
     fresh = [True]
 
@@ -93,7 +93,7 @@ def _go_on(name: str, place: int) -> None:
         if fresh:
             fresh.pop()
         elif PLAYED in st.session_state:
-            st.session_state[PLAYED] = name, place + 1
+            st.session_state[PLAYED] = name, position + 1
             st.rerun()
 
     st.fragment(wait, run_every=SECONDS)()

@@ -104,13 +104,13 @@ LABELS = Words(
 
 
 def fields(draft: Config, locked: tuple[str, ...]) -> tuple[Config, dict[str, DeltaGenerator]]:
-    """Draw a field for each formula that is chosen; the draft, and a place below each field to explain it in."""
-    places = {}
+    """Draw a field for each formula that is chosen; the draft, and a container below each field to explain it in."""
+    containers = {}
     live = widgets.live(draft)
     for kind, name in FIELDS.items():
         if name in live and name not in locked:
             draft = widgets.draw(draft, name)
-            places[kind] = st.container()  # right below the field, so that what is wrong is seen where it is typed
+            containers[kind] = st.container()  # right below the field, so that what is wrong is seen where it is typed
             st.pills(
                 WORDS["examples"],
                 list(EXAMPLES[kind]),
@@ -119,7 +119,7 @@ def fields(draft: Config, locked: tuple[str, ...]) -> tuple[Config, dict[str, De
                 on_change=_fill_in,
                 args=(kind,),
             )
-    return draft, places
+    return draft, containers
 
 
 def _fill_in(kind: str) -> None:
@@ -135,10 +135,10 @@ def _take(field: str, line: str) -> None:
     st.session_state[field] = line
 
 
-def explain(places: Mapping[str, DeltaGenerator], draft: Config, trace: Trace | None) -> None:
+def explain(containers: Mapping[str, DeltaGenerator], draft: Config, trace: Trace | None) -> None:
     """Say below each field what its formula means, what it needs, costs and equals, or where it goes wrong."""
-    for kind, place in places.items():
-        with place:
+    for kind, container in containers.items():
+        with container:
             formula = _read(kind, draft)
             if formula and trace is not None and trace.config.chosen == draft:
                 _facts(kind, formula, trace)

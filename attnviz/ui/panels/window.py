@@ -22,33 +22,33 @@ MOST_WHOLE = 64
 LENGTH = 32
 """Tokens of a window: a number fits into the cells of a head that is shown alone."""
 
-Places = tuple[int, ...]
+Positions = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Seen:
-    """The places of the tokens that are shown; None for all of them.
+    """The positions of the tokens that are shown; None for all of them.
 
     queries, keys      what is shown;  is_window  whether that is a window of a longer text
     of_queries, of_keys  what could be shown if there were room for all
     """
 
-    queries: Places | None = None
-    keys: Places | None = None
-    of_queries: Places | None = None
-    of_keys: Places | None = None
+    queries: Positions | None = None
+    keys: Positions | None = None
+    of_queries: Positions | None = None
+    of_keys: Positions | None = None
     is_window: bool = False
 
     def has(self, query: int) -> bool:
         """Return whether a query is shown."""
         return self.queries is None or query in self.queries
 
-    def place(self, query: int) -> int:
+    def position(self, query: int) -> int:
         """Return where among the queries that are shown one stands."""
         return query if self.queries is None else self.queries.index(query)
 
     def inside(self, selection: Selection) -> Selection:
-        """Return the selection with places among the tokens that are shown; none for one that is not."""
+        """Return the selection with positions among the tokens that are shown; none for one that is not."""
         query, key = _inside(selection.query, self.queries), _inside(selection.key, self.keys)
         key = None if query is None else key
         return replace(selection, query=query, key=key)
@@ -56,10 +56,10 @@ class Seen:
     def outside(self, before: Selection, picked: Selection) -> Selection:
         """Return the selection with positions among the shown tokens turned into positions among all."""
         changed: dict[str, Any] = {}
-        for name, places in (("query", self.queries), ("key", self.keys)):
-            place = getattr(picked, name)
-            if places is not None and place is not None and picked != before:
-                changed[name] = places[place] if place < len(places) else None
+        for name, positions in (("query", self.queries), ("key", self.keys)):
+            position = getattr(picked, name)
+            if positions is not None and position is not None and picked != before:
+                changed[name] = positions[position] if position < len(positions) else None
         return replace(picked, **changed)
 
     def part(self, stage: Stage) -> Stage:
@@ -83,10 +83,10 @@ class Seen:
         """Return the part of weights (heads, queries, keys) that could be shown if there were room for all."""
         return _taken(_taken(weights, 1, self.of_queries), 2, self.of_keys)
 
-    def _along(self, axis: str) -> Places | None:
+    def _along(self, axis: str) -> Positions | None:
         return {"query": self.queries, "key": self.keys}.get(axis)
 
-    def _of(self, axis: str) -> Places | None:
+    def _of(self, axis: str) -> Positions | None:
         return {"query": self.of_queries, "key": self.of_keys}.get(axis)
 
 
@@ -123,12 +123,12 @@ def held(selection: Selection, before: Seen) -> Selection:
     if not before.is_window:
         return selection
     changed: dict[str, int | None] = {}
-    for name, chosen, places in (
+    for name, chosen, positions in (
         ("from_query", selection.query, before.queries or ()),
         ("from_key", selection.key, before.keys or ()),
     ):
         if chosen is not None:
-            changed[name] = places[0] if chosen in places else None
+            changed[name] = positions[0] if chosen in positions else None
     return replace(selection, **changed)  # type: ignore[arg-type]
 
 
@@ -139,20 +139,22 @@ def overview(trace: Trace, selection: Selection, shown: Seen, *, key: str) -> Ov
     steps = trace.layers[selection.layer]
     weights = np.where(np.broadcast_to(forbidden(steps), steps["weights"].shape), np.nan, steps["weights"].array)
     weights = shown.of_weights(weights if selection.focus is None else weights[selection.focus][None])
-    places = (_place(shown.queries[0], shown.of_queries), _place(shown.keys[0], shown.of_keys))
-    return Overview(key, weights, places, (len(shown.queries), len(shown.keys)))
+    positions = (_position(shown.queries[0], shown.of_queries), _position(shown.keys[0], shown.of_keys))
+    return Overview(key, weights, positions, (len(shown.queries), len(shown.keys)))
 
 
 def moved(selection: Selection, shown: Seen, to: tuple[int, int] | None) -> Selection:
     """Return the selection with its window where it was dragged to, if it was."""
     if to is None or not shown.is_window or shown.of_queries is None or shown.of_keys is None:
         return selection
-    query, key = (places[min(at, len(places) - 1)] for at, places in zip(to, (shown.of_queries, shown.of_keys)))
+    query, key = (
+        positions[min(at, len(positions) - 1)] for at, positions in zip(to, (shown.of_queries, shown.of_keys))
+    )
     return replace(selection, from_query=query, from_key=key)
 
 
-def _window(words: Places, start: int | None, chosen: int | None) -> Places:
-    """Return so many places from a token on, or around one that is chosen."""
+def _window(words: Positions, start: int | None, chosen: int | None) -> Positions:
+    """Return so many positions from a token on, or around one that is chosen."""
     if len(words) <= MOST_WHOLE:
         return words
     first = start if start is not None else chosen or 0
@@ -163,34 +165,36 @@ def _window(words: Places, start: int | None, chosen: int | None) -> Places:
     return words[at : at + LENGTH]
 
 
-def _inside(place: int | None, places: Places | None) -> int | None:
-    if place is None or places is None:
-        return place
-    return places.index(place) if place in places else None
+def _inside(position: int | None, positions: Positions | None) -> int | None:
+    if position is None or positions is None:
+        return position
+    return positions.index(position) if position in positions else None
 
 
-def _place(at: int, of: Places | None) -> int:
+def _position(at: int, of: Positions | None) -> int:
     return at if of is None else of.index(at)
 
 
-def _taken(array: Array, axis: int, places: Sequence[int] | None) -> Array:
-    """Return the part of an array at some places of an axis; neighbours are a view, and cost nothing."""
-    if places is None:
+def _taken(array: Array, axis: int, positions: Sequence[int] | None) -> Array:
+    """Return the part of an array at some positions of an axis; neighbours are a view, and cost nothing."""
+    if positions is None:
         return array
-    first, last = places[0], places[-1]
-    run = slice(first, last + 1) if last - first + 1 == len(places) else list(places)
+    first, last = positions[0], positions[-1]
+    run = slice(first, last + 1) if last - first + 1 == len(positions) else list(positions)
     return array[(slice(None),) * axis + (run,)]
 
 
-def _cut(stage: Stage, along: Sequence[Places | None]) -> Stage:
+def _cut(stage: Stage, along: Sequence[Positions | None]) -> Stage:
     """Return a stage with some of its rows and columns."""
     rows, columns = along
     masked = stage.masked
-    for axis, places in enumerate(along, 1):
-        masked = masked if masked is None or masked.shape[axis] == 1 else _taken(masked, axis, places)
+    for axis, positions in enumerate(along, 1):
+        masked = masked if masked is None or masked.shape[axis] == 1 else _taken(masked, axis, positions)
 
     def framed(cells: Sequence[tuple[int, int, int]]) -> tuple[tuple[int, int, int], ...]:
-        at = [None if places is None else {place: n for n, place in enumerate(places)} for places in along]
+        at = [
+            None if positions is None else {position: n for n, position in enumerate(positions)} for positions in along
+        ]
         moved = [
             (head, row if at[0] is None else at[0].get(row, -1), column if at[1] is None else at[1].get(column, -1))
             for head, row, column in cells
@@ -206,5 +210,5 @@ def _cut(stage: Stage, along: Sequence[Places | None]) -> Stage:
         widths=stage.widths if columns is None else None,
         edited=framed(stage.edited),
         wanted=framed(stage.wanted),
-        places=(rows, columns),
+        positions=(rows, columns),
     )

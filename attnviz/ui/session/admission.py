@@ -83,9 +83,11 @@ def admitted(what: str, of: Config | Trace | Sizes, *beside: Config, again: int 
         name = interrupted.name(what, cost.setting(of) if isinstance(of, Trace) else of, beside, again)
         if not interrupted.may_begin(name):
             return False
-        place = st.empty()
-        TURNS.enter_large(lambda: place.caption(WORDS["waiting"]))  # drawing ends a run that nobody waits for any more
-        place.empty()
+        container = st.empty()
+        TURNS.enter_large(
+            lambda: container.caption(WORDS["waiting"])
+        )  # drawing ends a run that nobody waits for any more
+        container.empty()
     return True
 
 
@@ -137,7 +139,7 @@ def download(
     form: str,
     of: Trace,
     again: Callable[[], Trace],
-    place: ExportTarget,
+    target: ExportTarget,
     *,
     file_name: str,
     key: str | None = None,
@@ -151,7 +153,7 @@ def download(
     if refused:
         where.button(label, key=key, disabled=True, help=refused)
         return refused
-    make = later(what, of, lambda: export(form, again(), place))
+    make = later(what, of, lambda: export(form, again(), target))
     where.download_button(label, make, file_name, key=key, on_click="ignore")
     return ""
 

@@ -23,7 +23,7 @@ _component = component(__file__, is_isolated=False)
 
 
 def listen() -> None:
-    """Have the browser tell where it goes; call it once in a run, always at the same place."""
+    """Have the browser tell where it goes; call it once in a run, always at the same point."""
     _component(key=KEY, height="content", on_gone_change=_remember)
 
 

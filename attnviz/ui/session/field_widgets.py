@@ -20,11 +20,11 @@ from attnviz.settings.rows import KnobValue
 from attnviz.settings.tuple_kinds import Knobs, Listed, Options, Widths, read_knob
 from attnviz.ui.session.widget_values import (
     MOST_STOPS,
-    each_place,
+    each_position,
     first_value,
     is_picked,
     knob_key,
-    place_key,
+    position_key,
     reset_invalid_choice,
     shown_knob,
     shown_value,
@@ -119,14 +119,14 @@ def _options(draft: object, item: Field[Any], kind: Options, common: dict[str, A
 def _listed(draft: object, item: Field[Any], kind: Listed, common: dict[str, Any]) -> tuple[str, ...]:
     """A list to pick from for each thing that a row is named for; names beyond them are kept."""
     values = {each.name: getattr(draft, each.name) for each in settings(draft)}
-    held, options = each_place(kind, getattr(draft, item.name)), list(kind.table)
+    held, options = each_position(kind, getattr(draft, item.name)), list(kind.table)
     n = min(kind.each(values), kind.most)
     chosen = []
-    for place in range(n):
-        key = place_key(common["key"], place)
-        reset_invalid_choice(key, options, held[place])
-        label = f"{common['label']} {ordinal(place)}" if n > 1 else common["label"]
-        name = start(key, held[place])
+    for position in range(n):
+        key = position_key(common["key"], position)
+        reset_invalid_choice(key, options, held[position])
+        label = f"{common['label']} {ordinal(position)}" if n > 1 else common["label"]
+        name = start(key, held[position])
         help, at = _explained(item, [name]), options.index(name)
         chosen.append(
             st.selectbox(label, options, at, format_func=lambda name: kind.table[name].label, key=key, help=help)

@@ -17,6 +17,6 @@ def notice(*sentences: str, kind: str = "note") -> None:
         st.html(f'<div class="attn-{kind}" role="{role}">{lines}</div>')
 
 
-def paragraph(words: Iterable[str], place: DeltaGenerator | None = None) -> None:
-    """One quiet line, here or in a place that was kept for it."""
-    (place or st).html(f'<p class="attn-line">{html.escape(" ".join(words))}</p>')
+def paragraph(words: Iterable[str], container: DeltaGenerator | None = None) -> None:
+    """One quiet line, here or in a container that was kept for it."""
+    (container or st).html(f'<p class="attn-line">{html.escape(" ".join(words))}</p>')

@@ -235,7 +235,7 @@ def files_are_open() -> bool:
 
 
 def files(*records: object) -> None:
-    """Offer the records as a file to save, and a place to open one; for what is too long to travel in a link."""
+    """Offer the records as a file to save, and a field to open one; for what is too long to travel in a link."""
     saved = url_codec.to_file(*records)
     st.download_button(
         FILE_LABELS["save"], saved, "attnviz.json", "application/json", on_click="ignore", width="stretch"

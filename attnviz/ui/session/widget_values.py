@@ -49,7 +49,7 @@ def held_values(item: Field[Any], value: Any, prefix: str = "") -> dict[str, Any
             shown = {at: numbers.get(at, knob.default) for at, knob in kind.known.items()}
             return {knob_key(prefix + item.name, at): shown_knob(knob, shown[at]) for at, knob in kind.known.items()}
         case Listed() as kind:
-            return {place_key(prefix + item.name, at): name for at, name in enumerate(each_place(kind, value))}
+            return {position_key(prefix + item.name, at): name for at, name in enumerate(each_position(kind, value))}
         case _:
             return {prefix + item.name: shown_value(item, value)}
 
@@ -103,13 +103,13 @@ def shown_knob(knob: Knob, value: KnobValue) -> KnobValue | str:
     return ", ".join(f"{each:g}" for each in (value if isinstance(value, tuple) else (value,))) if knob.heads else value
 
 
-def place_key(key: str, place: int) -> str:
-    """The key of the widget for one place of a list."""
-    return f"{key}.{place}"
+def position_key(key: str, position: int) -> str:
+    """The key of the widget for one position of a list."""
+    return f"{key}.{position}"
 
 
-def each_place(kind: Listed, names: tuple[str, ...]) -> tuple[str, ...]:
-    """A name for every place there can be: the last one repeats."""
+def each_position(kind: Listed, names: tuple[str, ...]) -> tuple[str, ...]:
+    """A name for every position there can be: the last one repeats."""
     return (*names, *(names[-1],) * (kind.most - len(names)))
 
 

@@ -172,7 +172,7 @@ def choose_available(
     otherwise: Any = None,
     none: str | None = None,
     buttons: bool = False,
-    **place: Any,
+    **layout: Any,
 ) -> Record:
     """Draw a field of which this run has only some values, as a list or a line of buttons; return the updated record.
 
@@ -197,10 +197,10 @@ def choose_available(
     first = start(key, shown)
     if buttons:
         chosen = st.segmented_control(
-            label, options, default=first, format_func=worded, key=key, required=True, **place
+            label, options, default=first, format_func=worded, key=key, required=True, **layout
         )
     else:
-        chosen = st.selectbox(label, options, list(options).index(first), format_func=worded, key=key, **place)
+        chosen = st.selectbox(label, options, list(options).index(first), format_func=worded, key=key, **layout)
     if chosen not in options:  # a browser that says nothing
         chosen = shown
     kept = held if chosen == shown else None if chosen == _NONE else chosen

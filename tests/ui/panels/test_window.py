@@ -87,7 +87,7 @@ def test_the_cells_of_the_window_are_those_of_the_run_and_its_bars_those_of_all_
         np.testing.assert_array_equal(found[name].array, trace[name].array[:, rows, keys])
         assert found[name].rows == [f"w{n}" for n in range(10, 42)]
         assert found[name].columns == [f"w{n}" for n in range(149, 181)]
-        assert found[name].places == (tuple(range(10, 42)), tuple(range(149, 181)))
+        assert found[name].positions == (tuple(range(10, 42)), tuple(range(149, 181)))
     np.testing.assert_array_equal(found["heads"].array, trace["heads"].array[:, rows])
     whole = next(stage for stage in columns.columns(trace, 0) if stage.name == "weights")
     for ours, theirs, part in zip(figures.bars(found["weights"]), figures.bars(whole), (keys, rows)):

@@ -34,7 +34,7 @@ _component = component(__file__)
 
 
 def show(trace: Trace, *, key: str, kept: Sequence[int] | None = None) -> None:
-    """Draw the mosaic; `kept` are the places of the tokens that are shown, all if left out. `chosen` tells a press."""
+    """Draw the mosaic; `kept` are the positions of the tokens shown, all if left out. `chosen` tells a press."""
     _component(key=key, data=packed(trace, kept), height="content", on_head_change=lambda: None)
 
 

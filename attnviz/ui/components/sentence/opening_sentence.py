@@ -25,7 +25,7 @@ class Opening:
     """What the sentence tells: what one word takes in a head, counted from 0, until another is pointed at.
 
     is_chosen  whether a visitor has chosen the word, so that it is marked
-    queries, keys  the places of the words that stand there; None for all
+    queries, keys  the positions of the words that stand there; None for all
     roles          what each head does, in a few words
     """
 
@@ -43,7 +43,7 @@ def show(trace: Trace, layer: int, opening: Opening, *, key: str) -> None:
 
 
 def chosen_query(key: str, words: int) -> int | None:
-    """Return the word that was chosen since the last run, its place among all; None as a rule.
+    """Return the word that was chosen since the last run, its position among all; None as a rule.
 
     Browsers can say anything.
     """
@@ -58,8 +58,8 @@ def packed(trace: Trace, layer: int, opening: Opening) -> bytes:
     found = reading(trace, layer, opening.head)
     words = opening_sentence.WORDS
     rows, columns = (
-        range(n) if places is None else places
-        for n, places in zip(found.weights.shape, (opening.queries, opening.keys))
+        range(n) if positions is None else positions
+        for n, positions in zip(found.weights.shape, (opening.queries, opening.keys))
     )
     is_one = found.is_self and list(rows) == list(columns)
     data: dict[str, Any] = {

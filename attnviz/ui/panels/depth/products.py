@@ -48,25 +48,25 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     if not names:
         paragraph([WORDS["none"]])
         return selection
-    places = st.columns([3, 1, 2, 2, 1], vertical_alignment="bottom")
-    with places[0]:
+    columns = st.columns([3, 1, 2, 2, 1], vertical_alignment="bottom")
+    with columns[0]:
         selection = widgets.choose_available(
             selection, "step", WORDS["step"], names, words=NAMES.__getitem__, otherwise=names[0]
         )
     name = selection.step if selection.step in names else names[0]
     step = trace.layers[layer][name]
     if step.axes[0].endswith("head") and len(step.array) > 1:
-        with places[1]:
+        with columns[1]:
             heads = range(len(step.array))
             selection = widgets.choose_available(selection, "head", WORDS["head"], heads)
     head = min(selection.head or 0, len(step.array) - 1) if step.axes[0].endswith("head") else 0
     axis = "key" if "key" in step.axes[:-1] else "query"
-    with places[2]:
+    with columns[2]:
         selection = _token(trace, selection, axis)
     row = getattr(selection, axis) or 0
-    with places[3]:
+    with columns[3]:
         selection, column = _column(trace, selection, step.axes[-1], int(step.head(head).shape[-1]))
-    with places[4]:
+    with columns[4]:
         selection = widgets.draw(selection, "digits")
     found = products(trace, layer, name, row, column, head)
     paragraph(_sentences(trace, (layer, head, row, column), step, found, selection.digits))

@@ -49,13 +49,13 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     except ConfigError as error:
         notice(f"{str(error)[0].upper()}{str(error)[1:]}.")
         return selection
-    place = {"layer": ordinal(found.layer), "head": ordinal(found.head)}
-    sentence = WORDS["near"].format(all=found.all.size, share=percent(found.overlap), **place)
+    named = {"layer": ordinal(found.layer), "head": ordinal(found.head)}
+    sentence = WORDS["near"].format(all=found.all.size, share=percent(found.overlap), **named)
     paragraph([sentence, *([WORDS["far"]] if found.overlap < FAR else [])])
     heatmap.show(_stages(trace, selection, found), key="twin-heads")
     opened = replace(selection, layer=found.layer, focus=found.head if found.all.shape[1] > 1 else None)
     st.button(
-        WORDS["open"].format(**place), key="open-twin", on_click=session_state.adopt, args=(trace.config.chosen, opened)
+        WORDS["open"].format(**named), key="open-twin", on_click=session_state.adopt, args=(trace.config.chosen, opened)
     )
     return selection
 

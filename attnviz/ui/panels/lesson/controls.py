@@ -70,18 +70,18 @@ def draw(lesson: Lesson, slide: Slide, at: str, own: Trace, shown: Trace) -> Tri
 
 def _move(lesson: Lesson, slide: Slide, move: Move, key: str, shown: Trace) -> Choice:
     """Draw one move; it begins with what is on the slide."""
-    places, labels = (
+    positions, labels = (
         range(len(move.choices)),
         [localised(choice.label) if move.is_slider else choice.label for choice in move.choices],
     )
     first = _as_on_slide(lesson, slide, move, shown)
     held = st.session_state.get(key)
-    start = held if held in places else first
+    start = held if held in positions else first
     if move.is_slider:
-        at = st.select_slider(move.label, places, start, format_func=labels.__getitem__, key=key, width=320)
+        at = st.select_slider(move.label, positions, start, format_func=labels.__getitem__, key=key, width=320)
     else:
         at = st.segmented_control(
-            move.label, places, default=start, format_func=labels.__getitem__, key=key, required=True
+            move.label, positions, default=start, format_func=labels.__getitem__, key=key, required=True
         )
     return move.choices[first if at is None else at]
 

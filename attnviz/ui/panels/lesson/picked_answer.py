@@ -20,12 +20,12 @@ def option_at(question: ResolvedQuestion, stages: Sequence[Stage], picked: Picke
     was picked, in one whose columns are it is the column.
     """
     axes = next(stage.axes for stage in stages if stage.name == picked.stage)
-    place = None
+    position = None
     if question.form == "some" or axes[-1] != question.axis:
-        place = picked.row if axes[-2] == question.axis else None
+        position = picked.row if axes[-2] == question.axis else None
     elif axes[-1] == question.axis:
-        place = picked.column
-    return place if place is not None and place < len(question.options) else None
+        position = picked.column
+    return position if position is not None and position < len(question.options) else None
 
 
 def take(question: ResolvedQuestion, stages: Sequence[Stage], *, pictures: str, view: View, answer: str) -> None:
@@ -36,11 +36,13 @@ def take(question: ResolvedQuestion, stages: Sequence[Stage], *, pictures: str, 
     if not question.axis:
         return
     picked = picking.picked(pictures, stages, view, has_film=False)
-    place = None if picked is None else option_at(question, stages, picked)
-    if place is None:
+    position = None if picked is None else option_at(question, stages, picked)
+    if position is None:
         return
     if question.form == "one":
-        st.session_state[answer] = place
+        st.session_state[answer] = position
         return
     held = list(st.session_state.get(answer) or ())
-    st.session_state[answer] = [each for each in held if each != place] if place in held else sorted([*held, place])
+    st.session_state[answer] = (
+        [each for each in held if each != position] if position in held else sorted([*held, position])
+    )

@@ -91,7 +91,7 @@ def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: 
 
 
 def _numbered(options: Sequence[str]) -> list[str]:
-    return [WORDS["option"].format(number=ordinal(place), option=option) for place, option in enumerate(options)]
+    return [WORDS["option"].format(number=ordinal(position), option=option) for position, option in enumerate(options)]
 
 
 def _widget(question: ResolvedQuestion, labels: Sequence[str], key: str) -> None:
@@ -102,13 +102,13 @@ def _widget(question: ResolvedQuestion, labels: Sequence[str], key: str) -> None
         tolerance = WORDS["tolerance"].format(tolerance=question.tolerance) if question.tolerance else None
         st.text_input(WORDS["number"], key=key, max_chars=40, help=tolerance, width=240)
     elif question.form == "one":
-        places = range(len(labels))
+        positions = range(len(labels))
         label = WORDS["click_one" if question.axis else "choose"]
-        st.radio(label, places, index=None, format_func=labels.__getitem__, horizontal=True, key=key)
+        st.radio(label, positions, index=None, format_func=labels.__getitem__, horizontal=True, key=key)
     else:
-        places = range(len(labels))
+        positions = range(len(labels))
         label = WORDS["click_rows" if question.axis else "some"]
-        st.pills(label, places, selection_mode="multi", format_func=labels.__getitem__, key=key)
+        st.pills(label, positions, selection_mode="multi", format_func=labels.__getitem__, key=key)
 
 
 def _check(question: ResolvedQuestion, at: str, key: str) -> None:
@@ -159,7 +159,7 @@ def _in_words(question: ResolvedQuestion, given: Any) -> str:
     """Return an answer in words."""
     if question.form == "number":
         return localised(slides.format_number(float(given)))
-    return ", ".join(plain(question.options[place]) for place in given) or WORDS["none"]
+    return ", ".join(plain(question.options[position]) for position in given) or WORDS["none"]
 
 
 def arithmetic(lines: Sequence[ArithmeticLine], at: str) -> None:

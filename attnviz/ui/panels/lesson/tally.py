@@ -70,7 +70,7 @@ def field(question: ResolvedQuestion, at: str) -> None:
 
 
 def _example(n: int) -> Sequence[int]:
-    return [(7 * place + 4) % 15 for place in range(n)]
+    return [(7 * position + 4) % 15 for position in range(n)]
 
 
 def options(question: ResolvedQuestion, at: str, *, numbered: bool, right: Collection[int] = ()) -> None:
@@ -84,10 +84,10 @@ def options(question: ResolvedQuestion, at: str, *, numbered: bool, right: Colle
     hands = read_hands(st.session_state.get(_HELD, {}).get(at, ""), n) or (0,) * n
     most, total = max(hands, default=0), sum(hands)
     cells = []
-    for place, (option, count) in enumerate(zip(question.options, hands, strict=True)):
+    for position, (option, count) in enumerate(zip(question.options, hands, strict=True)):
         text = plain(option)
-        label = html.escape(WORDS["option"].format(number=ordinal(place), option=text) if numbered else text)
-        mark = "✓ " if place in right else ""
+        label = html.escape(WORDS["option"].format(number=ordinal(position), option=text) if numbered else text)
+        mark = "✓ " if position in right else ""
         bar = ""
         if most:
             about = html.escape(WORDS["bar"].format(n=count, all=total))
