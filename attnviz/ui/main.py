@@ -89,7 +89,7 @@ def page() -> None:
     """Draw the page; a script for `streamlit run` calls it once."""
     _offer_models()
     transport.send_at_once()
-    with admission.TURNS.turn():
+    with admission.TURNS.turn(opens=session_state.is_new()):
         _page()
 
 

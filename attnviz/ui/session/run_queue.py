@@ -4,6 +4,8 @@ Python computes on one processor at a time. If thirty visitors move at once and 
 waits until nearly the end; one after the other, half of them wait half as long, and changing between threads costs
 nothing. A run that takes long is passed by. Of those that need much memory there is one at a time, however long it
 takes, as together they would not fit into the memory of a small host; whoever waits for that has no turn meanwhile.
+Of those that open the page one at a time waits beside those that move in it: a class that comes by a link in one moment
+has nothing yet to wait for, and whoever is at work would wait for all thirty of them.
 The limiters of anyio and threading know no run that is passed by.
 """
 
@@ -11,7 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 LONG = 0.25  # seconds for which a run has the processor to itself while others wait
 POLLING = 0.5  # seconds after which one that waits for a large run looks whether it is still wanted
@@ -33,15 +35,20 @@ class RunQueue:
     def __init__(self, long: float = LONG, polling: float = POLLING) -> None:
         self._long, self._polling = long, polling
         self._queue = threading.Lock()  # behind it all wait but the next
+        self._openings = threading.Lock()  # and before that all that open the page but one
         self._changed = threading.Condition()
         self._owner: object | None = None
         self._here = threading.local()  # of the run in this thread: its turn, and whether it is the large one
         self.large_run_lock = threading.Lock()
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Wait for a turn, and give it back at the end of the block, however that ends."""
-        self._acquire()
+    def turn(self, *, opens: bool = False) -> Iterator[None]:
+        """Wait for a turn, and give it back at the end of the block, however that ends.
+
+        opens  whether the run opens the page for a visitor who sees nothing of it yet
+        """
+        with self._openings if opens else nullcontext():
+            self._acquire()
         try:
             yield
         finally:

@@ -43,7 +43,7 @@ def read(
     An address that says nothing, or only something of the fields `beside`, stands for the `opening` records, or the
     defaults. The problems are repeated until the records change, as a run that nobody asked for may follow at once.
     """
-    first = _SAVED not in st.session_state
+    first = is_new()
     navigated = st.session_state[_WENT] = _navigated()
     st.session_state[_READ], st.session_state[_FOUND] = first or navigated, []
     _acknowledge(navigated)
@@ -64,6 +64,11 @@ def read(
     else:  # widgets start from the records; after a restart of the server, those of the browser hold newer values
         _save(records, problems)
     return records, problems
+
+
+def is_new() -> bool:
+    """Return whether nothing was read yet, so that this run opens the page."""
+    return _SAVED not in st.session_state
 
 
 def resume() -> None:

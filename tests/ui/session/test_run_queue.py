@@ -64,6 +64,34 @@ def test_one_that_takes_long_is_passed_by_and_leaves_the_turn_of_others_alone() 
     assert queue._owner is None
 
 
+def test_whoever_moves_waits_for_one_at_most_of_many_that_open_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    queue, begun, moved = RunQueue(long=PATIENCE), list[threading.Thread](), threading.Event()
+    acquire = queue._acquire
+
+    def acquired() -> None:
+        begun.append(threading.current_thread())
+        if threading.current_thread() is move:
+            moved.set()
+        acquire()
+
+    def opens() -> None:
+        with queue.turn(opens=True):
+            pass
+
+    monkeypatch.setattr(queue, "_acquire", acquired)
+    move = threading.Thread(target=_turn_of, args=(queue,), daemon=True)
+    openings = [threading.Thread(target=opens, daemon=True) for _ in range(20)]
+    with queue.turn():
+        begun.clear()
+        for thread in (*openings, move):
+            thread.start()
+        assert moved.wait(PATIENCE)
+        assert len(begun) <= 2, "one that opens the page, and the move"
+    for thread in (*openings, move):
+        thread.join(PATIENCE)
+    assert {*begun} == {*openings, move}
+
+
 def test_a_run_that_breaks_off_gives_its_turn_back() -> None:
     queue = RunQueue(long=PATIENCE)
     for broken in (KeyboardInterrupt, ValueError):
