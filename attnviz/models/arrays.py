@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.records.anatomy import TensorSlice
 from attnviz.models.families import Family
-from attnviz.models.safetensors import Tensors, shaped
+from attnviz.models.safetensors import Tensors, of_floats, shaped
 from attnviz.models.shapes import Shape
 
 OUTPUTS = ("lm_head.weight", "embed_out.weight")
@@ -39,7 +39,7 @@ class Arrays:
     def table(self, part: str, name: str) -> Array:
         """Return a table of vectors, a row a token or a position."""
         self._locate(part, f"{self._base}{name}.weight", "row")
-        return self._tensors[f"{self._base}{name}.weight"]
+        return of_floats(self._tensors, f"{self._base}{name}.weight")
 
     def head(self, config: Mapping[str, Any]) -> Array | None:
         """Return the matrix that turns a vector into the next word, a row a word; None where the file has none.
@@ -48,7 +48,7 @@ class Arrays:
         """
         name = next((name for name in OUTPUTS if name in self._tensors), "")
         if name:
-            return self._tensors[name]
+            return of_floats(self._tensors, name)
         tied = config.get("tie_word_embeddings", config["model_type"] not in APART)
         return self._tensors[f"{self._base}{self._family.tokens}.weight"] if tied else None
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from attnviz.engine.records.model_registry import MODELS
 from attnviz.models.model import Model, load
+from attnviz.models.safetensors import Tensors
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
 
@@ -55,7 +56,9 @@ def _opened(written: str) -> tuple[str, Model]:
     if not re.fullmatch(r"[a-z0-9_-]{1,24}", name):
         raise ConfigError(FAULTS["name"].format(given=shorten(name)))
     try:
-        return name, load(folder or _installed(name))
+        model = load(folder or _installed(name))
+        Tensors(model.folder).check_finite()
+        return name, model
     except ConfigError as error:
         if not folder:
             raise

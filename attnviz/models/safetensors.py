@@ -33,6 +33,10 @@ KINDS = {
 }
 """NumPy's types by the names in a header; bfloat16 is the upper half of a float32."""
 
+FLOATS = ("F64", "F32", "F16", "BF16")
+BLOCK = 1 << 24
+"""Bytes that are looked at in one go."""
+
 LONGEST_HEADER = 25_000_000
 MOST_AXES = 8
 
@@ -45,6 +49,7 @@ FAULTS = Words(
         "header": "{file} is not a .safetensors file, or is cut short: its header does not fit; save the model again",
         "array": "{file} says of {name} what cannot be (its place, shape or size); save the model again",
         "type": "{file} holds {name} as {type}, which is not read here; save the model in float32 or bfloat16",
+        "finite": "{file} holds {name} with numbers that are infinite or none at all (NaN); it is damaged",
         "twice": "{name} stands in two files of {folder}; remove the one that is too many",
         "missing": "the model has no array {name}; its files do not fit its config.json",
         "shape": "{name} has shape {shape}; this model's config.json makes it {needed}",
@@ -69,6 +74,17 @@ class Tensors(Mapping[str, Array]):
                     raise ConfigError(FAULTS["twice"].format(name=shorten(name), folder=folder))
                 self._found[name] = numbers, _checked(path, name, entry, len(numbers))
                 self._files[name] = path.name
+            _check_apart(path, header)
+
+    def check_finite(self) -> None:
+        """Look at every number. Raises ConfigError, with its name, for an array that holds infinity or NaN."""
+        for name, (numbers, entry) in self._found.items():
+            begin, end = entry["data_offsets"] if entry["dtype"] in FLOATS else (0, 0)
+            for at in range(begin, end, BLOCK):
+                block = numbers[at : min(at + BLOCK, end)].view(KINDS[entry["dtype"]])
+                are_finite = (block & 0x7F80) != 0x7F80 if entry["dtype"] == "BF16" else np.isfinite(block)
+                if not are_finite.all():
+                    raise ConfigError(FAULTS["finite"].format(file=self._files[name], name=shorten(name)))
 
     def file(self, name: str) -> str:
         """Return the name of the file that holds an array."""
@@ -93,9 +109,18 @@ class Tensors(Mapping[str, Array]):
         return len(self._found)
 
 
+def of_floats(tensors: Mapping[str, Array], name: str) -> Array:
+    """Return an array that a model computes with. Raises ConfigError for one of whole numbers."""
+    array = tensors[name]
+    if array.dtype.kind != "f":
+        file = tensors.file(name) if isinstance(tensors, Tensors) else "state_dict"
+        raise ConfigError(FAULTS["type"].format(file=file, name=shorten(name), type=array.dtype))
+    return array
+
+
 def shaped(tensors: Mapping[str, Array], name: str, *shape: int) -> Array:
     """Return an array that has to be of this shape. Raises ConfigError if it is of another."""
-    array = tensors[name]
+    array = of_floats(tensors, name)
     if array.shape != shape:
         raise ConfigError(FAULTS["shape"].format(name=name, shape=array.shape, needed=shape))
     return array
@@ -116,12 +141,14 @@ def _without(folder: Path) -> ConfigError:
 def _opened(path: Path) -> tuple[Array, dict[str, Any]]:
     """Return the bytes behind the header, mapped, and what the header says."""
     try:
+        if not path.is_file():  # a pipe would be waited for
+            raise _fault("read", path, why="it is no file")
         size = path.stat().st_size
         with path.open("rb") as file:
             length = int.from_bytes(file.read(8), "little")
             if size < 8 or length > min(LONGEST_HEADER, size - 8):
                 raise _fault("header", path)
-            header = json.loads(file.read(length))
+            header = json.loads(file.read(length), object_pairs_hook=_once)
         if not isinstance(header, dict):
             raise _fault("header", path)
         header.pop("__metadata__", None)
@@ -149,6 +176,23 @@ def _checked(path: Path, name: str, entry: Any, n_bytes: int) -> dict[str, Any]:
     if not begin <= end <= n_bytes or end - begin != wanted:
         raise _fault("array", path, name=shorten(name))
     return entry
+
+
+def _check_apart(path: Path, header: dict[str, Any]) -> None:
+    """Check that no two arrays share bytes."""
+    last = 0
+    for (begin, end), name in sorted((entry["data_offsets"], name) for name, entry in header.items()):
+        if begin < end and begin < last:
+            raise _fault("array", path, name=shorten(name))
+        last = max(last, end)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return what a JSON object says. Raises ValueError where it says it twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands twice")
+    return found
 
 
 def _are_sizes(value: Any, most: int) -> bool:

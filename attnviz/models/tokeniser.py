@@ -23,6 +23,9 @@ from attnviz.settings.language import Words
 MAX_FILE_BYTES = 100_000_000
 """Bytes of a tokeniser's file; those of models with a quarter of a million tokens have 35 million."""
 
+MOST_IDS = 2**24
+"""The most pieces of a vocabulary; the largest known has a quarter of a million."""
+
 FAULTS = Words(
     {
         "none": "{folder} holds no tokeniser; save it there with tokenizer.save_pretrained",
@@ -30,6 +33,7 @@ FAULTS = Words(
         "broken": "{file} is broken, or is something else ({why}); save it again",
         "kind": "the tokeniser is of a kind that is not read here ({kind}); pip install --no-deps tokenizers brings "
         "what reads it",
+        "id": "{file} gives {piece} the number {number}; numbers go from 0 on, one a piece; save it again",
         "piece": "the tokeniser makes {piece}, which its vocabulary does not have; save it again",
     }
 )
@@ -88,7 +92,7 @@ class Tokeniser:
         if known is None and self.unknown is not None:
             known = self.vocabulary.get(self.unknown)
         if known is None:
-            raise ConfigError(FAULTS["piece"].format(piece=shorten(repr(piece))))
+            raise ConfigError(FAULTS["piece"].format(piece=shorten(piece)))
         return known
 
 
@@ -118,7 +122,7 @@ def _whole(spec: Mapping[str, Any], path: Path) -> Callable[[str], tuple[list[in
     """Return the tokeniser that tokenizer.json describes."""
     model = spec["model"]
     kind = model.get("type") or ("BPE" if "merges" in model else "WordPiece")
-    added = spec["added_tokens"]
+    added = [each for each in spec["added_tokens"] if each["content"]]
     special = {str(each["content"]): (bool(each.get("lstrip")), bool(each.get("rstrip"))) for each in added}
     vocabulary = {str(piece): int(number) for piece, number in model["vocab"].items()} if kind != "Unigram" else {}
     vocabulary |= {str(each["content"]): int(each["id"]) for each in added}
@@ -128,7 +132,18 @@ def _whole(spec: Mapping[str, Any], path: Path) -> Callable[[str], tuple[list[in
     if cut is None:
         return _of_library(path, kind, readable if _is_byte_level(spec) else str)
     shown = readable if kind == "BPE" else str
+    _check(vocabulary, (*start, *end, *([str(model["unk_token"])] if kind == "WordPiece" else [])), path)
     return Tokeniser(vocabulary, cut, special, start, end, model.get("unk_token"), shown)
+
+
+def _check(vocabulary: Mapping[str, int], needed: Iterable[str], path: Path) -> None:
+    """Raise ConfigError for an id that cannot be, and for a piece that every sentence, or an unknown word, needs."""
+    for piece, number in vocabulary.items():
+        if not 0 <= number < MOST_IDS:
+            raise fault("id", path, piece=shorten(piece), number=str(number)[:24])
+    for piece in needed:
+        if piece not in vocabulary:
+            raise ConfigError(FAULTS["piece"].format(piece=shorten(piece)))
 
 
 def _wordpiece(spec: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Callable[[str], Iterable[str]] | None:
@@ -233,6 +248,7 @@ def _of_lines(folder: Path, lines: list[str]) -> Tokeniser:
     special: dict[str, tuple[bool, bool]]
     special = {name: (False, False) for name in ("[CLS]", "[SEP]", "[MASK]", "[PAD]", "[UNK]") if name in vocabulary}
     pieces = WordPiece(vocabulary, lowercase, lowercase).pieces
+    _check(vocabulary, ("[CLS]", "[SEP]", "[UNK]"), folder / "vocab.txt")
     return Tokeniser(vocabulary, pieces, special, ("[CLS]",), ("[SEP]",), "[UNK]")
 
 
@@ -245,6 +261,7 @@ def _of_merges(folder: Path) -> Tokeniser:
     special: dict[str, tuple[bool, bool]]
     special = {name: (False, False) for name in ("<s>", "</s>", "<|endoftext|>") if name in vocabulary}
     start, end = (("<s>",), ("</s>",)) if is_roberta else ((), ())
+    _check(vocabulary, (*start, *end), folder / "vocab.json")
     return Tokeniser(vocabulary, BytePairs(vocabulary, ranks).pieces, special, start, end, None, readable)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -187,6 +188,30 @@ def test_a_bad_model_ends_the_start_with_one_sentence(
     error = capfd.readouterr().err
     assert error.startswith(f"attnviz: {message}")
     assert error.count("\n") == 1
+    assert not MODELS
+
+
+@pytest.mark.parametrize(
+    ("dtype", "number", "message"),
+    [
+        ("F32", b"\0\0\xc0\x7f", "with numbers that are infinite or none at all"),
+        ("I32", b"\1\0\0\0", "as int32, which is not read here"),
+    ],
+)
+def test_damaged_numbers_end_the_start_and_not_a_visitors_run(
+    dtype: str, number: bytes, message: str, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(FOLDER / "bert", tmp_path / "damaged")
+    whole = (folder / "model.safetensors").read_bytes()
+    length = int.from_bytes(whole[:8], "little")
+    header, numbers = json.loads(whole[8 : 8 + length]), bytearray(whole[8 + length :])
+    entry = header["encoder.layer.1.attention.self.value.weight"]
+    entry["dtype"], begin = dtype, entry["data_offsets"][0]
+    numbers[begin : begin + 4] = number
+    text = json.dumps(header).encode()
+    (folder / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + numbers)
+    with pytest.raises(ConfigError, match=f"the model damaged: .*{message}"):
+        hosting.offer([f"damaged={folder}"])
     assert not MODELS
 
 

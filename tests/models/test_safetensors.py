@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import ConfigError
+from attnviz.models import safetensors
 from attnviz.models.safetensors import Tensors, shaped
 
 X = np.arange(6, dtype="<f4").reshape(2, 3)
@@ -116,6 +119,51 @@ def test_no_bytes_end_in_anything_but_a_sentence(tmp_path_factory: pytest.TempPa
     (folder / "model.safetensors").write_bytes(len(rest).to_bytes(8, "little") + rest)
     with pytest.raises(ConfigError):
         Tensors(folder)["x"]
+
+
+def test_arrays_that_share_bytes_are_refused(tmp_path: Path) -> None:
+    half = {"dtype": "F32", "shape": [2], "data_offsets": [16, 24]}
+    with pytest.raises(ConfigError, match="says of 'y' what cannot be"):
+        Tensors(written(tmp_path, GOOD | {"y": half}))
+    empty = {"dtype": "F32", "shape": [0, 2**40], "data_offsets": [8, 8]}
+    assert Tensors(written(tmp_path, GOOD | {"y": empty}))["y"].size == 0
+
+
+def test_a_header_that_says_something_twice_is_refused(tmp_path: Path) -> None:
+    entry = json.dumps(GOOD["x"])
+    header = f'{{"x": {entry}, "x": {entry}}}'.encode()
+    (tmp_path / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + bytes(24))
+    with pytest.raises(ConfigError, match="its header does not fit"):
+        Tensors(tmp_path)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/nowhere", path)])
+def test_what_is_no_file_is_not_waited_for(make: Callable[[Path], None], tmp_path: Path) -> None:
+    make(tmp_path / "model.safetensors")
+    with pytest.raises(ConfigError, match=r"model\.safetensors cannot be read: it is no file"):
+        Tensors(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "number"),
+    [("F64", b"\0\0\0\0\0\0\xf8\x7f"), ("F32", b"\0\0\x80\xff"), ("F16", b"\0\x7c"), ("BF16", b"\xc0\x7f")],
+)
+def test_numbers_that_are_none_are_found_wherever_they_stand(
+    kind: str, number: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(safetensors, "BLOCK", 16)
+    n, size = 24 // len(number), len(number)
+    entry = {"dtype": kind, "shape": [n], "data_offsets": [0, 24]}
+    for at in (None, 0, n - 1):
+        whole = bytearray(24)
+        if at is not None:
+            whole[at * size : (at + 1) * size] = number
+        tensors = Tensors(written(tmp_path, {"x": entry}, bytes(whole)))
+        if at is None:
+            tensors.check_finite()
+            continue
+        with pytest.raises(ConfigError, match=r"holds 'x' with numbers that are infinite or none at all"):
+            tensors.check_finite()
 
 
 def test_a_pickle_is_never_opened(tmp_path: Path) -> None:

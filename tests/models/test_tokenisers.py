@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,38 @@ def test_a_broken_file_is_said_in_a_sentence(changes: dict[str, Any], message: s
     (tmp_path / "tokenizer.json").write_text(json.dumps(whole | changes), encoding="utf-8")
     with pytest.raises(ConfigError, match=message):
         tokeniser.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("bert", lambda spec: spec["model"]["vocab"].update(the=-1), "gives 'the' the number -1"),
+        (
+            "gpt2",
+            lambda spec: spec["model"]["vocab"].update(the=2**70),
+            "gives 'the' the number 1180591620717411303424",
+        ),
+        ("bert", lambda spec: spec["model"].update(unk_token="nope"), "makes 'nope', which its vocabulary does not"),
+        ("bert", lambda spec: spec["added_tokens"][2].update(content="[C]"), r"makes '\[CLS\]', which its vocabulary"),
+    ],
+)
+def test_what_would_fail_at_some_sentences_fails_at_the_start(
+    name: str, change: Callable[[Any], Any], message: str, tmp_path: Path
+) -> None:
+    spec = json.loads((FOLDER / name / "tokenizer.json").read_text(encoding="utf-8"))
+    if name == "bert":
+        del spec["model"]["vocab"]["[CLS]"]  # which stands among the added ones as well
+    change(spec)
+    (tmp_path / "tokenizer.json").write_text(json.dumps(spec), encoding="utf-8")
+    with pytest.raises(ConfigError, match=message):
+        tokeniser.read(tmp_path)
+
+
+def test_an_added_token_without_letters_is_none(tmp_path: Path) -> None:
+    spec = json.loads((FOLDER / "bert" / "tokenizer.json").read_text(encoding="utf-8"))
+    spec["added_tokens"].append({"id": 5, "content": "", "lstrip": True, "rstrip": True})
+    (tmp_path / "tokenizer.json").write_text(json.dumps(spec), encoding="utf-8")
+    assert tokeniser.read(tmp_path)("the cat") == tokeniser.read(FOLDER / "bert")("the cat")
 
 
 @pytest.mark.parametrize("text", ["", "[", "null", "[]", "[" * 100_000, "\udcff"])
