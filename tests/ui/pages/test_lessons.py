@@ -284,6 +284,28 @@ def test_the_list_ticks_a_lesson_in_the_run_that_shows_its_last_slide() -> None:
     assert at.query_params["done"] == "bits"
 
 
+def test_a_link_of_the_page_brings_the_progress_back() -> None:
+    at = lesson("bits", len(LESSONS["bits"].slides), done="tied", sentence="mine")
+    link = dict(at.query_params)
+    again = opened(**link)
+    assert clean(again)
+    assert dict(again.query_params) == link
+    radio = again.sidebar.radio(key="lesson")
+    assert {name for name, option in zip(LESSONS, radio.options) if option[0] == "✓"} == {"bits", "tied"}
+    assert f"2 of {len(LESSONS)} completed" in "".join(each.value for each in again.sidebar.caption)
+    assert ["Go on here" in caption for caption in radio.captions].index(True) == 1
+    elsewhere = opened(**link | {"page": "explore"})  # what was completed goes along to other pages, too
+    assert elsewhere.query_params["done"] == link["done"]
+
+
+def test_a_link_that_names_lessons_that_do_not_exist_keeps_the_others() -> None:
+    at = lesson("order", 1, done="bits.nothing.<b>")
+    assert clean(at)
+    ticked = [name for name, each in zip(LESSONS, at.sidebar.radio(key="lesson").options) if each[0] == "✓"]
+    assert ticked == ["bits"]
+    assert "Lessons completed names 'nothing', '<b>', which does not exist; ignored." in html.unescape(page_text(at))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LESSONS)
 def test_every_lesson_opens_and_would_look_the_same_with_any_other_answer(
