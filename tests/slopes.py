@@ -122,6 +122,25 @@ def anything(number: int, *, layers: int = 6) -> Config:
     return edited(config, dice) if dice.random() < 0.4 else config
 
 
+def combinations(score: str) -> Iterator[Config]:
+    """Yield a score with every normaliser, attending to its own words and to those of another sentence."""
+    for normaliser in NORMALISERS:
+        for second_sentence in ("", "le chat noir"):
+            yield Config(
+                sentence="the cat sat on",
+                second_sentence=second_sentence,
+                n_heads=2,
+                d_model=5,
+                d_k=3,
+                d_v=2,
+                d_a=3,
+                mask="none" if second_sentence else "causal",
+                score=score,
+                normaliser=normaliser,
+                seed=4,
+            )
+
+
 def edited(config: Config, dice: random.Random) -> Config:
     """Return the setting with some numbers changed, anywhere."""
     steps = list(steps_of(run(config)))

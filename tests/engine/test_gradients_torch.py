@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz import Trace, gradients, run
+from attnviz import SCORES, Config, Trace, gradients, run
 from tests import slopes
 from tests.torch_attention import TorchRun
 
@@ -32,15 +32,16 @@ def by_torch(torch: Any, trace: Trace, of: Any) -> dict[Any, np.ndarray]:
     return found
 
 
-def off(torch: Any, number: int) -> tuple[float, str]:
-    trace = run(slopes.anything(number))
+def off(torch: Any, config: Config) -> tuple[float, str]:
+    """How far the slopes of a setting are from PyTorch's, relative to the largest of the step, and where."""
+    trace = run(config)
     of = slopes.output_slopes(trace)
     mine, theirs, worst, seen = gradients(trace, of), by_torch(torch, trace, of), (0.0, ""), set()
     rounding = 1e-6 * max(abs(G).max() for G in theirs.values())  # what cancels in one step was as large in another
     for at, G in theirs.items():
         seen.add(at)
         far = abs(slopes.slope_of(mine, *at) - G).max() / max(1.0, abs(G).max(), rounding)
-        worst = max(worst, (far, f"{at} of {number}: {trace.config}"))
+        worst = max(worst, (far, f"{at} of {trace.config}"))
     unread = {(None, "embedded_kv")} - seen
     assert seen | unread == {(layer, name) for layer, name, _ in slopes.steps_of(trace)}
     return worst
@@ -48,15 +49,23 @@ def off(torch: Any, number: int) -> tuple[float, str]:
 
 def agree(torch: Any, number: int) -> None:
     """Hold a setting to NEAR, but where its numbers have grown so far that rounding is no longer small."""
-    trace = run(slopes.anything(number))
+    config = slopes.anything(number)
+    trace = run(config)
     if not slopes.has_grown(trace):
-        far, where = off(torch, number)
+        far, where = off(torch, config)
         assert far <= NEAR or slopes.kink(trace), where
 
 
 @pytest.mark.slow
 def test_few_settings_have_grown_beyond_measure() -> None:
     assert sum(slopes.has_grown(run(slopes.anything(number))) for number in range(100)) <= 5
+
+
+@pytest.mark.parametrize("score", [name for name in SCORES if name != "formula"])
+def test_every_score_has_the_slopes_of_torch_with_every_normaliser(score: str, torch: Any) -> None:
+    for config in slopes.combinations(score):
+        far, where = off(torch, config)
+        assert far <= NEAR or slopes.kink(run(config)), where
 
 
 @pytest.mark.parametrize("number", range(40))
