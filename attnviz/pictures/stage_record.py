@@ -101,6 +101,8 @@ class Stage:
     def drawn_cells(self) -> Array:
         """True where a head has a number to show: inside its true width and not masked."""
         heads, _, columns = self.array.shape
+        if self.hidden is None and min(self.true_widths) >= columns:
+            return np.ones(self.array.shape, bool)
         inside = np.arange(columns) < np.array(self.true_widths).reshape(heads, 1, 1)
         return np.broadcast_to(inside if self.hidden is None else inside & ~self.hidden, self.array.shape)
 

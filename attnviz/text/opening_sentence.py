@@ -64,7 +64,8 @@ def telling(
         mutual = np.minimum(weights, back) > HALF
         mutual &= np.abs(positions - others) > 1
     worth = weights - far + mutual
-    same = np.array([[trace.key_tokens[key] == trace.query_tokens[query] for key in columns] for query in rows])
+    asking, read = (np.array(tokens, object) for tokens in (trace.query_tokens, trace.key_tokens))
+    same = (asking[rows][:, None] == read[columns]).astype(bool)
     worth[np.broadcast_to(same & (not trace.config.is_cross_attention), worth.shape)] -= 2.0
     if head is not None:
         worth[np.arange(len(worth)) != head] -= 4.0

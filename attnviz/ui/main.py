@@ -26,6 +26,7 @@ from attnviz.ui.panels import grading_desk, model, sweep, typed, what_if
 from attnviz.ui.session import (
     admission,
     browser_history,
+    component,
     interrupted,
     learner,
     locale,
@@ -89,7 +90,7 @@ def page() -> None:
     """Draw the page; a script for `streamlit run` calls it once."""
     _offer_models()
     transport.send_at_once()
-    with admission.TURNS.turn(opens=session_state.is_new()):
+    with admission.TURNS.turn(opens=session_state.is_new()), component.read_once():
         _page()
 
 

@@ -10,6 +10,8 @@ splittable pseudorandom number generators", section 4.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -19,6 +21,8 @@ import numpy as np
 from attnviz.arrays import Array
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+ENDS = ("/radius", "/angle")
+TOGETHER, SMALL = 8, 512  # leading indices that are folded at once, where each has no more numbers than that
 
 
 @dataclass(frozen=True)
@@ -39,13 +43,36 @@ def _mix(z: Array) -> Array:
 
 def _bits(address: Address, shape: tuple[int, ...]) -> Array:
     """64 random bits for every index of `shape`."""
-    digest = blake2b(f"{address.seed}/{address.name}".encode("utf-8", "replace"), digest_size=8).digest()
-    state = np.frombuffer(digest, "<u8")
+    if len(address.at) == 1 and math.prod(shape) <= SMALL:
+        block, index = divmod(address.at[0], TOGETHER)
+        return _block(address.seed, address.name, block, shape)[index]
+    state = _hashed(address.seed, [address.name])
     for index in address.at:
         state = _mix(state + np.uint64((index + 1) * int(GOLDEN) % 2**64))
+    return _folded(state, shape).reshape(shape)
+
+
+@lru_cache(maxsize=32)
+def _block(seed: int, name: str, block: int, shape: tuple[int, ...]) -> Array:
+    """Return the bits of `TOGETHER` leading indices: of small shapes they cost what those of one do."""
+    first = block * TOGETHER
+    bits = _folded(_mix(_hashed(seed, [name]) + _steps(first + TOGETHER)[first:]), shape)
+    bits.flags.writeable = False
+    return bits
+
+
+def _hashed(seed: int, names: Sequence[str]) -> Array:
+    """Return the state that each name starts with."""
+    texts = (f"{seed}/{name}".encode("utf-8", "replace") for name in names)
+    digests = (blake2b(text, digest_size=8).digest() for text in texts)
+    return np.array([int.from_bytes(digest, "little") for digest in digests], np.uint64)
+
+
+def _folded(state: Array, shape: tuple[int, ...]) -> Array:
+    """Fold in the indices of `shape`, which become the last axes."""
     for size in shape:
         state = _mix(state[..., None] + _steps(size))
-    return state.reshape(shape)
+    return state
 
 
 @lru_cache(maxsize=64)
@@ -65,7 +92,21 @@ def uniform(address: Address, shape: tuple[int, ...]) -> Array:
     >>> bool((uniform(here, (4, 5))[:2, :3] == uniform(here, (2, 3))).all())
     True
     """
-    return (_bits(address, shape) >> np.uint64(11)) * 2.0**-53
+    return _part_of_one(_bits(address, shape))
+
+
+def uniform_each(seed: int, names: Sequence[str], shape: tuple[int, ...]) -> Array:
+    """Return `uniform` at the address of each of some names, stacked: (names, *shape).
+
+    >>> both = uniform_each(7, ("one", "other"), (3,))
+    >>> bool((both[1] == uniform(Address(7, "other"), (3,))).all())
+    True
+    """
+    return _part_of_one(_folded(_hashed(seed, names), shape))
+
+
+def _part_of_one(bits: Array) -> Array:
+    return (bits >> np.uint64(11)) * 2.0**-53
 
 
 def normal(address: Address, shape: tuple[int, ...]) -> Array:
@@ -76,6 +117,15 @@ def normal(address: Address, shape: tuple[int, ...]) -> Array:
     The last bit of log and cos differs between processors; snapping the result to a coarse grid makes the draw the
     same everywhere, and 2**-32 is far below anything that is looked at.
     """
-    u = 1.0 - uniform(Address(address.seed, address.name + "/radius", address.at), shape)
-    v = uniform(Address(address.seed, address.name + "/angle", address.at), shape)
+    radius, angle = (Address(address.seed, address.name + end, address.at) for end in ENDS)
+    return _box_muller(uniform(radius, shape), uniform(angle, shape))
+
+
+def normal_each(seed: int, names: Sequence[str], shape: tuple[int, ...]) -> Array:
+    """Return `normal` at the address of each of some names, stacked: (names, *shape)."""
+    return _box_muller(*(uniform_each(seed, [name + end for name in names], shape) for end in ENDS))
+
+
+def _box_muller(radius: Array, v: Array) -> Array:
+    u = 1.0 - radius
     return np.round(np.sqrt(-2.0 * np.log(u)) * np.cos(2.0 * np.pi * v) * 2.0**32) * 2.0**-32

@@ -9,9 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.numerics.noise import Address
-from attnviz.engine.numerics.noise import normal as normal_noise
-from attnviz.engine.numerics.noise import uniform as uniform_noise
+from attnviz.engine.numerics.noise import normal_each, uniform_each
 from attnviz.engine.tables.lexicon import COLUMNS, lexicon
 from attnviz.engine.tables.tokenisers import SPECIAL
 from attnviz.settings.faults import ConfigError, shorten
@@ -25,12 +23,12 @@ def _stack(rows: Sequence[Array], d_model: int) -> Array:
 
 def normal(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, seed: int) -> Array:
     """Return a standard normal vector for each different token. Shape (tokens, d_model)."""
-    return _stack([normal_noise(Address(seed, f"token/{token}"), (d_model,)) for token in tokens], d_model)
+    return normal_each(seed, [f"token/{token}" for token in tokens], (d_model,))
 
 
 def uniform(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, seed: int) -> Array:
     """Return numbers in [0, 1) for each different token. Shape (tokens, d_model)."""
-    return _stack([uniform_noise(Address(seed, f"token/{token}"), (d_model,)) for token in tokens], d_model)
+    return uniform_each(seed, [f"token/{token}" for token in tokens], (d_model,))
 
 
 def binary(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, seed: int) -> Array:
@@ -74,7 +72,7 @@ def spelling(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...],
     rows = []
     for token in tokens:
         grams = ngrams(token)
-        drawn = [normal_noise(Address(seed, f"ngram/{gram}"), (d_model,)) for gram in grams]
+        drawn = normal_each(seed, [f"ngram/{gram}" for gram in grams], (d_model,))
         rows.append(np.sum(drawn, axis=0) / math.sqrt(len(grams)) if grams else np.zeros(d_model))
     return _stack(rows, d_model)
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -60,6 +62,7 @@ export default () => {};
 """
 
 _parts: dict[str, tuple[str, str]] = {}
+_run = threading.local()
 
 
 def component(file: str, *, name: str = "", is_isolated: bool = True) -> Callable[..., Any]:
@@ -96,6 +99,25 @@ def bring() -> None:
         return
     if KEY not in run.shared.widget_user_keys_this_run:  # private: the tests hold versions to it
         _together()(key=KEY, height="content")
+
+
+@contextmanager
+def read_once() -> Iterator[None]:
+    """Within it, ask Streamlit once for what each component reports: a run asks often, and each time costs a lot."""
+    _run.reports = {}
+    try:
+        yield
+    finally:
+        del _run.reports
+
+
+def report(key: str) -> Mapping[str, Any]:
+    """Return what the component of a key reports: nothing before it is drawn, and else anything, from a browser."""
+    reports: dict[str, Mapping[str, Any]] = getattr(_run, "reports", {})
+    if key not in reports:
+        values = st.session_state.get(key)
+        reports[key] = values if isinstance(values, Mapping) else {}
+    return reports[key]
 
 
 def parts() -> frozenset[str]:

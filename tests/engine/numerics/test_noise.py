@@ -7,7 +7,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from attnviz.engine.numerics.noise import Address, normal, uniform
+from attnviz.engine.numerics.noise import Address, normal, normal_each, uniform, uniform_each
 
 HERE = Address(7, "somewhere", (2,))
 DRAWS = pytest.mark.parametrize("draw", [uniform, normal])
@@ -45,6 +45,21 @@ def test_a_larger_array_holds_the_smaller_one(draw: object) -> None:
 def test_leading_indices_may_stand_in_the_address_or_in_the_shape(draw: object) -> None:
     whole = draw(Address(7, "somewhere"), (4, 3))  # type: ignore[operator]
     assert (whole[2] == draw(HERE, (3,))).all()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (20, 25), (30, 25)])
+def test_indices_beyond_those_that_are_folded_at_once_have_their_own_numbers(shape: tuple[int, ...]) -> None:
+    whole = uniform(Address(7, "somewhere"), (20, *shape))
+    for at in (0, 7, 8, 15, 19):
+        assert (whole[at] == uniform(Address(7, "somewhere", (at,)), shape)).all(), at
+    assert uniform(Address(7, "somewhere", (0,)), ()) == plain_uniform(7, "somewhere", 0)
+
+
+def test_numbers_of_several_names_are_those_of_each() -> None:
+    names = ["one", "two", "é"]
+    for each, draw in ((uniform_each, uniform), (normal_each, normal)):
+        assert (each(7, names, (2, 3)) == [draw(Address(7, name), (2, 3)) for name in names]).all()
+        assert each(7, [], (2, 3)).shape == (0, 2, 3)
 
 
 @DRAWS

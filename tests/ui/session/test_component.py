@@ -105,3 +105,22 @@ def test_a_part_of_the_page_that_runs_alone_gets_no_element_more(
     monkeypatch.setattr(registered, "_together", lambda: lambda **given: calls.append(given))
     registered.bring()
     assert len(calls) == sent
+
+
+def test_a_run_asks_streamlit_once_for_what_a_component_reports(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    class State(dict[str, object]):
+        def get(self, key: str, default: object = None) -> object:
+            asked.append(key)
+            return super().get(key, default)
+
+    monkeypatch.setattr(st, "session_state", State(maps={"width": 900}, odd="what a browser may say"))
+    with registered.read_once():
+        assert [registered.report("maps") for _ in range(3)] == [{"width": 900}] * 3
+        assert registered.report("odd") == registered.report("none") == {}
+    assert asked == ["maps", "odd", "none"]
+    monkeypatch.setattr(st, "session_state", State(maps={"width": 400}))
+    with registered.read_once():
+        assert registered.report("maps") == {"width": 400}, "another run hears of what is new"
+    assert registered.report("maps") == {"width": 400}

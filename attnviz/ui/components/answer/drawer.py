@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz.pictures.colours import DARK, SIGNED
 from attnviz.settings.language import Words
 from attnviz.ui.session import transport
-from attnviz.ui.session.component import component
+from attnviz.ui.session.component import component, report
 
 WIDTH, HEIGHT = 320, 414  # pixels that it takes beside the maps, or on a narrow window from its foot
 WORDS = Words(
@@ -77,5 +77,4 @@ def chosen(key: str, n_keys: int) -> int | None:
 
 def _state(key: str) -> Mapping[str, Any]:
     """Return the browser's message, which may say anything."""
-    chosen = st.session_state.get(f"{key}-lines")
-    return chosen if isinstance(chosen, Mapping) else {}
+    return report(f"{key}-lines")

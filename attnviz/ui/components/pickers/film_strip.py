@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from attnviz.arrays import Array
 from attnviz.pictures.colours import DARK, MASKED_COLOUR, SHARE
 from attnviz.settings.language import Words
 from attnviz.ui.session import transport
-from attnviz.ui.session.component import component
+from attnviz.ui.session.component import component, report
 
 WIDTH, HEIGHT = 64, 64  # pixels that it takes beside the pictures, or below them
 MAX_PIXELS = 16  # pixels of a small picture, each way
@@ -41,8 +39,7 @@ def show(film: Strip, *, key: str, height: int) -> None:
 
 def chosen(key: str, heads: int) -> tuple[int | None] | None:
     """Return the head that was chosen in the strip since the last run, (None,) for all of them; None as a rule."""
-    state = st.session_state.get(key)
-    head = state.get("head") if isinstance(state, Mapping) else None
+    head = report(key).get("head")
     if isinstance(head, bool) or not isinstance(head, int) or not -1 <= head < heads:
         return None
     return (None,) if head < 0 else (head,)

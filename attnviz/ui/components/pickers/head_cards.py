@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from attnviz.analysis.all_heads import all_kinds
 from attnviz.analysis.head_kinds import in_order
@@ -20,7 +18,7 @@ from attnviz.text import head_sentences
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.pickers.film_strip import small_pictures
 from attnviz.ui.session import transport
-from attnviz.ui.session.component import component
+from attnviz.ui.session.component import component, report
 
 WORDS = Words({"cards": "Heads, sorted by what they do; a press shows one large", "head": "head {n}"})
 
@@ -34,8 +32,7 @@ def show(trace: Trace, layer: int, *, key: str, focus: int | None) -> None:
 
 def chosen(key: str, heads: int) -> int | None:
     """Return the head that was pressed since the last run, None as a rule: browsers can say anything."""
-    state = st.session_state.get(key)
-    head = state.get("head") if isinstance(state, Mapping) else None
+    head = report(key).get("head")
     return head if isinstance(head, int) and not isinstance(head, bool) and 0 <= head < heads else None
 
 

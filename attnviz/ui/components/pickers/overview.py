@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from attnviz.arrays import Array
 from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.language import Words
 from attnviz.ui.session import transport
-from attnviz.ui.session.component import component
+from attnviz.ui.session.component import component, report
 
 WIDTH, HEIGHT = 184, 124  # pixels that it takes beside the pictures, or over them
 MAX_BLOCKS = 64  # blocks each way
@@ -58,8 +56,7 @@ def moved(key: str) -> tuple[int, int] | None:
 
     Browsers can say anything: they may be too large.
     """
-    state = st.session_state.get(key)
-    to = state.get("window") if isinstance(state, Mapping) else None
+    to = report(key).get("window")
     good = isinstance(to, list) and len(to) == 2 and all(type(at) is int and 0 <= at < 10**6 for at in to)
     return (to[0], to[1]) if good and to is not None else None
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-import streamlit as st
 
 from attnviz.pictures.colours import DARK, MASKED_COLOUR
 from attnviz.pictures.step_path import Node
 from attnviz.settings.language import Words
 from attnviz.ui.session import transport
-from attnviz.ui.session.component import component
+from attnviz.ui.session.component import component, report
 
 WORDS = Words({"strip": "From the sentence to the output", "words": "words", "token": ("1 word", "{n} words")})
 
@@ -28,8 +26,7 @@ def chosen(key: str) -> str | None:
 
     Browsers can say anything, so it may not exist.
     """
-    state = st.session_state.get(key)
-    step = state.get("shown") if isinstance(state, Mapping) else None
+    step = report(key).get("shown")
     return step[:40] if isinstance(step, str) and step else None
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import DARK, SHARE
@@ -15,7 +14,7 @@ from attnviz.settings.counting import ordinal
 from attnviz.text import opening_sentence
 from attnviz.text.query_sentences import reading
 from attnviz.ui.session import transport
-from attnviz.ui.session.component import component
+from attnviz.ui.session.component import component, report
 
 _component = component(__file__, is_isolated=False)
 
@@ -47,8 +46,7 @@ def chosen_query(key: str, words: int) -> int | None:
 
     Browsers can say anything.
     """
-    state = st.session_state.get(key)
-    query = state.get("query") if isinstance(state, Mapping) else None
+    query = report(key).get("query")
     good = isinstance(query, int) and not isinstance(query, bool) and 0 <= query < words
     return query if good else None
 

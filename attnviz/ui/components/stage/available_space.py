@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import streamlit as st
-
 from attnviz.pictures import figures, headings
 from attnviz.pictures.placement import NARROWEST_PAGE, Placement
 from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.pickers import film_strip, overview
+from attnviz.ui.session import component
 
 Default = TypeVar("Default")
 
@@ -126,8 +125,7 @@ def in_front(stages: Sequence[Stage], first: str) -> Stage:
 
 def reported(key: str) -> Mapping[str, Any]:
     """Return the browser's report on the pictures of a key: it may say anything."""
-    values = st.session_state.get(f"{key}-bridge")
-    return values if isinstance(values, Mapping) else {}
+    return component.report(f"{key}-bridge")
 
 
 def room_for(key: str, view: View, *, has_film: bool = False) -> Room:
