@@ -66,6 +66,8 @@ HOW = Words(
         "scaled": "Take the score and divide it by the scale.",
         "weights": "Raise e to the power of each score of the row, and divide this one by the sum of all.",
         "heads": "Multiply each value by its weight, and add them up.",
+        "allowed": "Ask which keys the mask leaves to the query of that row.",
+        "concat": "Count through the numbers of the heads in the order in which they are put side by side.",
         "highest_key": "Look along the row of the query: the largest score that is allowed gets the largest weight.",
         "read": "Find the row of the query, and go along it to the largest weight.",
         "shape": "One number for each axis: the heads, if they are still apart, then rows, then columns.",

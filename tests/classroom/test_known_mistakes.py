@@ -130,3 +130,14 @@ def test_who_reads_weights_off_a_picture_is_told_of_weights() -> None:
     lesson = LESSONS["rows_and_columns"]
     found = resolve(lesson.slides[0].question, run(lesson.config), run(lesson.config))
     assert found.feedback([2]) == f"Not so. {HOW['read']}"
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_wrong_answer_gets_a_hint(name: str) -> None:
+    lesson = LESSONS[name]
+    own = run(lesson.config)
+    for slide in (slide for slide in lesson.slides if slide.question):
+        found = resolve(slide.question, run(lesson.on(slide)), own)
+        options = frozenset(range(len(found.options)))
+        given = found.value + 99 if found.form == "number" else options - found.right if found.right else options
+        assert len(found.feedback(given)) > len("Not so. "), slide.text

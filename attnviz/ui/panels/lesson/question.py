@@ -19,7 +19,7 @@ from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text import html_math
 from attnviz.text.number_format import localised
-from attnviz.text.sentence_parts import Sentence, plain
+from attnviz.text.sentence_parts import TEXT, Sentence, plain
 from attnviz.ui.components import formula
 from attnviz.ui.panels.lesson import tally
 from attnviz.ui.session.notices import paragraph
@@ -87,7 +87,7 @@ def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: 
             st.button(WORDS["check"], key="check", on_click=_check, args=(question, at, key))
             st.button(WORDS["show"], key="show-answer", on_click=reveal, args=(at,))
         if at in st.session_state.get(_GIVEN, {}):
-            paragraph([_refusal(question, given)])
+            _sentences([((TEXT, _refusal(question, given)),)])
 
 
 def _numbered(options: Sequence[str]) -> list[str]:
