@@ -15,9 +15,9 @@ from attnviz.classroom.typed_numbers import read_number
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
-from attnviz.text.sentence_parts import plain
+from attnviz.text.sentence_parts import TEXT, fill, plain
 from attnviz.ui.session import session_state
-from attnviz.ui.session.notices import paragraph
+from attnviz.ui.session.notices import paragraph, typeset
 
 WORDS = Words(
     {
@@ -74,7 +74,7 @@ def _question(n: int, ask: ResolvedQuestion | str, key: str, checked: int | None
     if isinstance(ask, str):
         paragraph([WORDS["unanswerable"].format(n=n)])
         return
-    paragraph([WORDS["question"].format(n=n, words=plain(ask.words))])
+    typeset(fill(WORDS["question"], n=str(n), words=ask.words))
     numbered = any(kind == "token" for option in ask.options for kind, _ in option)
     options = [plain(option) for option in ask.options]
     if numbered:
@@ -84,7 +84,7 @@ def _question(n: int, ask: ResolvedQuestion | str, key: str, checked: int | None
     if ask.form == "number" and _is_unreadable(key):
         paragraph([WORDS["unreadable"]])
     elif checked and checked == _number(ask, key):
-        paragraph([grading.feedback(ask, checked)])
+        typeset(((TEXT, grading.feedback(ask, checked)),))
 
 
 def _widget(ask: ResolvedQuestion, labels: Sequence[str], key: str) -> None:

@@ -24,10 +24,10 @@ from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
-from attnviz.text.sentence_parts import plain
+from attnviz.text.sentence_parts import fill
 from attnviz.ui.components.qr_code import qr_code
 from attnviz.ui.session import admission, widget_values, widgets
-from attnviz.ui.session.notices import notice, paragraph
+from attnviz.ui.session.notices import notice, paragraph, typeset
 from attnviz.ui.session.selection import Selection
 
 WORDS = Words(
@@ -198,7 +198,7 @@ def _remarks(trace: Trace, task: Assignment) -> None:
     found = assignments.asks(task, trace)
     for n, ask in enumerate(found, 1):
         if isinstance(ask, ResolvedQuestion):
-            paragraph([WORDS["asks"].format(n=n, words=plain(ask.words))])
+            typeset(fill(WORDS["asks"], n=str(n), words=ask.words))
         else:
             notice(WORDS["fault"].format(n=n, why=ask), kind="fault")
     away = assignments.given_away(task, found)

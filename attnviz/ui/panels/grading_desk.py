@@ -16,6 +16,7 @@ from attnviz.engine.records.config import Config
 from attnviz.settings import url_codec
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, current_language
+from attnviz.text.number_format import localised
 from attnviz.ui.session import admission, locale, session_state
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
@@ -131,7 +132,7 @@ def _results(
     found = found if is_partial else list(map(results.all_or_nothing, found))
     if not found:
         return
-    paragraph(_summary(task, found, points))
+    paragraph(map(localised, _summary(task, found, points)))
     to_read = [str(n) for n, item in enumerate(task.task_questions, 1) if item[0] == "own_words"]
     if to_read:
         paragraph([WORDS["to_read"].format(questions=", ".join(to_read))])

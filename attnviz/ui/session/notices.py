@@ -8,6 +8,9 @@ from collections.abc import Iterable
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attnviz.text import html_math
+from attnviz.text.sentence_parts import Sentence
+
 
 def notice(*sentences: str, kind: str = "note") -> None:
     """One line for each sentence; `kind` is "note" (something to know) or "fault" (something to mend)."""
@@ -15,6 +18,11 @@ def notice(*sentences: str, kind: str = "note") -> None:
         lines = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences)
         role = "alert" if kind == "fault" else "status"
         st.html(f'<div class="attn-{kind}" role="{role}">{lines}</div>')
+
+
+def typeset(*sentences: Sentence) -> None:
+    """One quiet line of sentences in parts: names of matrices typeset, numbers as the language has them."""
+    st.html(f'<p class="attn-line">{" ".join(map(html_math.sentence, sentences))}</p>')
 
 
 def paragraph(words: Iterable[str], container: DeltaGenerator | None = None) -> None:

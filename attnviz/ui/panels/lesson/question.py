@@ -17,12 +17,11 @@ from attnviz.classroom.typed_numbers import read_number
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
-from attnviz.text import html_math
 from attnviz.text.number_format import localised
-from attnviz.text.sentence_parts import TEXT, Sentence, plain
+from attnviz.text.sentence_parts import TEXT, plain
 from attnviz.ui.components import formula
 from attnviz.ui.panels.lesson import tally
-from attnviz.ui.session.notices import paragraph
+from attnviz.ui.session.notices import paragraph, typeset
 
 WORDS = Words(
     {
@@ -68,7 +67,7 @@ def reveal(at: str) -> None:
 def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: bool) -> None:
     """The question, and what can be answered; or the answer, once it may be shown."""
     with st.container(key="asked"):
-        _sentences([question.words])
+        typeset(question.words)
     revealed = is_revealed(at)
     numbered = any(kind == "token" for option in question.options for kind, _ in option)
     options = [plain(option) for option in question.options]
@@ -87,7 +86,7 @@ def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: 
             st.button(WORDS["check"], key="check", on_click=_check, args=(question, at, key))
             st.button(WORDS["show"], key="show-answer", on_click=reveal, args=(at,))
         if at in st.session_state.get(_GIVEN, {}):
-            _sentences([((TEXT, _refusal(question, given)),)])
+            typeset(((TEXT, _refusal(question, given)),))
 
 
 def _numbered(options: Sequence[str]) -> list[str]:
@@ -145,14 +144,9 @@ def _answer(question: ResolvedQuestion, given: Given, trace: Trace) -> None:
         paragraph([feedback])
     elif question.form == "text" and given:
         paragraph([WORDS["wrote"].format(text=given)])
-    _sentences([sentence for sentence in question.solution if sentence])
+    typeset(*(sentence for sentence in question.solution if sentence))
     if question.why:
         st.markdown(localised(slides.fill_numbers(question.why, trace)))
-
-
-def _sentences(sentences: Sequence[Sentence]) -> None:
-    """Draw sentences of ours as one paragraph, with the names of matrices typeset."""
-    st.html(f'<p class="attn-line">{" ".join(map(html_math.sentence, sentences))}</p>')
 
 
 def _in_words(question: ResolvedQuestion, given: Any) -> str:
