@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, urlencode
 from attnviz.settings.allowed_in_words import allowed as allowed_by
 from attnviz.settings.faults import shorten
 from attnviz.settings.fields import Changes, default, settings, snap_to_valid
-from attnviz.settings.kinds import Text
+from attnviz.settings.kinds import Named, Text
 from attnviz.settings.language import Words, translate
 from attnviz.settings.plain_text import clean
 from attnviz.settings.tuple_kinds import SerialisedTuple
@@ -109,7 +109,8 @@ def _written(item: Field[Any], value: Any) -> str:
 
 
 def _default(item: Field[Any]) -> str:
-    return shorten(_written(item, default(item)))
+    written = _written(item, default(item))
+    return shorten(written) if written or not isinstance(item.metadata["kind"], Named) else translate("none")
 
 
 def decode(query: Mapping[str, Any], *classes: type[Any]) -> tuple[tuple[Any, ...], list[str]]:

@@ -97,6 +97,7 @@ def test_what_a_visitor_writes_is_only_ever_a_key(bert: str, name: str, monkeypa
         (config, _), problems = url_codec.decode({"model": name, "sentence": WORDS}, Config, Selection)
     assert (config.model, config.sentence) == ("", WORDS)
     assert problems[0].startswith("Model was ")
+    assert problems[0].endswith("; none is used.")
     assert len(problems[0]) < 200
     with pytest.raises(ConfigError, match="model is"):
         Config(model=name)
