@@ -29,11 +29,13 @@ CUT = """spans => spans.filter((span) => {
 """The words over the arrows that are seen in part."""
 
 
-@pytest.mark.parametrize("width", [1280, 1920, 390])
-def test_the_way_from_the_words_to_the_output_can_be_seen_to_its_end(browser_page: Any, site: Any, width: int) -> None:
+@pytest.mark.parametrize(("width", "cell"), [(1280, "&head=1&query=1&key=1"), (390, "")])
+def test_the_way_from_the_words_to_the_output_can_be_seen_to_its_end(
+    browser_page: Any, site: Any, width: int, cell: str
+) -> None:
     page = browser_page
     page.set_viewport_size({"width": width, "height": 720})
-    page.goto(f"{site.url}/?v=1&model=bert&sentence=the+cat+sat")
+    page.goto(f"{site.url}/?v=1&model=bert&sentence=the+cat+sat{cell}")
     last = page.locator(".way .node").last
     last.wait_for()
     page.evaluate(QUIET)

@@ -125,8 +125,9 @@ export class Lettered extends Numbered {
     const [asks, read] = axes[0] === "key" && axes[1] === "query" ? [words.from, words.word] : [words.word, words.from]; // turned
     const [down, along] = [ofWords(axes[0]) && asks, !columns ? words.dimension : ofWords(axes[1]) && read];
     if (down && this.meta.room[0] >= BARE) svg(group, "text", { x, y: this.y - 5 }, cut(down + " ↓", x));
-    if (columns && sums) svg(group, "text", { x, y: bottom + 9 }, cut(words.total, x));
-    if (columns && along) svg(group, "text", { x, y: bottom + (sums ? 22 : 16) }, cut(along + " →", x));
+    const below = sums ? Math.max(0, (this.size - this.h) / 2) : 0; // how far the last row's word hangs out of its row
+    if (columns && sums) svg(group, "text", { x, y: bottom + 9 + below }, cut(words.total, x));
+    if (columns && along) svg(group, "text", { x, y: bottom + (sums ? 22 : 16) + below }, cut(along + " →", x));
     if (!columns) svg(group, "text", { x: this.x, y: bottom + 32, "text-anchor": "start" }, along + " →");
   }
 
