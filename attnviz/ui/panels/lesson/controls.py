@@ -21,6 +21,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
+from attnviz.text.html_math import named
 from attnviz.text.number_format import localised
 from attnviz.ui.components import mask_painter
 from attnviz.ui.session import admission
@@ -134,7 +135,7 @@ def _measures(control: Control, own: Trace, shown: Trace, tried: Trace, transpos
         value, first = measured(of, own, tried), measured(name, own, shown)
         value, first = localised(value), localised(first)
         beside = "" if value == first else f"<small>{html.escape(WORDS['as_on_slide'].format(value=first))}</small>"
-        cells.append(f"<div><b>{value}</b>{beside}<span>{html.escape(MEASURES[name].label)}</span></div>")
+        cells.append(f"<div><b>{value}</b>{beside}<span>{named(html.escape(MEASURES[name].label))}</span></div>")
     st.html(f'<div class="attn-measures" role="status">{"".join(cells)}</div>', width="content")
 
 
