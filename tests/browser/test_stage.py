@@ -81,6 +81,30 @@ def test_a_first_visit_computes_the_page_once_and_again_only_for_another_window(
     assert len(frames_sent) <= runs
 
 
+NEVER_BLANK = """() => {
+    window.blank = 0;
+    const shown = (image) => image.checkVisibility({ visibilityProperty: true }) && image.getBoundingClientRect().width;
+    const look = () => {
+        const all = [...document.querySelectorAll('.st-key-explore .heatmaplayer image')];
+        window.blank += all.some(shown) ? 0 : 1;
+        requestAnimationFrame(look);
+    };
+    look();
+}"""
+WIDTH = "document.querySelector('.st-key-explore-weights .heatmaplayer image')?.getBoundingClientRect().width"
+
+
+def test_charts_stay_in_sight_until_those_for_another_window_are_drawn(new_page: Callable[..., Any], app: Any) -> None:
+    at = Page(new_page, app, DESK)
+    image = at.measured(8, 12, 4)["found"]["weights"]["image"]
+    at.page.evaluate(NEVER_BLANK)
+    at.page.set_viewport_size({"width": LARGE_DESK[0], "height": LARGE_DESK[1]})
+    at.page.wait_for_function(f"{WIDTH} > {image[2] - image[0] + 100}")
+    at.page.wait_for_function("!document.querySelector('.attn-afterimage')")
+    assert at.page.evaluate("window.blank") == 0
+    assert at.page.locator(".st-key-explore-weights .js-plotly-plot").is_visible()
+
+
 def check(measured: dict[str, Any], size: tuple[int, int], where: str) -> None:
     """Everything whole in the window, rows at the same heights, the weights the widest, no type too small."""
     found = measured["found"]

@@ -49,6 +49,12 @@ export class RoomReport {
     if (this.bridge.data.fit) this.tellHeight();
   }
 
+  /** Tell the page of another size, for which it will have other charts. @param {"room" | "width"} name @param {number} size */
+  say(name, size) {
+    this.bridge.afterimage.expect();
+    this.bridge.page.setStateValue(name, size);
+  }
+
   /** The height that the window leaves for the pictures: what it has less all that stands above and below them; where
    *  they are to fill the window, what is below them does not count and is scrolled to. */
   tellHeight() {
@@ -64,7 +70,7 @@ export class RoomReport {
     const height = Math.floor((main.clientHeight - above - below) / 8) * 8;
     const told = this.height ?? data.fill;
     if (height === told || height < data.fit) return; // opened lines below may well be scrolled to
-    const tell = () => bridge.page.setStateValue("room", (this.height = height));
+    const tell = () => this.say("room", (this.height = height));
     if (this.height === undefined) tell();
     else this.tellingHeight = setTimeout(tell, 200);
   }
@@ -78,7 +84,7 @@ export class RoomReport {
     const width = Math.floor(this.wholeWidth() / 8) * 8;
     const told = this.width ?? data.width;
     if (width < 8 || (width <= told && width > told - 8) || (width > told && width < told + 24)) return;
-    const tell = () => bridge.page.setStateValue("width", (this.width = width));
+    const tell = () => this.say("width", (this.width = width));
     if (this.width === undefined) tell();
     else this.telling = setTimeout(tell, 200);
   }

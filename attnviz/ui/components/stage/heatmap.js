@@ -8,6 +8,7 @@
 /** @import { Chart } from "./chart.js" */
 /** @import { Cell, Host, Plot, Spot, StageData, StageValues } from "./types" */
 import { isDark } from "../colours.js";
+import { Afterimage } from "./afterimage.js";
 import { Lens } from "./lens.js";
 import { Lights } from "./lights.js";
 import { Picking } from "./picking.js";
@@ -50,6 +51,7 @@ export class Bridge {
     this.lights = new Lights(this);
     this.picking = new Picking(this);
     this.room = new RoomReport(this);
+    this.afterimage = new Afterimage(this);
     this.observer = new MutationObserver(() => this.bind());
     this.listen();
     document.fonts.ready.then(() => this.redraw());
@@ -99,12 +101,14 @@ export class Bridge {
     this.stop.abort();
     this.observer.disconnect();
     this.room.close();
+    this.afterimage.end();
     if (this.frame !== undefined) cancelAnimationFrame(this.frame);
     this.pictures.forEach((picture) => picture.layer.remove());
   }
 
   /** Have a picture over each chart that is there. */
   bind() {
+    this.afterimage.show();
     for (const [name, picture] of this.pictures)
       if (!this.data.stages.includes(name) && this.pictures.delete(name)) picture.layer.remove();
     for (const name of this.data.stages) {
@@ -149,6 +153,8 @@ export class Bridge {
       picture.stale = false;
       picture.draw();
     }
+    this.afterimage.leave();
+    this.afterimage.keep();
     if (!this.refocus?.layer.isConnected) return;
     this.refocus.focus.focus({ preventScroll: true });
     this.refocus = undefined;
