@@ -76,6 +76,26 @@ def test_a_setting_that_is_too_large_is_refused_before_it_is_computed(monkeypatc
         read(LARGE.encode())
 
 
+def test_many_settings_that_are_too_large_together_are_refused_before_they_are_computed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Forty of the largest settings that one slide may have take many seconds."""
+
+    def never(*given: object) -> None:
+        raise AssertionError
+
+    one = LARGE.replace("max_tokens = 128\nn_heads = 16\nn_layers = 6", "n_heads = 8\nd_model = 512").replace(
+        'fault = "joined"\n', ""
+    )
+    slide = one[one.index("[[slides]]") :].replace('text = "-"', 'text = "-"\nsteps = ["weights"]')
+    first = one[: one.index("[[slides]]")]
+    slides = [slide + f"change = {{seed = {n}}}\n" for n in range(40)]
+    assert len(read((first + slides[0]).encode()).slides) == 1
+    monkeypatch.setattr("attnviz.classroom.check_lesson.run", never)
+    with pytest.raises(ConfigError, match="of the lesson file: up to here the settings together would keep"):
+        read((first + "".join(slides)).encode())
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"\x00\x01", b"\xff\xfe[", b"x" * (MAX_LESSON_CHARACTERS + 1), b"a = [" * 20_000]
 )

@@ -6,6 +6,7 @@ It is kept in the session only: no link and no server holds it.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
@@ -35,9 +36,13 @@ WORDS = Words(
         "text": "The file is not text in UTF-8 from byte {at} on.",
         "fault": "{why}.",
         "large": "a setting that would keep the server busy; make it smaller",
+        "all_large": "up to here the settings together would keep the server busy; make them smaller, or fewer",
         "further": "further leads to no page",
     }
 )
+MOST_SECONDS = 2.0
+"""Of processor for the settings of a lesson together, each of which is computed before the lesson is opened."""
+
 _OPENED = "_opened_lesson"
 _FILE, _FAULT = "lesson-file", "_lesson_fault"
 
@@ -100,7 +105,7 @@ def read(content: bytes) -> Lesson:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigError(WORDS["text"].format(at=ordinal(error.start)).rstrip(".")) from None
-    lesson = check_lesson.opened("file", text.replace("\r\n", "\n"), _admit)
+    lesson = check_lesson.opened("file", text.replace("\r\n", "\n"), _admitting())
     try:
         there = replace(Selection(), **lesson.further)
     except (ConfigError, TypeError):
@@ -110,7 +115,17 @@ def read(content: bytes) -> Lesson:
     return replace(lesson, name=f"file_{zlib.crc32(content):08x}")
 
 
-def _admit(config: Config) -> None:
-    refused = admission.refusal("lessons", config)
-    if refused or admission.is_large(cost.estimate("lessons", config)):
-        raise ConfigError(refused or WORDS["large"])
+def _admitting() -> Callable[[Config], None]:
+    """Return what raises ConfigError for a setting that is too large, or too large beside those before it."""
+    seconds: dict[Config, float] = {}
+
+    def admit(config: Config) -> None:
+        found = cost.estimate("lessons", config)
+        refused = admission.refusal("lessons", config)
+        if refused or admission.is_large(found):
+            raise ConfigError(refused or WORDS["large"])
+        seconds[config] = found.seconds
+        if sum(seconds.values()) > MOST_SECONDS:
+            raise ConfigError(WORDS["all_large"])
+
+    return admit
