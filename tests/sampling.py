@@ -16,7 +16,7 @@ import pytest
 QUICK_CASES = 2
 """Cases of a test in the quick run."""
 
-CI_CASES = 4
+CI_CASES = 3
 """Cases of a test in CI, those of the quick run among them."""
 
 BROWSER_CASES = 2

@@ -180,7 +180,7 @@ def test_what_every_blank_follows_from_is_on_the_sheet_before_it(name: str) -> N
                     assert any((each, place) in there for each in group for place in {head, ""}), (n, step, group)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_blanks_are_many_and_grey_cells_few() -> None:
     tables = [rows for name in LESSONS for _, found in sections(name) for rows in found.values()]
     cells = [kind for rows in tables for row in rows for kind in row]

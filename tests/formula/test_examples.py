@@ -153,7 +153,7 @@ def test_its_script_of_pytorch_gives_these_weights(kind: str, name: str, torch: 
     np.testing.assert_allclose(layer["A"], weights(trace, kind, name), rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_its_workbook_gives_these_weights(tmp_path: Path) -> None:
     pytest.importorskip("xlsxwriter")
     traces = {f"{kind}_{name}": (kind, name, run(setting(kind, name))) for kind, name in CASES}

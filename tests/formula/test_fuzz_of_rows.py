@@ -140,7 +140,7 @@ def test_random_lines_say_the_same(kind: str) -> None:
     assert disagreeing(kind, 25, seed=1) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_random_lines_say_the_same(kind: str) -> None:
     assert disagreeing(kind, 500, seed=2) == []

@@ -330,6 +330,7 @@ CHANGES = tuple(question_codec.item("rows_changed", {"change": change}) for chan
 """Questions each of which is about a run of its own."""
 
 
+@pytest.mark.nightly
 def test_runs_that_questions_ask_for_are_part_of_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     task = Assignment(task_questions=CHANGES[:1])
     assert grading_desk._portion(CONFIG, task, MANY) < 0.6 * grading_desk._portion(CONFIG, Assignment(), MANY)
