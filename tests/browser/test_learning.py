@@ -100,6 +100,30 @@ def test_a_frame_of_the_slider_is_told_everywhere_and_back_leads_to_the_one_befo
     shown(80)
 
 
+def test_maps_follow_the_slider_without_a_word_of_the_server(server: Callable[..., Any], browser_page: Any) -> None:
+    address = {"page": "learn", **url_codec.encode(TASKS["backwards"].config())}
+    browser_page.goto(f"{server('app.py').url}/?{urlencode(address)}")
+    browser_page.locator(".st-key-learn-layer0 .heatmaplayer image").wait_for(state="attached")
+    browser_page.evaluate(QUIET)
+    slider = browser_page.get_by_test_id("stMain").get_by_role("slider", name="Steps of learning")
+    slider.press("ArrowLeft")
+    browser_page.locator(".st-key-learn-frames").wait_for(state="attached")
+    browser_page.get_by_text("After 70 steps it says").wait_for()
+    browser_page.evaluate(QUIET)
+    browser_page.evaluate("() => { WebSocket.prototype.send = () => {}; }")
+    for step in (60, 50):
+        slider.press("ArrowLeft")
+        weights = run(TASKS["backwards"].config(learn_steps=step))["weights"].array[0]
+        browser_page.wait_for_function(
+            """([largest]) => {
+              const z = document.querySelector(".st-key-learn-layer0 .js-plotly-plot").data[0].z;
+              const held = z.flatMap((row) => [...row]).filter((x) => x === x);
+              return Math.abs(Math.max(...held) - largest) < 1e-6;
+            }""",
+            arg=[float(weights.max())],
+        )
+
+
 def hashed(layers: list[dict[str, Any]]) -> str:
     parts = (layer[name].astype("<f8").tobytes() for layer in layers for name in sorted(layer))
     return hashlib.sha256(b"".join(parts)).hexdigest()

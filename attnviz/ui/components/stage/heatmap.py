@@ -114,16 +114,25 @@ def show(
 
     picked  what is picked now; it is marked in every stage that it concerns
     """
-    room = room_for(key, view, has_film=heads.film is not None)
-    visible = _beside_weights(room.visible(stages))
-    tabs = [(stage.name, stage.title) for stage in stages] if len(visible) < len(stages) else []
-    drawing = _Drawing(key, visible, tabs, room, room.placement(visible))
+    drawing = _drawing(stages, key, view, has_film=heads.film is not None)
     with st.container(key=key, gap=None):
         data = _message(drawing, heads, lettering) | {"picked": asdict(picked) if picked else None}
         listeners: dict[str, Any] = {f"on_{name}_change": _nothing for name in REPORTED}
         answer = _component(key=f"{key}-bridge", data=transport.packed(data), height="content", **listeners)
         _draw(drawing, heads)
-    return picking.read(answer.get("picked"), visible, drawing.placement)
+    return picking.read(answer.get("picked"), drawing.stages, drawing.placement)
+
+
+def numbers(stages: Sequence[Stage], *, key: str, view: View) -> bytes:
+    """Return what `show` sends to be put into the charts of these stages, where the charts are there."""
+    return _charts(_drawing(stages, key, view, has_film=False))[1]
+
+
+def _drawing(stages: Sequence[Stage], key: str, view: View, *, has_film: bool) -> _Drawing:
+    room = room_for(key, view, has_film=has_film)
+    visible = _beside_weights(room.visible(stages))
+    tabs = [(stage.name, stage.title) for stage in stages] if len(visible) < len(stages) else []
+    return _Drawing(key, visible, tabs, room, room.placement(visible))
 
 
 def _beside_weights(stages: Sequence[Stage]) -> list[Stage]:
@@ -161,7 +170,8 @@ def _message(drawing: _Drawing, heads: Heads, lettering: Lettering) -> dict[str,
 def _draw(drawing: _Drawing, heads: Heads) -> None:
     """Draw the charts under their headings, the film strip beside or below them, and the overview beside or over."""
     room, placement, key, film = drawing.room, drawing.placement, drawing.key, heads.film
-    charts = _charts(drawing)
+    charts, data = _charts(drawing)
+    _pictures(key=f"{key}-numbers", data=data, height="content")
     side_by_side = placement.side_by_side or bool(room.film_width) or bool(room.overview_width)
     close = side_by_side or room.view.fill
     if heads.overview is not None and not room.overview_width:
@@ -186,12 +196,12 @@ def _draw(drawing: _Drawing, heads: Heads) -> None:
         film_strip.show(film, key=f"{key}-film", height=room.film_height)
 
 
-def _charts(drawing: _Drawing) -> list[dict[str, Any]]:
-    """Send the numbers of the stages, and return the charts that they are put into."""
+def _charts(drawing: _Drawing) -> tuple[list[dict[str, Any]], bytes]:
+    """Return the charts of the stages, and what is sent to be put into them."""
     room, placement, fill = drawing.room, drawing.placement, drawing.room.view.fill
     tallest = room.picture_height if fill else max(tiling.height for tiling in placement.tilings)
     height = tallest if placement.side_by_side or fill else None
-    charts, pictures, numbers = [], {}, []
+    charts, pictures, arrays = [], {}, []
     for stage, tiling, span in zip(drawing.stages, placement.tilings, placement.spans, strict=True):
         chart, picture, array = figures.split_numbers(figures.mosaic(stage, tiling, height))
         steps = round((span if placement.side_by_side else room.width) / ROOM_STEP)
@@ -199,10 +209,8 @@ def _charts(drawing: _Drawing) -> list[dict[str, Any]]:
         picture["revision"] ^= steps  # what Plotly has made of it in other room is not kept
         charts.append(chart)
         pictures[stage.name] = picture | {"alt": stage.alt}
-        numbers.append(array.tobytes())
-    data = transport.packed({"key": drawing.key, "pictures": pictures}, b"".join(numbers))
-    _pictures(key=f"{drawing.key}-numbers", data=data, height="content")
-    return charts
+        arrays.append(array.tobytes())
+    return charts, transport.packed({"key": drawing.key, "pictures": pictures}, b"".join(arrays))
 
 
 def _heading(drawing: _Drawing, number: int) -> str:

@@ -24,8 +24,8 @@ from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.text.headline import headline
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.components.stage.available_space import View
-from attnviz.ui.panels.learning import controls, curves
+from attnviz.ui.components.stage.available_space import Room, View, room_for
+from attnviz.ui.panels.learning import controls, curves, frames
 from attnviz.ui.session import locale, session_state, widgets
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
@@ -44,6 +44,7 @@ WORDS = Words(
         "beside_at": "{label}: weights after {n} steps",
     }
 )
+KEY = "learn"
 MAPS = 654
 """Pixels for the maps until the browser has told."""
 
@@ -66,6 +67,8 @@ class _Part:
     fresh   the run of the frame with which the whole page was drawn; it is taken out, as a session keeps this
     notes   the notes on that run, which stand elsewhere on the page
     played  whether the browser asks for the next frame by itself
+    frames  those that the browser was given, packed, and the room that they were packed for
+    scrubbed  whether the slider has moved since the whole page was drawn
     """
 
     config: Config
@@ -76,6 +79,8 @@ class _Part:
     fresh: Trace | None
     notes: tuple[str, ...]
     played: bool
+    frames: tuple[Room | None, bytes] = (None, b"")
+    scrubbed: bool = False
 
 
 def show(given: Trace, selection: Selection, film: Film, others: dict[str, Config], places: Places) -> None:
@@ -111,6 +116,7 @@ def _draw(part: _Part) -> None:
         if trace.notes != part.notes or widgets.is_open(config, "learn_steps") or session_state.files_are_open():
             st.rerun()
         session_state.write(config, part.selection)
+        part.scrubbed = True
     above, below = st.container(), st.container()
     with below:
         _maps(part, trace, step)
@@ -131,19 +137,40 @@ def _next_frame(part: _Part) -> int:
     return before[place]
 
 
+def _send_frames(part: _Part) -> None:
+    """Give the browser all frames, so that the next need not come from here; they are packed once."""
+    view = View(width=MAPS, fit=True)
+    room = room_for(KEY, view)
+    if part.frames[0] != room:
+
+        def at(step: int) -> list[Stage]:
+            return maps(run(replace(part.config, learn_steps=step)), _titles(part.config.n_layers))
+
+        packed = frames.packed(part.film.steps, at, key=KEY, slider=controls.SLIDER, view=view)
+        part.frames = room, packed
+    if part.frames[1]:
+        frames.send(part.frames[1])
+
+
+def _titles(n_layers: int) -> list[str]:
+    return [WORDS["layer"].format(n=ordinal(n)) for n in range(n_layers)]
+
+
 def _maps(part: _Part, trace: Trace, step: int) -> None:
     """Draw the maps of a frame, those of what was taken away beside them, and what the head says."""
-    shown = maps(trace, [WORDS["layer"].format(n=ordinal(n)) for n in range(len(trace.layers))])
+    shown = maps(trace, _titles(len(trace.layers)))
     for label, other in part.others.items():
         near = max(each for each in learn(other).steps if each <= step)  # a browser may bring fewer frames
         there = run(replace(other, learn_steps=near))
         title = WORDS["beside" if near == step else "beside_at"].format(label=label, n=near)
         last = maps(there, [title] * len(there.layers))[-1]
         shown.append(replace(last, name=f"try{len(shown)}"))
-    heatmap.show(shown, key="learn", view=View(width=MAPS, fit=not part.others))
+    heatmap.show(shown, key=KEY, view=View(width=MAPS, fit=not part.others))
     with st.container(key="learn-says", gap=None):  # as high in every frame: other room builds maps anew
         explain_outlines(shown)
         paragraph([*says(trace, step), *measured(part.film, step)])
+        if part.scrubbed and not part.others:
+            _send_frames(part)
 
 
 def explain_outlines(drawn: Sequence[Stage]) -> None:

@@ -1,0 +1,81 @@
+// Puts a frame into the maps as soon as the slider stands at it; that of the server follows, and is the same.
+
+/** @import { Component } from "../../types" */
+/** @import { Given, Host } from "../../components/stage/types" */
+import { CHANGED, opened } from "../../components/stage/picture_data.js";
+
+const STEP = "aria-valuetext";
+
+/**
+ * The frames of a film: the keys of the maps and of the slider, and where each frame begins and ends.
+ *
+ * @typedef {{ key: string, slider: string, frames: Record<string, [number, number]> }} Told
+ */
+
+/** @param {NonNullable<Host["attnPictures"]>} pictures */
+const revisions = (pictures) => JSON.stringify(Object.entries(pictures).map(([name, given]) => [name, given?.revision]));
+
+class Frames {
+  stop = new AbortController();
+  step = "";
+  moves = 0; // of the slider, to which the server has not answered
+  /** @type {Record<string, Given> | undefined} */
+  awaited;
+
+  /** @param {Told} told @param {Uint8Array} bytes @param {Host} host @param {Element} slider */
+  constructor(told, bytes, host, slider) {
+    this.told = told;
+    this.bytes = bytes;
+    this.host = host;
+    this.slider = slider;
+    this.observer = new MutationObserver(() => this.show());
+    this.observer.observe(slider, { subtree: true, attributes: true, attributeFilter: [STEP] });
+    host.addEventListener(CHANGED, () => this.answered(), { signal: this.stop.signal });
+  }
+
+  /** Show the frame of the slider, where it is the visitor who moves it. */
+  show() {
+    const step = this.slider.querySelector(`[${STEP}]`)?.getAttribute(STEP) ?? "";
+    const place = this.told.frames[step];
+    if (!place || step === this.step || !this.slider.contains(document.activeElement)) return;
+    this.step = step;
+    this.moves++;
+    this.put(opened(this.bytes.subarray(...place)).found);
+  }
+
+  /** @param {Record<string, Given>} pictures */
+  put(pictures) {
+    this.awaited = this.host.attnPictures = pictures;
+    this.host.dispatchEvent(new Event(CHANGED));
+  }
+
+  /** Leave what the server has sent there, but for a frame that the slider has left meanwhile. */
+  answered() {
+    const { awaited, host } = this;
+    const sent = host.attnPictures;
+    if (!awaited || !sent || sent === awaited) return;
+    const isOld = revisions(sent) !== revisions(awaited) && --this.moves > 0;
+    if (isOld) return this.put(awaited);
+    this.awaited = undefined;
+    this.moves = 0;
+  }
+
+  end() {
+    this.observer.disconnect();
+    this.stop.abort();
+  }
+}
+
+/** @param {Component<Uint8Array> & { parentElement: { frames?: Frames } }} component */
+export default function ({ parentElement, data }) {
+  const end = data.indexOf(0);
+  /** @type {Told} */
+  const told = JSON.parse(new TextDecoder().decode(data.subarray(0, end)));
+  /** @type {Host | null} */
+  const host = document.querySelector(`.st-key-${told.key}`);
+  const slider = document.querySelector(`.st-key-${told.slider}`);
+  parentElement.frames?.end();
+  const frames = host && slider ? new Frames(told, data.subarray(end + 1), host, slider) : undefined;
+  parentElement.frames = frames;
+  return () => frames?.end();
+}
