@@ -29,7 +29,7 @@ export class Tip {
     const { heads, roles, sums } = picture.meta;
     if (!sums) return;
     const { reads_key, total_key } = bridge.data.words;
-    this.box.replaceChildren(line("", heads[head]), line("", roles?.[head] ?? ""), line("key", reads_key), line("key", total_key));
+    this.box.replaceChildren(line("", heads[head]), line("", roles?.[head] ?? ""), line("meaning", reads_key), line("meaning", total_key));
     this.box.style.display = "block";
     this.place(x, y);
   }
@@ -53,9 +53,9 @@ function line(label, text, place) {
   const line = document.createElement("div");
   const bold = document.createElement("bdi");
   const letters = graphemes(text);
-  bold.textContent = label !== "key" && letters.length > 48 ? letters.slice(0, 47).join("") + "…" : text;
+  bold.textContent = label !== "meaning" && letters.length > 48 ? letters.slice(0, 47).join("") + "…" : text;
   if (label === "value") line.className = "attn-value";
-  else if (label === "key") line.className = "attn-key";
+  else if (label === "meaning") line.className = "attn-meaning";
   else if (label) line.append(label + " ");
   line.append(bold);
   if (place) line.appendChild(document.createElement("small")).textContent = place;
