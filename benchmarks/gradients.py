@@ -13,6 +13,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,8 +26,6 @@ from tests import slopes  # noqa: E402
 
 try:
     import torch
-
-    from tests.engine import test_gradients_torch as by_torch
 except ImportError:
     torch = None
 
@@ -62,6 +61,7 @@ def right() -> Iterator[str]:
     if torch is None:
         yield "PyTorch is not there; tests/requirements-torch.txt names it"
     else:
+        by_torch = import_module("tests.engine.test_gradients_torch")
         seeded = [slopes.anything(number) for number in range(SEEDED)]
         typed = [config for config in pairs if config.score != "formula"]
         for name, configs in ((f"{SEEDED} seeded settings", seeded), ("every score and normaliser", typed)):
