@@ -78,7 +78,7 @@ def explanation(trace: Trace, cell: Cell, *, key: bool, dimension: int | None = 
     >>> trace = run(Config(sentence="the cat sat"))
     >>> made = explanation(trace, derive(trace, 0, 0, 2, 1), key=True)
     >>> [line["title"] for line in made["lines"]]
-    ['q · k, entry by entry', '÷ √4 = the score', 'its share of the row', '× the value of cat']
+    ['q · k, entry by entry', '÷ √4 = the scaled score', 'its share of the row', '× the value of cat']
     """
     words = Tokens(trace, cell)
     found, mixed = four_lines(trace, cell), mixture(trace, cell)

@@ -54,9 +54,10 @@ def telling(
     """
     array = trace.layers[layer]["weights"].array
     _, n, m = array.shape
-    rows, columns = np.arange(n) if queries is None else queries, np.arange(m) if keys is None else keys
+    rows = np.arange(n) if queries is None else np.array(queries, int)
+    columns = np.arange(m) if keys is None else np.array(keys, int)
     weights = np.nan_to_num(array[:, rows][:, :, columns], posinf=0.0, neginf=0.0)
-    positions, others = np.asarray(rows)[:, None], np.asarray(columns)
+    positions, others = rows[:, None], columns
     far = FAR * np.abs(positions / max(n, 1) - others / max(m, 1))
     mutual = np.zeros_like(weights, bool)
     if not trace.config.is_cross_attention:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from attnviz.pictures import figures as figures_of_pictures
 from attnviz.pictures.stage_record import Stage
-from attnviz.ui.components.stage import available_space
 from attnviz.ui.components.stage.available_space import HEIGHTS, WIDTHS, within
 from attnviz.ui.components.stage.picking import Picked, focused_head, read
 from tests.page_figures import figures, numbers
@@ -203,7 +203,7 @@ def test_a_choice_of_what_is_not_there_is_none(browser_message: Any) -> None:
 def test_a_head_is_brought_forward_only_if_it_is_there(
     browser_message: Any, found: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(available_space.st, "session_state", {"maps-bridge": browser_message})
+    monkeypatch.setattr(st, "session_state", {"maps-bridge": browser_message})
     assert focused_head("maps", 4) == found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import streamlit as st
 
 from attnviz import Config, run
 from attnviz.ui.components.answer import drawer
@@ -97,7 +98,7 @@ def test_an_entry_that_is_not_there_is_said() -> None:
     "browser_message", [None, 3, [], {"key": True}, {"key": -1}, {"key": 7}, {"key": "1"}, {"close": 1}]
 )
 def test_what_no_browser_of_ours_says_is_nothing(browser_message: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawer.st, "session_state", {"answer-lines": browser_message})
+    monkeypatch.setattr(st, "session_state", {"answer-lines": browser_message})
     assert drawer.chosen("answer", 7) is None
     assert not drawer.is_closed("answer")
     assert not drawer.wants_all("answer")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, run
@@ -130,7 +131,7 @@ def test_the_pictures_of_the_page_have_names_of_their_own_and_headings() -> None
 
 @pytest.mark.parametrize("answer", [None, [], "x", 3, {}, {"shown": 3}, {"shown": ""}])
 def test_what_no_browser_of_ours_says_of_the_way_is_none(answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(step_path.st, "session_state", {"way": answer})
+    monkeypatch.setattr(st, "session_state", {"way": answer})
     assert step_path.chosen("way") is None
 
 
@@ -138,7 +139,7 @@ def test_what_no_browser_of_ours_says_of_the_way_is_none(answer: Any, monkeypatc
     ("answer", "query"), [({"query": 2}, 2), ({"query": 7}, None), ({"query": True}, None), (3, None)]
 )
 def test_a_word_that_is_not_there_is_not_chosen(answer: Any, query: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening_sentence.st, "session_state", {"telling": answer})
+    monkeypatch.setattr(st, "session_state", {"telling": answer})
     assert opening_sentence.chosen_query("telling", 7) == query
 
 
@@ -147,7 +148,7 @@ def test_a_word_that_is_not_there_is_not_chosen(answer: Any, query: Any, monkeyp
     [({"head": 2}, (2,)), ({"head": -1}, (None,)), ({"head": 4}, None), ({"head": False}, None), (1, None)],
 )
 def test_a_head_that_is_not_on_the_strip_is_not_chosen(answer: Any, head: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(film_strip.st, "session_state", {"film": answer})
+    monkeypatch.setattr(st, "session_state", {"film": answer})
     assert film_strip.chosen("film", 4) == head
 
 

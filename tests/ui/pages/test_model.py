@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+import streamlit as st
 
 from attnviz import Config, run
 from attnviz.analysis import special_tokens, vectors_by_layer
@@ -93,7 +94,7 @@ def test_all_heads_of_all_layers_are_one_mosaic_and_a_press_opens_one(bert: str)
 @pytest.mark.parametrize("answer", [None, "1", -1, 99, True, {"head": 1}])
 def test_a_mosaic_opens_only_heads_that_there_are(answer: object, monkeypatch: pytest.MonkeyPatch, bert: str) -> None:
     trace = run(Config(sentence=WORDS, model=bert))
-    monkeypatch.setattr(head_mosaic.st, "session_state", {"mosaic": {"head": answer}})
+    monkeypatch.setattr(st, "session_state", {"mosaic": {"head": answer}})
     assert head_mosaic.chosen("mosaic", trace) is None
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, run
@@ -121,9 +122,9 @@ def test_places_in_a_long_text_are_those_of_all_its_words() -> None:
 
 @pytest.mark.parametrize("answer", [None, 3, [1], [1, -1], [True, 1], [1.0, 2], ["a", 1], [10**9, 1], {"a": 1}])
 def test_a_browser_may_say_anything_of_the_frame(answer: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overview.st, "session_state", {"overview": {"window": answer}})
+    monkeypatch.setattr(st, "session_state", {"overview": {"window": answer}})
     assert overview.moved("overview") is None
-    monkeypatch.setattr(overview.st, "session_state", {"overview": {"window": [4, 900]}})
+    monkeypatch.setattr(st, "session_state", {"overview": {"window": [4, 900]}})
     assert overview.moved("overview") == (4, 900)
 
 
