@@ -81,7 +81,7 @@ def test_without_the_mask_induction_looks_at_the_answer():
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", ["translation", "backwards", "recall", "induction"])
-def testwhat_is_learned_stays(name):
+def test_what_is_learned_stays(name):
     film = learn(TASKS[name].config(learn_steps=700))
     assert min(right for step, right in zip(film.steps, film.right) if step > WITHIN[name] + 20) >= 0.985
 
