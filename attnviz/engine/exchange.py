@@ -1,6 +1,6 @@
 """A film that is learned elsewhere: what that takes, packed as bytes, and what comes back, which may be anything.
 
-A browser does so with the same arithmetic, and so with the same bits. It gets numbers and positions in a vocabulary;
+A browser does so with the same arithmetic, and so with the same bits. It gets numbers and the token ids of sentences;
 what a task is and how its sentences are drawn, it need not know.
 """
 
@@ -59,15 +59,15 @@ class Job:
         """Pack all that learning takes.
 
         shown  queries and keys of a sentence whose weights are to be seen meanwhile, if it fits the task
-        more   what the receiver is told besides
+        more   more entries of the header
         """
         config, game, trainer = self.config, GAMES[self.config.task], self.learner.trainer
         network = trainer.network
-        positions = _positions(config, game, self.steps[-1], shown, network.allowed.shape)
+        ids = _token_ids(config, game, self.steps[-1], shown, network.allowed.shape)
         constants = _constants(network, self.start)
         layers = trainer.layout.layers(self.start)
         n, m = network.allowed.shape
-        told = {
+        header = {
             **more,
             **{name: getattr(config, name) for name in ("score", "normaliser", "temperature", "softcap", "residual")},
             **{"d_model": config.d_model, "heads": config.n_heads, "kv_heads": config.kv_heads, "n": n, "m": m},
@@ -77,11 +77,11 @@ class Job:
             **{"held_out": HELD_OUT, "at_once": AT_ONCE},
             "parameters": [[(name, array.size) for name, array in layer.items()] for layer in layers],
             "constants": [(name, array.size) for name, array in constants.items()],
-            "places": [(name, array.size) for name, array in positions.items()],
+            "ids": [(name, array.size) for name, array in ids.items()],
         }
         numbers = b"".join(array.astype("<f8").tobytes() for array in constants.values())
-        head = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
-        return head + b"\0" + numbers + b"".join(array.astype(np.uint8).tobytes() for array in positions.values())
+        head = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+        return head + b"\0" + numbers + b"".join(array.astype(np.uint8).tobytes() for array in ids.values())
 
 
 def job(config: Config, last: int, *also: int) -> Job | None:
@@ -98,8 +98,8 @@ def job(config: Config, last: int, *also: int) -> Job | None:
     wanted = [step for step in (last, *also) if step]
     others = sorted({*kept_steps(last)} - {0, *wanted})
     n = min(room - len({*wanted}), len(others))
-    n_positions = last * config.learn_batch * 4 * max(learner.trainer.network.allowed.shape)
-    if n < 0 or 8 * sum(sizes) + n_positions > MOST_SENT:
+    n_ids = last * config.learn_batch * 4 * max(learner.trainer.network.allowed.shape)
+    if n < 0 or 8 * sum(sizes) + n_ids > MOST_SENT:
         return None
     spread = {others[(2 * i + 1) * len(others) // (2 * n)] for i in range(n)}
     steps = tuple(sorted({*wanted, *spread}))
@@ -244,7 +244,7 @@ def _constants(network: Network, start: Array) -> dict[str, Array]:
     return found | {"start": start}
 
 
-def _positions(
+def _token_ids(
     config: Config, game: Game, last: int, shown: tuple[Sequence[str], Sequence[str]], shape: tuple[int, ...]
 ) -> dict[str, Array]:
     """Return the sentences: of every batch, of those that are measured, and the one that is shown."""

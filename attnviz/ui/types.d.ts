@@ -4,19 +4,19 @@
  * The argument of a component's function, which Streamlit calls whenever there is something new to show; what the
  * function returns is called when the component is taken off the page.
  *
- * `Data` is what Python gave as `data`: bytes arrive as a Uint8Array, a mapping as an object.
- * `Values` are the names and types of what the component tells Python.
- * `Kept` is what the component itself keeps at its place between two calls.
- * `Place` is that place: a ShadowRoot, or an element of the page if it was registered as not isolated.
+ * `Data` is what Python passes as `data`: bytes arrive as a Uint8Array, a mapping as an object.
+ * `Values` are the names and types of the values that the component sends to Python.
+ * `State` is what the component itself keeps on its root between two calls.
+ * `Root` is that root: a ShadowRoot, or an element of the page if it was registered as not isolated.
  */
-export interface Component<Data = unknown, Values extends object = {}, Kept extends object = {}, Place = ShadowRoot> {
+export interface Component<Data = unknown, Values extends object = {}, State extends object = {}, Root = ShadowRoot> {
   name: string;
   key: string;
   data: Data;
-  parentElement: Place & Kept;
-  /** Tells Python a value that stays until another is told. */
+  parentElement: Root & State;
+  /** Send Python a value that stays until another one is sent. */
   setStateValue<Name extends keyof Values>(name: Name, value: Values[Name]): void;
-  /** Tells Python a value for one run only. */
+  /** Send Python a value for one run only. */
   setTriggerValue<Name extends keyof Values>(name: Name, value: Values[Name]): void;
 }
 
@@ -25,7 +25,7 @@ export interface PaintData {
   queries: string[];
   keys: string[];
   cells: string;
-  /** How often a painted mask was not taken. */
+  /** How often a painted mask was refused. */
   refused: number;
   colours: { may: string; may_not: string };
   words: Record<"grid" | "row" | "column" | "may" | "may_not" | "empty" | "hint", string>;
@@ -57,9 +57,12 @@ export interface UnfinishedData {
   n: number;
 }
 
-/** Cells of the maps that something stands for: a place along each axis, counted from 0; `own` is its own axis. */
+/**
+ * Cells of the maps that an element represents: a position along each axis, counted from 0, and the axis along which
+ * elements of its kind differ.
+ */
 export interface Mark {
-  own: "query" | "key" | "d_k" | "d_v";
+  axis: "query" | "key" | "d_k" | "d_v";
   head?: number | null;
   query?: number | null;
   key?: number | null;
@@ -79,7 +82,7 @@ declare global {
   const WORKER: string;
 }
 
-/** What is to be learned, as `exchange.packed` sends it; numbers and places of sentences follow after it. */
+/** What is to be learned, as `exchange.packed` sends it; numbers and token ids follow after it. */
 export interface LearningJob {
   key: string;
   /** Those whose frames are kept. */
@@ -107,7 +110,7 @@ export interface LearningJob {
   /** The names and lengths of the parameters of each layer, and of the arrays that follow. */
   parameters: [name: string, length: number][][];
   constants: [name: string, length: number][];
-  places: [name: string, length: number][];
+  ids: [name: string, length: number][];
   words: Record<"here" | "layer" | "weights" | "loss", string>;
   /** The colours of shares, on a light page and on a dark one. */
   colours: string[][];
@@ -122,8 +125,8 @@ export interface LearnedFilm {
   numbers: string;
 }
 
-/** What the worker says: how far it is, and in the end the film. */
-export interface LearningTold {
+/** A message of the worker: how far it is, and in the end the film. */
+export interface LearningProgress {
   step: number;
   loss: number;
   weights: Float64Array[];

@@ -1,17 +1,17 @@
 // Painting of a mask: a stroke allows or forbids cells, with the mouse, a finger or the keyboard.
 
 /** @import { Component, PaintData } from "../types" */
-/** @import { Cell, Place } from "./mask_painter_cells.js" */
+/** @import { Cell, Position } from "./mask_painter_cells.js" */
 import { Cells, make } from "./mask_painter_cells.js";
 
-/** @typedef {{ id: number, may: boolean, last: Place, changed: boolean }} Stroke */
+/** @typedef {{ id: number, may: boolean, last: Position, changed: boolean }} Stroke */
 
 /**
  * Return every cell on the way from one to another, so that a fast stroke has no holes.
  *
- * @param {Place} from
- * @param {Place} to
- * @returns {Place[]}
+ * @param {Position} from
+ * @param {Position} to
+ * @returns {Position[]}
  */
 function between([row, column], [toRow, toColumn]) {
   const steps = Math.max(Math.abs(toRow - row), Math.abs(toColumn - column), 1);
@@ -25,13 +25,13 @@ const sameTokens = (one, other) => JSON.stringify([one.queries, one.keys]) === J
 
 class Paint {
   /** @type {string[]} */
-  sent = []; // masks that have not come back
+  pending = []; // masks that Python has not sent back yet
   /** @type {Stroke | undefined} */
   stroke;
   /** @type {PaintData | undefined} */
-  late; // what the page said during a stroke
-  /** @type {Place | undefined} */
-  told;
+  queued; // what Python sent during a stroke
+  /** @type {Position | undefined} */
+  described; // the cell that the caption names
 
   /** @param {HTMLElement | ShadowRoot} root @param {PaintData} data */
   constructor(root, data) {
@@ -59,48 +59,48 @@ class Paint {
     grid.addEventListener("pointerup", (event) => this.end(event));
     grid.addEventListener("pointercancel", (event) => this.end(event));
     grid.addEventListener("lostpointercapture", (event) => this.end(event));
-    grid.addEventListener("pointerleave", () => this.stroke || this.tell());
-    grid.addEventListener("keydown", (event) => this.key(event));
-    grid.addEventListener("focusin", (event) => this.focused(event.target));
-    grid.addEventListener("focusout", () => this.tell());
+    grid.addEventListener("pointerleave", () => this.stroke || this.describe());
+    grid.addEventListener("keydown", (event) => this.onKeydown(event));
+    grid.addEventListener("focusin", (event) => this.onFocus(event.target));
+    grid.addEventListener("focusout", () => this.describe());
   }
 
   /** @param {PaintData} data @param {(name: "cells", value: string) => void} setTriggerValue */
   update(data, setTriggerValue) {
     this.send = (cells) => setTriggerValue("cells", cells);
-    if (this.stroke) this.late = data;
+    if (this.stroke) this.queued = data;
     else this.adopt(data);
   }
 
-  /** @param {PaintData} data  whose mask is taken, unless it is the echo of one that was painted here and may be old */
+  /** @param {PaintData} data  whose mask is adopted, unless it echoes one that was painted here and may be outdated */
   adopt(data) {
     const before = this.data;
     const same = sameTokens(data, before);
-    const [echo, refused] = [this.sent.indexOf(data.cells), data.refused !== before.refused];
+    const [echo, refused] = [this.pending.indexOf(data.cells), data.refused !== before.refused];
     this.data = this.cells.data = data;
     if (!same) {
       this.cells = new Cells(this.grid, data, this.cells.at);
       this.built();
-    } else if (!refused && echo >= 0) this.sent.splice(0, echo + 1);
+    } else if (!refused && echo >= 0) this.pending.splice(0, echo + 1);
     else if (refused || data.cells !== before.cells) this.draw();
   }
 
   /** Show cells that are new. */
   built() {
     this.cells.fit(this.wrap.clientWidth);
-    this.told = undefined;
+    this.described = undefined;
     this.draw();
   }
 
   draw() {
     this.cells.draw(this.data.cells);
-    this.sent = [];
-    this.tell(this.told);
+    this.pending = [];
+    this.describe(this.described);
   }
 
   /** @param {PointerEvent} event */
   start(event) {
-    const cell = this.cells.of(event.target);
+    const cell = this.cells.find(event.target);
     if (this.stroke || event.button !== 0 || !cell) return;
     event.preventDefault();
     this.grid.setPointerCapture(event.pointerId);
@@ -109,58 +109,58 @@ class Paint {
     this.paint(this.stroke, [cell.row, cell.column]);
   }
 
-  /** @param {Stroke} stroke @param {Place} to */
+  /** @param {Stroke} stroke @param {Position} to */
   paint(stroke, to) {
-    for (const [i, j] of between(stroke.last, to)) if (this.cells.put(i, j, stroke.may)) stroke.changed = true;
+    for (const [i, j] of between(stroke.last, to)) if (this.cells.set(i, j, stroke.may)) stroke.changed = true;
     stroke.last = to;
-    this.tell(to);
+    this.describe(to);
   }
 
   /** @param {PointerEvent} event */
   move(event) {
-    if (!this.stroke) this.tell(this.cells.place(event));
+    if (!this.stroke) this.describe(this.cells.position(event));
     else if (event.pointerId === this.stroke.id) {
       const between = event.getCoalescedEvents?.() ?? [];
-      for (const each of between.length ? between : [event]) this.paint(this.stroke, this.cells.place(each));
+      for (const each of between.length ? between : [event]) this.paint(this.stroke, this.cells.position(each));
     }
   }
 
-  /** @param {PointerEvent} event  that ends a stroke: the whole grid is sent once, and only then what came is looked at */
+  /** @param {PointerEvent} event  that ends a stroke: the whole grid is sent once, and only then is what was queued looked at */
   end(event) {
     if (!this.stroke || event.pointerId !== this.stroke.id) return;
-    const [{ changed }, late] = [this.stroke, this.late];
-    this.stroke = this.late = undefined;
-    if (changed) this.tellPage();
-    if (!late) return;
-    if (changed && sameTokens(late, this.data)) this.data = this.cells.data = late;
-    else this.adopt(late);
+    const [{ changed }, queued] = [this.stroke, this.queued];
+    this.stroke = this.queued = undefined;
+    if (changed) this.sendCells();
+    if (!queued) return;
+    if (changed && sameTokens(queued, this.data)) this.data = this.cells.data = queued;
+    else this.adopt(queued);
   }
 
-  tellPage() {
-    const cells = this.cells.drawn();
-    this.sent.push(cells);
+  sendCells() {
+    const cells = this.cells.text();
+    this.pending.push(cells);
     this.send(cells);
   }
 
-  /** @param {Place} [place]  of the cell under the pointer or in focus, named in the line below */
-  tell(place) {
-    this.told = place;
-    const cell = place && this.cells.cells[place[0]]?.[place[1]];
-    this.caption.textContent = cell ? this.cells.named(cell) : this.data.words.hint;
-    this.cells.mark(cell && place);
+  /** @param {Position} [position]  of the cell under the pointer or in focus, named in the line below */
+  describe(position) {
+    this.described = position;
+    const cell = position && this.cells.cells[position[0]]?.[position[1]];
+    this.caption.textContent = cell ? this.cells.describe(cell) : this.data.words.hint;
+    this.cells.mark(cell && position);
   }
 
   /** @param {EventTarget | null} target */
-  focused(target) {
-    const cell = this.cells.of(target);
+  onFocus(target) {
+    const cell = this.cells.find(target);
     if (!cell) return;
     this.cells.focus(cell);
-    this.tell([cell.row, cell.column]);
+    this.describe([cell.row, cell.column]);
   }
 
   /** @param {KeyboardEvent} event */
-  key(event) {
-    const cell = this.cells.of(event.target);
+  onKeydown(event) {
+    const cell = this.cells.find(event.target);
     if (event.metaKey || event.altKey || !cell) return;
     if (event.key === " " || event.key === "Enter") {
       event.preventDefault();
@@ -169,15 +169,15 @@ class Paint {
     }
     const { cells } = this.cells;
     const [rows, columns] = [cells.length, cells[0].length];
-    const far = event.ctrlKey;
-    /** @type {Partial<Record<string, Place>>} */
+    const isFar = event.ctrlKey;
+    /** @type {Partial<Record<string, Position>>} */
     const moves = {
       ArrowUp: [cell.row - 1, cell.column],
       ArrowDown: [cell.row + 1, cell.column],
       ArrowLeft: [cell.row, cell.column - 1],
       ArrowRight: [cell.row, cell.column + 1],
-      Home: [far ? 0 : cell.row, 0],
-      End: [far ? rows - 1 : cell.row, columns - 1],
+      Home: [isFar ? 0 : cell.row, 0],
+      End: [isFar ? rows - 1 : cell.row, columns - 1],
     };
     const to = moves[event.key];
     if (!to) return;
@@ -187,10 +187,10 @@ class Paint {
 
   /** @param {Cell} cell */
   toggle(cell) {
-    this.cells.put(cell.row, cell.column, !cell.may);
+    this.cells.set(cell.row, cell.column, !cell.may);
     this.live.textContent = cell.may ? this.data.words.may : this.data.words.may_not;
-    this.tell([cell.row, cell.column]);
-    this.tellPage();
+    this.describe([cell.row, cell.column]);
+    this.sendCells();
   }
 }
 

@@ -3,7 +3,7 @@
 
 /** @import { PaintData } from "../types" */
 
-/** @typedef {[row: number, column: number]} Place  counted from 0 */
+/** @typedef {[row: number, column: number]} Position  counted from 0 */
 /** @typedef {{ element: HTMLElement, row: number, column: number, may?: boolean }} Cell */
 
 const LARGEST_CELL = 28;
@@ -25,7 +25,7 @@ export function make(tag, name, parent) {
 }
 
 /**
- * Put values into a template of ours, where their names stand between braces.
+ * Replace the names between braces in a template by their values.
  *
  * @param {string} template
  * @param {Record<string, string | number>} values
@@ -38,7 +38,7 @@ export class Cells {
   /**
    * @param {HTMLElement} grid
    * @param {PaintData} data
-   * @param {Place} at  the cell that Tab reaches, as far as there is one
+   * @param {Position} at  the cell that Tab reaches, as far as there is one
    */
   constructor(grid, data, [row, column]) {
     this.grid = grid;
@@ -60,7 +60,7 @@ export class Cells {
       this.cells.push(keys.map((_, j) => this.cell(row, i, j)));
       return header;
     });
-    /** @type {Place} */
+    /** @type {Position} */
     this.at = [Math.min(row, queries.length - 1), Math.min(column, keys.length - 1)];
     this.cells[this.at[0]][this.at[1]].element.tabIndex = 0;
   }
@@ -90,32 +90,32 @@ export class Cells {
   }
 
   /** @param {EventTarget | null} target @returns {Cell | undefined} the cell that an event happened to */
-  of(target) {
+  find(target) {
     return this.cells.flat().find((cell) => cell.element === target);
   }
 
   /** @param {number} i @param {number} j @param {boolean} may @returns {boolean} whether that changed the cell */
-  put(i, j, may) {
+  set(i, j, may) {
     const cell = this.cells[i]?.[j];
     if (!cell || cell.may === may) return false;
     cell.may = may;
     cell.element.setAttribute("aria-selected", String(may));
-    cell.element.setAttribute("aria-label", this.named(cell));
+    cell.element.setAttribute("aria-label", this.describe(cell));
     return true;
   }
 
   /** @param {string} text  lines of 0 and 1 */
   draw(text) {
-    text.split("\n").forEach((row, i) => [...row].forEach((mark, j) => this.put(i, j, mark === "1")));
+    text.split("\n").forEach((row, i) => [...row].forEach((mark, j) => this.set(i, j, mark === "1")));
   }
 
   /** @returns {string} lines of 0 and 1 */
-  drawn() {
+  text() {
     return this.cells.map((row) => row.map((cell) => (cell.may ? "1" : "0")).join("")).join("\n");
   }
 
   /** @param {Cell} cell @returns {string} its query, its key and what it says */
-  named({ row: i, column: j, may }) {
+  describe({ row: i, column: j, may }) {
     const { queries, keys, words } = this.data;
     const row = filled(words.row, { row: i + 1, query: queries[i] || words.empty });
     const column = filled(words.column, { column: j + 1, key: keys[j] || words.empty });
@@ -125,8 +125,8 @@ export class Cells {
   /** @param {number} width  for which cells are as large as there is room; words that would not fit are left out */
   fit(width) {
     const left = this.queries.reduce((widest, header) => Math.max(widest, header.offsetWidth), 0);
-    const room = (width - left - 6) / this.keys.length;
-    const cell = Math.max(SMALLEST_CELL, Math.min(LARGEST_CELL, Math.floor(room >= GAPS_FROM + 1 ? room - 1 : room)));
+    const pitch = (width - left - 6) / this.keys.length;
+    const cell = Math.max(SMALLEST_CELL, Math.min(LARGEST_CELL, Math.floor(pitch >= GAPS_FROM + 1 ? pitch - 1 : pitch)));
     const fine = cell < GAPS_FROM;
     this.grid.style.setProperty("--cell", `${cell}px`);
     this.grid.style.setProperty("--gap", fine ? "0px" : "1px");
@@ -136,8 +136,8 @@ export class Cells {
     for (const headers of [this.queries, this.keys]) headers.forEach((header, i) => header.classList.toggle("skipped", i % every > 0));
   }
 
-  /** @param {MouseEvent} event @returns {Place} under the pointer, also outside the grid */
-  place(event) {
+  /** @param {MouseEvent} event @returns {Position} under the pointer, also outside the grid */
+  position(event) {
     const [first, second] = this.cells[0].map((cell) => cell.element);
     const box = first.getBoundingClientRect();
     const pitch = second ? second.getBoundingClientRect().left - box.left : box.width + 1;
@@ -151,9 +151,9 @@ export class Cells {
     cell.element.tabIndex = 0;
   }
 
-  /** @param {Place} [place]  whose row and column are marked */
-  mark(place) {
+  /** @param {Position} [position]  whose row and column are marked */
+  mark(position) {
     for (const hot of this.grid.querySelectorAll(".hot")) hot.classList.remove("hot");
-    if (place) [this.queries[place[0]], this.keys[place[1]]].forEach((header) => header.classList.add("hot"));
+    if (position) [this.queries[position[0]], this.keys[position[1]]].forEach((header) => header.classList.add("hot"));
   }
 }

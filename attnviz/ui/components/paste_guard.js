@@ -2,7 +2,7 @@
 
 /** @import { Component, PasteData } from "../types" */
 
-const SHOWN = 12000; // milliseconds
+const SHOWN_FOR = 12000; // milliseconds
 
 /** @param {Element} field @returns {string | undefined} the key of its widget */
 function keyOf(field) {
@@ -11,7 +11,7 @@ function keyOf(field) {
   return name?.slice("st-key-".length);
 }
 
-/** @param {EventTarget | null} field @returns {number} how many of its characters a paste would leave */
+/** @param {EventTarget | null} field @returns {number} how many of its characters a paste would keep */
 function kept(field) {
   if (!(field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)) return 0;
   return field.value.length - ((field.selectionEnd ?? 0) - (field.selectionStart ?? 0));
@@ -35,10 +35,10 @@ export default function ({ data: bytes, parentElement }) {
     line.textContent = words;
     line.hidden = false;
     clearTimeout(timer);
-    timer = setTimeout(hide, SHOWN);
+    timer = setTimeout(hide, SHOWN_FOR);
   };
   /** @param {ClipboardEvent} event */
-  const pasted = (event) => {
+  const onPaste = (event) => {
     const field = event.target;
     const key = field instanceof Element ? keyOf(field) : undefined;
     const most = key === undefined ? undefined : data.limits[key];
@@ -50,10 +50,10 @@ export default function ({ data: bytes, parentElement }) {
     const [n, limit] = [text.length, most].map((number) => number.toLocaleString(data.language, grouped));
     show(data.words.refused.replace("{n}", n).replace("{most}", limit));
   };
-  document.addEventListener("paste", pasted, true);
+  document.addEventListener("paste", onPaste, true);
   return () => {
     clearTimeout(timer);
-    document.removeEventListener("paste", pasted, true);
+    document.removeEventListener("paste", onPaste, true);
     line.remove();
   };
 }

@@ -61,12 +61,12 @@ def test_a_long_sentence_stays_small_on_the_wire() -> None:
     ],
 )
 def test_a_browser_can_say_anything(answer: Any, expected: Request | None) -> None:
-    assert read({"asked": answer}, TRACE) == expected
+    assert read({"choice": answer}, TRACE) == expected
 
 
 def test_no_answer_is_none() -> None:
     assert read(None, TRACE) is None
-    assert read("asked", TRACE) is None
+    assert read("choice", TRACE) is None
 
 
 def drawn(at: AppTest) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def drawn(at: AppTest) -> dict[str, Any]:
 def test_a_choice_is_drawn_in_the_run_in_which_it_arrives() -> None:
     at = AppTest.from_file(PAGE, default_timeout=30).run()
     assert (drawn(at)["head"], drawn(at)["chosen"]) == (0, None)
-    at.session_state["word"] = {"asked": {"query": 2, "head": None}}
+    at.session_state["word"] = {"choice": {"query": 2, "head": None}}
     at.run()
     assert (drawn(at)["head"], drawn(at)["chosen"]) == (None, 2)
     assert at.text[0].value == "Asked Request(query=2, head=None), 1 times"
@@ -85,7 +85,7 @@ def test_a_choice_is_drawn_in_the_run_in_which_it_arrives() -> None:
 
 def test_what_the_browser_may_not_ask_for_changes_nothing() -> None:
     at = AppTest.from_file(PAGE, default_timeout=30).run()
-    at.session_state["word"] = {"asked": {"query": 99, "head": None}}
+    at.session_state["word"] = {"choice": {"query": 99, "head": None}}
     at.run()
     assert (drawn(at)["head"], drawn(at)["chosen"]) == (0, None)
     assert at.text[0].value == "Asked None, 0 times"

@@ -3,10 +3,10 @@
 /** @import { Mark } from "../../types" */
 /** @import { AnswerCells, AnswerLine, AnswerRow, AnswerTerms } from "./types" */
 import { between, inkOn } from "../colours.js";
-import { stand } from "./marks.js";
+import { setMark } from "./marks.js";
 
 /**
- * What the lines of an answer belong to, and how they are drawn.
+ * The cell that an answer is about, and how its lines are drawn.
  *
  * @typedef {{ query: number, key: number | null, dark: boolean, sheet: boolean, scales: string[][] }} Setting
  */
@@ -20,7 +20,7 @@ import { stand } from "./marks.js";
  * @param {string} [text]
  * @returns {HTMLElement}
  */
-export function put(parent, tag, name, text) {
+export function append(parent, tag, name, text) {
   const element = document.createElement(tag);
   if (name) element.className = name;
   if (text !== undefined) element.textContent = text;
@@ -31,24 +31,24 @@ export function put(parent, tag, name, text) {
 const percent = (number) => `${(100 * number).toFixed(2)}%`;
 
 /**
- * A bar from the zero line of its row; `reach` are the smallest and the largest of all rows.
+ * A bar from the zero line of its row; `range` are the smallest and the largest of all rows.
  *
  * @param {HTMLElement} bar
  * @param {number | null} value
- * @param {[number, number]} reach
+ * @param {[number, number]} range
  * @param {string} name
  */
 function drawBar(bar, value, [low, high], name) {
   const all = high - low || 1;
   bar.style.setProperty("--zero", percent(-low / all));
   if (value === null) return;
-  const piece = put(bar, "u", `${name}${value < 0 ? " ad-minus" : ""}`);
+  const piece = append(bar, "u", `${name}${value < 0 ? " ad-minus" : ""}`);
   piece.style.left = percent((Math.min(value, 0) - low) / all);
   piece.style.width = percent(Math.abs(value) / all);
 }
 
 /** @param {(number | null)[]} values @returns {[number, number]} */
-export function reach(values) {
+export function rangeOf(values) {
   const known = values.map((value) => value ?? 0);
   return [Math.min(0, ...known), Math.max(0, ...known)];
 }
@@ -61,19 +61,19 @@ export function reach(values) {
  * @param {Setting} setting
  */
 function drawTerms(parent, terms, setting) {
-  const box = put(parent, "div", "ad-terms");
+  const box = append(parent, "div", "ad-terms");
   const { shown, more, value, rest } = terms.folds[setting.sheet ? 1 : 0];
-  const ends = reach([...terms.rows.map((row) => row[3]), ...(terms.whole ?? []), more ? value : 0]);
+  const ends = rangeOf([...terms.rows.map((row) => row[3]), ...(terms.whole ?? []), more ? value : 0]);
   for (const at of shown) {
-    const row = put(box, "div", "ad-term");
+    const row = append(box, "div", "ad-term");
     drawTerm(row, terms, at, ends);
-    stand(row, markOf(terms.axis, at, setting), terms.axis === "key");
+    setMark(row, markAt(terms.axis, at, setting), terms.axis === "key");
   }
   if (!more) return;
-  const row = put(box, "div", "ad-term ad-alone ad-more");
-  put(row, "bdi", "", more);
-  drawBar(put(row, "div", "ad-bar"), value, ends, "");
-  put(row, "span", "", rest);
+  const row = append(box, "div", "ad-term ad-alone ad-more");
+  append(row, "bdi", "", more);
+  drawBar(append(row, "div", "ad-bar"), value, ends, "");
+  append(row, "span", "", rest);
 }
 
 /** @param {HTMLElement} row @param {AnswerTerms} terms @param {number} at @param {[number, number]} ends */
@@ -81,49 +81,49 @@ function drawTerm(row, terms, at, ends) {
   const [name, left, right, value, text] = terms.rows[at];
   row.classList.toggle("ad-named", Boolean(name && left));
   row.classList.toggle("ad-alone", !left);
-  if (name || !left) put(row, "bdi", "", name || String(at + 1));
+  if (name || !left) append(row, "bdi", "", name || String(at + 1));
   if (left) {
-    put(row, "span", "ad-left", left);
-    put(row, "span", "ad-sign", terms.sign ?? "×");
-    put(row, "span", "ad-right", right);
+    append(row, "span", "ad-left", left);
+    append(row, "span", "ad-sign", terms.sign ?? "×");
+    append(row, "span", "ad-right", right);
   }
-  const bar = put(row, "div", "ad-bar");
+  const bar = append(row, "div", "ad-bar");
   if (terms.whole) drawBar(bar, terms.whole[at], ends, "ad-whole");
   drawBar(bar, value, ends, name && !left ? "ad-part" : "");
-  put(row, "b", "ad-text", text).style.fontWeight = "400";
+  append(row, "b", "ad-text", text).style.fontWeight = "400";
 }
 
 /** @param {AnswerTerms["axis"] | AnswerRow["axis"]} axis @param {number} at @param {Setting} setting @returns {Mark} */
-function markOf(axis, at, { query, key }) {
-  if (axis === "key") return { own: axis, query, key: at };
-  if (axis === "query") return { own: axis, query: at, key };
-  return { own: axis, query, key, [axis]: at };
+function markAt(axis, at, { query, key }) {
+  if (axis === "key") return { axis, query, key: at };
+  if (axis === "query") return { axis, query: at, key };
+  return { axis, query, key, [axis]: at };
 }
 
 /**
- * The scores that stand together, as bars side by side; grey where nothing may be taken.
+ * The scores of a row as bars side by side; grey where attention is forbidden.
  *
  * @param {HTMLElement} parent
  * @param {AnswerRow} row
  * @param {Setting} setting
  */
 function drawColumns(parent, row, setting) {
-  const box = put(parent, "div", "ad-columns");
-  const [low, high] = reach(row.values);
+  const box = append(parent, "div", "ad-columns");
+  const [low, high] = rangeOf(row.values);
   const all = high - low || 1;
   row.values.forEach((value, at) => {
-    const column = put(box, "span", at === row.at ? "ad-at" : "");
-    stand(column, markOf(row.axis, at, setting), row.axis === "key");
+    const column = append(box, "span", at === row.at ? "ad-at" : "");
+    setMark(column, markAt(row.axis, at, setting), row.axis === "key");
     column.title = row.names[at];
-    const bar = put(column, "u", value === null ? "ad-masked" : value < 0 ? "ad-minus" : "");
+    const bar = append(column, "u", value === null ? "ad-masked" : value < 0 ? "ad-minus" : "");
     if (value === null) return;
     bar.style.top = percent((high - Math.max(value, 0)) / all);
     bar.style.height = percent(Math.abs(value) / all);
   });
-  const label = put(parent, "div", "ad-label ad-under");
-  const place = row.at === null ? 0 : (row.at + 0.5) / row.values.length;
-  if (row.at !== null) put(label, "b", place > 0.8 ? "ad-last" : place < 0.2 ? "ad-first" : "", row.names[row.at]).style.left = percent(place);
-  put(label, "span", place < 0.5 && row.at !== null ? "ad-right" : "", row.whole ?? "");
+  const label = append(parent, "div", "ad-label ad-under");
+  const middle = row.at === null ? 0 : (row.at + 0.5) / row.values.length;
+  if (row.at !== null) append(label, "b", middle > 0.8 ? "ad-last" : middle < 0.2 ? "ad-first" : "", row.names[row.at]).style.left = percent(middle);
+  append(label, "span", middle < 0.5 && row.at !== null ? "ad-right" : "", row.whole ?? "");
 }
 
 /**
@@ -134,18 +134,18 @@ function drawColumns(parent, row, setting) {
  * @param {Setting} setting
  */
 function drawShares(parent, row, setting) {
-  const box = put(parent, "div", "ad-shares");
+  const box = append(parent, "div", "ad-shares");
   const all = row.values.reduce((/** @type {number} */ sum, value) => sum + Math.max(value ?? 0, 0), 0);
-  if (!all) put(box, "span", "ad-none");
+  if (!all) append(box, "span", "ad-none");
   row.values.forEach((value, at) => {
     if (!value || value < 0) return;
-    const wide = value / Math.max(all, 1);
-    const share = put(box, "span", at === row.at ? "ad-at" : "", wide * 250 > row.names[at].length * 6.5 + 6 ? row.names[at] : "");
+    const width = value / Math.max(all, 1);
+    const share = append(box, "span", at === row.at ? "ad-at" : "", width * 250 > row.names[at].length * 6.5 + 6 ? row.names[at] : "");
     share.style.flex = `${value} 0 0`;
     share.title = row.names[at];
-    stand(share, markOf(row.axis, at, setting), row.axis === "key");
+    setMark(share, markAt(row.axis, at, setting), row.axis === "key");
   });
-  if (all > 0 && all < 0.999) put(box, "span", "ad-none").style.flex = `${1 - all} 0 0`;
+  if (all > 0 && all < 0.999) append(box, "span", "ad-none").style.flex = `${1 - all} 0 0`;
 }
 
 /**
@@ -156,31 +156,31 @@ function drawShares(parent, row, setting) {
  * @param {Setting} setting
  */
 function drawCells(parent, cells, setting) {
-  const label = put(parent, "div", "ad-label");
-  put(label, "span", "", cells.label);
-  const box = put(parent, "div", "ad-cells");
+  const label = append(parent, "div", "ad-label");
+  append(label, "span", "", cells.label);
+  const box = append(parent, "div", "ad-cells");
   const scale = setting.scales[setting.dark ? 1 : 0];
   const written = cells.values.length <= 6;
   cells.values.forEach((value, at) => {
-    const cell = put(box, "span", at === cells.at ? "ad-at" : "", written ? cells.texts[at] : "");
+    const cell = append(box, "span", at === cells.at ? "ad-at" : "", written ? cells.texts[at] : "");
     cell.title = cells.texts[at];
     const colour = between(scale, 0.5 + (value ?? 0) / (2 * (cells.end || 1)));
     cell.style.background = `rgb(${colour.join()})`;
     cell.style.color = inkOn(colour);
-    stand(cell, { own: "d_v", query: setting.query, key: null, d_v: at });
+    setMark(cell, { axis: "d_v", query: setting.query, key: null, d_v: at });
   });
 }
 
 /**
- * A note in which ^{...} stands higher.
+ * A note in which ^{...} is a superscript.
  *
  * @param {HTMLElement} parent
  * @param {string} note
  */
 function drawNote(parent, note) {
-  const line = put(parent, "p", "ad-note");
+  const line = append(parent, "p", "ad-note");
   note.split(/\^\{([^}]*)\}/).forEach((part, at) => {
-    if (at % 2) put(line, "sup", "", part);
+    if (at % 2) append(line, "sup", "", part);
     else line.append(part);
   });
 }
@@ -194,12 +194,12 @@ function drawNote(parent, note) {
  * @param {Setting} setting
  */
 export function drawLine(parent, line, number, setting) {
-  const section = put(parent, "section", `ad-${line.name}`);
-  const head = put(section, "h3", "");
-  put(head, "i", "", String(number)).setAttribute("aria-hidden", "true");
-  const title = put(head, "span", "", line.title);
+  const section = append(parent, "section", `ad-${line.name}`);
+  const head = append(section, "h3", "");
+  append(head, "i", "", String(number)).setAttribute("aria-hidden", "true");
+  const title = append(head, "span", "", line.title);
   title.title = line.title;
-  put(head, "b", "", line.value);
+  append(head, "b", "", line.value);
   if (line.columns) drawColumns(section, line.columns, setting);
   if (line.shares) drawShares(section, line.shares, setting);
   if (line.terms) drawTerms(section, line.terms, setting);

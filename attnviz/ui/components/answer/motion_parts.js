@@ -17,7 +17,7 @@
  * @property {string} [from]
  * @property {[number, number]} [part]  which of how many columns of `from` it leaves
  * @property {number} [base]
- * @property {number} [late]  when it sets out, from 0 to 1
+ * @property {number} [delay]  when it sets out, from 0 to 1
  */
 
 /**
@@ -31,12 +31,12 @@
  * @property {boolean} [bold]
  * @property {number[]} [fill]
  * @property {CanvasTextAlign} [align]
- * @property {boolean} [turned]
- * @property {number} [room]  pixels that it may be wide
+ * @property {boolean} [rotated]
+ * @property {number} [maxWidth]  in pixels
  */
 
 /** @typedef {{ pieces: Map<string, Piece>, notes: Map<string, Note>, into?: (id: string) => string }} Scene */
-/** @typedef {{ w: number, h: number }} Room */
+/** @typedef {{ w: number, h: number }} Size */
 /** @typedef {Record<"ink" | "soft" | "accent" | "others" | "plus" | "minus" | "ground", number[]>} Palette */
 
 /** @param {string} text */
@@ -64,16 +64,16 @@ export function mapNumbers(map) {
   return { values: [...row].map((byte) => ((byte - 128) / 127) * map.end), texts: [] };
 }
 
-/** @param {MotionMap | undefined} map @param {(place: number) => number[]} colour @returns {HTMLCanvasElement} */
+/** @param {MotionMap | undefined} map @param {(share: number) => number[]} colour @returns {HTMLCanvasElement} */
 export function painted(map, colour) {
   const canvas = document.createElement("canvas");
   if (!map) return canvas;
   canvas.width = map.columns;
   canvas.height = map.rows;
-  const pen = canvas.getContext("2d");
-  if (!pen) return canvas;
-  const image = pen.createImageData(map.columns, map.rows);
+  const context = canvas.getContext("2d");
+  if (!context) return canvas;
+  const image = context.createImageData(map.columns, map.rows);
   bytes(map).forEach((byte, at) => image.data.set([...colour((byte - 1) / 254), 255], 4 * at));
-  pen.putImageData(image, 0, 0);
+  context.putImageData(image, 0, 0);
   return canvas;
 }

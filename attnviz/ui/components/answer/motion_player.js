@@ -2,10 +2,10 @@
 
 /** @import { Motion } from "./types" */
 /** @import { Note, Piece, Scene } from "./motion_parts.js" */
-import { put } from "./drawer_pictures.js";
+import { append } from "./drawer_pictures.js";
 import { Scenes } from "./motion_scenes.js";
 
-/** @typedef {{ from: Piece, to: Piece, late: number }} Moving */
+/** @typedef {{ from: Piece, to: Piece, delay: number }} Moving */
 /** @typedef {{ dark: boolean, sheet: boolean, scales: string[][] }} Look */
 /** @typedef {Record<"play" | "pause" | "step" | "again" | "way", string>} Words */
 
@@ -20,36 +20,36 @@ export class Player {
    * @param {Motion} motion
    * @param {Look} look
    * @param {Words} words
-   * @param {(kind: string) => void} arrived  told what kind of stop is shown
+   * @param {(kind: string) => void} onStop  called with the kind of stop that is shown
    */
-  constructor(parent, motion, look, words, arrived) {
+  constructor(parent, motion, look, words, onStop) {
     this.motion = motion;
     this.words = words;
-    this.arrived = arrived;
+    this.onStop = onStop;
     this.at = 0;
     this.progress = 1;
     this.rested = 0;
     this.playing = false;
     /** @type {Moving[]} */
     this.moving = [];
-    this.box = put(parent, "div", "ad-motion");
+    this.box = append(parent, "div", "ad-motion");
     this.canvas = document.createElement("canvas");
     this.button = document.createElement("button");
     this.slider = document.createElement("input");
     this.canvas.setAttribute("role", "img");
     this.box.append(this.canvas);
-    this.caption = put(this.box, "p", "ad-caption");
+    this.caption = append(this.box, "p", "ad-caption");
     this.drawControls();
     const { width, height } = this.canvas.getBoundingClientRect();
-    this.room = { w: Math.round(width) || 280, h: Math.round(height) || 260 };
-    this.scenes = new Scenes(motion, this.room, look);
-    this.pen = this.sized();
+    this.size = { w: Math.round(width) || 280, h: Math.round(height) || 260 };
+    this.scenes = new Scenes(motion, this.size, look);
+    this.context = this.context2d();
     this.font = getComputedStyle(this.box).fontFamily;
     this.show(0);
   }
 
   drawControls() {
-    const row = put(this.box, "div", "ad-controls");
+    const row = append(this.box, "div", "ad-controls");
     row.append(this.button, this.slider);
     this.button.className = "ad-toggle";
     this.button.type = "button";
@@ -60,14 +60,14 @@ export class Player {
     slider.addEventListener("input", () => this.go(Number(slider.value)));
   }
 
-  /** A pen of the screen's own pixels. */
-  sized() {
+  /** A context in the screen's own pixels. */
+  context2d() {
     const sharp = Math.min(window.devicePixelRatio || 1, 2);
-    this.canvas.width = this.room.w * sharp;
-    this.canvas.height = this.room.h * sharp;
-    const pen = this.canvas.getContext("2d");
-    pen?.scale(sharp, sharp);
-    return pen;
+    this.canvas.width = this.size.w * sharp;
+    this.canvas.height = this.size.h * sharp;
+    const context = this.canvas.getContext("2d");
+    context?.scale(sharp, sharp);
+    return context;
   }
 
   /** Stand at a stop. @param {number} at */
@@ -76,8 +76,8 @@ export class Player {
     this.progress = 1;
     this.next = this.scenes.scene(at);
     this.before = this.next;
-    this.moving = [...this.next.pieces.values()].map((piece) => ({ from: piece, to: piece, late: 0 }));
-    this.tell();
+    this.moving = [...this.next.pieces.values()].map((piece) => ({ from: piece, to: piece, delay: 0 }));
+    this.describe();
     this.draw();
   }
 
@@ -88,31 +88,31 @@ export class Player {
     this.next = this.scenes.scene(this.at);
     this.moving = moves(this.before, this.next);
     this.progress = this.rested = 0;
-    this.tell();
+    this.describe();
     this.run();
   }
 
-  tell() {
+  describe() {
     const { title, sentence, kind } = this.motion.frames[this.at];
     this.caption.replaceChildren();
-    put(this.caption, "b", "", title);
+    append(this.caption, "b", "", title);
     this.caption.append(sentence);
     this.caption.setAttribute("aria-live", this.playing ? "off" : "polite");
     this.canvas.setAttribute("aria-label", `${title}. ${sentence}`);
     this.slider.value = String(this.at);
     this.slider.setAttribute("aria-valuetext", title);
     this.slider.style.setProperty("--done", `${(100 * this.at) / (this.motion.frames.length - 1)}%`);
-    this.arrived(kind);
-    this.name();
+    this.onStop(kind);
+    this.labelButton();
   }
 
-  /** What the button does now. */
-  name() {
+  /** Label the button by what it does now. */
+  labelButton() {
     const end = this.at === this.motion.frames.length - 1;
-    const does = this.playing ? "pause" : end ? "again" : STILL.matches ? "step" : "play";
-    this.button.dataset.does = does;
-    this.button.setAttribute("aria-label", this.words[does]);
-    this.button.title = this.words[does];
+    const action = this.playing ? "pause" : end ? "again" : STILL.matches ? "step" : "play";
+    this.button.dataset.does = action;
+    this.button.setAttribute("aria-label", this.words[action]);
+    this.button.title = this.words[action];
     this.box.dataset.at = String(this.at);
     this.box.dataset.playing = String(this.playing);
   }
@@ -130,7 +130,7 @@ export class Player {
     if (this.at === last && this.progress === 1) this.show(0);
     this.playing = !this.playing;
     this.rested = REST - 200;
-    this.name();
+    this.labelButton();
     this.run();
   }
 
@@ -165,7 +165,7 @@ export class Player {
     this.rested += passed;
     if (this.at === this.motion.frames.length - 1) {
       this.playing = false;
-      this.name();
+      this.labelButton();
       return false;
     }
     if (this.rested >= REST) this.move();
@@ -173,7 +173,7 @@ export class Player {
   }
 
   /** A key that was pressed here or on the page; whether it was for the player. @param {KeyboardEvent} event */
-  key(event) {
+  onKeydown(event) {
     const arrows = { ArrowRight: 1, ArrowLeft: -1 };
     const pressed = event.target instanceof HTMLButtonElement;
     if (event.key === " " && !pressed) this.toggle();
@@ -184,59 +184,59 @@ export class Player {
   }
 
   draw() {
-    const { pen, next, before } = this;
-    if (!pen || !next || !before) return;
-    pen.clearRect(0, 0, this.room.w, this.room.h);
-    for (const each of this.moving) this.drawPiece(pen, each);
-    pen.textBaseline = "middle";
+    const { context, next, before } = this;
+    if (!context || !next || !before) return;
+    context.clearRect(0, 0, this.size.w, this.size.h);
+    for (const each of this.moving) this.drawPiece(context, each);
+    context.textBaseline = "middle";
     for (const [id, note] of before.notes) {
       const kept = next.notes.get(id);
-      if (!kept || kept.text !== note.text) this.drawNote(pen, note, Math.max(1 - 3 * this.progress, 0));
+      if (!kept || kept.text !== note.text) this.drawNote(context, note, Math.max(1 - 3 * this.progress, 0));
     }
     for (const [id, note] of next.notes) {
-      const was = before.notes.get(id);
-      const same = was && was.text === note.text && was.turned === note.turned;
-      if (same) this.drawNote(pen, { ...note, ...along(was, note, eased(this.progress)) }, 1);
-      else this.drawNote(pen, note, Math.max(3 * this.progress - 2, 0));
+      const previous = before.notes.get(id);
+      const same = previous && previous.text === note.text && previous.rotated === note.rotated;
+      if (same) this.drawNote(context, { ...note, ...along(previous, note, eased(this.progress)) }, 1);
+      else this.drawNote(context, note, Math.max(3 * this.progress - 2, 0));
     }
   }
 
-  /** @param {CanvasRenderingContext2D} pen @param {Moving} moving */
-  drawPiece(pen, { from, to, late }) {
-    const part = eased(Math.min(Math.max((this.progress - 0.35 * late) / 0.65, 0), 1));
+  /** @param {CanvasRenderingContext2D} context @param {Moving} moving */
+  drawPiece(context, { from, to, delay }) {
+    const part = eased(Math.min(Math.max((this.progress - 0.35 * delay) / 0.65, 0), 1));
     const { x, y } = along(from, to, part);
     const w = from.w + (to.w - from.w) * part;
     const h = from.h + (to.h - from.h) * part;
     const alpha = (from.alpha ?? 1) + ((to.alpha ?? 1) - (from.alpha ?? 1)) * part;
     if (alpha <= 0 || w <= 0 || h <= 0) return;
-    pen.globalAlpha = alpha;
+    context.globalAlpha = alpha;
     const colour = `rgb(${from.fill.map((each, at) => Math.round(each + (to.fill[at] - each) * part)).join()})`;
     if (to.image) {
-      pen.imageSmoothingEnabled = false;
-      pen.drawImage(to.image, x, y, w, h);
+      context.imageSmoothingEnabled = false;
+      context.drawImage(to.image, x, y, w, h);
     } else if (to.ring) {
-      pen.strokeStyle = colour;
-      pen.lineWidth = 2;
-      pen.strokeRect(x, y, w, h);
+      context.strokeStyle = colour;
+      context.lineWidth = 2;
+      context.strokeRect(x, y, w, h);
     } else {
-      pen.fillStyle = colour;
-      pen.fillRect(x, y, w, h);
+      context.fillStyle = colour;
+      context.fillRect(x, y, w, h);
     }
-    pen.globalAlpha = 1;
+    context.globalAlpha = 1;
   }
 
-  /** @param {CanvasRenderingContext2D} pen @param {Note} note @param {number} alpha */
-  drawNote(pen, { x, y, text, size = 12, bold, fill, align = "center", turned, room }, alpha) {
+  /** @param {CanvasRenderingContext2D} context @param {Note} note @param {number} alpha */
+  drawNote(context, { x, y, text, size = 12, bold, fill, align = "center", rotated, maxWidth }, alpha) {
     if (alpha <= 0) return;
-    pen.save();
-    pen.globalAlpha = alpha;
-    pen.font = `${bold ? 600 : 400} ${size}px ${this.font}`;
-    pen.fillStyle = `rgb(${(fill ?? this.scenes.palette.ink).join()})`;
-    pen.translate(x, turned ? y - 8 : y);
-    if (turned) pen.rotate(-Math.PI / 2);
-    pen.textAlign = turned ? "right" : align;
-    pen.fillText(fitted(pen, text, room), 0, 0);
-    pen.restore();
+    context.save();
+    context.globalAlpha = alpha;
+    context.font = `${bold ? 600 : 400} ${size}px ${this.font}`;
+    context.fillStyle = `rgb(${(fill ?? this.scenes.palette.ink).join()})`;
+    context.translate(x, rotated ? y - 8 : y);
+    if (rotated) context.rotate(-Math.PI / 2);
+    context.textAlign = rotated ? "right" : align;
+    context.fillText(fitted(context, text, maxWidth), 0, 0);
+    context.restore();
   }
 
   end() {
@@ -252,34 +252,34 @@ const eased = (part) => (part < 0.5 ? 4 * part ** 3 : 1 - (2 - 2 * part) ** 3 / 
 /** @param {{ x: number, y: number }} one @param {{ x: number, y: number }} other @param {number} part */
 const along = (one, other, part) => ({ x: one.x + (other.x - one.x) * part, y: one.y + (other.y - one.y) * part });
 
-/** A text as far as there is room for it. @param {CanvasRenderingContext2D} pen @param {string} text @param {number} [room] */
-function fitted(pen, text, room) {
-  if (!room || pen.measureText(text).width <= room) return text;
+/** A text as far as there is room for it. @param {CanvasRenderingContext2D} context @param {string} text @param {number} [maxWidth] */
+function fitted(context, text, maxWidth) {
+  if (!maxWidth || context.measureText(text).width <= maxWidth) return text;
   let kept = [...text];
-  while (kept.length > 1 && pen.measureText(`${kept.join("")}…`).width > room) kept = kept.slice(0, -1);
+  while (kept.length > 1 && context.measureText(`${kept.join("")}…`).width > maxWidth) kept = kept.slice(0, -1);
   return `${kept.join("")}…`;
 }
 
 /** From where to where each piece goes; what vanishes is drawn first. @param {Scene} before @param {Scene} next @returns {Moving[]} */
 function moves(before, next) {
   /** @type {Moving[]} */
-  const found = [];
+  const moving = [];
   for (const [id, from] of before.pieces) {
     if (next.pieces.has(id)) continue;
     const target = next.pieces.get(next.into?.(id) ?? "");
-    found.push({ from, to: { ...(target ?? from), alpha: 0, ring: from.ring, image: from.image }, late: from.late ?? 0 });
+    moving.push({ from, to: { ...(target ?? from), alpha: 0, ring: from.ring, image: from.image }, delay: from.delay ?? 0 });
   }
-  for (const [id, to] of next.pieces) found.push({ from: source(before, id, to), to, late: to.late ?? 0 });
-  return found;
+  for (const [id, to] of next.pieces) moving.push({ from: source(before, id, to), to, delay: to.delay ?? 0 });
+  return moving;
 }
 
-/** Where a piece comes from: its own place, another piece or a column of it, its base line, or nowhere. @param {Scene} before @param {string} id @param {Piece} to @returns {Piece} */
+/** Where a piece comes from: its own position, another piece or a column of it, its base line, or nowhere. @param {Scene} before @param {string} id @param {Piece} to @returns {Piece} */
 function source(before, id, to) {
-  const own = before.pieces.get(id) ?? (to.from ? before.pieces.get(to.from) : undefined);
-  if (own && to.part && !before.pieces.has(id)) {
-    const wide = own.w / to.part[1];
-    return { ...own, x: own.x + to.part[0] * wide, w: wide };
+  const origin = before.pieces.get(id) ?? (to.from ? before.pieces.get(to.from) : undefined);
+  if (origin && to.part && !before.pieces.has(id)) {
+    const width = origin.w / to.part[1];
+    return { ...origin, x: origin.x + to.part[0] * width, w: width };
   }
-  if (own) return own;
+  if (origin) return origin;
   return to.base === undefined ? { ...to, alpha: 0 } : { ...to, y: to.base, h: 0 };
 }

@@ -1,6 +1,6 @@
 // What Python sends to be shown beside the maps.
 
-/** Scores or weights that stand together; null is one that is no finite number. */
+/** The scores or weights of a row; null is one that is no finite number. */
 export interface AnswerRow {
   values: (number | null)[];
   /** The one that is explained. */
@@ -16,7 +16,7 @@ export interface AnswerTerms {
   rows: [name: string, left: string, right: string, value: number | null, text: string][];
   /** What is shown of many entries: beside the maps, and on a sheet. */
   folds: { shown: number[]; more: string; value: number | null; rest: string }[];
-  /** What stands between the two parts, if not ×. */
+  /** The sign between the two parts, if not ×. */
   sign?: string;
   /** Numbers of which those of the rows are parts. */
   whole?: (number | null)[];
@@ -80,13 +80,13 @@ export interface MotionNumbers {
   texts: string[];
 }
 
-/** What stands over each other, and which of it are numbers of the query and of the key. */
+/** Rows one above the other, and which of them are numbers of the query and of the key. */
 export interface MotionPair {
   parts: MotionNumbers[];
   named: boolean[];
 }
 
-/** One stop on the way of a cell, as `motion.py` says it. */
+/** One stop in the making of a cell, as `motion.py` says it. */
 export type MotionFrame = { title: string; sentence: string } & (
   | { kind: "rows" }
   | ({ kind: "meet" } & MotionPair)

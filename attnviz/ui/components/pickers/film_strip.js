@@ -15,32 +15,32 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const bytes = unpacked(pixels);
   const [rows, columns] = size;
   const n = bytes.length / (rows * columns);
-  const held = parentElement.querySelector(".film")?.contains(parentElement.activeElement);
+  const hadFocus = parentElement.querySelector(".film")?.contains(parentElement.activeElement);
   parentElement.querySelector(".film")?.remove();
   const film = parentElement.appendChild(document.createElement("div"));
   film.className = "film";
-  const level = parentElement.host.clientWidth > 200;
-  film.classList.toggle("level", level);
+  const isLevel = parentElement.host.clientWidth > 200;
+  film.classList.toggle("level", isLevel);
   film.setAttribute("role", "radiogroup");
   film.setAttribute("aria-label", words.heads);
-  const side = level ? Math.max(22, Math.min(34, Math.floor((film.clientWidth - 40) / n) - 6)) : Math.min(32, Math.floor((height - 30) / n) - 5);
-  film.style.height = level ? "" : `${height}px`;
+  const largest = isLevel ? Math.max(22, Math.min(34, Math.floor((film.clientWidth - 40) / n) - 6)) : Math.min(32, Math.floor((height - 30) / n) - 5);
+  film.style.height = isLevel ? "" : `${height}px`;
   const colours = shareColours(scales[isDark(film) ? 1 : 0]);
-  /** @param {number} at */
-  const choose = (at) => setTriggerValue("head", at);
-  const buttons = Array.from({ length: n }, (_, at) => {
+  /** @param {number} index */
+  const choose = (index) => setTriggerValue("head", index);
+  const buttons = Array.from({ length: n }, (_, index) => {
     const button = film.appendChild(document.createElement("button"));
     button.type = "button";
     button.setAttribute("role", "radio");
-    button.setAttribute("aria-checked", String(at === head));
-    button.setAttribute("aria-label", words.head.replace("{n}", String(at + 1)));
-    button.tabIndex = at === head ? 0 : -1;
-    button.appendChild(document.createElement("span")).textContent = String(at + 1);
+    button.setAttribute("aria-checked", String(index === head));
+    button.setAttribute("aria-label", words.head.replace("{n}", String(index + 1)));
+    button.tabIndex = index === head ? 0 : -1;
+    button.appendChild(document.createElement("span")).textContent = String(index + 1);
     const canvas = button.appendChild(document.createElement("canvas"));
-    paint(canvas, bytes.subarray(at * rows * columns, (at + 1) * rows * columns), [columns, rows], colours);
-    const unit = side / Math.max(rows, columns);
+    paint(canvas, bytes.subarray(index * rows * columns, (index + 1) * rows * columns), [columns, rows], colours);
+    const unit = largest / Math.max(rows, columns);
     Object.assign(canvas.style, { width: `${Math.max(2, unit * columns)}px`, height: `${Math.max(2, unit * rows)}px` });
-    button.addEventListener("click", () => choose(at));
+    button.addEventListener("click", () => choose(index));
     return button;
   });
   const all = film.appendChild(document.createElement("button"));
@@ -56,6 +56,6 @@ export default function ({ parentElement, data, setTriggerValue }) {
     event.preventDefault();
     event.stopPropagation();
   });
-  if (level && buttons[head]) film.scrollLeft = buttons[head].offsetLeft - film.clientWidth / 2;
-  if (held) buttons[head]?.focus();
+  if (isLevel && buttons[head]) film.scrollLeft = buttons[head].offsetLeft - film.clientWidth / 2;
+  if (hadFocus) buttons[head]?.focus();
 }

@@ -24,17 +24,17 @@ function element(card, pressed) {
 /** @param {Component<Uint8Array, { head: number }>} component */
 export default function ({ parentElement, data, setTriggerValue }) {
   /** @type {CardsData} */
-  const told = JSON.parse(new TextDecoder().decode(data));
+  const message = JSON.parse(new TextDecoder().decode(data));
   parentElement.querySelector(".cards")?.remove();
   const box = parentElement.appendChild(document.createElement("div"));
   box.className = "cards";
   box.setAttribute("role", "group");
-  box.setAttribute("aria-label", told.label);
-  const [rows, columns] = told.size;
-  const table = shareColours(told.scales[isDark(box) ? 1 : 0]);
-  for (const card of told.cards) {
-    const { button, canvas } = element(card, card.head === told.focus);
-    paint(canvas, unpacked(card.pixels), [columns, rows], table);
+  box.setAttribute("aria-label", message.label);
+  const [rows, columns] = message.size;
+  const colours = shareColours(message.scales[isDark(box) ? 1 : 0]);
+  for (const card of message.cards) {
+    const { button, canvas } = element(card, card.head === message.focus);
+    paint(canvas, unpacked(card.pixels), [columns, rows], colours);
     button.addEventListener("click", () => {
       setTriggerValue("head", card.head);
       document.querySelector(".st-key-stage")?.scrollIntoView();

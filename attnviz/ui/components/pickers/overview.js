@@ -1,6 +1,6 @@
 // @ts-check
 // The largest weights of all words of a long text, block by block, and a frame around those that are shown: it is
-// dragged, or moved with the arrow keys, and where it is let go the page shows those words.
+// dragged, or moved with the arrow keys, and on release the page shows those words.
 
 import { between, isDark, penOf } from "../colours.js";
 
@@ -37,9 +37,9 @@ function words(from, length) {
 
 class Overview {
   /** @type {Pair | null} */
-  held = null; // where in the frame it was taken
+  grip = null; // where in the frame the pointer holds it, while it does
   /** @type {Pair} */
-  at = [0, 0];
+  start = [0, 0]; // the first words in the frame
   scale = 1; // pixels of a word
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer;
@@ -51,7 +51,7 @@ class Overview {
   constructor(root, data) {
     this.data = data;
     this.weights = new Float32Array();
-    this.tell = (/** @type {Pair} */ _at) => {};
+    this.onMove = (/** @type {Pair} */ _start) => {};
     this.box = this.make(root, "div", "overview");
     this.map = this.make(this.box, "div", "map");
     this.canvas = this.make(this.map, "canvas");
@@ -63,10 +63,10 @@ class Overview {
     this.colours = this.make(text, "small");
     this.shown = this.make(text, "small");
     this.shown.setAttribute("aria-live", "polite");
-    this.map.addEventListener("pointerdown", (event) => this.take(event));
-    this.map.addEventListener("pointermove", (event) => (this.held ? this.drag(event, this.held) : this.point(event)));
-    for (const kind of /** @type {const} */ (["pointerup", "pointercancel"])) this.map.addEventListener(kind, () => this.let());
-    this.frame.addEventListener("keydown", (event) => this.key(event));
+    this.map.addEventListener("pointerdown", (event) => this.grab(event));
+    this.map.addEventListener("pointermove", (event) => (this.grip ? this.drag(event, this.grip) : this.describe(event)));
+    for (const kind of /** @type {const} */ (["pointerup", "pointercancel"])) this.map.addEventListener(kind, () => this.release());
+    this.frame.addEventListener("keydown", (event) => this.onKeydown(event));
   }
 
   /**
@@ -84,22 +84,22 @@ class Overview {
   /**
    * @param {OverviewData} data
    * @param {Float32Array} weights
-   * @param {(at: Pair) => void} tell
+   * @param {(start: Pair) => void} onMove
    */
-  update(data, weights, tell) {
-    Object.assign(this, { data, weights, tell });
+  update(data, weights, onMove) {
+    Object.assign(this, { data, weights, onMove });
     this.box.classList.toggle("level", data.height === null);
     this.title.textContent = data.words.all;
     this.about.textContent = data.words.blocks;
     this.colours.textContent = data.words.scale;
     this.frame.setAttribute("aria-label", data.words.name);
-    if (!this.held) this.at = data.start;
-    const room = data.height === null ? LEVEL : Math.max(LEAST, Math.min(MOST, data.height - 100));
-    this.scale = room / Math.max(...data.size);
+    if (!this.grip) this.start = data.start;
+    const side = data.height === null ? LEVEL : Math.max(LEAST, Math.min(MOST, data.height - 100));
+    this.scale = side / Math.max(...data.size);
     const [height, width] = data.size.map((length) => `${length * this.scale}px`);
     Object.assign(this.map.style, { height, width });
     this.paint();
-    this.place();
+    this.drawFrame();
   }
 
   /** Blocks of queries and of keys; the last of them may hold fewer words. @returns {Pair} */
@@ -114,71 +114,71 @@ class Overview {
     const [height, width] = this.blocks;
     Object.assign(this.canvas, { width, height });
     const image = new ImageData(width, height);
-    this.weights.forEach((weight, at) => {
-      image.data.set(Number.isNaN(weight) ? [128, 128, 128, 97] : [...between(scale, weight / high), 255], 4 * at);
+    this.weights.forEach((weight, i) => {
+      image.data.set(Number.isNaN(weight) ? [128, 128, 128, 97] : [...between(scale, weight / high), 255], 4 * i);
     });
     penOf(this.canvas).putImageData(image, 0, 0);
     this.canvas.style.height = `${(100 * height * block) / size[0]}%`;
     this.canvas.style.width = `${(100 * width * block) / size[1]}%`;
   }
 
-  place() {
-    const [top, left, height, width] = [...this.at, ...this.data.shown].map((length) => length * this.scale);
-    const [high, wide] = [height, width].map((length) => `${Math.max(length, GRABBED)}px`);
-    Object.assign(this.frame.style, { top: `${top}px`, left: `${left}px`, height: high, width: wide });
-    const [rows, columns] = this.at.map((from, axis) => words(from, this.data.shown[axis]));
+  drawFrame() {
+    const [top, left, height, width] = [...this.start, ...this.data.shown].map((length) => length * this.scale);
+    const [frameHeight, frameWidth] = [height, width].map((length) => `${Math.max(length, GRABBED)}px`);
+    Object.assign(this.frame.style, { top: `${top}px`, left: `${left}px`, height: frameHeight, width: frameWidth });
+    const [rows, columns] = this.start.map((from, axis) => words(from, this.data.shown[axis]));
     this.shown.textContent = this.data.words.window.replace("{rows}", rows).replace("{columns}", columns);
   }
 
   /**
-   * The place of the pointer, in words.
+   * The position of the pointer, in words.
    *
    * @param {PointerEvent} event
    * @returns {Pair}
    */
-  where(event) {
+  position(event) {
     const { left, top } = this.map.getBoundingClientRect();
     return [(event.clientY - top) / this.scale, (event.clientX - left) / this.scale];
   }
 
   /**
-   * Say what the block under the pointer holds.
+   * Describe the block under the pointer in the tooltip.
    *
    * @param {PointerEvent} event
    */
-  point(event) {
+  describe(event) {
     const { size, block, words: texts } = this.data;
-    const at = this.where(event).map((place, axis) => Math.min(Math.max(0, Math.floor(place / block)), this.blocks[axis] - 1));
-    const [rows, columns] = at.map((place, axis) => words(place * block, Math.min(block, size[axis] - place * block)));
-    const weight = this.weights[at[0] * this.blocks[1] + at[1]];
+    const index = this.position(event).map((position, axis) => Math.min(Math.max(0, Math.floor(position / block)), this.blocks[axis] - 1));
+    const [rows, columns] = index.map((each, axis) => words(each * block, Math.min(block, size[axis] - each * block)));
+    const weight = this.weights[index[0] * this.blocks[1] + index[1]];
     const text = Number.isNaN(weight) ? texts.masked : texts.block.replace("{weight}", String(Number(weight.toPrecision(3))));
     this.map.title = text.replace("{rows}", rows).replace("{columns}", columns);
   }
 
   /**
-   * Take the frame where it is pressed, or by its middle where something else is.
+   * Grab the frame where it is pressed, or by its centre where the press is beside it.
    *
    * @param {PointerEvent} event
    */
-  take(event) {
+  grab(event) {
     if (event.button) return;
     event.preventDefault();
     this.frame.focus({ preventScroll: true });
     this.map.setPointerCapture(event.pointerId);
     const { shown } = this.data;
-    const [row, column] = this.where(event).map((place, axis) => place - this.at[axis]);
+    const [row, column] = this.position(event).map((position, axis) => position - this.start[axis]);
     const isInside = row >= 0 && row < shown[0] && column >= 0 && column < shown[1];
-    this.held = isInside ? [row, column] : [shown[0] / 2, shown[1] / 2];
-    this.drag(event, this.held);
+    this.grip = isInside ? [row, column] : [shown[0] / 2, shown[1] / 2];
+    this.drag(event, this.grip);
   }
 
   /**
    * @param {PointerEvent} event
-   * @param {Pair} held
+   * @param {Pair} grip
    */
-  drag(event, held) {
-    const [row, column] = this.where(event);
-    this.move(row - held[0], column - held[1]);
+  drag(event, grip) {
+    const [row, column] = this.position(event);
+    this.move(row - grip[0], column - grip[1]);
   }
 
   /**
@@ -187,33 +187,33 @@ class Overview {
    */
   move(row, column) {
     const { size, shown } = this.data;
-    const inside = (/** @type {number} */ at, /** @type {number} */ last) => Math.min(Math.max(Math.round(at), 0), last);
-    this.at = [inside(row, size[0] - shown[0]), inside(column, size[1] - shown[1])];
-    this.place();
+    const clamp = (/** @type {number} */ x, /** @type {number} */ last) => Math.min(Math.max(Math.round(x), 0), last);
+    this.start = [clamp(row, size[0] - shown[0]), clamp(column, size[1] - shown[1])];
+    this.drawFrame();
   }
 
-  let() {
-    if (!this.held) return;
-    this.held = null;
-    this.told();
+  release() {
+    if (!this.grip) return;
+    this.grip = null;
+    this.report();
   }
 
-  told() {
-    if (String(this.at) !== String(this.data.start)) this.tell(this.at);
+  report() {
+    if (String(this.start) !== String(this.data.start)) this.onMove(this.start);
   }
 
   /** @param {KeyboardEvent} event */
-  key(event) {
+  onKeydown(event) {
     const step = event.shiftKey ? Math.max(...this.data.shown) : STEP;
     /** @type {Record<string, Pair>} */
-    const ways = { ArrowUp: [-step, 0], ArrowDown: [step, 0], ArrowLeft: [0, -step], ArrowRight: [0, step] };
-    const by = ways[event.key];
+    const moves = { ArrowUp: [-step, 0], ArrowDown: [step, 0], ArrowLeft: [0, -step], ArrowRight: [0, step] };
+    const by = moves[event.key];
     if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation();
-    this.move(this.at[0] + by[0], this.at[1] + by[1]);
+    this.move(this.start[0] + by[0], this.start[1] + by[1]);
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.told(), REST);
+    this.timer = setTimeout(() => this.report(), REST);
   }
 
   close() {
@@ -225,9 +225,9 @@ class Overview {
 /** @param {import("../../types.js").Component<Uint8Array, { window: Pair }, { attnOverview?: Overview }>} component */
 export default function ({ parentElement, data, setTriggerValue }) {
   const end = data.indexOf(0);
-  const told = JSON.parse(new TextDecoder().decode(data.subarray(0, end)));
-  const overview = (parentElement.attnOverview ??= new Overview(parentElement, told));
-  overview.update(told, new Float32Array(data.slice(end + 1).buffer), (at) => setTriggerValue("window", at));
+  const message = JSON.parse(new TextDecoder().decode(data.subarray(0, end)));
+  const overview = (parentElement.attnOverview ??= new Overview(parentElement, message));
+  overview.update(message, new Float32Array(data.slice(end + 1).buffer), (start) => setTriggerValue("window", start));
   return () => {
     overview.close();
     delete parentElement.attnOverview;

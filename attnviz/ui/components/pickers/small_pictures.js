@@ -37,8 +37,8 @@ export function unpackedPictures(bytes, pictures) {
   return { data, pixels };
 }
 
-/** Text in which an underscore lowers the letters after it. @param {Node} parent @param {string} text */
-export function lowered(parent, text) {
+/** Append a text in which an underscore makes the letters after it a subscript. @param {Node} parent @param {string} text */
+export function withSubscripts(parent, text) {
   text.split(/_(\p{L}+)/u).forEach((part, at) => {
     const node = at % 2 ? parent.appendChild(document.createElement("sub")) : parent;
     node.appendChild(document.createTextNode(part));

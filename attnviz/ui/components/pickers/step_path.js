@@ -1,15 +1,15 @@
-// The way from the words to the output: small pictures from raw bytes, joined by what happens between them. A press on
-// one of either tells the page what to show large. All text enters through textContent.
+// The path from the words to the output: small pictures from raw bytes, joined by what happens between them. A press on
+// either selects the step that the page shows large. All text enters through textContent.
 
 /** @import { Component, Mark } from "../../types" */
 /** @import { PathData, PathNode } from "./types" */
 import { isDark, paint } from "../colours.js";
-import { lowered, stepColours, unpackedPictures } from "./small_pictures.js";
+import { stepColours, unpackedPictures, withSubscripts } from "./small_pictures.js";
 
-const HIGH = 26; // pixels
+const HEIGHT = 26; // pixels of a picture
 const MANY = 10; // nodes from which there is room for less of each
 const LIT = "attnviz:lit"; // detail: the cells that are pointed at in some view, or null
-/** @type {Partial<Record<string, Mark["own"][]>>} */
+/** @type {Partial<Record<string, Mark["axis"][]>>} */
 const AXES = {
   embedded: ["query"],
   embedded_kv: ["key"],
@@ -44,26 +44,26 @@ class StepPath {
   /** @type {HTMLCanvasElement[]} */
   canvases = [];
   /** @type {(step: string) => void} */
-  tell = () => {};
+  onSelect = () => {};
 
   /** @param {ShadowRoot} root */
   constructor(root) {
     this.root = root;
     this.box = make(root, "nav", "way");
-    this.box.addEventListener("keydown", (event) => this.key(event));
+    this.box.addEventListener("keydown", (event) => this.onKeydown(event));
     this.theme = new MutationObserver(() => this.paint());
     this.theme.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "style", "data-theme"] });
     this.media = matchMedia("(prefers-color-scheme: dark)");
     this.media.onchange = () => setTimeout(() => this.paint(), 100);
     this.stopped = new AbortController();
     const { signal } = this.stopped;
-    window.addEventListener(LIT, (event) => event instanceof CustomEvent && this.light(event.detail), { signal });
+    window.addEventListener(LIT, (event) => event instanceof CustomEvent && this.highlight(event.detail), { signal });
   }
 
   /** Frame the cells of every small picture that are pointed at in some view. @param {Mark | null} mark */
-  light(mark) {
+  highlight(mark) {
     this.box.querySelectorAll(".lit").forEach((frame) => frame.remove());
-    if (mark) this.data?.nodes.forEach((node, at) => this.frame(mark, node, this.canvases[at]));
+    if (mark) this.data?.nodes.forEach((node, i) => this.frame(mark, node, this.canvases[i]));
   }
 
   /** @param {Mark} mark @param {PathNode} node @param {HTMLCanvasElement} canvas */
@@ -72,31 +72,31 @@ class StepPath {
     const [row = null, column = null] = (AXES[name] ?? []).map((axis, i) => inside(mark[axis], sizes[i]));
     if (row === null || !canvas.parentNode) return;
     const { offsetLeft, offsetTop, offsetWidth, offsetHeight } = canvas;
-    const high = offsetHeight / sizes[0];
-    const wide = column === null ? offsetWidth : offsetWidth / sizes[1];
+    const height = offsetHeight / sizes[0];
+    const width = column === null ? offsetWidth : offsetWidth / sizes[1];
     Object.assign(make(canvas.parentNode, "i", "lit").style, {
-      top: `${offsetTop + row * high}px`,
-      height: `${Math.max(high, 2)}px`,
-      left: `${offsetLeft + (column ?? 0) * wide}px`,
-      width: `${Math.max(wide, 2)}px`,
+      top: `${offsetTop + row * height}px`,
+      height: `${Math.max(height, 2)}px`,
+      left: `${offsetLeft + (column ?? 0) * width}px`,
+      width: `${Math.max(width, 2)}px`,
     });
   }
 
-  /** @param {Uint8Array} bytes @param {(step: string) => void} tell */
-  update(bytes, tell) {
+  /** @param {Uint8Array} bytes @param {(step: string) => void} onSelect */
+  update(bytes, onSelect) {
     const { data, pixels } = unpackedPictures(bytes, (/** @type {PathData} */ { nodes }) => nodes);
-    const held = this.held();
+    const focused = this.focusedIndex();
     this.data = data;
     this.pixels = pixels;
-    this.tell = tell;
+    this.onSelect = onSelect;
     this.box.setAttribute("aria-label", data.strip);
     this.box.replaceChildren();
     this.box.classList.toggle("many", data.nodes.length > MANY);
     this.canvases = [];
     this.fill(data);
     this.paint();
-    this.stop(Math.max(0, held >= 0 ? held : 0));
-    if (held >= 0) this.buttons[held]?.focus();
+    this.rove(Math.max(focused, 0));
+    if (focused >= 0) this.buttons[focused]?.focus();
   }
 
   /** @param {PathData} data */
@@ -122,7 +122,7 @@ class StepPath {
     arrow.dataset.step = step;
     arrow.title = word; // also where there is no room for it
     arrow.setAttribute("aria-label", word);
-    arrow.addEventListener("click", () => this.tell(step));
+    arrow.addEventListener("click", () => this.onSelect(step));
   }
 
   /** @param {PathNode} node */
@@ -135,10 +135,10 @@ class StepPath {
     button.title = node.meaning;
     this.canvases.push(make(button, "canvas", ""));
     const text = make(button, "span", "");
-    lowered(make(text, "b", ""), node.symbol);
+    withSubscripts(make(text, "b", ""), node.symbol);
     text.append(" "); // as a screen reader says them: two words
     make(text, "small", "", node.shape);
-    button.addEventListener("click", () => this.tell(node.name));
+    button.addEventListener("click", () => this.onSelect(node.name));
   }
 
   paint() {
@@ -146,10 +146,10 @@ class StepPath {
     if (!data) return;
     const dark = isDark(this.box) ? 1 : 0;
     const tables = data.scales.map((scale) => stepColours(scale[dark], data.masked));
-    data.nodes.forEach(({ size, scale }, at) => {
-      const canvas = this.canvases[at];
-      paint(canvas, this.pixels[at], size, tables[scale]);
-      canvas.style.width = `${Math.min(Math.max((size[0] / size[1]) * HIGH, 11), HIGH * 1.25)}px`;
+    data.nodes.forEach(({ size, scale }, i) => {
+      const canvas = this.canvases[i];
+      paint(canvas, this.pixels[i], size, tables[scale]);
+      canvas.style.width = `${Math.min(Math.max((size[0] / size[1]) * HEIGHT, 11), HEIGHT * 1.25)}px`;
     });
   }
 
@@ -158,27 +158,27 @@ class StepPath {
   }
 
   /** Which of the buttons has the focus; -1 if none. */
-  held() {
+  focusedIndex() {
     return this.buttons.findIndex((button) => button === this.root.activeElement);
   }
 
-  /** One of the buttons can be reached with Tab; arrow keys move between them. @param {number} at */
-  stop(at) {
-    this.buttons.forEach((button, i) => (button.tabIndex = i === at ? 0 : -1));
+  /** One of the buttons can be reached with Tab; arrow keys move between them. @param {number} index */
+  rove(index) {
+    this.buttons.forEach((button, i) => (button.tabIndex = i === index ? 0 : -1));
   }
 
   /** @param {KeyboardEvent} event */
-  key(event) {
+  onKeydown(event) {
     const { buttons } = this;
-    const at = this.held();
+    const index = this.focusedIndex();
     /** @type {Partial<Record<string, number>>} */
-    const places = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: buttons.length - 1 };
-    const to = places[event.key];
-    if (at < 0 || to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    const targets = { ArrowLeft: index - 1, ArrowRight: index + 1, Home: 0, End: buttons.length - 1 };
+    const to = targets[event.key];
+    if (index < 0 || to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation();
     const next = Math.min(Math.max(to, 0), buttons.length - 1);
-    this.stop(next);
+    this.rove(next);
     buttons[next].focus();
   }
 
@@ -190,8 +190,8 @@ class StepPath {
   }
 }
 
-/** A place along an axis, if it is one of its so many. @param {number | null | undefined} place @param {number} size */
-const inside = (place, size) => (place !== null && place !== undefined && place < size ? place : null);
+/** A position along an axis of a size; null if there is none. @param {number | null | undefined} position @param {number} size */
+const inside = (position, size) => (position !== null && position !== undefined && position < size ? position : null);
 
 /** @param {Component<Uint8Array, { shown: string }, { attnWay?: StepPath }>} component */
 export default function ({ parentElement, data, setTriggerValue }) {

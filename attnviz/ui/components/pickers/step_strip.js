@@ -3,9 +3,9 @@
 /** @import { Component } from "../../types" */
 /** @import { StripData, StripStep } from "./types" */
 import { paint } from "../colours.js";
-import { lowered, stepColours, unpackedPictures } from "./small_pictures.js";
+import { stepColours, unpackedPictures, withSubscripts } from "./small_pictures.js";
 
-/** @typedef {(name: "chosen", value: string) => void} Tell */
+/** @typedef {(name: "chosen", value: string) => void} SetTrigger */
 /**
  * The elements of a step.
  *
@@ -53,13 +53,13 @@ class StepStrip {
   /** @type {Uint8Array[]} */
   pixels = [];
   /** @type {string[]} */
-  sent = []; // choices that have not come back
+  pending = []; // choices that Python has not sent back yet
   /** @type {string | null | undefined} */
-  given; // the page's choice, as it was told last
+  received; // the choice that Python sent last
   /** @type {string | null} */
   chosen = null;
   /** @type {string | null} */
-  told = null; // the step that is pointed at
+  pointed = null; // the step under the pointer or in focus
   open = false;
 
   /** @param {ShadowRoot} root @param {StripData} data */
@@ -76,31 +76,31 @@ class StepStrip {
     this.more = make("button", "", this.below);
     this.more.type = "button";
     this.more.addEventListener("click", () => this.unfold(!this.open));
-    this.steps.addEventListener("keydown", (event) => this.key(event));
-    this.steps.addEventListener("pointerleave", () => this.tell(null));
-    this.steps.addEventListener("focusout", () => this.tell(null));
+    this.steps.addEventListener("keydown", (event) => this.onKeydown(event));
+    this.steps.addEventListener("pointerleave", () => this.describe(null));
+    this.steps.addEventListener("focusout", () => this.describe(null));
   }
 
-  /** @param {StripData} data @param {Uint8Array[]} pixels @param {Tell} tell */
-  update(data, pixels, tell) {
+  /** @param {StripData} data @param {Uint8Array[]} pixels @param {SetTrigger} setTrigger */
+  update(data, pixels, setTrigger) {
     this.data = data;
     this.pixels = pixels;
-    this.choose = (name) => tell("chosen", name);
+    this.choose = (name) => setTrigger("chosen", name);
     this.adopt(data.chosen);
     this.steps.setAttribute("aria-label", data.words.strip);
     this.draw();
   }
 
   /**
-   * Take the page's choice, unless it is the echo of one that was made here and may be outdated.
+   * Adopt the choice that Python sends, unless it echoes one that was made here and may be outdated.
    *
    * @param {string | null} chosen
    */
   adopt(chosen) {
-    const echo = this.sent.findIndex((each) => each === chosen);
-    if (echo >= 0) this.sent.splice(0, echo + 1);
-    else if (chosen !== this.given) [this.chosen, this.sent] = [chosen, []];
-    this.given = chosen;
+    const echo = this.pending.findIndex((each) => each === chosen);
+    if (echo >= 0) this.pending.splice(0, echo + 1);
+    else if (chosen !== this.received) [this.chosen, this.pending] = [chosen, []];
+    this.received = chosen;
   }
 
   draw() {
@@ -125,7 +125,7 @@ class StepStrip {
     paint(node.canvas, pixels, step.size, colours);
     fit(node.canvas, step.size);
     node.symbol.replaceChildren();
-    lowered(node.symbol, step.symbol);
+    withSubscripts(node.symbol, step.symbol);
     node.label.textContent = step.label;
     node.shape.textContent = step.shape;
     node.item.classList.toggle("same", !step.changes);
@@ -144,8 +144,8 @@ class StepStrip {
     const canvas = make("canvas", "", make("span", "frame", button));
     const [symbol, label, shape] = ["symbol", "label", "shape"].map((part) => make("span", part, button));
     button.addEventListener("click", () => this.pick(name));
-    button.addEventListener("pointerenter", () => this.tell(name));
-    button.addEventListener("focus", () => this.tell(name));
+    button.addEventListener("pointerenter", () => this.describe(name));
+    button.addEventListener("focus", () => this.describe(name));
     const node = { item, button, canvas, symbol, label, shape };
     this.items.set(name, node);
     return node;
@@ -158,7 +158,7 @@ class StepStrip {
   /** @param {string} name */
   pick(name) {
     this.chosen = name;
-    this.sent.push(name);
+    this.pending.push(name);
     this.mark();
     this.choose(name);
   }
@@ -180,29 +180,29 @@ class StepStrip {
       else button.removeAttribute("aria-current");
       button.tabIndex = button === stop ? 0 : -1;
     }
-    this.tell(this.told);
+    this.describe(this.pointed);
   }
 
-  /** One line below: what the step under the pointer is, or else the chosen one. @param {string | null} name */
-  tell(name) {
-    this.told = name;
+  /** Describe the step under the pointer in the line below, or else the chosen one. @param {string | null} name */
+  describe(name) {
+    this.pointed = name;
     const step = this.data.steps.find((each) => each.name === (name ?? this.chosen));
     this.caption.replaceChildren();
     if (!step) return;
     make("span", "meaning", this.caption).textContent = step.meaning;
-    if (step.formula && step.formula !== step.symbol) lowered(make("span", "formula", this.caption), step.formula);
+    if (step.formula && step.formula !== step.symbol) withSubscripts(make("span", "formula", this.caption), step.formula);
     make("span", "words", this.caption).textContent = step.words;
     if (!step.changes) make("span", "words", this.caption).textContent = this.data.words.same;
   }
 
   /** @param {KeyboardEvent} event */
-  key(event) {
+  onKeydown(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const buttons = this.buttons();
-    const at = buttons.findIndex((button) => button === this.root.activeElement);
+    const index = buttons.findIndex((button) => button === this.root.activeElement);
     /** @type {Partial<Record<string, number>>} */
-    const places = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: buttons.length - 1 };
-    const to = places[event.key] ?? this.across(buttons, at, event.key);
+    const targets = { ArrowLeft: index - 1, ArrowRight: index + 1, Home: 0, End: buttons.length - 1 };
+    const to = targets[event.key] ?? this.across(buttons, index, event.key);
     if (to === undefined) return;
     event.preventDefault();
     buttons[to]?.focus();
@@ -213,18 +213,18 @@ class StepStrip {
    * The step above or below, where the strip is wrapped.
    *
    * @param {HTMLElement[]} buttons
-   * @param {number} at
+   * @param {number} index
    * @param {string} key
    */
-  across(buttons, at, key) {
-    const way = LINES[key];
-    if (!way) return undefined;
+  across(buttons, index, key) {
+    const direction = LINES[key];
+    if (!direction) return undefined;
     const boxes = buttons.map((button) => button.getBoundingClientRect());
-    const { left, top } = boxes[at];
-    const rows = boxes.map((box) => box.top).filter((y) => (y - top) * way > 1);
-    const row = way > 0 ? Math.min(...rows) : Math.max(...rows);
-    const far = boxes.map((box) => (box.top === row ? Math.abs(box.left - left) : Infinity));
-    return rows.length ? far.indexOf(Math.min(...far)) : at;
+    const { left, top } = boxes[index];
+    const rows = boxes.map((box) => box.top).filter((y) => (y - top) * direction > 1);
+    const row = direction > 0 ? Math.min(...rows) : Math.max(...rows);
+    const distances = boxes.map((box) => (box.top === row ? Math.abs(box.left - left) : Infinity));
+    return rows.length ? distances.indexOf(Math.min(...distances)) : index;
   }
 }
 

@@ -44,7 +44,7 @@ export interface Tile {
 /** All heads of all layers, as `head_mosaic.py` sends them. */
 export interface MosaicData {
   tiles: Tile[];
-  /** The tiles' places by what their heads do. */
+  /** The indices of the tiles, sorted by what their heads do. */
   sorted: number[];
   /** In a layer. */
   heads: number;
@@ -56,7 +56,7 @@ export interface MosaicData {
   scales: string[][];
 }
 
-/** A step on the way from the words to the output. */
+/** A step on the path from the words to the output. */
 export interface PathNode {
   name: string;
   symbol: string;
@@ -64,13 +64,13 @@ export interface PathNode {
   meaning: string;
   /** What happens before it, and the step that a press on that shows, if any. */
   before: [word: string, step: string];
-  /** Which of the scales. */
+  /** The index of its scale. */
   scale: number;
   size: [width: number, height: number];
   shown: boolean;
 }
 
-/** The way over the maps, as `step_path.py` sends it; the bytes of all pictures follow. */
+/** The path over the maps, as `step_path.py` sends it; the bytes of all pictures follow. */
 export interface PathData {
   strip: string;
   words: string;

@@ -1,23 +1,23 @@
-// The sentence as queries, below it the words that are looked at, and lines from the word under the pointer to those
-// that it reads from. Every sentence comes ready made from Python; words of a visitor are only ever set as text.
+// The sentence as queries, the keys below it, and lines from the query under the pointer to the keys it attends to.
+// Every sentence comes ready made from Python; words of a visitor are only ever set as text.
 
 /** @import { Component, Row } from "../../types" */
 /** @import { LinesData } from "./types" */
 import { unpacked } from "../colours.js";
 import { HeadChoice } from "./head_choice.js";
-import { bent, lineTo, stem, tint } from "./lines.js";
+import { curve, lineTo, stem, tint } from "./lines.js";
 import { beside, isFocusSeen, make, rove, within } from "./words.js";
 
-/** @typedef {(name: "asked", value: { query: number | null, head: number | null }) => void} Tell */
-/** @typedef {{ label: HTMLElement, words: HTMLElement }} Line */
+/** @typedef {(name: "choice", value: { query: number | null, head: number | null }) => void} SetTrigger */
+/** @typedef {{ label: HTMLElement, words: HTMLElement }} WordRow */
 
 const ROW = "attnviz:row"; // detail: a `Row`
 
 class AttentionLines {
   /** @type {(number | null)[]} */
-  sent = []; // choices that have not come back
+  pending = []; // choices that Python has not sent back yet
   /** @type {number | null | undefined} */
-  given; // the page's choice, as it was told last
+  received; // the choice that Python sent last
   /** @type {number | null} */
   chosen = null;
   /** @type {number | null} */
@@ -31,17 +31,17 @@ class AttentionLines {
   shown = "";
   stop = new AbortController();
 
-  /** @param {HTMLElement} root @param {LinesData} data @param {Tell} tell */
-  constructor(root, data, tell) {
+  /** @param {HTMLElement} root @param {LinesData} data @param {SetTrigger} setTrigger */
+  constructor(root, data, setTrigger) {
     this.data = data;
-    this.tell = tell;
+    this.setTrigger = setTrigger;
     this.box = make(root, "div", "attn-reading");
-    this.heads = new HeadChoice(this.box, (choice) => this.take(choice));
+    this.heads = new HeadChoice(this.box, (choice) => this.chooseHead(choice));
     this.field = make(this.box, "div", "aw-field");
     this.lines = this.field.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "svg"));
     this.lines.setAttribute("aria-hidden", "true");
-    this.asks = this.row("queries");
-    this.read = this.row("keys");
+    this.queryRow = this.addRow("queries");
+    this.keyRow = this.addRow("keys");
     this.sentence = make(this.box, "p", "aw-sentence");
     this.live = make(this.box, "div", "aw-live");
     this.live.setAttribute("aria-live", "polite");
@@ -49,8 +49,8 @@ class AttentionLines {
     this.listen();
   }
 
-  /** @param {"queries" | "keys"} name @returns {Line} */
-  row(name) {
+  /** @param {"queries" | "keys"} name @returns {WordRow} */
+  addRow(name) {
     const row = make(this.field, "div", "aw-row aw-" + name);
     const label = make(row, "span", "aw-label");
     const words = make(row, "div", "aw-words");
@@ -60,15 +60,15 @@ class AttentionLines {
 
   listen() {
     const { signal } = this.stop;
-    const asks = this.asks.words;
+    const row = this.queryRow.words;
     const at = (/** @type {Event} */ event) => within(this.queries, event);
-    asks.addEventListener("pointerover", (event) => at(event) >= 0 && this.point(at(event)));
-    asks.addEventListener("pointerleave", () => this.point(null));
-    asks.addEventListener("click", (event) => at(event) >= 0 && this.choose(at(event)));
-    asks.addEventListener("focusin", (event) => isFocusSeen(event) && this.visit(at(event)));
-    asks.addEventListener("focusout", () => this.point(null));
-    asks.addEventListener("keydown", (event) => this.key(event, at(event)));
-    window.addEventListener(ROW, (event) => event instanceof CustomEvent && this.hear(event.detail), { signal });
+    row.addEventListener("pointerover", (event) => at(event) >= 0 && this.point(at(event)));
+    row.addEventListener("pointerleave", () => this.point(null));
+    row.addEventListener("click", (event) => at(event) >= 0 && this.choose(at(event)));
+    row.addEventListener("focusin", (event) => isFocusSeen(event) && this.onFocus(at(event)));
+    row.addEventListener("focusout", () => this.point(null));
+    row.addEventListener("keydown", (event) => this.onKeydown(event, at(event)));
+    window.addEventListener(ROW, (event) => event instanceof CustomEvent && this.onRow(event.detail), { signal });
     this.resizer.observe(this.field);
     document.fonts.ready.then(() => this.draw());
   }
@@ -79,10 +79,10 @@ class AttentionLines {
     this.box.remove();
   }
 
-  /** @param {LinesData} data @param {Tell} tell */
-  update(data, tell) {
+  /** @param {LinesData} data @param {SetTrigger} setTrigger */
+  update(data, setTrigger) {
     this.data = data;
-    this.tell = tell;
+    this.setTrigger = setTrigger;
     this.weights = new Float32Array(unpacked(data.weights).buffer);
     this.bits = unpacked(data.masked);
     this.adopt(data.chosen);
@@ -92,15 +92,15 @@ class AttentionLines {
   }
 
   /**
-   * Take the page's choice, unless it is an echo of one that has been made here and may be outdated.
+   * Adopt the choice that Python sends, unless it echoes one that was made here and may be outdated.
    *
    * @param {number | null} chosen
    */
   adopt(chosen) {
-    const echo = this.sent.indexOf(chosen);
-    if (echo >= 0) this.sent.splice(0, echo + 1);
-    else if (chosen !== this.given) [this.chosen, this.sent] = [chosen, []];
-    this.given = chosen;
+    const echo = this.pending.indexOf(chosen);
+    if (echo >= 0) this.pending.splice(0, echo + 1);
+    else if (chosen !== this.received) [this.chosen, this.pending] = [chosen, []];
+    this.received = chosen;
     const n = this.data.queries.length;
     if (this.chosen !== null && this.chosen >= n) this.chosen = null;
     if (this.pointed !== null && this.pointed >= n) this.pointed = null;
@@ -119,14 +119,14 @@ class AttentionLines {
     this.shown = shown;
     const most = Math.max(queries.length, keys.length);
     this.box.dataset.size = most <= 10 ? "large" : most <= 24 ? "middle" : "small";
-    this.queries = this.fillRow(this.asks, queries, "button", words.asks);
-    this.keys = this.fillRow(this.read, keys, "span", words.read);
+    this.queries = this.fillRow(this.queryRow, queries, "button", words.queries);
+    this.keys = this.fillRow(this.keyRow, keys, "span", words.keys);
     this.keys.forEach((key) => key.setAttribute("role", "listitem"));
     rove(this.queries, this.chosen ?? 0);
   }
 
   /**
-   * @param {Line} line
+   * @param {WordRow} row
    * @param {string[]} tokens
    * @param {"button" | "span"} tag
    * @param {string} name
@@ -146,20 +146,20 @@ class AttentionLines {
   }
 
   /** The query whose lines are drawn: the one under the pointer, else the chosen one. */
-  get lit() {
+  get highlighted() {
     return this.pointed ?? this.chosen;
   }
 
   draw() {
     if (!this.queries.length) return;
-    const { lit } = this;
+    const { highlighted } = this;
     this.queries.forEach((word, i) => {
       word.setAttribute("aria-pressed", String(i === this.chosen));
-      word.toggleAttribute("data-lit", i === lit);
+      word.toggleAttribute("data-lit", i === highlighted);
     });
-    this.keys.forEach((word, j) => this.drawKey(word, lit, j));
-    this.lines.replaceChildren(...(lit === null ? [] : this.paths(lit)));
-    this.say(lit);
+    this.keys.forEach((word, j) => this.drawKey(word, highlighted, j));
+    this.lines.replaceChildren(...(highlighted === null ? [] : this.paths(highlighted)));
+    this.describe(highlighted);
   }
 
   /** @param {HTMLElement} word @param {number | null} query @param {number} key */
@@ -181,22 +181,22 @@ class AttentionLines {
    */
   paths(query) {
     const outer = this.field.getBoundingClientRect();
-    const [asks, read] = [this.asks, this.read].map(({ words }) => words.getBoundingClientRect());
-    const [top, bottom] = [asks.bottom - outer.top, read.top - outer.top];
+    const [upper, lower] = [this.queryRow, this.keyRow].map(({ words }) => words.getBoundingClientRect());
+    const [top, bottom] = [upper.bottom - outer.top, lower.top - outer.top];
     const from = this.queries[query].getBoundingClientRect();
     const x = from.left + from.width / 2 - outer.left;
     const row = this.weights.subarray(query * this.keys.length, (query + 1) * this.keys.length);
     const keys = [...row.keys()].filter((key) => row[key] > 0 && Number.isFinite(row[key]));
     const lines = keys.sort((a, b) => row[a] - row[b]).map((key) => {
       const to = this.keys[key].getBoundingClientRect();
-      return lineTo(bent(x, top, to.left + to.width / 2 - outer.left, bottom, to.top - outer.top), Math.min(row[key], 1), key);
+      return lineTo(curve(x, top, to.left + to.width / 2 - outer.left, bottom, to.top - outer.top), Math.min(row[key], 1), key);
     });
     if (lines.length && top - from.bottom + outer.top > 2) lines.push(stem(x, from.bottom - outer.top, top));
     return lines;
   }
 
-  /** The sentence of a query; with none, what can be done here. @param {number | null} query */
-  say(query) {
+  /** Show the sentence of a query; without one, a hint. @param {number | null} query */
+  describe(query) {
     this.sentence.toggleAttribute("data-hint", query === null);
     const parts = query === null ? [this.data.words.hint] : this.data.sentences[query];
     this.sentence.replaceChildren(
@@ -209,7 +209,7 @@ class AttentionLines {
     );
   }
 
-  /** A query is pointed at here, or none any more; other views hear of it. @param {number | null} query */
+  /** Point at a query, or at none, and notify other views. @param {number | null} query */
   point(query) {
     if (query === this.pointed) return;
     this.pointed = query;
@@ -217,17 +217,17 @@ class AttentionLines {
     window.dispatchEvent(new CustomEvent(ROW, { detail: { row: query, head: this.data.head } }));
   }
 
-  /** A query is pointed at in another view; what was told from here is known already. @param {Row | null} told */
-  hear(told) {
-    const row = told?.row ?? null;
-    const known = row === null || (Number.isInteger(row) && this.queries[row]);
-    if (!known || row === this.pointed) return;
+  /** Follow the query that another view points at; an event of its own changes nothing. @param {Row | null} detail */
+  onRow(detail) {
+    const row = detail?.row ?? null;
+    const isShown = row === null || (Number.isInteger(row) && this.queries[row]);
+    if (!isShown || row === this.pointed) return;
     this.pointed = row;
     this.draw();
   }
 
   /** @param {number} query */
-  visit(query) {
+  onFocus(query) {
     rove(this.queries, query);
     this.point(query);
     this.live.textContent = this.sentence.textContent;
@@ -236,26 +236,26 @@ class AttentionLines {
   /** @param {number} query */
   choose(query) {
     this.chosen = query === this.chosen ? null : query;
-    this.sent.push(this.chosen);
+    this.pending.push(this.chosen);
     rove(this.queries, query);
     this.draw();
-    this.ask(this.data.head);
+    this.reportChoice(this.data.head);
   }
 
   /** @param {number} choice */
-  take(choice) {
+  chooseHead(choice) {
     if (choice < 0) return;
     const head = choice < this.data.n_heads ? choice : null;
-    if (head !== this.data.head) this.ask(head);
+    if (head !== this.data.head) this.reportChoice(head);
   }
 
   /** @param {number | null} head */
-  ask(head) {
-    this.tell("asked", { query: this.chosen, head });
+  reportChoice(head) {
+    this.setTrigger("choice", { query: this.chosen, head });
   }
 
   /** @param {KeyboardEvent} event @param {number} query */
-  key(event, query) {
+  onKeydown(event, query) {
     const last = this.queries.length - 1;
     /** @type {Partial<Record<string, () => number>>} */
     const moves = {
@@ -275,7 +275,7 @@ class AttentionLines {
 }
 
 /**
- * @param {Component<LinesData, { asked: { query: number | null, head: number | null } }, { attnReading?: AttentionLines }, HTMLElement>} component
+ * @param {Component<LinesData, { choice: { query: number | null, head: number | null } }, { attnReading?: AttentionLines }, HTMLElement>} component
  */
 export default function ({ parentElement, data, setTriggerValue }) {
   const lines = (parentElement.attnReading ??= new AttentionLines(parentElement, data, setTriggerValue));

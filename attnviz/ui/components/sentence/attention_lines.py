@@ -23,8 +23,8 @@ from attnviz.ui.session.component import component
 
 WORDS = Words(
     {
-        "asks": "Queries ask",
-        "read": "Keys are read",
+        "queries": "Queries ask",
+        "keys": "Keys are read",
         "hint": "Choose a word above to see what it attends to.",
         "head": "Head",
         "mean": "average over heads",
@@ -53,7 +53,7 @@ def show(trace: Trace, layer: int, *, key: str, query: int | None = None, head: 
     request = read(st.session_state.get(key), trace)
     now = request or Request(query, head)
     data = payload(reading(trace, layer, now.head), now.query)
-    _component(key=key, data=data, height="content", on_asked_change=_nothing)
+    _component(key=key, data=data, height="content", on_choice_change=_nothing)
     return request
 
 
@@ -90,7 +90,7 @@ def _part(part: Part) -> str | list[str]:
 
 def read(answer: Any, trace: Trace) -> Request | None:
     """Read the browser's message; return None if it is malformed, or names a word or a head that does not exist."""
-    request = answer.get("asked") if isinstance(answer, Mapping) else None
+    request = answer.get("choice") if isinstance(answer, Mapping) else None
     if not isinstance(request, Mapping):
         return None
     try:

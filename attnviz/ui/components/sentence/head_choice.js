@@ -10,13 +10,13 @@ export class HeadChoice {
   /** @type {HTMLButtonElement[]} */
   choices = []; // the last one is the average
 
-  /** @param {Node} parent @param {(choice: number) => void} take  told which was chosen */
-  constructor(parent, take) {
-    this.take = take;
+  /** @param {Node} parent @param {(choice: number) => void} onChoose  called with the index of the choice */
+  constructor(parent, onChoose) {
+    this.onChoose = onChoose;
     this.box = make(parent, "div", "aw-heads");
     this.box.setAttribute("role", "radiogroup");
-    this.box.addEventListener("click", (event) => this.take(within(this.choices, event)));
-    this.box.addEventListener("keydown", (event) => this.key(event));
+    this.box.addEventListener("click", (event) => this.onChoose(within(this.choices, event)));
+    this.box.addEventListener("keydown", (event) => this.onKeydown(event));
   }
 
   /** @param {LinesData} data */
@@ -39,13 +39,13 @@ export class HeadChoice {
   }
 
   /** @param {KeyboardEvent} event */
-  key(event) {
+  onKeydown(event) {
     const step = STEPS[event.key];
     if (!step || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     const to = (within(this.choices, event) + step + this.choices.length) % this.choices.length;
     rove(this.choices, to);
     this.choices[to].focus();
-    this.take(to);
+    this.onChoose(to);
   }
 }

@@ -6,7 +6,7 @@ const DARK = "#000000"; // pure, so that one of the two always reads at 4.5 to 1
 const THICKEST = 9; // pixels, for a weight of 1
 
 /**
- * The colour at a place of a scale, and the ink that reads best on it.
+ * The colour of a share on a scale, and the ink that reads best on it.
  *
  * @param {number} share
  * @param {string[]} scale
@@ -32,8 +32,7 @@ export function tint(weight, scale) {
 }
 
 /**
- * A way that bends only between the two texts; inside the second it runs straight down behind the words, to the one it
- * means.
+ * A path that bends only between the two texts; inside the second it runs straight down behind the words to its key.
  *
  * @param {number} x
  * @param {number} top
@@ -41,7 +40,7 @@ export function tint(weight, scale) {
  * @param {number} bottom
  * @param {number} toY
  */
-export function bent(x, top, toX, bottom, toY) {
+export function curve(x, top, toX, bottom, toY) {
   const bend = (bottom - top) / 2;
   return `M${x},${top}C${x},${top + bend} ${toX},${bottom - bend} ${toX},${bottom}V${toY}`;
 }

@@ -5,7 +5,7 @@ export interface OpeningData {
   queries: string[];
   /** None where they are the same words. */
   keys: string[] | null;
-  /** The places among all of the words that are shown, where only some are. */
+  /** The positions of the words that are shown, where only some are. */
   places: [queries: number[], keys: number[]] | null;
   /** Whether the sentence attends to itself. */
   same: boolean;
@@ -17,9 +17,9 @@ export interface OpeningData {
   shares: boolean;
   shows: string;
   words: Record<"takes" | "weighs" | "nothing" | "itself" | "sentence", string>;
-  /** Each head by its number, and what it does. */
+  /** Each head: its number, and what it does. */
   heads: string[];
-  /** What the numbers are of. */
+  /** Where the numbers come from. */
   made: string;
   scales: string[][];
 }
@@ -39,5 +39,5 @@ export interface LinesData {
   head: number | null;
   n_heads: number;
   chosen: number | null;
-  words: Record<"asks" | "read" | "hint" | "head" | "mean" | "masked", string>;
+  words: Record<"queries" | "keys" | "hint" | "head" | "mean" | "masked", string>;
 }

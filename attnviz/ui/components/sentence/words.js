@@ -20,10 +20,10 @@ export function make(parent, tag, name, text) {
  * Let one of several elements be reached with Tab; arrow keys move between them.
  *
  * @param {HTMLElement[]} elements
- * @param {number} at
+ * @param {number} index
  */
-export function rove(elements, at) {
-  elements.forEach((element, i) => (element.tabIndex = i === at ? 0 : -1));
+export function rove(elements, index) {
+  elements.forEach((element, i) => (element.tabIndex = i === index ? 0 : -1));
 }
 
 /** Which of several elements an event is in; -1 if none. @param {HTMLElement[]} elements @param {Event} event */
@@ -34,22 +34,22 @@ export function within(elements, { target }) {
 /** Whether the focus came with the keyboard, so that it is to be seen. @param {FocusEvent} event */
 export const isFocusSeen = ({ target }) => target instanceof Element && target.matches(":focus-visible");
 
-/** The middle of a word along its line, and where that line begins. @param {HTMLElement} word */
-const place = (word) => ({ x: word.offsetLeft + word.offsetWidth / 2, y: word.offsetTop });
+/** The centre of a word along its line, and the top of that line. @param {HTMLElement} word */
+const anchor = (word) => ({ x: word.offsetLeft + word.offsetWidth / 2, y: word.offsetTop });
 
 /**
  * Which word is the nearest on the line above (-1) or below (1); the word itself if there is no such line.
  *
  * @param {HTMLElement[]} words
- * @param {number} at
- * @param {1 | -1} way
+ * @param {number} index
+ * @param {1 | -1} direction
  */
-export function beside(words, at, way) {
-  const { x, y } = place(words[at]);
-  const places = words.map(place);
-  const tops = places.map((each) => each.y).filter((top) => (top - y) * way > 8);
-  if (!tops.length) return at;
-  const line = way > 0 ? Math.min(...tops) : Math.max(...tops);
-  const distances = places.map((each) => (Math.abs(each.y - line) < 8 ? Math.abs(each.x - x) : Infinity));
+export function beside(words, index, direction) {
+  const { x, y } = anchor(words[index]);
+  const anchors = words.map(anchor);
+  const tops = anchors.map((each) => each.y).filter((top) => (top - y) * direction > 8);
+  if (!tops.length) return index;
+  const line = direction > 0 ? Math.min(...tops) : Math.max(...tops);
+  const distances = anchors.map((each) => (Math.abs(each.y - line) < 8 ? Math.abs(each.x - x) : Infinity));
   return distances.indexOf(Math.min(...distances));
 }

@@ -9,7 +9,7 @@ const STEP = "aria-valuetext";
 /**
  * The frames of a film: the keys of the maps and of the slider, and where each frame begins and ends.
  *
- * @typedef {{ key: string, slider: string, frames: Record<string, [number, number]> }} Told
+ * @typedef {{ key: string, slider: string, frames: Record<string, [number, number]> }} FramesData
  */
 
 /** @param {NonNullable<Host["attnPictures"]>} pictures */
@@ -22,9 +22,9 @@ class Frames {
   /** @type {Record<string, Given> | undefined} */
   awaited;
 
-  /** @param {Told} told @param {Uint8Array} bytes @param {Host} host @param {Element} slider */
-  constructor(told, bytes, host, slider) {
-    this.told = told;
+  /** @param {FramesData} message @param {Uint8Array} bytes @param {Host} host @param {Element} slider */
+  constructor(message, bytes, host, slider) {
+    this.message = message;
     this.bytes = bytes;
     this.host = host;
     this.slider = slider;
@@ -36,15 +36,15 @@ class Frames {
   /** Show the frame of the slider, where it is the visitor who moves it. */
   show() {
     const step = this.slider.querySelector(`[${STEP}]`)?.getAttribute(STEP) ?? "";
-    const place = this.told.frames[step];
-    if (!place || step === this.step || !this.slider.contains(document.activeElement)) return;
+    const range = this.message.frames[step];
+    if (!range || step === this.step || !this.slider.contains(document.activeElement)) return;
     this.step = step;
     this.moves++;
-    this.put(opened(this.bytes.subarray(...place)).found);
+    this.setPictures(opened(this.bytes.subarray(...range)).found);
   }
 
   /** @param {Record<string, Given>} pictures */
-  put(pictures) {
+  setPictures(pictures) {
     this.awaited = this.host.attnPictures = pictures;
     this.host.dispatchEvent(new Event(CHANGED));
   }
@@ -55,7 +55,7 @@ class Frames {
     const sent = host.attnPictures;
     if (!awaited || !sent || sent === awaited) return;
     const isOld = revisions(sent) !== revisions(awaited) && --this.moves > 0;
-    if (isOld) return this.put(awaited);
+    if (isOld) return this.setPictures(awaited);
     this.awaited = undefined;
     this.moves = 0;
   }
@@ -69,13 +69,13 @@ class Frames {
 /** @param {Component<Uint8Array> & { parentElement: { frames?: Frames } }} component */
 export default function ({ parentElement, data }) {
   const end = data.indexOf(0);
-  /** @type {Told} */
-  const told = JSON.parse(new TextDecoder().decode(data.subarray(0, end)));
+  /** @type {FramesData} */
+  const message = JSON.parse(new TextDecoder().decode(data.subarray(0, end)));
   /** @type {Host | null} */
-  const host = document.querySelector(`.st-key-${told.key}`);
-  const slider = document.querySelector(`.st-key-${told.slider}`);
+  const host = document.querySelector(`.st-key-${message.key}`);
+  const slider = document.querySelector(`.st-key-${message.slider}`);
   parentElement.frames?.end();
-  const frames = host && slider ? new Frames(told, data.subarray(end + 1), host, slider) : undefined;
+  const frames = host && slider ? new Frames(message, data.subarray(end + 1), host, slider) : undefined;
   parentElement.frames = frames;
   return () => frames?.end();
 }

@@ -59,7 +59,7 @@ export function rounded(x, y = new Float64Array(x.length)) {
 }
 
 /**
- * Room for numbers that nobody needs any more when the next ask for it: new arrays for each product would keep the
+ * A pool of arrays that are free again when the next are asked for: new arrays for each product would keep the
  * garbage collector as busy as the products.
  */
 class Room {

@@ -21,7 +21,7 @@ import { added, exp, product, rounded, swapped, total, transposed } from "./exac
  */
 
 const NOTHING = new Float64Array(0);
-const FAR = 150; // sizes up to which e^2x, and sums and products of two such numbers, are far from overflow
+const LIMIT = 150; // sizes up to which e^2x, and sums and products of two such numbers, are far from overflow
 
 /**
  * Return A^T B for each head, added up over the batch: (batch, head, n, a), (batch, head, n, b) -> (head, a, b).
@@ -57,13 +57,13 @@ const GENERAL = {
   },
   backward(G, Q, K, p, s, left) {
     const ofLeft = alongKeys(G, K, s);
-    const own = { score_w: summed(Q, ofLeft, s.n, s) };
-    return [product(ofLeft, p.score_w, s.n, s.d, s.d), alongQueries(G, left, s), own];
+    const gradients = { score_w: summed(Q, ofLeft, s.n, s) };
+    return [product(ofLeft, p.score_w, s.n, s.d, s.d), alongQueries(G, left, s), gradients];
   },
 };
 
 /** @param {number} x */
-const near = (x) => Math.min(Math.max(x, -FAR), FAR);
+const clamp = (x) => Math.min(Math.max(x, -LIMIT), LIMIT);
 
 /** @type {Score} */
 const ADDITIVE = {
@@ -72,8 +72,8 @@ const ADDITIVE = {
     const left = product(Q, transposed(p.score_w_q, d, a), n, a, d);
     const right = product(K, transposed(p.score_w_k, d, a), m, a, d);
     if (p.score_b) left.forEach((x, i) => (left[i] = x + p.score_b[(Math.floor(i / (n * a)) % heads) * a + (i % a)]));
-    const falling = left.map((x) => exp(-2 * near(x)));
-    const rising = right.map((x) => exp(2 * near(x)));
+    const falling = left.map((x) => exp(-2 * clamp(x)));
+    const rising = right.map((x) => exp(2 * clamp(x)));
     const hidden = new Float64Array(batch * heads * n * m * a);
     let at = 0;
     for (let s = 0; s < batch * heads; s++) {
@@ -101,13 +101,13 @@ const ADDITIVE = {
     const ofLeft = added(slopes, m, a);
     const ofRight = added(slopes, n, m * a);
     /** @type {Parameters} */
-    const own = {
+    const gradients = {
       score_w_q: summed(Q, ofLeft, n, s),
       score_w_k: summed(K, ofRight, m, s),
       score_v: summed(G, hidden, n * m, s),
     };
-    if (p.score_b) own.score_b = added(added(rounded(ofLeft), n, a), batch, heads * a);
-    return [product(ofLeft, p.score_w_q, n, d, a), product(ofRight, p.score_w_k, m, d, a), own];
+    if (p.score_b) gradients.score_b = added(added(rounded(ofLeft), n, a), batch, heads * a);
+    return [product(ofLeft, p.score_w_q, n, d, a), product(ofRight, p.score_w_k, m, d, a), gradients];
   },
 };
 

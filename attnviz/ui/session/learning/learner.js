@@ -1,6 +1,6 @@
-// Learns in a thread of the browser, and shows how; the page stays free meanwhile.
+// Learns in a thread of the browser, and shows how; the page stays responsive.
 
-/** @import { Component, LearnedFilm, LearningJob, LearningTold } from "../../types" */
+/** @import { Component, LearnedFilm, LearningJob, LearningProgress } from "../../types" */
 import { LiveView } from "./live_view.js";
 
 /** @typedef {{ film: LearnedFilm, failed: string }} Values */
@@ -32,7 +32,7 @@ class Learner {
     const url = URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" }));
     try {
       const worker = (this.worker = new Worker(url));
-      worker.onmessage = ({ data }) => this.told(data);
+      worker.onmessage = ({ data }) => this.onProgress(data);
       worker.onerror = () => this.failed();
       worker.postMessage(bytes);
     } catch {
@@ -42,10 +42,10 @@ class Learner {
     }
   }
 
-  /** @param {LearningTold} told */
-  told(told) {
-    if (told.film) this.send("film", told.film);
-    else if (told.weights) requestAnimationFrame(() => this.view?.show(told));
+  /** @param {LearningProgress} progress */
+  onProgress(progress) {
+    if (progress.film) this.send("film", progress.film);
+    else if (progress.weights) requestAnimationFrame(() => this.view?.show(progress));
   }
 
   failed() {

@@ -1,4 +1,4 @@
-// What is seen while a browser learns: the weights of every layer, and how the loss falls.
+// The view of learning in progress: the weights of every layer, and how the loss falls.
 
 /** @import { LearningJob } from "../../types" */
 
@@ -22,9 +22,9 @@ function colour(scale, share) {
 
 /** @param {string} tag @param {Element} parent @param {string} [text] */
 function make(tag, parent, text = "") {
-  const found = document.createElement(tag);
-  found.textContent = text;
-  return parent.appendChild(found);
+  const element = document.createElement(tag);
+  element.textContent = text;
+  return parent.appendChild(element);
 }
 
 /**
@@ -49,7 +49,7 @@ export class LiveView {
     root.appendChild(this.root);
     this.caption = make("p", this.root);
     this.caption.setAttribute("role", "status");
-    this.say(0);
+    this.showStep(0);
     const maps = make("div", this.root);
     maps.className = "maps";
     const { words } = job;
@@ -77,22 +77,22 @@ export class LiveView {
   }
 
   /** @param {number} step */
-  say(step) {
+  showStep(step) {
     const { words, last } = this.job;
     this.caption.textContent = words.here.replace("{step}", String(step)).replace("{last}", String(last));
   }
 
-  /** @param {{ step: number, loss: number, weights: Float64Array[] }} told */
+  /** @param {{ step: number, loss: number, weights: Float64Array[] }} progress */
   show({ step, loss, weights }) {
-    this.say(step);
+    this.showStep(step);
     const { n, m, colours } = this.job;
     const scale = colours[Number(isDark(this.root))];
     weights.forEach((A, layer) =>
       this.canvases[layer].forEach((canvas, head) => {
-        const pen = canvas.getContext("2d");
-        for (let i = 0; pen && i < n * m; i++) {
-          pen.fillStyle = colour(scale, A[head * n * m + i]);
-          pen.fillRect(i % m, Math.floor(i / m), 1, 1);
+        const context = canvas.getContext("2d");
+        for (let i = 0; context && i < n * m; i++) {
+          context.fillStyle = colour(scale, A[head * n * m + i]);
+          context.fillRect(i % m, Math.floor(i / m), 1, 1);
         }
       }),
     );

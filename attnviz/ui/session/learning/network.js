@@ -13,41 +13,41 @@ import { SCORES } from "./learned_scores.js";
  */
 
 /**
- * Return the rows of a table at these places.
+ * Return the rows of a table with these ids.
  *
  * @param {Float64Array} table
- * @param {Uint8Array | Uint32Array} places
+ * @param {Uint8Array | Uint32Array} ids
  * @param {number} width
  */
-export function rows(table, places, width) {
-  const found = new Float64Array(places.length * width);
-  for (let i = 0, at = 0; i < places.length; i++) {
-    for (let from = places[i] * width; from < (places[i] + 1) * width; from++) found[at++] = table[from];
+export function rows(table, ids, width) {
+  const found = new Float64Array(ids.length * width);
+  for (let i = 0, at = 0; i < ids.length; i++) {
+    for (let from = ids[i] * width; from < (ids[i] + 1) * width; from++) found[at++] = table[from];
   }
   return found;
 }
 
 /**
  * What the first layer reads: the vectors of all tokens; the different ones among them, for sentences share most of
- * theirs; and which of these stands where.
+ * theirs; and which of these each token is.
  *
  * @typedef {{ X: Float64Array, different: Float64Array, which: Uint32Array }} Input
  */
 
 /**
  * @param {Float64Array} table
- * @param {Uint8Array} places
+ * @param {Uint8Array} ids
  * @param {Float64Array} positions
  * @param {number} width
  * @returns {Input}
  */
-function input(table, places, positions, width) {
-  const X = plus(rows(table, places, width), positions);
+function input(table, ids, positions, width) {
+  const X = plus(rows(table, ids, width), positions);
   const tokens = positions.length / width;
   const known = new Map();
-  const which = new Uint32Array(places.length);
-  for (let i = 0; i < places.length; i++) {
-    const pair = places[i] * tokens + (i % tokens);
+  const which = new Uint32Array(ids.length);
+  for (let i = 0; i < ids.length; i++) {
+    const pair = ids[i] * tokens + (i % tokens);
     if (!known.has(pair)) known.set(pair, [known.size, i]);
     which[i] = known.get(pair)[0];
   }
@@ -138,13 +138,13 @@ export class Network {
   forward(layers, queries, keys) {
     const { job, constants } = this;
     const batch = queries.length / job.n;
-    const own = input(constants.embeddings, queries, constants.positions_q, job.d_model);
-    const given = job.cross ? input(constants.embeddings, keys, constants.positions_k, job.d_model) : undefined;
-    let { X } = own;
+    const first = input(constants.embeddings, queries, constants.positions_q, job.d_model);
+    const second = job.cross ? input(constants.embeddings, keys, constants.positions_k, job.d_model) : undefined;
+    let { X } = first;
     let Y = X;
     const kept = layers.map((p, i) => {
-      const read = i ? { X } : own;
-      const [written, steps] = this.layer(p, read, given ?? read, batch);
+      const attended = i ? { X } : first;
+      const [written, steps] = this.layer(p, attended, second ?? attended, batch);
       Y = written;
       X = job.residual ? plus(X, Y) : Y;
       return steps;
@@ -154,19 +154,19 @@ export class Network {
 
   /**
    * @param {Parameters} p
-   * @param {Pick<Input, "X"> & Partial<Input>} own
-   * @param {Pick<Input, "X"> & Partial<Input>} read
+   * @param {Pick<Input, "X"> & Partial<Input>} queried
+   * @param {Pick<Input, "X"> & Partial<Input>} attended
    * @param {number} batch
    * @returns {[Float64Array, Steps]}
    */
-  layer(p, own, read, batch) {
+  layer(p, queried, attended, batch) {
     const { n, m, d_model, d_k, d_v, heads, kv_heads, scale, softcap } = this.job;
-    let Q = this.projected(own, p, "q", n, heads, d_k);
-    let K = this.projected(read, p, "k", m, kv_heads, d_k);
+    let Q = this.projected(queried, p, "q", n, heads, d_k);
+    let K = this.projected(attended, p, "k", m, kv_heads, d_k);
     const { turns } = this;
     if (turns) [Q, K] = [turned(Q, d_k, turns[0], 1), turned(K, d_k, turns[1], 1)];
     K = repeated(K, m * d_k, this.group);
-    const V = repeated(this.projected(read, p, "v", m, kv_heads, d_v), m * d_v, this.group);
+    const V = repeated(this.projected(attended, p, "v", m, kv_heads, d_v), m * d_v, this.group);
     const [raw, kept] = this.score.forward(Q, K, p, this.sizes(batch));
     const capped = softcap ? raw.map((x) => tanh((x * scale) / softcap)) : new Float64Array(0);
     const S = softcap ? capped.map((x) => softcap * x) : raw.map((x) => x * scale);
@@ -179,7 +179,7 @@ export class Network {
     const C = swapped(product(A, transposed(V, m, d_v), n, d_v, m), heads, n, d_v);
     const width = heads * d_v;
     const Y = product(C, transposed(p.w_o, width, d_model), batch * n, d_model, width);
-    return [p.b_o ? plus(Y, p.b_o) : Y, { X: own.X, X_kv: read.X, Q, K, V, S, A, C, kept, capped }];
+    return [p.b_o ? plus(Y, p.b_o) : Y, { X: queried.X, X_kv: attended.X, Q, K, V, S, A, C, kept, capped }];
   }
 
   /**
@@ -214,8 +214,8 @@ export class Network {
     /** @type {Float64Array | undefined} */
     let stream;
     for (let i = layers.length - 1; i >= 0; i--) {
-      const [own, ofInput] = this.layerBack(layers[i], kept[i], G, i === 0);
-      found.unshift(own);
+      const [ofLayer, ofInput] = this.layerBack(layers[i], kept[i], G, i === 0);
+      found.unshift(ofLayer);
       stream = this.job.residual && stream ? plus(stream, ofInput) : ofInput;
       G = stream;
     }
@@ -241,7 +241,7 @@ export class Network {
     const ofHeads = swapped(product(G, p.w_o, all, width, d_model), n, heads, d_v);
     const sizes = this.sizes(all / n);
     const ofScores = this.scoresBack(t, product(ofHeads, t.V, n, m, d_v));
-    const [ofQ, ofEachK, own] = this.score.backward(ofScores, t.Q, t.K, p, sizes, t.kept);
+    const [ofQ, ofEachK, ofScore] = this.score.backward(ofScores, t.Q, t.K, p, sizes, t.kept);
     const ofEachV = product(transposed(t.A, n, m), transposed(ofHeads, n, d_v), m, d_v, n);
     const ofK = this.ofGroups(ofEachK, m * d_k);
     const gradients = {
@@ -251,16 +251,16 @@ export class Network {
     };
     /** @type {Float64Array} */
     let ofInput = new Float64Array(t.X.length);
-    for (const [letter, { G: own_G, X, tokens, heads: k, width: w }] of Object.entries(gradients)) {
-      const side = swapped(own_G, k, tokens, w);
+    for (const [letter, { G: ofSide, X, tokens, heads: k, width: w }] of Object.entries(gradients)) {
+      const side = swapped(ofSide, k, tokens, w);
       const count = X.length / d_model;
       const W = product(transposed(side, count, k * w), transposed(X, count, d_model), k * w, d_model, count);
       found[`w_${letter}`] = transposed(W, w, d_model);
-      if (p[`b_${letter}`]) found[`b_${letter}`] = added(added(rounded(own_G), tokens, w), count / tokens, k * w);
+      if (p[`b_${letter}`]) found[`b_${letter}`] = added(added(rounded(ofSide), tokens, w), count / tokens, k * w);
       if (first || (letter !== "q" && this.job.cross)) continue;
       ofInput = plus(ofInput, product(side, swapped(p[`w_${letter}`], k, d_model, w), count, d_model, k * w));
     }
-    return [{ ...found, ...own }, ofInput];
+    return [{ ...found, ...ofScore }, ofInput];
   }
 
   /**
@@ -274,8 +274,8 @@ export class Network {
     const { allowed } = this.constants;
     const G = this.normaliser.backward(ofWeights, t.S, t.A, m, temperature);
     return G.map((g, i) => {
-      const here = allowed[i % allowed.length] ? g : 0;
-      return (softcap ? here * (1 - t.capped[i] * t.capped[i]) : here) * scale;
+      const masked = allowed[i % allowed.length] ? g : 0;
+      return (softcap ? masked * (1 - t.capped[i] * t.capped[i]) : masked) * scale;
     });
   }
 

@@ -9,7 +9,7 @@ const [FIRST_DECAY, SECOND_DECAY, LEAST] = [0.9, 0.99, 1e-8];
 const HALF_LIFE = 150;
 
 /**
- * Sentences: the places of their queries and keys in the vocabulary, of the right words, and which rows count.
+ * Sentences: the token ids of their queries, of their keys and of the right words, and which rows count.
  *
  * @typedef {Record<"queries" | "keys" | "words" | "counts", Uint8Array>} Sentences
  */
@@ -32,13 +32,13 @@ export class Trainer {
   /**
    * @param {LearningJob} job
    * @param {Record<string, Float64Array>} constants
-   * @param {Record<string, Uint8Array>} places
+   * @param {Record<string, Uint8Array>} ids
    */
-  constructor(job, constants, places) {
+  constructor(job, constants, ids) {
     this.job = job;
     this.network = new Network(job, constants);
     this.embeddings = constants.embeddings;
-    this.places = places;
+    this.ids = ids;
     this.vector = constants.start.slice();
     this.first = new Float64Array(this.vector.length);
     this.second = new Float64Array(this.vector.length);
@@ -69,7 +69,7 @@ export class Trainer {
   sentences(kind, from, count) {
     const { n, m, cross } = this.job;
     /** @param {string} name @param {number} length */
-    const some = (name, length) => this.places[`${kind}_${name}`].subarray(from * length, (from + count) * length);
+    const some = (name, length) => this.ids[`${kind}_${name}`].subarray(from * length, (from + count) * length);
     const queries = some("queries", n);
     return { queries, keys: cross ? some("keys", m) : queries, words: some("words", n), counts: some("counts", n) };
   }
@@ -141,7 +141,7 @@ export class Trainer {
     for (let from = 0; from < held_out; from += at_once) {
       const some = Math.min(at_once, held_out - from);
       const { queries, keys, words, counts } = this.sentences("held", from, some);
-      const where = this.places.held_where.subarray(from * n * m, (from + some) * n * m);
+      const where = this.ids.held_where.subarray(from * n * m, (from + some) * n * m);
       const [Y, kept] = this.network.forward(layers, queries, keys);
       const wanted = rows(this.embeddings, words, d_model);
       const away = Y.map((y, i) => (y - wanted[i]) * counts[Math.floor(i / d_model)]);
@@ -159,7 +159,7 @@ export class Trainer {
   }
 
   /**
-   * Return the place of the word whose vector lies nearest to each row.
+   * Return the id of the word whose vector lies nearest to each row.
    *
    * @param {Float64Array} Y
    */
@@ -168,10 +168,10 @@ export class Trainer {
     const E = this.embeddings;
     const words = E.length / d_model;
     const lengths = total(E.map((x) => x * x), d_model);
-    const near = product(Y, E, Y.length / d_model, words, d_model).map((x, i) => 2 * x - lengths[i % words]);
-    return Uint8Array.from({ length: near.length / words }, (_, row) => {
+    const closeness = product(Y, E, Y.length / d_model, words, d_model).map((x, i) => 2 * x - lengths[i % words]);
+    return Uint8Array.from({ length: closeness.length / words }, (_, row) => {
       let best = 0;
-      for (let word = 1; word < words; word++) if (near[row * words + word] > near[row * words + best]) best = word;
+      for (let word = 1; word < words; word++) if (closeness[row * words + word] > closeness[row * words + best]) best = word;
       return best;
     });
   }

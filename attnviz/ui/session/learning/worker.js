@@ -1,13 +1,13 @@
-// The thread of a browser that learns: it takes one job, tells how far it is, and gives the frames back.
+// The thread of a browser that learns: it takes one job, reports how far it is, and gives the frames back.
 
 /** @import { LearnedFilm, LearningJob } from "../../types" */
 import { exponent, pack } from "./exact.js";
 import { Trainer } from "./trainer.js";
 
-const TOLD_EVERY = 60; // milliseconds between two pictures of what is learned
+const REPORT_EVERY = 60; // milliseconds between two pictures of what is learned
 
 /**
- * Return the job in bytes that `exchange.packed` has made: JSON, a zero byte, then all numbers and all places.
+ * Return the job in bytes that `exchange.packed` has made: JSON, a zero byte, then all numbers and all token ids.
  *
  * @param {Uint8Array} bytes
  */
@@ -19,10 +19,10 @@ function opened(bytes) {
   /** @type {Record<string, Float64Array>} */
   const constants = {};
   /** @type {Record<string, Uint8Array>} */
-  const places = {};
+  const ids = {};
   for (const [name, size] of job.constants) constants[name] = new Float64Array(bytes.slice(at, (at += 8 * size)).buffer);
-  for (const [name, size] of job.places) places[name] = bytes.subarray(at, (at += size));
-  return { job, constants, places };
+  for (const [name, size] of job.ids) ids[name] = bytes.subarray(at, (at += size));
+  return { job, constants, ids };
 }
 
 /** The frames of a film while they come to be. */
@@ -65,15 +65,15 @@ class Frames {
 }
 
 /**
- * Learn a film; `tell` hears now and then of the step, the loss and the weights of the sentence that is shown.
+ * Learn a film; `report` is called now and then with the step, the loss and the weights of the sentence that is shown.
  *
  * @param {Uint8Array} bytes
- * @param {(told: { step: number, loss: number, weights: Float64Array[] }) => void} [tell]
+ * @param {(progress: { step: number, loss: number, weights: Float64Array[] }) => void} [report]
  * @returns {{ film: LearnedFilm, trainer: Trainer }}
  */
-function learned(bytes, tell) {
-  const { job, constants, places } = opened(bytes);
-  const trainer = new Trainer(job, constants, places);
+function learned(bytes, report) {
+  const { job, constants, ids } = opened(bytes);
+  const trainer = new Trainer(job, constants, ids);
   const frames = new Frames(trainer);
   const stops = new Set(job.steps);
   const start = trainer.measured(trainer.frame());
@@ -82,10 +82,10 @@ function learned(bytes, tell) {
     going = trainer.advance();
     const isNew = trainer.step && trainer.step !== frames.film.steps.at(-1);
     if (isNew && (!going || stops.has(trainer.step))) frames.keep();
-    if (!tell || performance.now() - last < TOLD_EVERY) continue;
+    if (!report || performance.now() - last < REPORT_EVERY) continue;
     const { queries, keys } = trainer.sentences("shown", 0, 1);
     const weights = trainer.network.forward(trainer.layers(trainer.vector), queries, keys)[1].map((steps) => steps.A);
-    tell({ step: trainer.step, loss: trainer.loss, weights });
+    report({ step: trainer.step, loss: trainer.loss, weights });
     last = performance.now();
   }
   const film = frames.whole();
@@ -93,6 +93,6 @@ function learned(bytes, tell) {
 }
 
 self.onmessage = (event) => {
-  const { film } = learned(event.data, (told) => self.postMessage(told));
+  const { film } = learned(event.data, (progress) => self.postMessage(progress));
   self.postMessage({ film });
 };
