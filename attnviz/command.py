@@ -196,7 +196,7 @@ def _uploaded(name: str, tokens: str) -> Trace:
 
 
 def _with_model(config: Config, must: bool) -> Config:
-    """The setting, and the model that it names offered, if that is installed; raises ConfigError if it must be."""
+    """Return the setting, and offer the model that it names if that is installed. Raises ConfigError if it is not."""
     name = config.model.partition("~")[0]
     if name and name not in model_registry.MODELS:
         try:

@@ -17,7 +17,7 @@ UNREADABLE = "cannot be read at {part}; write each as scores.1.2.3.4~0.5, with ~
 
 
 def add(group: argparse._ArgumentGroup, items: Sequence[Field[Any]]) -> None:
-    """An option for each field."""
+    """Add an option for each field."""
     for item in items:
         kind = item.metadata["kind"]
         more: dict[str, Any] = {"metavar": "TEXT"}

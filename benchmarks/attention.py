@@ -69,7 +69,7 @@ def main() -> int:
 
 
 def row(case: Case, rounds: int) -> bool:
-    """One printed line; whether the goal is met."""
+    """Print one line; return whether the goal is met."""
     kind, n = case
     goal = GOALS[case]
     times = measured(case, rounds)
@@ -226,7 +226,7 @@ def load() -> str:
 
 
 def commit() -> str:
-    """The commit measured, with a + if files have changed since."""
+    """Return the commit measured, with a + if files have changed since."""
     describe = ["git", "-C", str(ROOT), "describe", "--always", "--dirty=+"]
     said = subprocess.run(describe, capture_output=True, text=True, check=False)
     return said.stdout.strip() or "no commit"

@@ -38,7 +38,7 @@ SHOWN = """(part) => location.search.includes(part) && [...document.querySelecto
 
 
 def setting(trial: int) -> dict[str, str]:
-    """The link of a trial; every value differs from its default."""
+    """Return the link of a trial; every value differs from its default."""
     return {
         "v": "1",
         "sentence": f"zebra {trial} quagga okapi",
@@ -136,7 +136,7 @@ def chromium(path: str | None) -> Iterator[Browser]:
 
 
 def kill(trials: int, browser_path: str | None) -> Outcome:
-    """The only server is killed and started again."""
+    """Measure visitors whose only server is killed and started again."""
     out = Outcome()
     with chromium(browser_path) as browser, tempfile.TemporaryDirectory() as folder:
         page = Replica(Path(folder) / "page.log", "local")
@@ -149,7 +149,7 @@ def kill(trials: int, browser_path: str | None) -> Outcome:
 
 
 def loss(trials: int, browser_path: str | None) -> Outcome:
-    """One of two replicas behind nginx is killed, half of the times while the page loads."""
+    """Measure visitors of two replicas behind nginx, one of which is killed, half of the times while the page loads."""
     out = Outcome()
     with chromium(browser_path) as browser, site(n_replicas=2) as running:
         tried(

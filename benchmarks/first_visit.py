@@ -11,7 +11,7 @@ from playwright.sync_api import CDPSession
 
 
 def weigh(session: CDPSession) -> dict[str, float]:
-    """A table that fills while a page loads: bytes of files as they came, and of the socket's messages unpacked."""
+    """Return a table that fills while a page loads: bytes of files as sent, and of the socket's messages unpacked."""
     heard = {"files": 0.0, "bytes": 0.0, "socket": 0.0}
 
     def file(event: dict[str, Any]) -> None:

@@ -68,7 +68,7 @@ async def flood(server: Server, frames: int, rest: float) -> Outcome:
 
 
 def narrow(url: str) -> socket.socket:
-    """A connection with little room for what has not been read."""
+    """Return a connection with little room for what has not been read."""
     made = socket.socket()
     made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     made.connect((urlsplit(url).hostname, urlsplit(url).port))

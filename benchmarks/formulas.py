@@ -1,4 +1,4 @@
-"""What a typed line can cost: 2,000 hostile lines and as many ordinary ones, read and computed at a large size.
+"""The cost of typed lines: 2,000 hostile lines and as many ordinary ones, read and computed at a large size.
 
     python benchmarks/formulas.py             # --lines 200 for a quick look
 

@@ -29,7 +29,7 @@ WHOLE = (0, 1, 7, 2**31 - 1)
 
 
 def flipped(rng: random.Random, frame: bytes) -> bytes:
-    """A few bits the other way round."""
+    """Return the message with a few bits flipped."""
     changed = bytearray(frame)
     for _ in range(rng.randint(1, 8)):
         changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
@@ -41,7 +41,7 @@ def cut(rng: random.Random, frame: bytes) -> bytes:
 
 
 def doubled(rng: random.Random, frame: bytes) -> bytes:
-    """A piece of it twice."""
+    """Return the message with a piece of it twice."""
     first, last = sorted(rng.randrange(len(frame) + 1) for _ in range(2))
     return frame[:last] + frame[first:last] + frame[last:]
 
@@ -52,7 +52,7 @@ def stuffed(rng: random.Random, frame: bytes) -> bytes:
 
 
 def rewritten(rng: random.Random, frame: bytes) -> bytes:
-    """A message that can be read, with some of its fields set to what no browser puts there."""
+    """Return a message that can be read, with some of its fields set to what no browser puts there."""
     message = BackMsg.FromString(frame)
     for _ in range(rng.randint(1, 4)):
         scramble(rng, message, 5)
@@ -76,7 +76,7 @@ def scramble(rng: random.Random, message: Message, depth: int) -> None:
 
 
 def odd(rng: random.Random, field: Any) -> Any:
-    """A value that the field can hold and no browser gives it."""
+    """Return a value that the field can hold and no browser gives it."""
     match field.cpp_type:
         case Kind.CPPTYPE_STRING:
             text = rng.choice(TEXTS)
@@ -101,7 +101,7 @@ def mutations(seed: int, frame: bytes) -> Iterator[bytes]:
 
 
 def closed(error: Exception) -> str:
-    """The code with which a socket was closed, or what else went wrong with it."""
+    """Return the code with which a socket was closed, or what else went wrong with it."""
     code = getattr(getattr(error, "rcvd", None), "code", None)
     return f"closed with {code}" if code else f"closed: {type(error).__name__}"
 

@@ -1,4 +1,4 @@
-"""How right the backward pass is, and its time beside that of the run itself, measured in the same process, in turn.
+"""The accuracy of the backward pass, and its time beside that of the run itself, measured in turn in one process.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/gradients.py    # --check: exit with 1 where a goal is missed
 
@@ -74,7 +74,7 @@ def right() -> Iterator[str]:
 
 
 def _is_apart(config: Config) -> bool:
-    """Whether nothing can be compared: a slope that is that of either side, or numbers that have grown too large."""
+    """Return whether nothing can be compared: at a kink, or where numbers have grown too large."""
     trace = run(config)
     return slopes.has_grown(trace) or bool(slopes.kink(trace))
 

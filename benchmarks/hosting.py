@@ -79,13 +79,13 @@ SMALL: dict[str, Any] = {
 
 
 def alone(part: Callable[..., Coroutine[Any, Any, Outcome]], *given: Any) -> Outcome:
-    """A part on a server of its own."""
+    """Run a part on a server of its own."""
     with served() as server:
         return asyncio.run(part(server, *given))
 
 
 def in_browser(module: str, name: str, *given: Any) -> Outcome:
-    """A part that drives a browser; Playwright is not needed for the others."""
+    """Run a part that drives a browser; Playwright is not needed for the others."""
     return getattr(import_module(module), name)(*given)  # type: ignore[no-any-return]
 
 
@@ -110,7 +110,7 @@ PARTS: dict[str, Callable[[Sizes], Outcome]] = {
 
 
 def measured(name: str, sizes: Sizes) -> dict[str, Any]:
-    """A part's outcome, and where and how it was measured; a part that breaks off is a failure and not the end."""
+    """Return a part's outcome, and where and how it was measured; an exception is a failure of that part alone."""
     before, start = load_average(), time.monotonic()
     try:
         out = PARTS[name](sizes)

@@ -1,4 +1,4 @@
-"""Who learns what in how many steps: every task with ten seeds, what is missing where it fails, and the time it takes.
+"""Learning of every task with ten seeds: the steps and the time that it takes, and what is missing where it fails.
 
     python benchmarks/learning.py            # --check: exit with 1 where a goal is missed; --seeds 3: fewer seeds
 

@@ -33,7 +33,7 @@ LAYERS = range(6, 0, -1)
 
 
 def largest() -> Config:
-    """The setting with the most layers that the page admits within the memory which a host allows by default.
+    """Return the setting with the most layers that the page admits within the memory which a host allows by default.
 
     Other places take more, and are refused there: tests/ui/test_memory.py opens them all. Raises ValueError if even
     one layer is refused.
@@ -62,7 +62,7 @@ async def visited(server: Server, out: Outcome, n: int, moves: int, config: Any 
 
 
 def disk(n: int) -> Outcome:
-    """No file may grow by a byte, from the start or from a moment on while visitors are there, log included."""
+    """Measure a server whose files may not grow, from the start or from some moment on, its log included."""
     out = Outcome()
     for name, within in (("from the start", PIPED), ("while it runs, log too", ())):
         with served(within) as server:
@@ -80,7 +80,7 @@ def disk(n: int) -> Outcome:
 
 
 def group() -> Path | None:
-    """A new group of processes whose memory can be limited, below our own; None where we may not make one."""
+    """Return a new group of processes whose memory can be limited, below our own; None where we may not make one."""
     with suppress(OSError):
         mine = dict(line.split(":", 2)[1:] for line in Path("/proc/self/cgroup").read_text("ascii").splitlines())
         above = [Path("/sys/fs/cgroup/memory" + mine["memory"])] if "memory" in mine else []
@@ -95,7 +95,7 @@ def group() -> Path | None:
 
 @contextmanager
 def limited(megabytes: int) -> Iterator[tuple[Server, Path | None]]:
-    """A server that may hold so much memory, and the group that sees to it; None where nothing does."""
+    """Yield a server that may hold so much memory, and the group that sees to it; None where nothing does."""
     made = group()
     if made is None:
         with served() as server:
@@ -115,7 +115,7 @@ def limited(megabytes: int) -> Iterator[tuple[Server, Path | None]]:
 
 
 def memory(megabytes: int, usual: int, large: tuple[int, ...], moves: int) -> Outcome:
-    """A class within a limit of memory; then, to find the edge, more and more on one large page."""
+    """Measure a class within a limit of memory; then, to find the edge, more and more visitors of one large page."""
     out = Outcome()
     with limited(megabytes) as (server, made):
         how = "the kernel's limit" if made else "watched only, since no limit can be set here"
@@ -138,7 +138,7 @@ def memory(megabytes: int, usual: int, large: tuple[int, ...], moves: int) -> Ou
 
 
 def edge(server: Server, made: Path | None, out: Outcome, n: int, moves: int, config: Config) -> str:
-    """How a few visitors fare whose page is as large as it can be.
+    """Measure a few visitors whose page is as large as it can be.
 
     That they end the server is found, and no failure; that they are shown something else is one, as nothing is measured
     then.

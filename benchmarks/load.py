@@ -151,7 +151,7 @@ async def held(server: Server, n: int, seconds: float, think: float) -> Outcome:
 
 
 def slope(samples: Sequence[tuple[float, float]]) -> float:
-    """The least-squares slope of y over x; 0 for less than two different x."""
+    """Return the least-squares slope of y over x; 0 for less than two different x."""
     mean = statistics.fmean(x for x, _ in samples), statistics.fmean(y for _, y in samples)
     spread = sum((x - mean[0]) ** 2 for x, _ in samples)
     return sum((x - mean[0]) * (y - mean[1]) for x, y in samples) / spread if spread else 0.0

@@ -42,7 +42,7 @@ class ModelVisitor(Visitor):
 
 
 def wanted(config: Config, seed: int) -> Config:
-    """A setting with the sentence that a seed stands for: the words in turn, the last one another."""
+    """Return a setting with the sentence that a seed stands for: the words in turn, the last one another."""
     first, last = seed % len(WORDS), WORDS[seed // len(WORDS) % len(WORDS)]
     return replace(config, sentence=" ".join([*WORDS[first + 1 :], *WORDS[:first], last]))
 

@@ -19,7 +19,7 @@ class Row:
 
 @dataclass
 class Outcome:
-    """All that is kept of a part; it turns into JSON and back."""
+    """The outcome of a part, as it is saved to JSON and read back."""
 
     rows: list[Row] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
@@ -29,7 +29,7 @@ class Outcome:
         self.rows.append(Row(what, measured, goal, met))
 
     def bound(self, what: str, value: float, most: float, measured: str, unit: str = "") -> None:
-        """A row whose goal is that a value is at most so much; what could not be measured does not meet it."""
+        """Add a row whose goal is an upper bound of a value; what could not be measured does not meet it."""
         self.row(what, measured, f"≤ {most:,g}{unit}", value <= most)
 
     def failed(self, wrong: Iterable[str]) -> str:
@@ -43,5 +43,5 @@ class Outcome:
 
 
 def outcome(plain: dict[str, Any]) -> Outcome:
-    """The outcome that was turned into a plain dictionary."""
+    """Return the outcome that was turned into a plain dictionary."""
     return Outcome([Row(**row) for row in plain["rows"]], list(plain["wrong"]), dict(plain["figures"]))

@@ -107,7 +107,7 @@ def free_port() -> int:
 
 @contextmanager
 def served(script: Path) -> Iterator[tuple[int, int]]:
-    """A Streamlit server for `script`: its port and process id."""
+    """Yield a Streamlit server for `script`: its port and process id."""
     port = free_port()
     flags = [f"--{name}={value}" for name, value in FLAGS.items()]
     command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}", *flags]

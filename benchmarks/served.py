@@ -61,7 +61,7 @@ class Server:
 
 @contextmanager
 def served(within: tuple[str, ...] = ()) -> Iterator[Server]:
-    """A server for as long as the block lasts, started by the command `within` if there is one."""
+    """Yield a server for as long as the block lasts, started by the command `within` if there is one."""
     with tempfile.TemporaryDirectory(prefix="attnviz-") as folder:
         page = Replica(Path(folder) / "page.log", "local", within=(*PLAIN, *within))
         try:
@@ -114,7 +114,7 @@ def machine() -> str:
 
 
 def commit() -> str:
-    """The commit that is measured, with a + if files have changed since."""
+    """Return the commit that is measured, with a + if files have changed since."""
     asked = ["git", "-C", str(ROOT), "describe", "--always", "--dirty=+"]
     return subprocess.run(asked, capture_output=True, text=True).stdout.strip() or "unknown"
 

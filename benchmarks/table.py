@@ -17,14 +17,14 @@ Kept = Mapping[str, Mapping[str, Any]]
 
 
 def whole(kept: Kept) -> str:
-    """Both tables, with the machines and commits they come from."""
+    """Return both tables, with the machines and commits they come from."""
     found = figures(kept)
     sizes = f"\n\n{sizing(found)}" if all(name in found for name in NEEDED) else ""
     return f"{machines(kept)}\n\n{rows(kept)}{sizes}"
 
 
 def figures(kept: Kept) -> dict[str, float]:
-    """All figures of all parts."""
+    """Return all figures of all parts."""
     return {name: value for part in kept.values() for name, value in part["figures"].items()}
 
 
@@ -47,7 +47,7 @@ def machines(kept: Kept) -> str:
 
 
 def rows(kept: Kept) -> str:
-    """A line for each row of each part; the load average before and after a part stands at its first row."""
+    """Return a line for each row of each part; the load average before and after a part stands at its first row."""
     lines = ["| What | Measured | Goal | | Load average |", "|---|---|---|---|---|"]
     for part in kept.values():
         load = " → ".join(f"{each:.1f}" for each in part["load"])
@@ -87,7 +87,7 @@ def share(found: Mapping[str, float]) -> str:
 
 
 def short(kept: Kept) -> str:
-    """The same in a few sentences, without what was not measured; raises KeyError if a move or the bursts were not."""
+    """Return a summary in a few sentences. Raises KeyError if a move or the bursts were not measured."""
     found = figures(kept)
     where = kept["move"]["machine"].partition(" (")[0]
     seconds = [math.ceil(found[f"burst_{n}_p95"] / 100) / 10 for n in BURSTS]
@@ -117,7 +117,7 @@ FORMS: dict[str, Callable[[Kept], str]] = {"measured": whole, "in short": short}
 
 
 def put(text: str, kept: Kept) -> str:
-    """The text with what was measured in each place that it has for it.
+    """Return the text, each of its marked sections replaced by what was measured.
 
     Raises ValueError if it has none, or one that does not begin and end once, in that order.
     """

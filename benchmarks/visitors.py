@@ -49,7 +49,7 @@ REFUSALS = (WebSocketException, OSError, TimeoutError, KeyError)
 
 @lru_cache(maxsize=2048)
 def expected(config: Config) -> Numbers:
-    """The weights that the page must show for a setting: those of its first layer, in one order."""
+    """Return the weights that the page must show for a setting: those of its first layer, in one order."""
     return np.sort(run(config).layers[0]["weights"].array.ravel())
 
 
@@ -60,7 +60,7 @@ def prepared(seeds: Iterable[int] = range(1, SEEDS + 1)) -> None:
 
 
 def numbers_of(data: bytes) -> list[Numbers]:
-    """The numbers that are brought for each picture, without its gutters, in one order."""
+    """Return the numbers that are brought for each picture, without its gutters, in one order."""
     told, _, behind = data.partition(b"\0")
     found, at = [], 0
     for picture in json.loads(told)["pictures"].values():
@@ -72,7 +72,7 @@ def numbers_of(data: bytes) -> list[Numbers]:
 
 
 def shows(chart: Numbers, config: Config) -> bool:
-    """Whether a chart holds the weights of a setting, as exactly as single precision can.
+    """Return whether a chart holds the weights of a setting, as exactly as single precision can.
 
     Where cells are too small to be seen a chart holds the largest of each block: weights of the setting and no others,
     the largest of all among them.
@@ -115,7 +115,7 @@ class Visitor:
         await self.answered(seed)
 
     def frame(self, seed: int | None = None) -> bytes:
-        """What a browser sends for a run of the page, with another value in a field if a seed is given."""
+        """Return the message by which a browser asks for a run, with another value in a field if a seed is given."""
         ask = BackMsg()
         ask.rerun_script.query_string = self.query
         ask.rerun_script.cached_message_hashes.extend(self.kept)
@@ -124,11 +124,11 @@ class Visitor:
         return ask.SerializeToString()
 
     def wanted(self, seed: int) -> Config:
-        """The setting that a seed stands for."""
+        """Return the setting of a seed."""
         return replace(self.config, seed=seed)
 
     def told(self, seed: int) -> dict[str, Any]:
-        """What the field sends for it."""
+        """Return the value that the field sends for it."""
         return {"double_value": float(seed)}
 
     async def answered(self, seed: int, runs: int = 1) -> None:
@@ -172,7 +172,7 @@ class Visitor:
                     return charts
 
     def _seen(self, message: ForwardMsg) -> list[Numbers]:
-        """What one element says: a chart's numbers, or nothing; remembers number fields and buttons."""
+        """Return the numbers of an element that is a chart, else nothing; remember number fields and buttons."""
         element = message.delta.new_element
         match element.WhichOneof("type"):
             case "exception":
@@ -190,7 +190,7 @@ class Visitor:
 
 @dataclass
 class Tally:
-    """How long answers took, and which did not come or were wrong."""
+    """The times of answers, and those that did not come or were wrong."""
 
     seconds: list[float] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
@@ -207,12 +207,12 @@ class Tally:
         return True
 
     def ms(self, share: float) -> float:
-        """The time in milliseconds within which a share of the answers came; NaN if none came."""
+        """Return the time in milliseconds within which a share of the answers came; NaN if none came."""
         spread = sorted(self.seconds)
         return 1000 * spread[min(len(spread) - 1, int(share * len(spread)))] if spread else float("nan")
 
     def words(self) -> str:
-        """The times as the table shows them."""
+        """Return the times as the table shows them."""
         return f"p50 {self.ms(0.5):,.0f} ms, p95 {self.ms(0.95):,.0f} ms, at most {self.ms(1):,.0f} ms"
 
 

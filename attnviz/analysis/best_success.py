@@ -1,4 +1,4 @@
-"""What a task can come to where its words have to share too few numbers."""
+"""The best success that a task can reach where its words have to share too few numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of the vectors of words from layer to layer: the angle between two of them, and between all."""
+"""The vectors of words from layer to layer: the angle between two of them, and between all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where in a trained model's files the numbers of a line of arithmetic lie, in words."""
+"""The tensor slices of a trained model's files from which a line of arithmetic takes its numbers, in words."""
 
 from __future__ import annotations
 

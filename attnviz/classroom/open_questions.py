@@ -39,7 +39,7 @@ FOLLOWS_FROM = {
 """The inputs of each step, or, for a matrix, the steps that give its shape."""
 
 SHAPES_FOLLOW_FROM = {"weights": ("queries", "keys"), "masked": ("queries", "keys"), "scaled": ("queries", "keys")}
-"""As above, where a step that comes between is of the same shape."""
+"""Sentences as above, for a step whose predecessor has the same shape."""
 
 MAX_NUMBERS = 10_000
 """Numbers of a step that is drawn for its shape alone."""

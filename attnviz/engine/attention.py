@@ -76,7 +76,7 @@ def _forbid(S: Array, allowed: Array | None) -> Array:
 
 
 def _only(allowed: Array | None, A: Array) -> Array:
-    """The weights with exact zeros where it is forbidden, also in a row that an infinite score has turned into NaN."""
+    """Return the weights, exactly 0 in forbidden cells, also in a row that an infinite score has made NaN."""
     if allowed is None or not np.isnan(A.sum()):
         return A
     return np.where(allowed, A, 0.0)
@@ -255,7 +255,7 @@ def _projected(which: str, X: Array, w: ArrayLike, b: ArrayLike | None) -> Array
 
 
 def _read_only(array: Array) -> Array:
-    """The array, protected: steps that change nothing share their memory, and writing to one would change the other."""
+    """Return a read-only view: steps that change nothing share memory, and a write to one would change the other."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -26,7 +26,7 @@ def real(name: str, x: ArrayLike) -> Array:
 
 
 def aligned(Q: Array, K: Array, V: Array, row: Score) -> tuple[Array, Array, Array]:
-    """Queries, keys and values with the same heads; raises ValueError where their shapes do not fit together."""
+    """Return queries, keys and values with the same heads; raises ValueError where their shapes do not fit together."""
     given = f"q has shape {Q.shape}, k {K.shape}, v {V.shape}"
     if min(Q.ndim, K.ndim, V.ndim) < 2 or (Q.ndim == 2 and max(K.ndim, V.ndim) > 2):
         raise ValueError(f"{given}; give (n, d) to each, or q (..., heads, n, d) and k, v likewise")

@@ -35,7 +35,7 @@ MOST_NAMED = 4
 
 
 def tokens(config: Config) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
-    """The query tokens, the key tokens, and what had to be cut; a model's are its own, and it says what it cuts."""
+    """Return the query tokens, the key tokens, and what had to be cut; a model has its own tokeniser and limit."""
     model = model_registry.find(config.model)
     if model is not None:
         pieces = model.tokens(config)

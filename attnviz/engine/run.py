@@ -171,7 +171,7 @@ def _hidden(layer: Steps, parameters: Parameters, config: Config, X: Array, x: s
 
 
 def _joined_up(layer: Steps, config: Config, name: str, X: Array, Y: Array, x: str, y: str) -> tuple[Array, str]:
-    """The residual connection and the norm after it, where they are on, and the formula of what they make of x, y."""
+    """Return what the residual connection and the norm after it make of x and y, where they are on, and the formula."""
     if config.residual:
         y = f"{x} + {y}"
         Y = layer.record(name, X + Y, formula=y)

@@ -54,7 +54,7 @@ def sums(A: Array, head: int) -> dict[str, Array]:
 
 
 def with_sums(picture: Stage, head: int) -> Stage:
-    """One head of a picture of weights with what its rows and columns add to in the margins, in the colours of shares.
+    """Return one head of a picture of weights, the sums of its rows and columns in the margins, coloured as shares.
 
     The corner is what all of them add to. `head` counts from 0.
     """

@@ -155,7 +155,7 @@ class FormulaError(ConfigError):
 
     @property
     def sentence(self) -> str:
-        """What is wrong, without the suggestion."""
+        """Return what is wrong, without the suggestion."""
         return str(self.args[0])
 
     def __str__(self) -> str:

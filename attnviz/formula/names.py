@@ -67,7 +67,7 @@ def role(name: str) -> str:
 
 
 COMES_AFTER = ("softmax",)
-"""What a score need not do: the normaliser does it."""
+"""Operations that a score need not do: the normaliser does them."""
 
 ELSEWHERE = {
     "Q": "q",
@@ -84,7 +84,7 @@ ELSEWHERE = {
     "normalise": "unit",
     "d": "d_k",
 }
-"""What a name of other programs and papers is called here."""
+"""Names of other programs and papers, with the names that stand for them here."""
 
 
 def nearest(name: str, known: tuple[str, ...]) -> str:

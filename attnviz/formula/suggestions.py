@@ -44,7 +44,7 @@ PASTED = (
     (r"\{", "("),
     (r"\}", ")"),
 )
-"""What people paste from papers and other programs, and what is typed here instead; in this order."""
+"""Notation of papers and other programs, and what is typed here instead; tried in this order."""
 
 PLAIN = {
     "−": "-",
@@ -212,4 +212,4 @@ STEPS: dict[str, Callable[[str, FormulaError, str], str]] = {
     "power_of_e": lambda text, error, kind: _typed(text, kind),
     "power_of_function": lambda text, error, kind: _typed(text, kind),
 }
-"""How to put right a fault that is not put right by writing something else in one position."""
+"""Instructions for faults that a replacement at one position does not mend."""

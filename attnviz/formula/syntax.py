@@ -1,4 +1,4 @@
-"""What is wrong with a line that Python cannot read: found in the text itself, as there is no tree of it."""
+"""Syntax errors of a line that Python cannot parse, found in the text itself, as there is no tree of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAIRS = {"(": ")", "[": "]"}
 OVER_ENTRIES = ("sum", "mean", "max", "min", "norm")
 VECTORS = ("q", "k", "Q", "K", "q_i", "q_j", "k_i", "k_j", "query", "key", *names.VECTORS)
 TEXT = "\0"
-"""What stands for each character of a text in quotation marks: nothing else can be it."""
+"""The stand-in for each character of a string literal: it occurs nowhere else."""
 
 
 def unquoted(text: str) -> str:

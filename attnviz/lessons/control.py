@@ -41,7 +41,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Control:
-    """All that can be tried on a slide.
+    """The settings that can be tried on a slide.
 
     moves     each with its choices, which go together
     measures  rows of MEASURES: what is printed beside the pictures

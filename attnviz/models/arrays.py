@@ -15,7 +15,7 @@ from attnviz.models.safetensors import Tensors, of_floats, shaped
 from attnviz.models.shapes import Shape
 
 OUTPUTS = ("lm_head.weight", "embed_out.weight")
-"""What the matrix is called that turns a vector into the next word."""
+"""Names of the matrix that turns a vector into the next word."""
 
 APART = ("gpt_neox", "llama", "mistral", "qwen2", "qwen3")
 """The families in which it is not the table of tokens unless a config.json says so."""
@@ -96,7 +96,7 @@ class Arrays:
         return found
 
     def _apart(self, at: str) -> dict[str, Array]:
-        """Queries, keys and values from three matrices, head by head."""
+        """Return queries, keys and values from three matrices, head by head."""
         shape, names = self._shape, self._family.names
         found: dict[str, Array] = {}
         for letter, name, n in (
@@ -110,7 +110,7 @@ class Arrays:
         return found
 
     def _fused(self, at: str) -> dict[str, Array]:
-        """Queries, keys and values from one matrix: its columns are theirs in turn, over all heads or in each."""
+        """Return queries, keys and values from one matrix: its columns are theirs in turn, of all heads or in each."""
         shape, names = self._shape, self._family.names
         block = self._block(at + names.queries, "", shape.d_model, 3 * shape.n_heads * shape.d_head)
         sizes = (shape.n_heads, 3, shape.d_head) if names.fused == "heads" else (3, shape.n_heads, shape.d_head)

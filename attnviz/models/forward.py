@@ -67,7 +67,7 @@ class Layer:
         return self._steps.record(name, normed(X, self._shape, gain, added), formula=formula)
 
     def _projected(self, letter: str, X: Array) -> tuple[Array, str]:
-        """Queries, keys or values of every head, and what they are called in a formula."""
+        """Return queries, keys or values of every head, and what they are called in a formula."""
         W, b = self._given(f"w_{letter}"), self._given(f"b_{letter}")
         assert W is not None  # noqa: S101  # every family has all three
         Y = product(X, W)

@@ -66,7 +66,7 @@ def _opened(written: str) -> tuple[str, Model]:
 
 
 def _installed(name: str) -> Path:
-    """The folder of a model that is installed as a package; none of the package's code is run."""
+    """Return the folder of a model that is installed as a package; none of the package's code is run."""
     if name not in PACKAGES:
         raise ConfigError(FAULTS["unknown"].format(given=shorten(name), name=name, known=", ".join(PACKAGES)))
     module, folder, package = PACKAGES[name]

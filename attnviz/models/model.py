@@ -73,7 +73,7 @@ class Model:
 
     @classmethod
     def of_parts(cls, config: Mapping[str, Any], tensors: Mapping[str, Array], tokenise: Tokenise) -> Model:
-        """A model from what a config.json says, its arrays by name and its tokeniser. Raises ConfigError as `load`."""
+        """Return a model from a config.json, arrays by name and a tokeniser. Raises ConfigError as `load` does."""
         made = cls.__new__(cls)
         made._load(config, tensors)
         made.tokenise = tokenise
@@ -128,7 +128,7 @@ class Model:
 
     @property
     def writes_on(self) -> bool:
-        """Whether it has a matrix that turns a vector into the next word."""
+        """Whether the model has a matrix that turns a vector into the next word."""
         return self._head is not None
 
     @property
@@ -146,7 +146,7 @@ class Model:
         )  # fmt: skip
 
     def tokens(self, config: Config) -> tuple[str, ...]:
-        """The tokens of a setting's sentence, as its run has them. Raises ConfigError for an empty one."""
+        """Return the tokens of a setting's sentence, as its run has them. Raises ConfigError for an empty one."""
         return self._tokens(config)[1]
 
     @property
@@ -154,7 +154,7 @@ class Model:
         return "positions" in self._tables
 
     def __call__(self, text: str, *, edits: Sequence[Edit] = (), **free: Any) -> Trace:
-        """The run of a text, every step of every layer kept.
+        """Return the run of a text, every step of every layer kept.
 
         free   what of a setting applies to a model: mask, temperature, normaliser ..., as `Config` takes them
         edits  as `run` takes them
@@ -174,11 +174,11 @@ class Model:
         return self._run(self._setting({"max_tokens": self.most_tokens} | free | {"sentence": text}), edits)
 
     def run(self, config: Config, edits: Sequence[Edit] = ()) -> Trace:
-        """The run of a setting, of which the model takes what applies to it."""
+        """Return the run of a setting, of which the model takes what applies to it."""
         return self._run(self.setting(config), edits)
 
     def setting(self, config: Config) -> PretrainedConfig:
-        """The setting of a run: what the model decides, and what of `config` applies to it."""
+        """Return the setting of a run: what the model decides, and what of `config` applies to it."""
         chosen = config.chosen
         return self._setting({name: getattr(chosen, name) for name in FREE} | {"beside": chosen})
 
@@ -292,7 +292,7 @@ class Model:
         steps.record("final_normed", forward.normed(X, self.shape, gain, added), formula=formula)
 
     def _tokens(self, config: Config) -> tuple[list[int], tuple[str, ...], list[str]]:
-        """The ids and tokens of a sentence, cut to what fits, and what is to be said of that."""
+        """Return the ids and tokens of a sentence, cut to what fits, and what is to be said of that."""
         ids, tokens = self.tokenise(config.sentence)
         if not ids:
             raise ConfigError(FAULTS["empty"])
@@ -311,7 +311,7 @@ class Model:
 
 
 def load(folder: str | PathLike[str]) -> Model:
-    """A model from its folder: config.json, .safetensors files and the tokeniser, as Hugging Face writes them.
+    """Return a model from its folder: config.json, .safetensors files and the tokeniser, as Hugging Face writes them.
 
     Raises ConfigError, a ValueError, in one sentence for a folder that holds no such model.
     """

@@ -1,4 +1,4 @@
-"""What is kept of runs through models: the output of every layer, so that a layer is computed when it is looked at.
+"""A cache of runs through models: it keeps the output of every layer, and a layer is computed when it is looked at.
 
 A page is computed anew at every click, and what a click shows is one layer. From the layer's input it costs a few
 milliseconds, and the numbers are the same bits.
@@ -17,12 +17,12 @@ from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.trace import Step, Steps
 
 MOST_BYTES = 24 * 10**6
-"""What the kept runs of all models may take together; those that were wanted last are kept."""
+"""The bytes of the kept runs of all models together; the least recently used are dropped."""
 
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """What is kept of a run.
+    """The kept part of a run.
 
     names    of the steps of each layer;  `results` the last step of each
     notes    what was said of it;  `edits` those that were made
@@ -77,7 +77,7 @@ class KeptRuns:
 
 
 RUNS = KeptRuns()
-"""Those of all models of this process."""
+"""The kept runs of all models of this process."""
 
 
 class StepsLater(Mapping[str, Step]):

@@ -55,7 +55,7 @@ AT = {
     "w_o": 7,
     "output": 7,
 }
-"""Those that are shown for each step."""
+"""The columns that are shown for each step."""
 
 TITLES = Words(
     {
@@ -139,7 +139,7 @@ def columns(trace: Trace, layer: int, shown: str = "weights", *, apart: bool = T
 
 
 def opening(trace: Trace, layer: int, *, apart: bool = False) -> tuple[Stage, ...]:
-    """Scores, weights and outputs, those that there are; also of attention that was given without a way to it."""
+    """Return scores, weights and outputs, as far as the run has them: uploaded arrays may lack some."""
     return tuple(_dressed(trace, layer, stage, apart=apart) for stage in stages.side_by_side(trace, layer))
 
 

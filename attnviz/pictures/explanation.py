@@ -50,7 +50,7 @@ WORDS = Words(
     }
 )
 MATCH = Words({"typed": "q with k, entry by entry"})
-"""What the first line does, where its row does not say it."""
+"""The sentence of the first line, where its row has none."""
 
 NOTES = Words(
     {

@@ -47,7 +47,7 @@ def placed(stages: Sequence[Stage], width: int, height: int, *, focused: bool = 
 
 
 def mosaic(stage: Stage, tiling: Tiling, height: int | None = None) -> dict[str, Any]:
-    """The Plotly figure of a stage, its heads laid out as `tiling` says, in so many pixels or as many as they take."""
+    """Return the Plotly figure of a stage, its heads laid out by `tiling`; without a height, as high as they need."""
     shades, cells = stage.scale, blocks(stage, tiling)
     picture = _laid_out(cells, tiling, np.float64 if stage.array.size <= EXACT_UP_TO else np.float32)
     meta = json.dumps(_meta(stage, tiling, cells)).replace("#", r"\u0023")  # for Streamlit, #000001 is a colour
@@ -153,7 +153,7 @@ def behind(stage: Stage, tiling: Tiling, head: int, row: int, column: int) -> tu
 
 
 def _apart(array: Array, tiling: Tiling) -> Array:
-    """(heads, lines, columns, cells of a block): the array in blocks, filled up with NaN or False."""
+    """Return (heads, lines, columns, cells of a block): the array in blocks, filled up with NaN or False."""
     heads, rows, columns = array.shape
     block, fold = tiling.block, tiling.fold
     lines, folds = -(-rows // block), -(-columns // fold)

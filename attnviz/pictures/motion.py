@@ -80,7 +80,7 @@ def _frame(kind: str, title: str, sentence: str, **drawn: Any) -> Frame:
 
 
 def _map(array: Array, at: int) -> dict[str, Any]:
-    """A matrix as a small picture: a byte for each cell, 128 for zero, 1 and 255 for the largest size in it."""
+    """Return a matrix as a small picture: a byte for each cell, 128 for zero, 1 and 255 for the largest size in it."""
     end = largest(array) or 1.0
     cells = 128 + np.rint(127 * np.clip(np.nan_to_num(array) / end, -1, 1))
     shape = {"rows": array.shape[0], "columns": array.shape[1]}
@@ -88,7 +88,7 @@ def _map(array: Array, at: int) -> dict[str, Any]:
 
 
 def _vector(values: Array, at: int | None = None) -> dict[str, Any]:
-    """Numbers, and those as text that there is room for: all of a few, else the one that is explained."""
+    """Return numbers, and those as text that there is room for: all of a few, else the one that is explained."""
     values = settled(values)
     written = (number(float(x)) if len(values) <= FEW or d == at else "" for d, x in enumerate(values))
     return {"values": plain(values), "texts": list(written)}
@@ -98,7 +98,7 @@ def _vector(values: Array, at: int | None = None) -> dict[str, Any]:
 
 
 def _meeting(cell: Cell, words: Tokens) -> Iterator[Frame]:
-    """Both matrices, and the two rows that leave them."""
+    """Yield both matrices, and the two rows that leave them."""
     q = next((line for line in _vectors(cell) if "query" in line.name and line.result.ndim), None)
     if q is None:
         return
@@ -109,14 +109,14 @@ def _meeting(cell: Cell, words: Tokens) -> Iterator[Frame]:
 
 
 def _vectors(cell: Cell) -> list[ArithmeticLine]:
-    """The lines that end in the query and in the key, the last of each first: what RoPE has turned, or was given."""
+    """Return the lines that end in the query and in the key, last ones first: rotated by RoPE, or as given."""
     names = ("turned_query", "query", "turned_key", "key", "given_query", "given_key")
     found = {line.name: line for line in cell.vectors + cell.score}
     return [found[name] for name in names if name in found]
 
 
 def _score(cell: Cell) -> Iterator[Frame]:
-    """A frame for each vector on the way to the score, and for each number that is made of it."""
+    """Yield a frame for each vector on the way to the score, and for each number that is made of it."""
     before, skipped = None, {id(line) for line in _vectors(cell)}
     for line in cell.score:
         if id(line) in skipped or line.name in ASIDE:
@@ -146,7 +146,7 @@ def _is_made(cell: Cell, vector: Array, of: str) -> bool:
 
 
 def _row(trace: Trace, cell: Cell, words: Tokens) -> Iterator[Frame]:
-    """The scores that are normalised together, what becomes of them line by line, and the weights."""
+    """Yield the scores that are normalised together, what becomes of them line by line, and the weights."""
     steps = trace.layers[cell.layer]
     frames: list[Frame] = []
     at = cell.key if words.over_keys else cell.query

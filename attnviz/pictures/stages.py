@@ -39,7 +39,7 @@ MISSED = Words({"missed": "{label}, missed"})
 
 
 def side_by_side(trace: Trace, layer: int) -> tuple[Stage, ...]:
-    """Scores, weights and outputs of a layer, those it has. What may not be attended to is masked in the first two."""
+    """Return scores, weights and outputs of a layer, those it has; forbidden cells are masked in the first two."""
     config, steps = trace.config, trace.layers[layer]
     given = first_steps(steps)
     product = score_of(config).is_dot and "scores" not in given

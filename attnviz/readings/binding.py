@@ -1,4 +1,4 @@
-"""How tightly operations bind in Python, so that brackets stand where they are needed and nowhere else."""
+"""Operator precedence in Python, so that brackets stand where they are needed and nowhere else."""
 
 from __future__ import annotations
 

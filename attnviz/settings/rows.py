@@ -63,7 +63,7 @@ class CellLine:
 
 @dataclass(frozen=True)
 class Written:
-    """What each reading says of a row where no line says it all: one that sorts, or tells rounding from what is apart.
+    """The readings of a row that no line defines: one that sorts, or tells rounding errors from true differences.
 
     cell      writes the arithmetic of one cell, given `arithmetic.written_lines.WrittenLines`
     words     of its lines, by their names; their formulas are empty

@@ -169,8 +169,9 @@ def _notes(name: str, trace: Trace | None, selection: Selection) -> Selection:
 def _controls(
     config: Config, locked: tuple[str, ...] = (), *, moves: bool = False
 ) -> tuple[Config, DeltaGenerator | None, dict[str, DeltaGenerator]]:
-    """The setting as the visitor leaves it, where to offer it as a file, if that is open, and where to explain what
-    was typed. `moves` offers to let a setting move by itself.
+    """Draw the controls; return the setting, the container that offers it as a file, and those of each typed line.
+
+    moves  whether to offer that a field moves by itself
     """
     with st.sidebar:
         draft = widgets.draw(config, "sentence", "model", skip=locked)

@@ -15,7 +15,7 @@ HEIGHT = "<style>.stMainBlockContainer{padding:1.1rem 2rem}</style>"
 
 
 def stages(heads: int, tokens: int, seed: int, *, causal: bool) -> list[Stage]:
-    """Scores, weights and outputs made of fresh numbers."""
+    """Return scores, weights and outputs made of fresh numbers."""
     draw = np.random.default_rng(seed)
     words = [f"word{at}" for at in range(tokens)]
     masked = np.triu(np.ones((tokens, tokens), bool), 1) if causal else None

@@ -79,14 +79,14 @@ def kinds(head: Sequence[str]) -> dict[str, list[int]]:
 
 
 def are_worded(head: Sequence[str]) -> bool:
-    """Whether the cells of a row may be headings: at least two, all different, and each one worded like a heading."""
+    """Return whether the cells of a row may be headings: two or more, all different, each worded like a heading."""
     cells = [" ".join(clean(cell).split()) for cell in head if cell.strip()]
     return len(cells) > 1 and len(set(cells)) == len(cells) and all(map(is_worded, cells))
 
 
 def is_worded(cell: str) -> bool:
-    """Whether a cell may be a heading: it has letters, it is no address, and but for a number at its end it has one
-    digit at most and does not look like a code that was spoilt.
+    """Return whether a cell may be a heading: it has letters, is no address, has at most one
+    digit besides a number at its end, and does not look like a damaged code.
 
     >>> [is_worded(cell) for cell in ("Lösung", "Part 12", "34-67", "K3RT", "z@x.org", "0042", "")]
     [True, True, False, False, False, False, False]
@@ -97,7 +97,7 @@ def is_worded(cell: str) -> bool:
 
 
 def _is_of_signs(cell: str) -> bool:
-    """Whether a cell holds only characters that codes are made of, whether or not they make one."""
+    """Return whether a cell holds only characters that codes are made of, whether or not they make one."""
     try:
         answer_codes.without_checksum(cell)
     except ConfigError as error:

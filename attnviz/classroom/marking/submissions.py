@@ -155,7 +155,7 @@ def _headed(text: str, declared: str) -> Table | None:
 
 
 def _is_above_codes(head: Sequence[str], rows: Sequence[Sequence[str]], code_at: int | None) -> bool:
-    """Whether something stands above a column in which at least half of the cells are codes."""
+    """Return whether something stands above a column in which at least half of the cells are codes."""
     if code_at is None or code_at >= len(head) or not head[code_at].strip():
         return False
     return 2 * sum(code_at < len(row) and _is_code(row[code_at]) for row in rows) >= len(rows)

@@ -56,7 +56,7 @@ class LayerBack:
             self.slopes.add(source, back(row)(G, X, self.slopes.unedited(self.at(name), lambda: row.fn(X))))
 
     def _joined(self, name: str, x: LayerStep, y: LayerStep) -> None:
-        """The norm after a block, and x + y, where they are on."""
+        """Add the slopes through the norm after a block and the sum x + y, where they are on."""
         if self.norm.applied == "after":
             self._norm(f"{name}_normed", self.at(name) if self.config.residual else y)
         G = self.slopes.through(self.at(name)) if self.config.residual else None

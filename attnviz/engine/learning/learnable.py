@@ -1,4 +1,4 @@
-"""What can be learned of a setting, what of it decides that, and the steps of which a film keeps a frame."""
+"""The settings that can be learned, the fields that decide what is learned, and the steps that a film keeps."""
 
 from __future__ import annotations
 

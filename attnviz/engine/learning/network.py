@@ -23,7 +23,7 @@ Layer = Mapping[str, Array]
 
 @dataclass(frozen=True)
 class Network:
-    """All that stays as it is while parameters are learned.
+    """The fixed part of a network, constant while its parameters are learned.
 
     embeddings           (words, d_model), the vector of each word of the vocabulary
     positions            (queries, d_model) and (keys, d_model), which are added

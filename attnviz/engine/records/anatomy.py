@@ -10,7 +10,7 @@ from attnviz.arrays import Array
 
 @dataclass(frozen=True)
 class TensorSlice:
-    """Where the columns of a matrix, or the entries of a bias or a gain, lie in a tensor of a model's file.
+    """The slice of a tensor in a model's file that holds the columns of a matrix, or the entries of a bias or a gain.
 
     tensor  its name;  `file` the file that holds it, empty for a model in memory
     axis    what of the tensor a column is: its row, its column, or an entry of a vector

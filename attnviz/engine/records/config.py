@@ -65,7 +65,7 @@ class KnobsField:
 
 @dataclass(frozen=True)
 class Config(HeadSettings, WordSettings):
-    """All that `run` needs to know; everything has a default.
+    """The setting of a run: everything that changes a number, each field with a default.
 
     Raises ConfigError, a ValueError, for a value outside its range, before anything is computed.
 

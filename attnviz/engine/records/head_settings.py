@@ -31,7 +31,7 @@ def divisors(values: Mapping[str, Any]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class HeadSettings:
-    """How queries, keys and values are made of the rows."""
+    """The fields that decide how queries, keys and values are made of the rows."""
 
     n_heads: int = number(4, 1, MOST_HEADS, label="Heads", help="How many times attention is done side by side.")
     n_kv_heads: int | None = number(

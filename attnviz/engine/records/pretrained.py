@@ -53,7 +53,7 @@ class PretrainedConfig(Config):
     own_masks: tuple[str, ...] = ()
     """The masks that the model itself has."""
     anatomy: Anatomy = Anatomy()
-    """Where the model's numbers lie in its files, and what else is its own."""
+    """The model's tensors in its files, and its other peculiarities."""
 
     @property
     def chosen(self) -> Config:

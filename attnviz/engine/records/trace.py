@@ -157,7 +157,7 @@ def result_of(layer: Mapping[str, Step]) -> Step:
 
 @dataclass(frozen=True)
 class Trace:
-    """Everything that a run computed.
+    """All steps of a run.
 
     `trace["embedded"]` and the other steps around the layers, `trace.layers[i]["weights"]` and the other steps of a
     layer; `trace["weights"]` is short for the last layer's. `trace["output"]` is the last layer's result, after

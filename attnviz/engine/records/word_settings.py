@@ -18,7 +18,7 @@ from attnviz.settings.fields import named, number, option, switch, text
 
 @dataclass(frozen=True)
 class WordSettings:
-    """Where the rows come from that a layer reads."""
+    """The fields that decide the rows that a layer reads: sentences, tokens, embeddings, positions."""
 
     sentence: str = text(
         "the cat sat on the warm mat",

@@ -117,7 +117,7 @@ def _special(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Words, and every other sign by itself; an apostrophe inside a word belongs to it.
+    """Return words, and every other sign by itself; an apostrophe inside a word belongs to it.
 
     >>> words("It didn't (really) rain.")
     ('It', "didn't", '(', 'really', ')', 'rain', '.')
@@ -167,7 +167,7 @@ def characters(text: str) -> tuple[str, ...]:
 
 
 def pieces(text: str, *, piece_length: int) -> tuple[str, ...]:
-    """Words cut into pieces of at most `piece_length` characters; a piece that continues a word starts with ##.
+    """Return words cut into pieces of at most `piece_length` characters; a piece that continues a word starts with ##.
 
     The ## is WordPiece's mark; the cuts are by length alone, with no vocabulary behind them.
 

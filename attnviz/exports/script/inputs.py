@@ -32,7 +32,7 @@ TEXTS_OF_THEIR_OWN = (
 
 @dataclass(frozen=True)
 class Given:
-    """What a row may look at to say the lines of a script that come before its own.
+    """The context in which a row writes the lines of a script that come before its own.
 
     config  the setting;  words  those of the library;  kv  the ending of the names of the keys' tokens
     n_query, n_key  the tokens;  listed  writes items in brackets, in as many lines as it takes

@@ -1,4 +1,4 @@
-"""What normalisers that no line says are made of in a workbook: along the rows of the masked scores, or the columns.
+"""Workbook formulas of the normalisers that no line defines: along the rows of the masked scores, or the columns.
 
 A forbidden cell holds a text, which sums, maxima, counts and ranks pass over. Sparsemax and entmax need no search for
 their threshold. Of all that could be it, one for each number k of keys that might share, the true one is the largest:

@@ -226,7 +226,7 @@ class _Weights:
         self.own[id(node)] = self.lines.sheet.along(name, self._transposed(array), formula, self.lines.masked)
 
     def _level(self, name: str, node: Node) -> None:
-        """The level of each row by Newton's method, from 1 below the largest: a number a row for every step."""
+        """Write the level of each row by Newton's method from 1 below the largest: a number a row for every step."""
         x, power = self.own.get(id(node.args[0]), self.z), node.number
         X = np.broadcast_to(self._values(node.args[0]), self._transposed(self.closed).shape)
         t = np.where(self._transposed(self.closed), -np.inf, X).max(axis=1, keepdims=True) - 1.0

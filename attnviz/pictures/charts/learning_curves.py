@@ -56,7 +56,7 @@ def _line(steps: Sequence[int], name: str, values: Sequence[float]) -> dict[str,
 
 
 def _layout(steps: Sequence[int], y: dict[str, Any], *, named: bool = True) -> dict[str, Any]:
-    """The axes; `named` where the one of the steps has its name below it, and not only below the chart that follows."""
+    """Return the axes; `named` if the title of the axis of steps stands below this chart, not only below the next."""
     axis = {"fixedrange": True, "zeroline": False, "gridcolor": FAINT}
     return {
         "height": HEIGHT + NAME * named,

@@ -39,8 +39,7 @@ def missing() -> str:
 
 
 def drawn(svg: str, *, dpi: int = 300) -> bytes:
-    """The PNG of an SVG that `pictures.static.svg` has drawn, with so many pixels for an inch of it, that is 96 of its
-    own.
+    """Return the PNG of an SVG that `pictures.static.svg` has drawn, at `dpi` pixels an inch; an inch is 96 of its own.
 
     A very large picture gets as many pixels an inch as 24 million in all allow; the file says how many.
 

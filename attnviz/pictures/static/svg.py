@@ -192,7 +192,7 @@ def _bar(x: float, y: float, long: float, fill: str, opacity: str = "1") -> Elem
 
 
 def _gradients() -> Element:
-    """Both colour scales, for the legends."""
+    """Return both colour scales, for the legends."""
     found = ET.Element("defs")
     for name, colours in (("signed", SIGNED), ("share", SHARE)):
         gradient = ET.SubElement(found, "linearGradient", {"id": name})

@@ -64,7 +64,7 @@ def _extent(layout: Layout) -> int:
 
 
 def number_in(number: float, room: float, size: float) -> str:
-    """As many digits, three at most, as fit into a cell; nothing where none fit.
+    """Return as many digits, three at most, as fit into a cell; nothing where none fit.
 
     >>> number_in(-0.12345, 40, 10), number_in(0.12345, 25, 10), number_in(12.0, 30, 10), number_in(-1e-9, 12, 10)
     ('−0.123', '0.12', '12', '')
@@ -209,7 +209,7 @@ def _label(grid: Grid, cell: float) -> int:
 
 
 def _row_words(stage: Stage, grid: Grid) -> Element:
-    """Words left of every row of heads, as many as there is room for."""
+    """Return words left of every row of heads, as many as there is room for."""
     size = _label(grid, grid.cell_h)
     every = math.ceil((size + 1) / grid.cell_h)
     found = []
@@ -230,7 +230,7 @@ def _level(stage: Stage, grid: Grid) -> bool:
 
 
 def _column_words(stage: Stage, grid: Grid) -> Element:
-    """Words, or numbers, under the lowest head of every column of heads."""
+    """Return words, or numbers, under the lowest head of every column of heads."""
     size, level = _label(grid, grid.cell_w), _level(stage, grid)
     label = [str(ordinal(at)) if stage.columns is None else word(stage.columns[at]) for at in range(grid.columns)]
     wide = width(str(grid.columns), size) + 5 if stage.columns is None else 0 if level else size + 1

@@ -85,7 +85,7 @@ def _width(character: str) -> float:
 
 
 def fitted(text: str, size: float, room: float, *, bold: bool = False) -> str:
-    """The text, or as many of its first characters, as a reader counts them, as fit into `room` before an ellipsis.
+    """Return the text, or as many of its first graphemes as fit into `room` before an ellipsis.
 
     >>> fitted("attention", 10, 100), fitted("attention", 10, 40)
     ('attention', 'atten…')
@@ -116,7 +116,7 @@ def wrapped(text: str, size: float, room: float, *, most: int, bold: bool = Fals
 
 
 def _first_line(text: str, size: float, room: float, bold: bool) -> str:
-    """As many whole words as fit; a word that is longer than a line is cut."""
+    """Return as many whole words as fit on a line; a word that is longer than a line is cut."""
     if width(text, size, bold=bold) <= room:
         return text
     taken, used = "", 0.0

@@ -115,7 +115,7 @@ def _in_b(notes: Iterable[str]) -> list[str]:
 
 
 def _starters(config: Config, selection: Selection) -> None:
-    """A first change by one press; those that would change nothing are not offered."""
+    """Draw a first change by one press; those that would change nothing are not offered."""
     paragraph([WORDS["ask"]])
     with st.container(key="moves-first", horizontal=True, gap="small"):
         for name, (label, change) in STARTERS.items():
@@ -178,7 +178,7 @@ def _step(trace: Trace, selection: Selection) -> Selection:
 
 
 def _beside(trace: Trace, second: Trace, selection: Selection) -> None:
-    """The step in both, the difference, and what moved furthest."""
+    """Draw the step in both, the difference, and what moved furthest."""
     layer, name = selection.layer, selection.step
     if layer < len(second.layers):
         found = changes.first_difference(trace, second, layer), changes.finding(trace, second, layer, name)

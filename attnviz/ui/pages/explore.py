@@ -131,7 +131,7 @@ def _explain(trace: Trace, selection: Selection, head: int) -> Cell | None:
 
 
 def _updated(trace: Trace, selection: Selection) -> Selection:
-    """The selection with what was asked for in the strip, the sentence, the maps and the film since the last run.
+    """Return the selection, updated by what the strip, the sentence, the maps and the film report since the last run.
 
     What a link plays is the cell that it names, and no other.
     """

@@ -110,7 +110,7 @@ def _target(trace: Trace, selection: Selection) -> Selection:
 
 
 def offer(name: str, trace: Trace, target: ExportTarget, again: Callable[[], Trace] | None = None) -> None:
-    """One kind of file: a button that makes it when it is pressed, and what it is, or why it cannot be made.
+    """Draw one kind of file: a button that makes it when it is pressed, and what it is, or why it cannot be made.
 
     again  makes the run anew, if the setting alone cannot
     """
@@ -133,7 +133,7 @@ def offer(name: str, trace: Trace, target: ExportTarget, again: Callable[[], Tra
 
 
 def _prepared(name: str, trace: Trace, target: ExportTarget) -> None:
-    """A button that makes the file, and then one that saves it; or why it cannot be made."""
+    """Draw a button that makes the file, and then one that saves it; or why it cannot be made."""
     if not st.button(WORDS["make"].format(name=name), key=f"make-{name}"):
         return
     if not admission.admitted(f"file/{DRAWN.get(name, name)}", trace):
@@ -153,7 +153,7 @@ def _prepared(name: str, trace: Trace, target: ExportTarget) -> None:
 
 
 def _links(trace: Trace, selection: Selection) -> None:
-    """The link of the setting, as text, as a frame, as a code."""
+    """Draw the link of the setting, as text, as a frame, as a code."""
     shared = replace(selection, page="explore")
     _, left_out = url_codec.shorten_to_fit(url_codec.encode(trace.config, shared))
     whole = links.page_address(st.context.url or "", url_codec.query_string(trace.config, shared))

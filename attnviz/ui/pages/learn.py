@@ -59,12 +59,12 @@ def page(trace: Trace, selection: Selection) -> Selection:
     notice(*_overlap(config), *(note for note in film.notes if note not in trace.notes))
     maps, beside = st.columns([5, 2], gap="medium")
     with beside:
-        places = frame.Places(*curves.draw(film))
+        labels = frame.Labels(*curves.draw(film))
     with maps:
         shown = st.container()
         others = tries.chips(config, _may_learn)
         with shown:
-            frame.show(trace, selection, film, others, places)
+            frame.show(trace, selection, film, others, labels)
     if others:
         number_tables.show(tries.table(film, others), hide_index=True, key="tried")
     return selection

@@ -142,7 +142,7 @@ def pasted_into() -> list[str]:
 
 
 def _bring(config: Config) -> None:
-    """The widgets that take something in."""
+    """Draw the widgets that take something in."""
     held: HeldUpload = st.session_state[_HELD]
     kind, example = st.columns([4, 1], vertical_alignment="bottom")
     with kind:

@@ -70,7 +70,7 @@ def questions(trace: Trace, task: Assignment, name: str, digest: int) -> None:
 
 
 def _question(n: int, ask: ResolvedQuestion | str, key: str, checked: int | None) -> None:
-    """One question, where it is answered, and, once it may be said, whether the answer is right."""
+    """Draw one question, where it is answered, and, once it may be said, whether the answer is right."""
     if isinstance(ask, str):
         paragraph([WORDS["unanswerable"].format(n=n)])
         return

@@ -74,7 +74,7 @@ PLACES = Words(
 )
 _EDIT = "_task_edit"
 _SHOWN, _ADOPTED = "assigned", "\0"
-"""Where `state` leaves the field that was gone back to or opened, and what stands there once the widgets show it."""
+"""The key under which `state` leaves the fields that Back or a link opened, and its value once widgets show them."""
 
 
 def desk(trace: Trace, selection: Selection, task: Assignment) -> Selection:
@@ -191,7 +191,7 @@ def _pick(label: str, options: Sequence[Any], held: Any, key: str, *, words: dic
 
 
 def _remarks(trace: Trace, task: Assignment) -> None:
-    """The questions as they will be asked, and what a teacher may not have meant."""
+    """Draw the questions as they will be asked, and what a teacher may not have meant."""
     more = assignments.n_runs(task)
     if more and not admission.admitted("assign/compose", trace, again=more):
         return
@@ -211,7 +211,7 @@ def _remarks(trace: Trace, task: Assignment) -> None:
 
 
 def _hand_out(config: Config, selection: Selection, task: Assignment, field: str) -> None:
-    """The link, its code for a camera, the sheets, and what all this cannot prevent."""
+    """Draw the link, its code for a camera, the sheets, and what all this cannot prevent."""
     student = Selection(page="assign", desk="student", assigned=selection.assigned, lang=selection.lang)
     link, code, sheets = st.columns([3, 2, 2], gap="large")
     if not field or field != selection.assigned or not url_codec.fits_in_link(url_codec.encode(config, student)):

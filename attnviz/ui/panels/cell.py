@@ -66,7 +66,7 @@ def panel(trace: Trace, selection: Selection, derived: Cell | None = None) -> Se
 
 
 def _part(name: str, title: str, lines: Sequence[ArithmeticLine], *, opened: bool) -> None:
-    """A part of the way; lines that change nothing here are left out, unless a person has edited them."""
+    """Draw a part of the way; lines that change nothing here are left out, unless a person has edited them."""
     with st.expander(title, expanded=opened, key=f"part-{name}"):
         for each in lines:
             if each.active or each.edited:

@@ -125,7 +125,7 @@ def _open(config: Config, selection: Selection) -> None:
 def _results(
     config: Config, task: Assignment, table: submissions.Table, points: Sequence[float], is_partial: bool
 ) -> None:
-    """The marks as a table, and the table that came in with them to save."""
+    """Draw the marks as a table, and the table that came in with them to save."""
     digest = assignments.digest(config, task)
     pairs = [(grading.made_under(digest, entry.names, entry.code), entry.code) for entry in table.entries]
     found = results.only_last(_marked(config, task, pairs))

@@ -139,7 +139,7 @@ def _starts(trace: Trace, selection: Selection) -> None:
 
 
 def _forms(trace: Trace, allowed: Array) -> None:
-    """Each form with what True means in it, and as code with a button that copies it."""
+    """Draw each form with what True means in it, and as code with a button that copies it."""
     term = expression(trace.config, allowed, trace.key_tokens)
     for names in (("allowed", "sdpa", "multi_head"), ("key_padding", "additive")):
         for name, column in zip(names, st.columns(3, gap="small")):

@@ -80,7 +80,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
 
 
 def _table(trace: Trace, selection: Selection, on: EditedMatrix) -> None:
-    """The numbers to be edited.
+    """Draw the numbers to be edited.
 
     The table keeps what is typed into it, so it has to be told the numbers from before: those of the edits that are
     not its own.

@@ -84,7 +84,7 @@ def _option(draft: object, item: Field[Any], kind: Option, common: dict[str, Any
 
 
 def _named(draft: object, item: Field[Any], kind: Named, common: dict[str, Any]) -> str:
-    """A list of what this host has; a name that it has not is kept, and said to be missing."""
+    """Draw a list of what this host has; a name that it has not is kept, and said to be missing."""
     held = getattr(draft, item.name)
     names = list(dict.fromkeys(("", *kind.offered(), held)))
     reset_invalid_choice(common["key"], names, held)
@@ -117,7 +117,7 @@ def _options(draft: object, item: Field[Any], kind: Options, common: dict[str, A
 
 
 def _listed(draft: object, item: Field[Any], kind: Listed, common: dict[str, Any]) -> tuple[str, ...]:
-    """A list to pick from for each thing that a row is named for; names beyond them are kept."""
+    """Draw a list to pick from for each thing that a row is named for; names beyond them are kept."""
     values = {each.name: getattr(draft, each.name) for each in settings(draft)}
     held, options = each_position(kind, getattr(draft, item.name)), list(kind.table)
     n = min(kind.each(values), kind.most)
@@ -135,7 +135,7 @@ def _listed(draft: object, item: Field[Any], kind: Listed, common: dict[str, Any
 
 
 def _knobs(draft: object, item: Field[Any], kind: Knobs, common: dict[str, Any]) -> tuple[tuple[str, KnobValue], ...]:
-    """A slider for each knob of the row that is chosen, or a field where every head may have a number of its own."""
+    """Draw a slider for each knob of the chosen row, or a field where every head may have a number of its own."""
     held = dict(getattr(draft, item.name))
     row = kind.rows[getattr(draft, kind.of)]
     for knob in row.knobs:
@@ -158,14 +158,14 @@ def _knobs(draft: object, item: Field[Any], kind: Knobs, common: dict[str, Any])
 
 
 def _explained(item: Field[Any], names: list[str] | tuple[str, ...]) -> str | None:
-    """The field's help, and the note of every row that is chosen."""
+    """Draw the field's help, and the note of every row that is chosen."""
     table = item.metadata["kind"].table
     notes = [f"**{table[name].label}.** {table[name].note}".rstrip() for name in names if name in table]
     return "\n\n".join(filter(None, [translate(item.metadata["help"]), *notes])) or None
 
 
 def _typed(draft: object, item: Field[Any], kind: Number | Widths, common: dict[str, Any]) -> Any:
-    """A field for what no slider can hold: several numbers, or one that may be left empty.
+    """Draw a field for what no slider can hold: several numbers, or one that may be left empty.
 
     A number field of Streamlit's own goes back to what it started from when it is emptied, and None could not be set.
     """
@@ -186,7 +186,7 @@ def _typed(draft: object, item: Field[Any], kind: Number | Widths, common: dict[
 
 
 def _pick(draft: object, item: Field[Any], kind: Number, common: dict[str, Any]) -> int | float | None:
-    """A list of the numbers that go with the rest of the draft; for one that no longer does, the nearest below."""
+    """Draw a list of the numbers that fit the rest of the draft; one that no longer does becomes the nearest below."""
     values = {other.name: getattr(draft, other.name) for other in settings(draft)}
     offered = kind.offered(values) if kind.offered else kind.values
     words = [*(["auto"] if kind.none else []), *map(kind.write, offered)]
@@ -202,7 +202,7 @@ def _worded(kind: Number, word: str) -> str:
 
 
 def _stops(draft: object, item: Field[Any], kind: Number, common: dict[str, Any]) -> int | float:
-    """A slider over the stops, and over a value between two of them that came from a link."""
+    """Draw a slider over the stops, and over a value between two of them that came from a link."""
     held = first_value(draft, item, common["key"])
     stops = sorted({*kind.stops, held})
     words = str if kind.integer else _short
@@ -210,7 +210,7 @@ def _stops(draft: object, item: Field[Any], kind: Number, common: dict[str, Any]
 
 
 def _short(number: float) -> str:
-    """A number of any size as the page writes it: −1e9."""
+    """Return a number of any size as the page writes it: −1e9."""
     return f"{number:g}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
 
 

@@ -49,7 +49,7 @@ WORKER = FOLDER / "worker.js"
 KEY = "learner"
 
 is_offered = True
-"""Whether browsers are asked to learn at all."""
+"""True if browsers are asked to learn at all."""
 
 _FILMS, _PENDING, _FAILED, _ASKED, _DRAWN = (f"_learner_{x}" for x in ("films", "pending", "failed", "asked", "drawn"))
 

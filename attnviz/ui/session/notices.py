@@ -13,7 +13,7 @@ from attnviz.text.sentence_parts import Sentence
 
 
 def notice(*sentences: str, kind: str = "note") -> None:
-    """One line for each sentence; `kind` is "note" (something to know) or "fault" (something to mend)."""
+    """Draw one line for each sentence; `kind` is "note" (something to know) or "fault" (something to mend)."""
     if sentences:
         lines = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences)
         role = "alert" if kind == "fault" else "status"
@@ -21,10 +21,10 @@ def notice(*sentences: str, kind: str = "note") -> None:
 
 
 def typeset(*sentences: Sentence) -> None:
-    """One quiet line of sentences in parts: names of matrices typeset, numbers as the language has them."""
+    """Draw one quiet line of sentences in parts: names of matrices typeset, numbers as the language has them."""
     st.html(f'<p class="attn-line">{" ".join(map(html_math.sentence, sentences))}</p>')
 
 
 def paragraph(words: Iterable[str], container: DeltaGenerator | None = None) -> None:
-    """One quiet line, here or in a container that was kept for it."""
+    """Draw one quiet line, here or in a container that was kept for it."""
     (container or st).html(f'<p class="attn-line">{html.escape(" ".join(words))}</p>')

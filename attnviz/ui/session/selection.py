@@ -79,7 +79,7 @@ DONE_NAMES = table(Entry(NOTHING_DONE, "None yet", ""), *LESSON_NAMES.values())
 
 @dataclass(frozen=True)
 class Selection:
-    """What a visitor looks at; positions count from 0, and links hold all of it."""
+    """The selection of a visitor: what is looked at, positions counted from 0; links hold all of it."""
 
     page: str = option(PAGE_NAMES, "explore", label="Page")
     panel: str = option(PANEL_NAMES, "cell", label="Below the pictures")

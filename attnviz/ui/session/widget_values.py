@@ -55,7 +55,7 @@ def held_values(item: Field[Any], value: Any, prefix: str = "") -> dict[str, Any
 
 
 def shown_value(item: Field[Any], value: Any) -> Any:
-    """A field's value as its widget holds it."""
+    """Return a field's value as its widget holds it."""
     match item.metadata["kind"]:
         case Options(empty=empty):
             return [name for name in value if name != empty]
@@ -94,22 +94,22 @@ def reset_invalid_choice(key: str, options: Sequence[str], otherwise: Any) -> No
 
 
 def knob_key(key: str, at: str) -> str:
-    """The key of the widget of one knob."""
+    """Return the key of the widget of one knob."""
     return f"{key}.{at}"
 
 
 def shown_knob(knob: Knob, value: KnobValue) -> KnobValue | str:
-    """A knob's value as its widget holds it."""
+    """Return a knob's value as its widget holds it."""
     return ", ".join(f"{each:g}" for each in (value if isinstance(value, tuple) else (value,))) if knob.heads else value
 
 
 def position_key(key: str, position: int) -> str:
-    """The key of the widget for one position of a list."""
+    """Return the key of the widget for one position of a list."""
     return f"{key}.{position}"
 
 
 def each_position(kind: Listed, names: tuple[str, ...]) -> tuple[str, ...]:
-    """A name for every position there can be: the last one repeats."""
+    """Return a name for every position there can be: the last one repeats."""
     return (*names, *(names[-1],) * (kind.most - len(names)))
 
 

@@ -62,7 +62,7 @@ def _support(falling: Array, allowed: Array) -> Array:
 
 
 def sheet(lines: Any) -> Any:
-    """The threshold of one, two, three ... keys: the true one is the largest that is not above the last of them."""
+    """Return the threshold of one, two, three ... keys: the true one is the largest not above the last of them."""
     z = lines.below("half_below", 2.0)
     falling = lines.sorted(z)
     u, rank = falling.array, lines.ranks()

@@ -63,22 +63,22 @@ class Normaliser(Choice):
 
     @property
     def slopes_as_softmax(self) -> bool:
-        """Whether a weight passes its slope back as that of a softmax does."""
+        """Return whether a weight passes its slope back as that of a softmax does."""
         return self.definition is not None and slopes_as_softmax(self.definition)
 
     @property
     def is_indifferent(self) -> bool:
-        """Whether the weights are the same at every temperature."""
+        """Return whether the weights are the same at every temperature."""
         return self.definition is not None and cancels(self.definition)
 
     @property
     def judges_alone(self) -> bool:
-        """Whether the weight of a key follows from its own score, whatever the others are."""
+        """Return whether the weight of a key follows from its own score, whatever the others are."""
         return self.definition is not None and is_cell_by_cell(self.definition)
 
     @property
     def leaves_a_rest(self) -> bool:
-        """Whether the weights of a row are shares of 1 that never add up to it."""
+        """Return whether the weights of a row are shares of 1 that never add up to it."""
         return self.definition is not None and leaves_a_rest(self.definition)
 
 

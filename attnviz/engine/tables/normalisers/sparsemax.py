@@ -44,7 +44,7 @@ def cell(write: Any) -> None:
 
 
 def sheet(lines: Any) -> Any:
-    """The threshold that one, two, three ... keys would share: the true one is the largest of these."""
+    """Return the threshold that one, two, three ... keys would share: the true one is the largest of these."""
     z = lines.below("below", 1.0)
     falling = lines.sorted(z)
     t = (np.cumsum(falling.array, axis=lines.axis) - 1.0) / lines.ranks()

@@ -42,12 +42,12 @@ class Score(Choice):
 
     @property
     def is_dot(self) -> bool:
-        """Whether the scores are Q K^T, times the scale."""
+        """Return whether the scores are Q K^T, times the scale."""
         return is_dot(self.definition)
 
     @property
     def is_over_root(self) -> bool:
-        """Whether the score has a scale that follows from the width."""
+        """Return whether the score has a scale that follows from the width."""
         return bool(self.unscaled)
 
     def scale(self, d_k: int) -> float:
@@ -56,7 +56,7 @@ class Score(Choice):
 
     @property
     def looks_at_keys(self) -> bool:
-        """Whether it matters what a key holds, and not only where it stands."""
+        """Return whether a score depends on the entries of its key, and not only on its position."""
         return "k" in self.definition.variables()
 
     @property

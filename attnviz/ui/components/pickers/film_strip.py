@@ -61,7 +61,7 @@ def packed(film: Strip, height: int) -> bytes:
 
 
 def small_pictures(weights: Array) -> Array:
-    """(heads, rows, columns) of bytes: the largest weight of each block, 0 where all of them are masked.
+    """Return (heads, rows, columns) of bytes: the largest weight of each block, 0 where all of them are masked.
 
     >>> small_pictures(np.array([[[0.0, 1.0], [np.nan, 0.5]]])).tolist()
     [[[1, 255], [0, 128]]]

@@ -21,7 +21,7 @@ _component = component(__file__, is_isolated=False)
 
 @dataclass(frozen=True)
 class Opening:
-    """What the sentence tells: what one word takes in a head, counted from 0, until another is pointed at.
+    """The state of the sentence: what one word takes in a head, counted from 0, until another is pointed at.
 
     is_chosen  whether a visitor has chosen the word, so that it is marked
     queries, keys  the positions of the words that stand there; None for all

@@ -53,8 +53,8 @@ SECONDS = 0.6
 
 
 @dataclass(frozen=True)
-class Places:
-    """Where a frame is told beside its maps: the mark over the curves, and what the maps are."""
+class Labels:
+    """The elements beside the maps that change with the frame: the mark over the curves, and the headline."""
 
     mark: DeltaGenerator
     headline: DeltaGenerator
@@ -75,7 +75,7 @@ class _Part:
     selection: Selection
     film: Film
     others: dict[str, Config]
-    places: Places
+    labels: Labels
     fresh: Trace | None
     notes: tuple[str, ...]
     played: bool
@@ -83,13 +83,13 @@ class _Part:
     scrubbed: bool = False
 
 
-def show(given: Trace, selection: Selection, film: Film, others: dict[str, Config], places: Places) -> None:
+def show(given: Trace, selection: Selection, film: Film, others: dict[str, Config], labels: Labels) -> None:
     """Draw the slider and the frame at which it stands, or the film while it is played.
 
     given  the run of the frame with which the page is drawn
     """
     played = controls.PLAYED in st.session_state
-    part = _Part(given.config, selection, film, others, places, given, given.notes, played)
+    part = _Part(given.config, selection, film, others, labels, given, given.notes, played)
     draw = locale.in_current_language(lambda: _draw(part))
     st.fragment(draw, run_every=SECONDS if played else None)()
 
@@ -120,10 +120,10 @@ def _draw(part: _Part) -> None:
     above, below = st.container(), st.container()
     with below:
         _maps(part, trace, step)
-    curves.mark(part.places.mark, part.film, step)
+    curves.mark(part.labels.mark, part.film, step)
     with above:
         controls.draw(config, part.config, part.selection, part.film)
-    paragraph(headline(trace), part.places.headline)
+    paragraph(headline(trace), part.labels.headline)
 
 
 def _next_frame(part: _Part) -> int:

@@ -28,11 +28,11 @@ def packed(steps: Sequence[int], maps: Callable[[int], Sequence[Stage]], *, key:
 
     maps  the stages of a step;  key, slider  of the maps and of the slider on the page
     """
-    frames, places, at = [], {}, 0
+    frames, ranges, at = [], {}, 0
     for step in steps:
         frames.append(heatmap.numbers(maps(step), key=key, view=view))
-        places[str(step)] = at, at + len(frames[-1])
+        ranges[str(step)] = at, at + len(frames[-1])
         at += len(frames[-1])
         if at > MOST_BYTES:
             return b""
-    return transport.packed({"key": key, "slider": slider, "frames": places}, b"".join(frames))
+    return transport.packed({"key": key, "slider": slider, "frames": ranges}, b"".join(frames))

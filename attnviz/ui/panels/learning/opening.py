@@ -1,4 +1,4 @@
-"""What the Learn page opens with: one head before, while and after it learns, whatever the setting is.
+"""The first picture of the Learn page: one head before, while and after it learns, whatever the setting is.
 
 A phone has room for one of the three frames, and a choice of them over it.
 """

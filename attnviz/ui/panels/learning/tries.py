@@ -1,4 +1,4 @@
-"""What makes it learnable: settings with something taken away, learned beside the one that is shown."""
+"""Ablations: settings with something taken away, learned beside the one that is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a room needs beside a slide: a code to point a camera at, the hands counted, and a window with the notes."""
+"""Classroom tools beside a slide: a code to point a camera at, the hands counted, and a window with the notes."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def reveal(at: str) -> None:
 
 
 def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: bool) -> None:
-    """The question, and what can be answered; or the answer, once it may be shown."""
+    """Draw the question, and what can be answered; or the answer, once it may be shown."""
     with st.container(key="asked"):
         typeset(question.words)
     revealed = is_revealed(at)
@@ -157,7 +157,7 @@ def _in_words(question: ResolvedQuestion, given: Any) -> str:
 
 
 def arithmetic(lines: Sequence[ArithmeticLine], at: str) -> None:
-    """The lines of the cell that was asked about."""
+    """Draw the lines of the cell that was asked about."""
     with st.expander(WORDS["arithmetic"], expanded=True, key=f"arithmetic-{at}"):
         for each in lines:
             words, numbers = st.columns([1, 3], gap="medium")
