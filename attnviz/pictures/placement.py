@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from attnviz.pictures.cell_shape import flattest, tallest, whole, worth
+
 LARGEST_CELL = 46
 LARGEST_FOR_A_ROOM = 120
 BLOCKS_BELOW = 4
@@ -21,7 +23,6 @@ AIR = 4  # between a head and the next line where there are no sums
 STAGE_GAP, MORE_GAP = 16, 28  # pixels between stages, and how many more if there are any; then each has its part
 NARROWEST_STAGE = 100  # a heading needs this much
 NARROWEST_PAGE = 640  # below this, stages do not stand side by side
-TALL, TALLER, FLAT = 1.35, 1.6, 0.75  # a cell's height over its width: at most, at most in focus, at least
 LEAD, BESIDE = 0.75, 0.55  # how wide the cells of other stages are beside those that lead; in focus while small
 STRIPE = 0.6  # the same for columns that are only counted
 LARGER = 1.4  # where type is large
@@ -160,7 +161,7 @@ def _largest(shapes: tuple[Shape, ...], width: int, height: int, focused: bool) 
     """Return the tiles with the largest cells; words share cells only where these would be too small otherwise."""
     heads, rows = max(len(shape.widths) for shape in shapes), max(shape.rows for shape in shapes)
     most = max([rows, *(max(shape.widths) for shape in shapes if shape.worded)])
-    best, found, block = _Way((0.0, 0.0, 0.0), 1, 1, 1.0, 1.0), False, 1
+    best, found, block = _Way((0.0,) * 4, 1, 1, 1.0, 1.0), False, 1
     while True:
         for across in range(1, heads + 1):
             way = _columns(shapes, across, block, width, height, focused, best.score)
@@ -168,18 +169,22 @@ def _largest(shapes: tuple[Shape, ...], width: int, height: int, focused: bool) 
         if found and (best.score[0] >= BLOCKS_BELOW or block >= most):
             return _tilings(shapes, best, focused)
         if block >= most:  # not even that fits: it is drawn as small as can be, and may be scrolled to
-            return _tilings(shapes, _Way((1.0, 1.0, 1.0), math.ceil(math.sqrt(heads)), block, 1.0, 1.0), focused)
+            return _tilings(shapes, _Way((1.0,) * 4, math.ceil(math.sqrt(heads)), block, 1.0, 1.0), focused)
         block *= 2
+
+
+_Score = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
 class _Way:
     """Heads in a row, rows to a cell and the size of the leading cells, and how good that is.
 
-    score  the shorter side of a cell, its area, and the part of the box along which least is filled
+    score  the shorter side of a cell, worth more where there is text; its area; places without a head, less
+           than none; and the part of the box along which least is filled
     """
 
-    score: tuple[float, float, float]
+    score: _Score
     across: int
     block: int
     cell: float
@@ -193,7 +198,7 @@ def _columns(
     width: int,
     height: int,
     focused: bool,
-    least: tuple[float, float, float],
+    least: _Score,
 ) -> _Way | None:
     """Return the largest cells with so many heads in a row; None if none fit, or none are better than `least`."""
     down = max(math.ceil(len(shape.widths) / across) for shape in shapes)
@@ -203,20 +208,21 @@ def _columns(
     highest = min(largest, (height - top - below - (down - 1) * gap) / (down * lines))
     if highest < 1:
         return None
-    flat = 0.5 if len(shapes) == 1 and len(shapes[0].widths) == 1 else FLAT
+    flat = flattest(len(shapes), len(shapes[0].widths))
+    empty = across * down - max(len(shape.widths) for shape in shapes)
     room = width - STAGE_GAP * (len(shapes) - 1)
     for cell in (*range(largest, 3, -1), *BELOW_EVEN):
-        high = _whole(min(highest, cell * (TALLER if focused else TALL)))
-        size = (min(cell, high), cell * high)
+        high = whole(min(highest, tallest(cell, focused=focused)))
+        size = (worth(cell, high), cell * high)
         if cell > BLOCKS_BELOW and high < cell * flat:
             continue  # a smaller, squarer cell leaves the same height
-        if cell < least[0]:
+        if worth(cell, math.inf) < least[0]:
             return None
         if size < least[:2]:
             continue
         taken = sum(_span(shape, shapes, across, block, cell, focused) for shape in shapes)
         if taken <= room:
-            score = (*size, min(taken / room, (down * lines * high + (down - 1) * gap) / height))
+            score = (*size, -empty, min(taken / room, (down * lines * high + (down - 1) * gap) / height))
             return _Way(score, across, block, cell, high) if score > least else None
     return None
 
@@ -274,17 +280,6 @@ def _width(shape: Shape, shapes: Sequence[Shape], block: int, cell: float, focus
     tile = min(wish, most)
     fold = 1 if tile / n >= min(BLOCKS_BELOW, cell) else math.ceil(n / max(1, tile // BLOCKS_BELOW))
     return min(tile / math.ceil(n / fold), cell), fold
-
-
-def _whole(high: float) -> float:
-    """Return a cell's height in whole pixels, small ones in halves and tenths.
-
-    >>> _whole(11.7), _whole(5.9), _whole(2.18)
-    (11, 5.5, 2.1)
-    """
-    if high >= 8:
-        return math.floor(high)
-    return math.floor(high * 2) / 2 if high >= 3 else math.floor(high * 10) / 10
 
 
 def _edges(tiles: int, cells: int, cell: float, gap: int) -> tuple[int, ...]:

@@ -145,3 +145,32 @@ def test_counted_columns_keep_their_size_when_other_stages_come_and_none_leads(w
     queries, scores = Shape((wide,), words, 52, worded=False), Shape((words,), words, 52)
     alone, beside = place([queries], *DESK).tilings[0], place([queries, queries, scores], *DESK).tilings[0]
     assert (beside.cell_w, beside.cell_h) == (alone.cell_w, alone.cell_h)
+
+
+def test_every_row_has_its_word_beside_an_open_drawer_too() -> None:
+    weights = place(three(8, 12, 4), DESK[0] - 320 + 12, DESK[1]).tilings[1]
+    assert (weights.across, weights.cell_h) == (3, 10), "not two heads in a row with a word at every second of theirs"
+    assert place(three(3, 14, 4), DESK[0] - 320, DESK[1]).tilings[1].cell_w >= 12, "but not at any price"
+
+
+@pytest.mark.parametrize(("heads", "across"), [(8, 4), (6, 3), (16, 4)])
+def test_of_placements_with_cells_alike_the_one_without_empty_places_is_taken(heads: int, across: int) -> None:
+    for words in (3, 12):
+        stage = Shape((words,) * heads, words, 60, large=True)
+        (tiling,) = place([stage], 1240, 420).tilings
+        assert tiling.across * tiling.down == heads, (words, tiling.across)
+
+
+def test_a_stage_by_itself_has_wide_cells_where_there_is_no_height_for_square_ones() -> None:
+    sheet = Shape((12,), 12, 46, leads=True, sums=True)
+    (tiling,) = place([sheet], 366, 176, focused=True).tilings
+    assert tiling.width > 0.9 * 366
+    assert tiling.cell_w > 2.5 * tiling.cell_h
+    (lecture,) = place([Shape((12,) * 8, 12, 60, large=True)], 1240, 420).tilings
+    assert lecture.across == 4
+    assert lecture.cell_w > 1.6 * lecture.cell_h
+
+
+def test_cells_that_shares_can_be_printed_in_are_preferred_to_higher_ones() -> None:
+    weights = place(three(16, 7, 4), LARGE_DESK[0] - 320, LARGE_DESK[1]).tilings[1]
+    assert (weights.cell_w, weights.cell_h) == (21, 16), "16 by 21 are as large, and too narrow for a number"

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.pictures import figures as figures_of_pictures
 from attnviz.pictures.stage_record import Stage
-from attnviz.ui.components.stage.available_space import HEIGHTS, WIDTHS, within
+from attnviz.ui.components.stage.available_space import HEIGHTS, WIDTHS, Room, View, within
 from attnviz.ui.components.stage.picking import Picked, focused_head, read
 from tests.page_figures import figures, numbers
 
@@ -218,3 +218,13 @@ def test_a_click_on_a_block_means_its_largest_number() -> None:
     assert read(cell, [stage], placed) == Picked("scores", 3, 42, 17)
     row = answer(head=None, row=8, column=None)
     assert read(row, [stage], placed) == Picked("scores", None, 8, None)
+
+
+def test_an_answer_at_the_foot_of_the_window_takes_the_place_of_the_film_strip() -> None:
+    film = {
+        (answer, wide): Room(View(fill=True, has_answer=answer), 366, 600, wide, has_film=True).film_height
+        for answer in (False, True)
+        for wide in (False, True)
+    }
+    assert film[True, False] == 0
+    assert min(film[False, False], film[False, True], film[True, True]) > 0

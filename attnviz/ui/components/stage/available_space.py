@@ -96,8 +96,12 @@ class Room:
 
     @property
     def film_height(self) -> int:
-        """Pixels of the film strip below the pictures, where these need the whole width; 0 if there is none there."""
-        return film_strip.HEIGHT if self.has_film and not self.film_width else 0
+        """Pixels of the film strip below the pictures, where these need the whole width; 0 if there is none there.
+
+        An answer that comes up from the foot of the window stands in its place: the picture needs what is left.
+        """
+        is_covered = self.view.has_answer and not self.is_wide
+        return film_strip.HEIGHT if self.has_film and not self.film_width and not is_covered else 0
 
     @property
     def picture_height(self) -> int:
