@@ -120,8 +120,8 @@ def tracebacks(log: str) -> tuple[Counter[str], Counter[str]]:
     """
     refusals, others = Counter[str](), Counter[str]()
     for frames, said in re.findall(r"Traceback \(most recent call last\):\n((?:[ |+].*\n|\n)*)(\S.*)", log):
-        places = re.findall(r'File "(\S+/(?:streamlit|attnviz)/[^"]+)", line (\d+)', frames)
-        file, line = places[-1] if places else ("", "")
+        calls = re.findall(r'File "(\S+/(?:streamlit|attnviz)/[^"]+)", line (\d+)', frames)
+        file, line = calls[-1] if calls else ("", "")
         own = "/streamlit/" in file and not said.startswith("streamlit.")  # an error of its own class is a misuse by us
         (refusals if own else others)[f"{said} ({Path(file).name}:{line})"] += 1
     return refusals, others

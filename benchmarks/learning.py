@@ -101,8 +101,8 @@ def previous_word(config: Config) -> float:
     """Return the share of rows in layer 1 whose largest weight is on the previous word, over 20 sentences."""
     game, rows = GAMES[config.task], []
     parameters = learn(config).at(config.learn_steps)
-    for places in game.examples(config.seed, "held_out", 20)[0]:
-        sentence = " ".join(game.vocabulary[place] for place in places)
+    for ids in game.examples(config.seed, "held_out", 20)[0]:
+        sentence = " ".join(game.vocabulary[i] for i in ids)
         A = run(Config(**{**vars(config), "sentence": sentence}), parameters).layers[0]["weights"].array[0]
         rows += (A[1:].argmax(axis=-1) == np.arange(len(A) - 1)).tolist()
     return float(np.mean(rows))

@@ -57,7 +57,7 @@ def distance(a: Vector, b: Vector) -> float:
     return math.sqrt(sum((x - y) ** 2 for x, y in zip(a, b, strict=True)))
 
 
-# Scores: one number for one query q and one key k, which stands in place j -------------------------------------------
+# Scores: one number for one query q and one key k at position j ---------------------------------------------------
 
 
 def general(q: Vector, k: Vector, j: int, params: dict[str, Any]) -> float:
@@ -281,9 +281,9 @@ def attend_heads(q: np.ndarray, k: np.ndarray, v: np.ndarray, **options: Any) ->
     batch, heads = q.shape[:-3], q.shape[-3]
     k, v = (np.broadcast_to(x, batch + x.shape[-3:]) for x in (k, v))
     cells = q.shape[:-1] + k.shape[-2:-1]
-    places = list(np.ndindex((*batch, heads)))
+    indices = list(np.ndindex((*batch, heads)))
     results = []
-    for *entry, h in places:
+    for *entry, h in indices:
         group = (*entry, h // (heads // k.shape[-3]))
         mine = _options_of_head(options, (*entry, h), cells)
         results.append(attend(q[(*entry, h)].tolist(), k[group].tolist(), v[group].tolist(), **mine))
@@ -291,14 +291,14 @@ def attend_heads(q: np.ndarray, k: np.ndarray, v: np.ndarray, **options: Any) ->
     return Attention(*(stack.reshape((*batch, heads, *stack.shape[1:])) for stack in stacks))
 
 
-def _options_of_head(options: dict[str, Any], place: tuple[int, ...], cells: tuple[int, ...]) -> dict[str, Any]:
+def _options_of_head(options: dict[str, Any], index: tuple[int, ...], cells: tuple[int, ...]) -> dict[str, Any]:
     """What one head of one batch entry gets of arrays that may belong to all of them."""
     mine = dict(options)
     for name in ("allowed", "bias"):
         if mine.get(name) is not None:
-            mine[name] = np.broadcast_to(mine[name], cells)[place].tolist()
+            mine[name] = np.broadcast_to(mine[name], cells)[index].tolist()
     if np.ndim(mine.get("scale")) == 1:
-        mine["scale"] = float(mine["scale"][place[-1]])
+        mine["scale"] = float(mine["scale"][index[-1]])
     params = mine.get("params") or {}
-    mine["params"] = {n: (p[place[-1]] if p.ndim > PARAMETER_AXES[n] else p).tolist() for n, p in params.items()}
+    mine["params"] = {n: (p[index[-1]] if p.ndim > PARAMETER_AXES[n] else p).tolist() for n, p in params.items()}
     return mine

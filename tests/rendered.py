@@ -77,7 +77,7 @@ def links(n: int = HOW_MANY, seed: int = 1) -> list[str]:
     return list(found)[:n]
 
 
-def place(trace: Trace, selection: Selection) -> ExportTarget:
+def export_target(trace: Trace, selection: Selection) -> ExportTarget:
     """The part of a run that is written, as far as the run has it."""
     layer = min(selection.layer, len(trace.layers) - 1)
     head, query, key = (
@@ -99,7 +99,7 @@ def files(link: str) -> Iterator[tuple[str, str | bytes]]:
     except ConfigError as error:
         yield "run", str(error)
         return
-    where = place(trace, selection)
+    where = export_target(trace, selection)
     for kind in FORMATS:
         try:
             yield kind, export(kind, trace, where)

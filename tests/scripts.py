@@ -62,9 +62,9 @@ RAGGED = {"n_heads": 4, "n_kv_heads": 2, "d_k": (3, 2), "d_v": (1, 4)}
 TWO = {"n_layers": 2, "residual": True}
 HAND = {"initialiser": "by_hand", "bos": True, "mask": "causal"}
 NEARLY_TIED = tuple(
-    (0, "masked", place, score)
+    (0, "masked", index, score)
     for (i, j), score in {(0, 0): 50.0, (0, 1): 50.0 - 1e-9, (1, 1): 50.0 - 2e-9, (1, 0): 50.0 - 1e-6}.items()
-    for place in ((0, i, j), (1, i, j))
+    for index in ((0, i, j), (1, i, j))
 )
 
 
@@ -190,7 +190,7 @@ SETTINGS |= {
     "typed_list": FORMULA | {"score_formula": "sum(q * W[j]) + b[j] / tau - h", "second_sentence": "a dog"},
     "typed_cosine": FORMULA | {"score_formula": "alpha * dot(unit(q), unit(k)) + ratio(i, j)", "n_layers": 2},
     "typed_few": FORMULA | {"score_formula": "mean(k) if j > 1 else max(k, 0.1) @ k"},
-    "typed_only_places": FORMULA
+    "typed_only_positions": FORMULA
     | {"score_formula": "2**(j - i) // 3 + h % 2", "edits": ((0, "scores", (0, 0, 1), 2.0),)},
     "typed_ragged": RAGGED | FORMULA | {"score_formula": "mean(exp(q*k)) + sum(tanh(q@U) * c) * g + max(k * u) + d_k"},
     "typed_ragged_biases": RAGGED

@@ -29,8 +29,8 @@ def slope_of(gradients: Gradients, layer: int | None, name: str) -> np.ndarray:
     return (gradients.around if layer is None else gradients.layers[layer])[name].array
 
 
-def places(step: Step) -> list[tuple[int, ...]]:
-    """The places of a step at which an edit can stand and that hold a finite number."""
+def indices(step: Step) -> list[tuple[int, ...]]:
+    """The indices of a step at which an edit can stand and that hold a finite number."""
     found = []
     for index in np.ndindex(step.shape):
         limits = [step.true_widths[a][index[0]] if a in step.true_widths else n for a, n in zip(step.axes, step.shape)]
@@ -49,7 +49,7 @@ def loss(trace: Trace, of: Mapping[Any, np.ndarray]) -> float:
 def what_if(
     trace: Trace, of: Mapping[Any, np.ndarray], layer: int | None, name: str, moved: Mapping[tuple[int, ...], float]
 ) -> float:
-    """How fast L moves when the numbers at these places of a step move so fast: by edits, from both sides."""
+    """The rate at which L changes when numbers of a step change at these rates: by edits, from both sides."""
     step = (trace.around if layer is None else trace.layers[layer])[name]
     losses = []
     for sign in (STEP, -STEP):
@@ -64,7 +64,7 @@ def furthest(trace: Trace, of: Mapping[Any, np.ndarray], gradients: Gradients, s
     group = trace.config.group_size
     for layer, name, step in steps_of(trace):
         shared = trace.config.tied and name in ("w_q", "b_q")  # an edit of one head of a group changes them all
-        moved = {at: draws.normal() for at in places(step) if not (shared and at[0] % group)}
+        moved = {at: draws.normal() for at in indices(step) if not (shared and at[0] % group)}
         if not moved:
             continue
         G = slope_of(gradients, layer, name)
@@ -146,8 +146,8 @@ def edited(config: Config, dice: random.Random) -> Config:
     steps = list(steps_of(run(config)))
     changes = []
     for layer, name, step in dice.sample(steps, k=min(4, len(steps))):
-        if (all_places := places(step)) and not name.startswith("w_k"):
-            changes += [(layer, name, at, dice.uniform(-1, 1)) for at in dice.sample(all_places, k=1)]
+        if (edited_indices := indices(step)) and not name.startswith("w_k"):
+            changes += [(layer, name, at, dice.uniform(-1, 1)) for at in dice.sample(edited_indices, k=1)]
     return replace(config, edits=tuple(changes))
 
 

@@ -85,11 +85,11 @@ class Spreadsheet:
     def rules(self, name: str) -> list[str]:
         """The rules by which a block is coloured: a formula, or "colours" for a scale of them."""
         sheet, *ends = re.fullmatch(r"'?([^'!]+)'?!\$([A-Z]+)\$(\d+):\$([A-Z]+)\$(\d+)", self.names[name]).groups()
-        place = f"{ends[0]}{ends[1]}:{ends[2]}{ends[3]}"
+        area = f"{ends[0]}{ends[1]}:{ends[2]}{ends[3]}"
         found = [
             each
             for each in self._tree(self.paths[sheet]).iter(f"{MAIN}conditionalFormatting")
-            if each.get("sqref") == place
+            if each.get("sqref") == area
         ]
         return [rule.findtext(f"{MAIN}formula", "colours") for each in found for rule in each.iter(f"{MAIN}cfRule")]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from attnviz import Trace
 
-Place = tuple[int | None, str]
+StepName = tuple[int | None, str]
 
 
 class TorchRun:
@@ -21,8 +21,8 @@ class TorchRun:
 
     def __init__(self, torch: Any, trace: Trace) -> None:
         self.torch, self.trace, self.config = torch, trace, trace.config
-        self.steps: dict[Place, Any] = {}
-        self.edits: dict[Place, list[Any]] = {}
+        self.steps: dict[StepName, Any] = {}
+        self.edits: dict[StepName, list[Any]] = {}
         for layer, name, index, value in trace.edits:
             self.edits.setdefault((layer, name), []).append((index, value))
         kinds = ("", "_kv") if self.config.is_cross_attention else ("",)
@@ -183,8 +183,8 @@ class TorchRun:
             case "scaled_cosine":
                 return (q / length(torch, q)) @ (k / length(torch, k)).T / own["tau"][h, 0].clamp(min=0.01)
         if self.config.score_formula.startswith("sum(tanh"):
-            places = abs(self.tensor(np.arange(len(q)))[:, None] - self.tensor(np.arange(len(k)))[None])
-            return torch.tanh(pairs[0] * pairs[1]).sum(-1) / math.sqrt(d) - 0.1 * places
+            distances = abs(self.tensor(np.arange(len(q)))[:, None] - self.tensor(np.arange(len(k)))[None])
+            return torch.tanh(pairs[0] * pairs[1]).sum(-1) / math.sqrt(d) - 0.1 * distances
         return (torch.exp(-abs(pairs[0] - pairs[1])) @ own["v"][h][:d]) * own["g"][h, 0]
 
     def normalised(self, X: Any) -> Any:

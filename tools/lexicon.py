@@ -57,7 +57,7 @@ def named(words: list[str], M: Array) -> Array:
 
 
 def chosen(words: list[str], M: Array) -> list[int]:
-    """Return the places of the words of the list, in order of frequency.
+    """Return the indices of the words of the list, in order of frequency.
 
     First those that are set by hand and the frequent ones, then of the rarer ones those nearest to everyday words.
     """
@@ -121,9 +121,9 @@ def encoded(folder: Path) -> tuple[list[str], Array]:
 
 def write(words: list[str], M: Array) -> None:
     """Write the list, and the sample of nearest words."""
-    places = chosen(words, M)
-    words = [words[i] for i in places]
-    Z = M[places] - M[places].mean(axis=0)
+    indices = chosen(words, M)
+    words = [words[i] for i in indices]
+    Z = M[indices] - M[indices].mean(axis=0)
     numbers = rounded(reduced(told_apart(words, Z))) + LARGEST
     packed = (numbers[:, ::2] << 4 | numbers[:, 1::2]).astype(np.uint8)
     TARGET.parent.mkdir(exist_ok=True)

@@ -51,7 +51,7 @@ def test_without_positions_rows_move_along(name: str, order: str) -> None:
 @pytest.mark.parametrize(
     "setting", [{"position": "sinusoidal"}, {"position": "rope"}, {"mask": "causal"}, {"bias": "t5"}], ids=str
 )
-def test_what_compares_places_changes_rows(setting: dict[str, Any]) -> None:
+def test_what_compares_positions_changes_rows(setting: dict[str, Any]) -> None:
     config = replace(CONFIG, **setting)
     found = permutations.reordered(config, (4, 3, 2, 1, 0))
     assert found is not None
@@ -108,14 +108,14 @@ def test_a_sentence_that_would_be_too_long_is_refused() -> None:
     assert permutations.in_order(Config(sentence="x" * 9_999 + ","), (1, 0)) is None
 
 
-def test_a_changed_position_stays_at_its_place() -> None:
+def test_a_changed_position_stays_where_it_is() -> None:
     edits = ((None, "positions", (0, 1), 2.0), (None, "embedded", (0, 1), 5.0), (0, "w_q", (0, 1, 1), 3.0))
     moved = permutations.in_order(replace(CONFIG, edits=edits), (1, 0, 2, 3, 4))
     assert moved is not None
     assert {edit[1]: edit[2] for edit in moved.edits} == {"positions": (0, 1), "embedded": (1, 1), "w_q": (0, 1, 1)}
 
 
-def test_what_compares_places_can_be_taken_away() -> None:
+def test_what_compares_positions_can_be_taken_away() -> None:
     config = replace(CONFIG, mask=("causal", "padding", "no_self"), bias="t5")
     assert permutations.without_position_effects(config).mask == ("padding", "no_self")
     assert permutations.without_position_effects(config).bias == "none"

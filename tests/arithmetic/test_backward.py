@@ -23,13 +23,13 @@ def test_the_lines_recompute_the_slope_of_every_cell(normaliser: str, over: str)
     G = np.random.default_rng(0).normal(size=trace["output"].shape)
     found = gradients(trace, {(None, "output"): G})
     for at in zip(*np.nonzero(np.isfinite(trace["masked"].array))):
-        place = tuple(map(int, at))
-        lines = {line.name: line for line in slope_lines(trace, found, 0, *place)}
-        assert lines["masked"].value == pytest.approx(found["masked"].array[place], rel=1e-9, abs=1e-12)
-        assert lines["weight"].value == found["weights"].array[place]
-        assert lines["score"].value == pytest.approx(found["scores"].array[place], rel=1e-9, abs=1e-12)
+        index = tuple(map(int, at))
+        lines = {line.name: line for line in slope_lines(trace, found, 0, *index)}
+        assert lines["masked"].value == pytest.approx(found["masked"].array[index], rel=1e-9, abs=1e-12)
+        assert lines["weight"].value == found["weights"].array[index]
+        assert lines["score"].value == pytest.approx(found["scores"].array[index], rel=1e-9, abs=1e-12)
         if "softmax" in lines:
-            assert lines["softmax"].value == pytest.approx(found["masked"].array[place], rel=1e-9, abs=1e-12)
+            assert lines["softmax"].value == pytest.approx(found["masked"].array[index], rel=1e-9, abs=1e-12)
         assert all(r"\begin{aligned}" in line.latex for line in lines.values())
 
 

@@ -775,13 +775,13 @@ def test_a_number_of_17_digits_comes_back_unchanged():
 @pytest.mark.parametrize("n", range(1, 30))
 def test_what_is_left_out_is_never_the_cell_itself(n):
     for keep in range(n):
-        places = [place for place in shown_entries(n, keep) if place is not None]
-        assert keep in places
-        assert places[-1] == n - 1
-        assert places[0] == 0
-        assert places == sorted(set(places))
-        assert len(places) <= MAX_ENTRIES
-        gaps = sum(b - a > 1 for a, b in itertools.pairwise(places))
+        positions = [position for position in shown_entries(n, keep) if position is not None]
+        assert keep in positions
+        assert positions[-1] == n - 1
+        assert positions[0] == 0
+        assert positions == sorted(set(positions))
+        assert len(positions) <= MAX_ENTRIES
+        gaps = sum(b - a > 1 for a, b in itertools.pairwise(positions))
         assert shown_entries(n, keep).count(None) == gaps
 
 

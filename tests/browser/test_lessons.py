@@ -105,11 +105,11 @@ def test_no_slide_of_a_room_is_scrolled(browser_page: Any, app: Any, name: str) 
             page.keyboard.press("Space")
 
 
-@pytest.mark.parametrize("place", sample(["bits-1", "bits-2", "causal-3"], ["bits-1"]))
-def test_a_learners_slide_fits_into_a_small_window(browser_page: Any, app: Any, place: str) -> None:
+@pytest.mark.parametrize("lesson_slide", sample(["bits-1", "bits-2", "causal-3"], ["bits-1"]))
+def test_a_learners_slide_fits_into_a_small_window(browser_page: Any, app: Any, lesson_slide: str) -> None:
     page = browser_page
     page.set_viewport_size({"width": 1280, "height": 720})
-    name, slide = place.rsplit("-", 1)
+    name, slide = lesson_slide.rsplit("-", 1)
     page.goto(f"{app.url}/?v=1&page=lessons&lesson={name}&slide={slide}")
     drawn(page, LESSONS[name].slides[int(slide) - 1].steps[0])
     page.evaluate(QUIET)
@@ -262,10 +262,10 @@ HIDDEN_AT_THE_SIDE = """() => [
 """The tables and buttons of a slide of which a part can only be scrolled to, or is cut."""
 
 
-@pytest.mark.parametrize("place", sample(["tied-3", "bits-4", "what_makes_a_score-4"], ["tied-3"]))
-def test_nothing_that_the_browser_receives_holds_the_answer(browser_page: Any, app: Any, place: str) -> None:
+@pytest.mark.parametrize("lesson_slide", sample(["tied-3", "bits-4", "what_makes_a_score-4"], ["tied-3"]))
+def test_nothing_that_the_browser_receives_holds_the_answer(browser_page: Any, app: Any, lesson_slide: str) -> None:
     page, frames = browser_page, list[bytes]()
-    name, slide = place.rsplit("-", 1)
+    name, slide = lesson_slide.rsplit("-", 1)
 
     def keep(payload: str | bytes) -> None:
         frames.append(payload.encode() if isinstance(payload, str) else payload)

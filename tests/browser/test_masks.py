@@ -150,9 +150,9 @@ def test_a_finger_paints_too(new_page: Callable[..., Any], app: Any) -> None:
     )
     cell(page, 3, 1).scroll_into_view_if_needed()
     touch = page.context.new_cdp_session(page)
-    for kind, place in (("touchStart", (1, 3)), ("touchMove", (2, 2)), ("touchMove", (3, 1)), ("touchEnd", None)):
-        x, y = middle(page, *place) if place else (0, 0)
-        points = [{"x": x, "y": y}] if place else []
+    for kind, touched in (("touchStart", (1, 3)), ("touchMove", (2, 2)), ("touchMove", (3, 1)), ("touchEnd", None)):
+        x, y = middle(page, *touched) if touched else (0, 0)
+        points = [{"x": x, "y": y}] if touched else []
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
     settled(page, "custom_cells=1: 1-2, 2: 1 3, 3: 2-3")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -46,7 +46,7 @@ class Mosaic:
         return list(texts.evaluate_all(script))
 
     def image(self, name: str) -> dict[str, float]:
-        """Where the heat map is; while a chart is being drawn anew it has no place, so ask until it has one."""
+        """Where the heat map is; while a chart is being drawn anew it has none, so ask until it has one."""
         image = self.picture(name).locator(".heatmaplayer image")
         while not (box := image.bounding_box()):
             self.page.wait_for_function(DRAWN)
@@ -63,7 +63,7 @@ class Mosaic:
         return x, y
 
     def centre(self, name: str, head: int, row: int, column: int) -> tuple[float, float]:
-        """The middle of a cell on the screen, from the image's place and the layout alone."""
+        """The middle of a cell on the screen, from the position of the image and the layout alone."""
         image, meta, (x, y) = self.image(name), self.meta(name), self.edges(name)
         columns, rows = max(meta["widths"]) + 1, -(-len(meta["rows"]) // meta["block"][0]) + 1
         at_x, at_y = (head % meta["across"]) * columns + column, (head // meta["across"]) * rows + row
@@ -98,7 +98,7 @@ def tokens(count: int) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("query", "place"),
+    ("query", "cell"),
     [
         ("heads=4&rows=7", (3, 5, 2)),
         ("heads=3&rows=5&keys=9", (2, 4, 8)),
@@ -108,17 +108,17 @@ def tokens(count: int) -> list[str]:
     ],
 )
 def test_the_words_stand_beside_the_pixels_they_name(
-    open_at: Callable[..., Mosaic], query: str, place: tuple[int, int, int]
+    open_at: Callable[..., Mosaic], query: str, cell: tuple[int, int, int]
 ) -> None:
-    mosaic = open_at(f"{query}&one={'.'.join(map(str, place))}")
+    mosaic = open_at(f"{query}&one={'.'.join(map(str, cell))}")
     image = mosaic.image("scores")
     pixels = mosaic.pixels()[int(image["y"]) : int(image["y"] + image["height"]), int(image["x"]) :]
     pixels = pixels[:, : int(image["width"])]
     ys, xs = np.nonzero((abs(pixels - (0x2A, 0x5E, 0xA8)) < 6).all(-1))
     middle = image["x"] + xs.mean() + 0.5, image["y"] + ys.mean() + 0.5
-    assert middle == pytest.approx(mosaic.centre("scores", *place), abs=1.5)
+    assert middle == pytest.approx(mosaic.centre("scores", *cell), abs=1.5)
     mosaic.page.mouse.move(*middle)
-    head, row, column = place
+    head, row, column = cell
     where = [f"head {head + 1}"] * (mosaic.meta("scores")["heads"] != [""])
     words = tokens(64)
     lines = [line.inner_text().removeprefix("≈ ") for line in mosaic.tip.locator("div").all()]
@@ -276,8 +276,8 @@ def test_everything_can_be_reached_by_keyboard(open_at: Callable[..., Mosaic]) -
     assert focus.evaluate("(box) => box === document.activeElement")
     assert focus.evaluate("(box) => getComputedStyle(box).outlineStyle") == "solid"
     keys = ["ArrowRight", "ArrowRight", "ArrowDown", "PageDown"]
-    places = [(0, 0, 1), (0, 0, 2), (0, 1, 2), (1, 1, 2)]
-    for key, (head, row, column) in zip(keys, places, strict=True):
+    cells = [(0, 0, 1), (0, 0, 2), (0, 1, 2), (1, 1, 2)]
+    for key, (head, row, column) in zip(keys, cells, strict=True):
         keyboard.press(key)
         words = tokens(7)
         number = float(f"{expected[head, row, column]:.4g}")

@@ -70,7 +70,7 @@ def test_numbers_are_typed_one_after_the_other_and_taken_back(browser_page: Any,
     page.get_by_text("Attention scores: 2 of 16 numbers moved").wait_for()
 
 
-def test_a_pasted_matrix_is_set_and_a_bad_one_is_refused_with_its_place(browser_page: Any, app: Any) -> None:
+def test_a_pasted_matrix_is_set_and_a_bad_one_is_refused_with_its_position(browser_page: Any, app: Any) -> None:
     page = browser_page
     page.goto(f"{app.url}/?v=1&sentence=a+b&n_heads=1&d_model=2&panel=what_if&step=embedded&edits=scores.1.1.1.1~2.0")
     page.get_by_text("Paste or upload a whole matrix").click()

@@ -177,7 +177,11 @@ def test_what_every_blank_follows_from_is_on_the_sheet_before_it(name: str) -> N
         for (step, head), rows in tables.items():
             if any("blank" in row for row in rows):
                 for group in FOLLOWS[step]:
-                    assert any((each, place) in there for each in group for place in {head, ""}), (n, step, group)
+                    assert any((each, at) in there for each in group for at in {head, ""}), (
+                        n,
+                        step,
+                        group,
+                    )
 
 
 @pytest.mark.nightly

@@ -90,8 +90,8 @@ def test_a_mistake_that_leads_to_the_right_number_is_none() -> None:
 def test_for_any_seed_no_mistake_is_what_is_right() -> None:
     for seed in range(40):
         trace = run(Config(sentence="a b c d", second_sentence="x y z", n_heads=2, n_kv_heads=1, seed=seed))
-        for step, place in (("weights", "key"), ("scores", "key"), ("heads", "column"), ("queries", "column")):
-            found = resolve(Question("number", "", {"step": step, "query": 2, place: 3}), trace)
+        for step, axis in (("weights", "key"), ("scores", "key"), ("heads", "column"), ("queries", "column")):
+            found = resolve(Question("number", "", {"step": step, "query": 2, axis: 3}), trace)
             assert found.feedback(found.value) == "Right."
             for each in found.mistakes:
                 assert each.name in HINTS

@@ -51,12 +51,12 @@ def test_answers_equal_those_of_another_way(config: Config, odd: int, seeds: ran
         h, i = int(draw.integers(config.n_heads)), int(draw.integers(len(trace.query_tokens)))
         j = int(draw.integers(len(trace.key_tokens) if config is CROSS else i + 1))
         one = again(trace, h)
-        place = {"head": h + 1, "query": i + 1}
-        assert ask("highest_key", trace, **place).right == {int(np.argmax(one.weights[i]))}
-        assert ask("weight", trace, **place, key=j + 1).value == pytest.approx(one.weights[i, j], abs=1e-12)
-        assert ask("number", trace, step="scores", **place, key=j + 1).value == pytest.approx(one.scores[i, j])
-        assert ask("number", trace, step="heads", **place, column=2).value == pytest.approx(one.output[i, 1])
-        assert ask("sum", trace, **place).value == pytest.approx(1)
+        position = {"head": h + 1, "query": i + 1}
+        assert ask("highest_key", trace, **position).right == {int(np.argmax(one.weights[i]))}
+        assert ask("weight", trace, **position, key=j + 1).value == pytest.approx(one.weights[i, j], abs=1e-12)
+        assert ask("number", trace, step="scores", **position, key=j + 1).value == pytest.approx(one.scores[i, j])
+        assert ask("number", trace, step="heads", **position, column=2).value == pytest.approx(one.output[i, 1])
+        assert ask("sum", trace, **position).value == pytest.approx(1)
         column = ask("sum", trace, head=h + 1, key=j + 1)
         assert column.value == pytest.approx(sum(row[j] for row in one.weights), abs=1e-12)
 
@@ -65,14 +65,14 @@ def test_answers_equal_those_of_another_way(config: Config, odd: int, seeds: ran
 def test_changed_rows_and_predicates_for_any_seed(seeds: range) -> None:
     for seed in seeds:
         trace = run(replace(CAUSAL, seed=seed))
-        place = seed % 5
+        position = seed % 5
         words = ["a", "b", "c", "d", "e"]
-        words[place] = "other"
+        words[position] = "other"
         found = ask("rows_changed", trace, change={"sentence": " ".join(words)})
-        assert found.right == set(range(place, 5)) - ({0} if place == 0 else set())  # row 1 has one key: weight 1
+        assert found.right == set(range(position, 5)) - ({0} if position == 0 else set())  # row 1 has one key: weight 1
         assert ask("rows_changed", trace, change={"seed": seed}).right == set()
         head = ask("rows_changed", trace, step="heads", head=2, change={"sentence": " ".join(words)})
-        assert head.right == set(range(place, 5))
+        assert head.right == set(range(position, 5))
         S = again(trace, 1).scores
         assert ask("true_or_false", trace, says="symmetric", head=2).right == {0 if np.allclose(S, S.T) else 1}
         assert ask("true_or_false", trace, says="looks_ahead").right == {1}
@@ -211,17 +211,17 @@ def test_words_name_tokens_as_tokens() -> None:
 
 
 EVERY = [
-    pytest.param(name, place, id=f"{name}-{place + 1}")
+    pytest.param(name, position, id=f"{name}-{position + 1}")
     for name, lesson in LESSONS.items()
-    for place, slide in enumerate(lesson.slides)
+    for position, slide in enumerate(lesson.slides)
     if slide.question
 ]
 
 
-@pytest.mark.parametrize(("name", "place"), EVERY)
-def test_every_question_of_every_lesson_has_an_answer_that_its_slide_does_not_give_away(name: str, place: int) -> None:
+@pytest.mark.parametrize(("name", "n"), EVERY)
+def test_every_question_of_every_lesson_has_an_answer_that_its_slide_does_not_give_away(name: str, n: int) -> None:
     lesson = LESSONS[name]
-    slide: Slide = lesson.slides[place]
+    slide: Slide = lesson.slides[n]
     assert slide.question is not None
     found = resolve(slide.question, run(lesson.on(slide)), run(lesson.config))
     assert found.is_right(

@@ -21,11 +21,11 @@ def test_a_text_holds_the_numbers_that_it_names() -> None:
 
 
 @pytest.mark.parametrize(
-    "place", ["weights.1.2.3", "weights.1.3.1.1", "nothing.1.1", "weights.0.1.1.1", "weights.2.1.1.1"]
+    "reference", ["weights.1.2.3", "weights.1.3.1.1", "nothing.1.1", "weights.0.1.1.1", "weights.2.1.1.1"]
 )
-def test_a_number_that_is_not_there_is_refused(place: str) -> None:
+def test_a_number_that_is_not_there_is_refused(reference: str) -> None:
     with pytest.raises(ValueError, match="not a number of this run"):
-        slides.fill_numbers(f"[[{place}]]", run(CONFIG))
+        slides.fill_numbers(f"[[{reference}]]", run(CONFIG))
 
 
 def test_the_pictures_are_the_steps_in_the_order_of_the_slide() -> None:

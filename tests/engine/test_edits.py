@@ -70,7 +70,7 @@ def test_the_argument_comes_last():
         (None, "positions_kv", (0, 0), 1.0),
     ],
 )
-def test_what_has_no_place_is_left_out_and_said(edit):
+def test_what_has_no_position_is_left_out_and_said(edit):
     before, after = run(Config(**SETTING)), run(Config(**SETTING, edits=(edit,)))
     assert changed(before, after) == set()
     assert after.edits == ()
@@ -79,7 +79,7 @@ def test_what_has_no_place_is_left_out_and_said(edit):
         run(Config(**SETTING), edits=(edit,))
 
 
-def test_each_place_once_and_in_order():
+def test_each_position_once_and_in_order():
     config = Config(edits=[(0, "scores", (1, 1, 1), 2.0), (0, "heads", (0, 0, 0), 1), (0, "scores", (1, 1, 1), 3.0)])
     assert config.edits == ((0, "heads", (0, 0, 0), 1.0), (0, "scores", (1, 1, 1), 3.0))
     assert config == Config(edits=config.edits[::-1])
@@ -174,10 +174,10 @@ TIED = {"sentence": "a b c", "tied": True, "n_heads": 4, "n_kv_heads": 2, "d_k":
 def test_tied_keys_follow_every_head_that_shares_them(head, setting):
     changes = ((0, "w_q", (head, 1, 1), 9.0), (0, "b_q", (head, 0), 7.0))
     trace = run(Config(**TIED | setting, edits=changes))
-    for query, key, place in (("w_q", "w_k", (1, 1)), ("b_q", "b_k", (0,))):
+    for query, key, index in (("w_q", "w_k", (1, 1)), ("b_q", "b_k", (0,))):
         W_Q, W_K = (trace.layers[0][name].array for name in (query, key))
         np.testing.assert_array_equal(W_Q, np.repeat(W_K, 2, axis=0))
-        assert W_K[(head // 2, *place)] == changes[query == "b_q"][3]
+        assert W_K[(head // 2, *index)] == changes[query == "b_q"][3]
     assert {edit[2][0] for edit in trace.edits} == {head // 2 * 2, head // 2 * 2 + 1}
 
 
@@ -208,7 +208,7 @@ def matrix(numbers, step="w_q"):
 
 
 ENTRIES = (
-    st.just(math.nan)  # a place that is not changed
+    st.just(math.nan)  # an entry that is not changed
     | NUMBERS
     | st.sampled_from([0.0, -0.0, 1e-300, 5e-324, 0.1 + 0.2, 1e22, 123456789.125])
     | st.integers(-(10**6), 10**6).map(lambda n: n / 1000)
@@ -242,7 +242,7 @@ def test_numbers_of_seventeen_digits_fit_up_to_about_500():
     assert not url_codec.fits_in_link(url_codec.encode(Config(edits=matrix(numbers))))
 
 
-def test_a_matrix_with_places_left_alone_is_still_one_block():
+def test_a_matrix_with_positions_left_alone_is_still_one_block():
     numbers = np.where(np.indices((8, 8)).sum(axis=0) % 2, np.nan, 0.5)
     line = edits.encode(matrix(numbers))
     assert line.count("w_q") == 1

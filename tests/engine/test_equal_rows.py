@@ -24,8 +24,8 @@ def unequal(trace: Trace) -> list[str]:
     for layer, steps in enumerate([trace.around, *trace.layers]):
         for name, step in steps.items():
             for axis, size in enumerate(step.axes):
-                of_place = size == "key" and step.axes[0] == "head" and SCORES[trace.config.score].by_position
-                if size not in first or name == "allowed" or of_place:  # such a column belongs to a place, not to a key
+                of_position = size == "key" and step.axes[0] == "head" and SCORES[trace.config.score].by_position
+                if size not in first or name == "allowed" or of_position:  # a column of a position, not of a key
                     continue
                 if not np.array_equal(step.array, step.array.take(first[size], axis), equal_nan=True):
                     found.append(f"{name} {size} {layer}")
@@ -46,7 +46,7 @@ def test_equal_rows_of_arrays_are_equal_in_every_step(n: int, d: int):
     first = numbers.integers(0, n, size=n)
     x, w = numbers.normal(size=(n, d))[first], numbers.normal(size=(3, 4, d, 3))
     made = multi_head(x, w_q=w[0], w_k=w[1], w_v=w[2], w_o=numbers.normal(size=(12, 3)))
-    alike = [first.tolist().index(place) for place in first]
+    alike = [first.tolist().index(index) for index in first]
     for name in ("queries", "keys", "values", "scores", "weights", "heads", "concat", "output"):
         rows = getattr(made, name)
         np.testing.assert_array_equal(rows, rows[..., alike, :])
@@ -134,14 +134,14 @@ def test_hardmax_shares_equally_among_equal_words():
         assert row.tolist() in ([0.5, 0.0, 0.5], [0.0, 1.0, 0.0])
 
 
-def test_the_same_word_head_reads_every_place_of_its_word():
+def test_the_same_word_head_reads_every_position_of_its_word():
     words = "a rose is a rose is a rose"
     trace = run(Config(sentence=words, initialiser="by_hand", normaliser="hardmax"))
     same = np.array([[one == other for other in words.split()] for one in words.split()])
     np.testing.assert_array_equal(trace["weights"].array[1], same / same.sum(axis=1, keepdims=True))
 
 
-def test_a_typed_score_tells_equal_words_at_different_places_apart():
+def test_a_typed_score_tells_equal_words_at_different_positions_apart():
     plain, placed = (
         run(Config(sentence="the cat the", position="none", n_heads=1, score="formula", score_formula=line))
         for line in ("sum(q*k)", "sum(q*k) - 5*i - 3*j")

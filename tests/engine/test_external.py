@@ -96,7 +96,7 @@ def test_numbers_of_other_types_keep_their_values(dtype: type) -> None:
         (np.ones((external.MOST_HEADS + 1, 1, 1)), None, "n_heads is 129; choose 1 to 128"),
     ],
 )
-def test_what_is_no_weights_is_refused_with_its_place(weights: object, batch: int | None, message: str) -> None:
+def test_what_is_no_weights_is_refused_with_its_position(weights: object, batch: int | None, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         of_weights(weights, batch=batch)
 

@@ -89,22 +89,22 @@ def test_single_cells_have_the_slopes_of_what_if() -> None:
     of = slopes.output_slopes(trace)
     found, draws = gradients(trace, of), np.random.default_rng(8)
     for layer, name, step in slopes.steps_of(trace):
-        if cells := slopes.places(step):
+        if cells := slopes.indices(step):
             at = cells[draws.integers(len(cells))]
             wanted = slopes.what_if(trace, of, layer, name, {at: 1.0})
             assert slopes.slope_of(found, layer, name)[at] == pytest.approx(wanted, rel=NEAR, abs=NEAR), (layer, name)
 
 
-@pytest.mark.parametrize("place", [(0, "weights"), (1, "scores"), (None, "embedded"), (0, "heads"), (1, "keys")])
-def test_a_result_may_be_any_step(place: tuple[int | None, str]) -> None:
+@pytest.mark.parametrize("result", [(0, "weights"), (1, "scores"), (None, "embedded"), (0, "heads"), (1, "keys")])
+def test_a_result_may_be_any_step(result: tuple[int | None, str]) -> None:
     trace = run(replace(SMALL, n_layers=2, mask="none"))
-    step = (trace.around if place[0] is None else trace.layers[place[0]])[place[1]]
-    of = {place: np.random.default_rng(1).normal(size=step.shape)}
+    step = (trace.around if result[0] is None else trace.layers[result[0]])[result[1]]
+    of = {result: np.random.default_rng(1).normal(size=step.shape)}
     found = gradients(trace, of)
     off, where = slopes.furthest(trace, of, found)
     assert off <= NEAR, where
     padded = step.array == 0 if step.true_widths else np.zeros(step.shape, dtype=bool)
-    assert np.array_equal(slopes.slope_of(found, *place), np.where(padded, 0.0, of[place]))
+    assert np.array_equal(slopes.slope_of(found, *result), np.where(padded, 0.0, of[result]))
     assert not found["output"].array.any()
 
 

@@ -140,7 +140,7 @@ def test_what_is_right(given):
     assert answers is not None
     words, looked = REFUSALS[given]
     assert [game.vocabulary[i] for i in answers.words[answers.counts]] == words.split()
-    assert [read[place] for place in np.argwhere(answers.where[answers.counts])[:, 1]] == looked
+    assert [read[index] for index in np.argwhere(answers.where[answers.counts])[:, 1]] == looked
 
 
 @pytest.mark.parametrize(
@@ -189,11 +189,11 @@ def test_the_gradient_is_that_of_the_loss(changes, task, monkeypatch):
         return float((away**2).sum() / answers.counts.sum())
 
     found, step = trainer._gradient(queries, keys), 1e-5
-    for place in range(0, trainer.layout.size, max(trainer.layout.size // 60, 1)):
+    for index in range(0, trainer.layout.size, max(trainer.layout.size // 60, 1)):
         move = np.zeros(trainer.layout.size)
-        move[place] = step
+        move[index] = step
         slope = (loss(trainer.vector + move) - loss(trainer.vector - move)) / (2 * step)
-        assert abs(found[place] - slope) <= 1e-6 * max(abs(slope), np.abs(found).max())
+        assert abs(found[index] - slope) <= 1e-6 * max(abs(slope), np.abs(found).max())
 
 
 # --- run has what was learned ----------------------------------------------------------------------------------------

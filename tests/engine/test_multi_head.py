@@ -138,10 +138,10 @@ def test_batches_run_side_by_side():
     x_q, x_kv, given = numbers(2, 3, N_Q, D_MODEL), numbers(2, 3, N_KV, D_MODEL_KV), projections(4, 2)
     ours = multi_head(x_q, x_kv, **given)
     assert ours.output.shape == (2, 3, N_Q, D_OUT)
-    for place in np.ndindex(2, 3):
-        alone = by_loop(x_q[place], x_kv[place], given)
+    for index in np.ndindex(2, 3):
+        alone = by_loop(x_q[index], x_kv[index], given)
         for name, expected in alone.items():
-            np.testing.assert_allclose(getattr(ours, name)[place], expected, **CLOSE, err_msg=name)
+            np.testing.assert_allclose(getattr(ours, name)[index], expected, **CLOSE, err_msg=name)
 
 
 @pytest.mark.parametrize("d_k", [1, 2, 5, 6, 16, 33])

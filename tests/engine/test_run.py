@@ -104,7 +104,7 @@ def own_parameters(score: str, layer: Arrays, h: int, d_k: int) -> dict[str, lis
         "qk_norm": {"u": ("score_vector_u", np.s_[h, :d_k]), "w": ("score_vector_w", np.s_[h, :d_k])},
         "scaled_cosine": {"tau": ("score_tau", np.s_[h])},
     }.get(score, {})
-    return {name: layer[step][place].tolist() for name, (step, place) in cut.items() if step in layer or name != "b"}
+    return {name: layer[step][at].tolist() for name, (step, at) in cut.items() if step in layer or name != "b"}
 
 
 def assert_heads(config: Config, layer: Arrays, heads: list[reference.Attention]) -> None:
@@ -330,7 +330,7 @@ def test_what_each_mask_allows(mask):
 
 
 @pytest.mark.parametrize("mask", [name for name in MASKS if name != "padding"])
-def test_masks_compare_places_in_cross_attention(mask):
+def test_masks_compare_positions_in_cross_attention(mask):
     settings, rule = RULES[mask]
     opened = cells(sentence=FIVE, second_sentence=SEVEN, mask=mask, **settings)
     assert opened.tolist() == [[rule(i, j) for j in range(7)] for i in range(5)]
@@ -635,7 +635,7 @@ def test_an_edit_changes_one_number_and_all_that_follows(layer, step, index):
     for i, name in names[: names.index((layer, step))]:
         assert (i, name) not in changed, f"{name} of layer {i} comes before the edit"
     differs = arrays(before, layer)[step] != arrays(after, layer)[step]
-    assert [tuple(place) for place in np.argwhere(differs)] == [index]
+    assert [tuple(at) for at in np.argwhere(differs)] == [index]
     assert arrays(after, layer)[step][index] == 7.5
     assert (before["output"].array != after["output"].array).any()
     assert (1, "output") in changed

@@ -54,7 +54,7 @@ def test_the_row_that_changes_most_is_named() -> None:
 
 
 def test_rows_that_stay_the_same_are_named() -> None:
-    """With a second sentence every query answers for itself: the middle word keeps its place, and its output."""
+    """With a second sentence every query answers for itself: the middle word keeps its position, and its output."""
     words = plain(permutation.order_sentences("on", found(second_sentence="x y z")))
     assert "4 of 5 output rows change" in words
     assert words.endswith("The rows of “saw” stay the same.")
@@ -75,7 +75,7 @@ def test_an_order_that_is_none_is_said_to_be_none(
     assert permutation.unchanged_order(found(new, **setting)) == words
 
 
-def test_a_mask_that_compares_places_is_blamed_and_cleared_from_the_run() -> None:
+def test_a_mask_that_compares_positions_is_blamed_and_cleared_from_the_run() -> None:
     config = replace(CONFIG, position="none", mask=("causal", "padding"), score="location")
     assert permutation.placed(config) == ("mask (Causal)", "location-based score")
     assert permutation.position_sentences(config, None).endswith("mask (Causal) and location-based score.")

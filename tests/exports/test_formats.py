@@ -114,6 +114,6 @@ def test_files_carry_what_was_learned_bit_for_bit() -> None:
     held, told = np.load(io.BytesIO(bytes(export("npz", trace)))), json.loads(export("json", trace))
     for n, learned in enumerate(layers):
         for name, array in learned.items():
-            place = f"layer{n}.{name}"
-            assert np.asarray(told[place]).tobytes() == held[place].tobytes() == array.tobytes()
+            entry = f"layer{n}.{name}"
+            assert np.asarray(told[entry]).tobytes() == held[entry].tobytes() == array.tobytes()
             assert (array != drawn.layers[n][name].array).any(), "learned, and not as drawn"

@@ -28,20 +28,20 @@ def tokens(trace):
 @pytest.mark.parametrize(
     "settings", [{"sentence": REPEATED}, RAGGED, RAGGED | {"score": "general", "projection_bias": True}]
 )
-def test_a_tidy_table_holds_every_true_number_at_its_place_exactly(settings):
+def test_a_tidy_table_holds_every_true_number_at_its_position_exactly(settings):
     trace = run(Config(**settings))
     for step in step_names.steps(trace, 0).values():
         frame = tables.tidy(step, *tokens(trace))
         true = [step.head(h) for h in range(len(step.array))] if step.axes[0].endswith("head") else [step.array]
         assert len(frame) == sum(part.size for part in true)
-        places = [name for name in frame.columns if name != "value" and not name.endswith("_token")]
-        assert len(places) == step.array.ndim
-        at = tuple(frame[name].to_numpy() - 1 for name in places)
+        axes = [name for name in frame.columns if name != "value" and not name.endswith("_token")]
+        assert len(axes) == step.array.ndim
+        at = tuple(frame[name].to_numpy() - 1 for name in axes)
         assert (frame["value"].to_numpy() == step.array[at]).all()
-        assert len(frame.drop_duplicates(places)) == len(frame)
+        assert len(frame.drop_duplicates(axes)) == len(frame)
 
 
-def test_a_tidy_table_knows_tokens_by_place_and_text():
+def test_a_tidy_table_knows_tokens_by_position_and_text():
     trace = run(Config(**RAGGED))
     frame = tables.tidy(trace["weights"], *tokens(trace))
     assert list(frame.columns) == ["head", "query", "query_token", "key", "key_token", "value"]

@@ -101,7 +101,7 @@ def test_multiply_adds_count_every_product(line: str, cost) -> None:
 
 
 @pytest.mark.parametrize("line", ["sum(tahn(q*k))", "q*k", "sum(q*k", "W"])
-def test_a_fault_of_the_line_stops_the_run_with_its_place(line: str) -> None:
+def test_a_fault_of_the_line_stops_the_run_with_its_position(line: str) -> None:
     with pytest.raises(ConfigError) as caught:
         run(Config(score="formula", score_formula=line))
     assert caught.value.until > caught.value.at

@@ -155,7 +155,7 @@ def test_attention_that_was_given_begins_where_it_begins() -> None:
     assert "Score:" not in document
 
 
-def test_a_place_that_is_not_there_and_digits_out_of_range_are_refused() -> None:
+def test_a_position_that_is_not_there_and_digits_out_of_range_are_refused() -> None:
     trace = run(Config(sentence="a b"))
     with pytest.raises(ValueError, match="choose 0 to 1"):
         worked_solution.cell(trace, 0, 0, 2, 0)

@@ -49,11 +49,11 @@ class Case:
         module = __import__("torch") if is_torch else np
         array = (lambda a: module.as_tensor(np.asarray(a))) if is_torch else (lambda a: a)
         arrays = {"Q": at(self.Q), "K": at(self.K), **{name: at(a) for name, a in self.parameters.items()}}
-        places = {"i": np.arange(QUERIES)[:, None], "j": np.arange(KEYS)[None, :], "h": np.arange(1, HEADS + 1)}
+        positions = {"i": np.arange(QUERIES)[:, None], "j": np.arange(KEYS)[None, :], "h": np.arange(1, HEADS + 1)}
         if head is not None:
-            places["h"] = np.array(head + 1)
+            positions["h"] = np.array(head + 1)
         sizes = dict.fromkeys(("d_q", "d_k", "d_a", "d_b", "d_c", "d_e", "d_f", "d_g", "d_h"), WIDTH)
-        space = {name: array(a) if np.ndim(a) else a for name, a in {**arrays, **places}.items()}
+        space = {name: array(a) if np.ndim(a) else a for name, a in {**arrays, **positions}.items()}
         space |= sizes | {"n": KEYS, "n_key": KEYS, "n_query": QUERIES, "n_heads": HEADS, "math": math}
         space[words.np] = module
         if is_torch:
@@ -72,8 +72,8 @@ class Case:
         for h, i, j in np.ndindex(made.shape):
             own = {name: a[h : h + 1] for name, a in self.parameters.items()}
             q, k = self.Q[h : h + 1, i : i + 1], self.K[h : h + 1, j : j + 1]
-            place = Part(i, j, QUERIES, KEYS, (h,), HEADS)
-            made[h, i, j] = Numbers(of_score(self.formula, q, k, own, place))(self.formula.root).item()
+            cell = Part(i, j, QUERIES, KEYS, (h,), HEADS)
+            made[h, i, j] = Numbers(of_score(self.formula, q, k, own, cell))(self.formula.root).item()
         return made
 
 

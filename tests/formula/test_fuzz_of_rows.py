@@ -21,12 +21,12 @@ SENTENCE = "the cat and the dog saw the cat"
 HEADS = 2
 
 
-def place(draw: random.Random, depth: int, names: str) -> str:
-    """Return a random number of the places, without division by what may be zero."""
+def expression(draw: random.Random, depth: int, names: str) -> str:
+    """Return a random expression of the positions, without division by what may be zero."""
     r = draw.random()
     if depth <= 0 or r < 0.3:
         return draw.choice([*names.split(), "2", "0.5", "3"])
-    a, b = place(draw, depth - 1, names), place(draw, depth - 1, names)
+    a, b = expression(draw, depth - 1, names), expression(draw, depth - 1, names)
     if r < 0.6:
         return f"({a} {draw.choice('+-*')} {b})"
     if r < 0.75:
@@ -42,7 +42,7 @@ def condition(draw: random.Random, depth: int, names: str, words: str = "token")
     """Return a random condition, on words too where it is for a mask."""
     r = draw.random()
     if depth <= 0 or r < 0.4:
-        a, b = place(draw, 1, names), place(draw, 1, names)
+        a, b = expression(draw, 1, names), expression(draw, 1, names)
         return f"{a} {draw.choice(['<', '<=', '>', '>=', '==', '!='])} {b}"
     if words and r < 0.6:
         token = f"token[{draw.choice('ij')}]"
@@ -72,7 +72,7 @@ def of_row(draw: random.Random, depth: int) -> str:
 
 KINDS: dict[str, Callable[[random.Random], str]] = {
     "mask": lambda draw: condition(draw, 3, "i j n n_query n_key"),
-    "bias": lambda draw: place(draw, 4, "i j h n n_heads n_key"),
+    "bias": lambda draw: expression(draw, 4, "i j h n n_heads n_key"),
     "normaliser": lambda draw: of_row(draw, 4),
 }
 

@@ -58,11 +58,11 @@ def given(formula: Formula) -> Arrays:
     return arrays.of_score(formula, draws.normal(size=(2, 4, 3)), draws.normal(size=(2, 5, 3)), own)
 
 
-def slope(formula: Formula, at: Arrays, G: np.ndarray, name: str, place: tuple[int, ...], step: float = STEP) -> float:
+def slope(formula: Formula, at: Arrays, G: np.ndarray, name: str, index: tuple[int, ...], step: float = STEP) -> float:
     losses = []
     for sign in (1.0, -1.0):
         values = {each: array.copy() for each, array in at.values.items()}
-        values[name][place] += sign * step
+        values[name][index] += sign * step
         losses.append(float((G * scores(formula, replace(at, values=values))).sum()))
     return (losses[0] - losses[1]) / (2 * step)
 
@@ -75,9 +75,9 @@ def test_the_gradient_of_a_score_is_its_slope(text: str) -> None:
     found = gradients(formula, at, G)
     assert set(found) == (formula.variables() & {"q", "k"}) | set(formula.parameters)
     for name, gradient in found.items():
-        for place in list(np.ndindex(gradient.shape))[::3]:
-            wanted = slope(formula, at, G, name, place)
-            assert gradient[place] == pytest.approx(wanted, rel=1e-6, abs=1e-7), (name, place)
+        for index in list(np.ndindex(gradient.shape))[::3]:
+            wanted = slope(formula, at, G, name, index)
+            assert gradient[index] == pytest.approx(wanted, rel=1e-6, abs=1e-7), (name, index)
 
 
 def random_lines(first: int, n: int) -> list[Formula]:
@@ -96,11 +96,11 @@ def test_the_gradient_of_random_lines_is_their_slope(first: int, n: int) -> None
         at = given(formula)
         G = np.random.default_rng(9).normal(size=(2, 4, 5))
         for name, gradient in gradients(formula, at, G).items():
-            for place in list(np.ndindex(gradient.shape))[:: max(1, gradient.size // 3)]:
-                near, far = (slope(formula, at, G, name, place, step) for step in (STEP, 10 * STEP))
+            for index in list(np.ndindex(gradient.shape))[:: max(1, gradient.size // 3)]:
+                near, far = (slope(formula, at, G, name, index, step) for step in (STEP, 10 * STEP))
                 if np.isfinite(near) and abs(near) < 1e4 and abs(near - far) <= 1e-6 * (1 + abs(near)):
                     told += 1
-                    assert gradient[place] == pytest.approx(near, rel=1e-5, abs=1e-5), (formula.text, name, place)
+                    assert gradient[index] == pytest.approx(near, rel=1e-5, abs=1e-5), (formula.text, name, index)
     assert told > 4 * n
 
 
@@ -114,8 +114,8 @@ def test_the_gradient_of_a_normaliser_is_its_slope(text: str) -> None:
     at = arrays.of_normaliser(draws.normal(size=(2, 4, 5)))
     G = draws.normal(size=(2, 4, 5))
     gradient = gradients(formula, at, G)["x"]
-    for place in list(np.ndindex(gradient.shape))[::3]:
-        assert gradient[place] == pytest.approx(slope(formula, at, G, "x", place), rel=1e-6, abs=1e-7)
+    for index in list(np.ndindex(gradient.shape))[::3]:
+        assert gradient[index] == pytest.approx(slope(formula, at, G, "x", index), rel=1e-6, abs=1e-7)
 
 
 @pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")

@@ -58,7 +58,7 @@ def test_a_setting_cannot_hold_it_and_says_what_can(alone: Any) -> None:
         Config(score=alone)
 
 
-def test_it_may_look_at_places() -> None:
+def test_it_may_look_at_positions() -> None:
     with pytest.warns(UserWarning, match="a formula has no median"):
         near = score("near", lambda q, k, i, j, h, d_k, n_heads: np.median(q * k) / d_k - abs(i - j) * h / n_heads)
     found = attend(Q[:, [0, 0, 0]], K[:, [1, 1, 1, 1, 1]], V, score=near).scores

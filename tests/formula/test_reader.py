@@ -75,17 +75,17 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "text", "place", "mend"), FAULTS)
-def test_a_fault_names_its_place_and_what_to_write(kind: str, text: str, place: str | None, mend: str) -> None:
+@pytest.mark.parametrize(("kind", "text", "part", "mend"), FAULTS)
+def test_a_fault_names_its_position_and_what_to_write(kind: str, text: str, part: str | None, mend: str) -> None:
     with pytest.raises(FormulaError) as caught:
         parse(text, kind)
     fault = caught.value
     assert isinstance(fault, ConfigError)
     assert mend in str(fault)
     assert 0 <= fault.at <= max(len(text), 1)
-    if place is not None:
-        assert text[fault.at : fault.until] == place
-        assert "^" * len(place) in fault.pointed(text)
+    if part is not None:
+        assert text[fault.at : fault.until] == part
+        assert "^" * len(part) in fault.pointed(text)
 
 
 SLIPS = [
@@ -189,15 +189,15 @@ SLIPS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "text", "place", "mend"), SLIPS)
-def test_a_slip_is_marked_and_the_line_that_was_meant_is_given(kind: str, text: str, place: str, mend: str) -> None:
+@pytest.mark.parametrize(("kind", "text", "part", "mend"), SLIPS)
+def test_a_slip_is_marked_and_the_line_that_was_meant_is_given(kind: str, text: str, part: str, mend: str) -> None:
     with pytest.raises(FormulaError) as caught:
         parse(text, kind)
     fault = caught.value
     assert fault.suggestion == mend
     assert parse(mend, kind)
-    assert text.find(place) == fault.at or text.rfind(place) == fault.at
-    assert text[fault.at : fault.until] == place
+    assert text.find(part) == fault.at or text.rfind(part) == fault.at
+    assert text[fault.at : fault.until] == part
     assert str(fault).endswith(f"Type {mend}")
     assert fault.sentence not in ("this cannot be read as a formula", "")
 

@@ -22,9 +22,9 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.text.sentence_parts import plain
 
 QUESTIONS = [
-    pytest.param(lesson, slide, id=f"{lesson.name}-{place}")
+    pytest.param(lesson, slide, id=f"{lesson.name}-{position}")
     for lesson in LESSONS.values()
-    for place, slide in enumerate(lesson.slides, 1)
+    for position, slide in enumerate(lesson.slides, 1)
     if slide.question
 ]
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -53,7 +53,7 @@ PATTERNS: Mapping[str, str] = {
 
 
 def words_of(text: str) -> str:
-    """A set-up as it is read: without numbers of the run, which have a test of their own, and without places."""
+    """A set-up as it is read: without numbers of the run, which have a test of their own, and without positions."""
     text = re.sub(r"\[\[.*?\]\]", "", text)
     return re.sub(r"\b(heads?|rows?|columns?|layer|Rows) \d+( (and|to) \d+)?", "", text)
 
@@ -88,16 +88,16 @@ def numbers(value: float) -> set[str]:
 
 
 def at_key(found: ResolvedQuestion, question: Question, trace: Trace) -> Iterator[str]:
-    """The word that is right, its place in the sentence, and its place from the word that asks."""
+    """The word that is right, its position in the sentence, and its distance from the query."""
     query = question.at["query"] - 1
-    for place in found.right:
-        token = trace.key_tokens[place]
-        if trace.key_tokens.count(token) == 1 and place != query and len(token) > 2:
+    for position in found.right:
+        token = trace.key_tokens[position]
+        if trace.key_tokens.count(token) == 1 and position != query and len(token) > 2:
             yield rf"\b{re.escape(token)}\b"
-        yield rf"(in|is|for|reads|finds|takes|to) the {ORDINALS[place]}\b|the {ORDINALS[place]} (column|key)"
-        if trace.query_tokens == trace.key_tokens and place == query - 1:
+        yield rf"(in|is|for|reads|finds|takes|to) the {ORDINALS[position]}\b|the {ORDINALS[position]} (column|key)"
+        if trace.query_tokens == trace.key_tokens and position == query - 1:
             yield r"\bword before|\bone before|previous word"
-        if trace.query_tokens == trace.key_tokens and place == query:
+        if trace.query_tokens == trace.key_tokens and position == query:
             yield r"\bitself\b"
 
 
@@ -150,9 +150,9 @@ OLD = [
 ]
 
 
-@pytest.mark.parametrize(("name", "place", "text"), OLD)
-def test_a_sentence_that_answers_is_found(name: str, place: int, text: str) -> None:
-    slide = LESSONS[name].slides[place - 1]
+@pytest.mark.parametrize(("name", "position", "text"), OLD)
+def test_a_sentence_that_answers_is_found(name: str, position: int, text: str) -> None:
+    slide = LESSONS[name].slides[position - 1]
     assert slide.question
     found, _, trace = resolved(LESSONS[name], slide)
     assert answers(text, found, slide.question, trace)

@@ -130,7 +130,7 @@ def test_a_file_is_read_into_the_lesson_that_it_writes() -> None:
         ("d_k = [3, 2]", "d_k = " + "[" * 20_000, "not written in TOML"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said_with_its_place(old: str, new: str, says: str) -> None:
+def test_what_is_wrong_with_a_file_is_said_with_its_position(old: str, new: str, says: str) -> None:
     assert old in WRITTEN
     with pytest.raises(ConfigError) as caught:
         read_lesson("one", WRITTEN.replace(old, new))
@@ -145,7 +145,7 @@ def test_the_guide_shows_a_lesson_that_can_be_read() -> None:
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_every_slide_has_notes_for_the_speaker(name: str) -> None:
-    for place, slide in enumerate(LESSONS[name].slides, 1):
+    for number, slide in enumerate(LESSONS[name].slides, 1):
         words = slide.notes.split()
-        assert 8 <= len(words) <= 60, place
+        assert 8 <= len(words) <= 60, number
         assert slide.notes not in slide.text

@@ -15,9 +15,9 @@ from attnviz.lessons.read_lesson import read_lesson
 from tests.lessons.test_catalogue import WRITTEN
 
 TRIED = [
-    pytest.param(lesson, slide, id=f"{lesson.name}-{place}")
+    pytest.param(lesson, slide, id=f"{lesson.name}-{number}")
     for lesson in LESSONS.values()
-    for place, slide in enumerate(lesson.slides, 1)
+    for number, slide in enumerate(lesson.slides, 1)
     if slide.control
 ]
 
@@ -45,10 +45,10 @@ def test_every_choice_has_its_numbers_and_some_choice_changes_one(lesson: Lesson
     )
 
 
-def shown(name: str, place: int, measure: str) -> dict[str, str]:
+def shown(name: str, number: int, measure: str) -> dict[str, str]:
     lesson = LESSONS[name]
     own = run(lesson.config)
-    return {label: measured(measure, own, trace) for label, trace in runs(lesson, lesson.slides[place - 1])}
+    return {label: measured(measure, own, trace) for label, trace in runs(lesson, lesson.slides[number - 1])}
 
 
 def test_what_is_measured_is_what_the_lessons_say() -> None:
@@ -102,7 +102,7 @@ moves = [
         ("moves = [", "paints = [", "has a 'paints'; there are measures, moves, paint"),
     ],
 )
-def test_what_is_wrong_with_a_control_is_said_with_its_place(old: str, new: str, says: str) -> None:
+def test_what_is_wrong_with_a_control_is_said_with_its_position(old: str, new: str, says: str) -> None:
     [slide] = read_lesson("one", WRITTEN + CONTROL).slides
     assert slide.control
     assert [[choice.label for choice in move.choices] for move in slide.control.moves] == [

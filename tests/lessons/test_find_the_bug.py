@@ -110,7 +110,7 @@ def test_over_the_wrong_axis_the_row_that_is_asked_for_is_far_from_one() -> None
     assert not found.is_right(1.0)
 
 
-def test_a_fault_that_there_is_not_is_refused_with_its_place() -> None:
+def test_a_fault_that_there_is_not_is_refused_with_its_position() -> None:
     head = 'title = "a"\nabout = "b"\nsource = "c"\nminutes = 1\ngoal = "e"\nknown = "f"\n'
     text = head + '[setting]\nsentence = "a b"\n[[slides]]\ntext = "d"\nfault = "typo"\n'
     with pytest.raises(ConfigError, match="fault of slide 1 of the lesson x is 'typo'; there are joined, mask_added"):

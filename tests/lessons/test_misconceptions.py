@@ -132,8 +132,8 @@ def test_a_question_names_what_is_there(lesson: Lesson) -> None:
         assert (says in PREDICATES or says in SHARED_PREDICATES) == (question.kind == "true_or_false")
         assert says not in PREDICATES or (question.ask and question.why)
         step = trace[question.at.get("step", "weights")]
-        places = {"head": trace.config.n_heads, "query": len(trace.query_tokens), "key": len(trace.key_tokens)}
-        assert all(1 <= question.at[axis] <= n for axis, n in places.items() if axis in question.at)
+        sizes = {"head": trace.config.n_heads, "query": len(trace.query_tokens), "key": len(trace.key_tokens)}
+        assert all(1 <= question.at[axis] <= n for axis, n in sizes.items() if axis in question.at)
         if "change" in question.at:
             assert run(replace(lesson.on(slide), **question.at["change"]))[step.name].shape == step.shape
 
@@ -145,8 +145,8 @@ def test_the_words_are_a_textbook_s(lesson: Lesson) -> None:
         assert not any("!" in text or "  " in text for text in texts)
         assert slide.text.count("$") % 2 == 0
         assert slide.text.count("**") % 2 == 0
-        for place in re.findall(r"\[\[(.*?\..*?)\]\]", slide.text):
-            step, layer, *index = place.split(".")
+        for reference in re.findall(r"\[\[(.*?\..*?)\]\]", slide.text):
+            step, layer, *index = reference.split(".")
             array = run(lesson.on(slide)).layers[int(layer) - 1][step].array
             assert np.isfinite(array[tuple(int(number) - 1 for number in index)])
 
@@ -198,10 +198,10 @@ def test_why_root() -> None:
 
 def test_what_why_root_says_in_numbers_is_what_its_runs_give() -> None:
     text = {
-        place: f"{slide.text} {slide.question.ask if slide.question else ''}"
-        for place, slide in enumerate(BY_NAME["why_root"].slides, 1)
+        number: f"{slide.text} {slide.question.ask if slide.question else ''}"
+        for number, slide in enumerate(BY_NAME["why_root"].slides, 1)
     }
-    narrow, wide = (run(config("why_root", place)) for place in (1, 2))
+    narrow, wide = (run(config("why_root", number)) for number in (1, 2))
     assert f"{scores_of(narrow).std():.1f}" == "2.2"
     assert "about 2.2" in text[2]
     assert f"{softmax_by_hand(scores_of(narrow)).max(axis=-1).mean():.2f}" == "0.57"

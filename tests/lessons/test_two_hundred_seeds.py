@@ -78,23 +78,23 @@ def test_the_answer_is_right_with_every_seed(lesson: Lesson, slide: Slide) -> No
         if question.kind == "true_or_false":
             assert found.right == {0 if holds(question, trace) else 1}, seed
         elif question.kind == "number":
-            assert found.value == pytest.approx(at_its_place(question, trace), abs=1e-12), seed
+            assert found.value == pytest.approx(entry_at(question, trace), abs=1e-12), seed
         else:
             judge(found, question, looked_up(question, trace, own))
 
 
-def at_its_place(question: Question, trace: Trace) -> float:
+def entry_at(question: Question, trace: Trace) -> float:
     """A number of a step, found by the names of its axes."""
     at, step = question.at, trace[question.at["step"]]
-    place = [at.get(axis, at.get("head", 1) if "head" in axis else at.get("column")) - 1 for axis in step.axes]
-    return float(step.array[tuple(place)])
+    index = [at.get(axis, at.get("head", 1) if "head" in axis else at.get("column")) - 1 for axis in step.axes]
+    return float(step.array[tuple(index)])
 
 
 def judge(found: Any, question: Question, expected: Any) -> None:
-    """An answer against what was looked up: a shape in words, rows, a place or a number."""
+    """An answer against what was looked up: a shape in words, rows, a position or a number."""
     assert expected is not None
     if isinstance(expected, str):
-        assert [plain(found.options[place]) for place in found.right] == [expected]
+        assert [plain(found.options[index]) for index in found.right] == [expected]
     elif isinstance(expected, set):
         assert found.right == expected or ("head" in question.at and found.right <= expected)
     elif question.kind == "highest_key":

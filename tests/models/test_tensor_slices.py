@@ -16,10 +16,10 @@ from tests.small_models import FOLDER, NAMES, model
 WORDS = "the king and the queen saw a dog and a cat"
 
 
-def in_file(tensors: Tensors, place: TensorSlice, d: int, head: int) -> np.ndarray:
-    tensor = np.asarray(tensors[place.tensor], dtype=float)
-    n = place.number(d, head)
-    return (tensor[:, n] if place.axis == "column" else tensor[n]) + place.plus
+def in_file(tensors: Tensors, part: TensorSlice, d: int, head: int) -> np.ndarray:
+    tensor = np.asarray(tensors[part.tensor], dtype=float)
+    n = part.number(d, head)
+    return (tensor[:, n] if part.axis == "column" else tensor[n]) + part.plus
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -29,34 +29,34 @@ def test_each_column_is_where_it_is_said_to_be(name: str) -> None:
         parameters = [each for each in steps if each.startswith(("w_", "b_", "g_", "c_")) and not each.endswith("_f")]
         assert {"w_q", "w_k", "w_v", "w_o", "w_1", "w_2"} <= {*parameters}
         for parameter in parameters:
-            place = anatomy_of(trace.config).slice_of(layer, parameter)
-            assert place is not None, parameter
+            part = anatomy_of(trace.config).slice_of(layer, parameter)
+            assert part is not None, parameter
             array = steps[parameter].array
             by_head = steps[parameter].axes[0].endswith("head")
             for head in range(len(array) if by_head else 1):
                 one = array[head] if by_head else array
                 for d in (0, 1, one.shape[-1] - 1):
-                    np.testing.assert_array_equal(one[..., d], in_file(tensors, place, d, head))
+                    np.testing.assert_array_equal(one[..., d], in_file(tensors, part, d, head))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_tokens_and_positions_are_rows_of_their_tables(name: str) -> None:
     trace, tensors = model(name)(WORDS), Tensors(FOLDER / name)
-    place = anatomy_of(trace.config).slice_of(None, "tokens")
-    assert place is not None
-    table = np.asarray(tensors[place.tensor], dtype=float) * model(name).shape.embedding_factor
+    part = anatomy_of(trace.config).slice_of(None, "tokens")
+    assert part is not None
+    table = np.asarray(tensors[part.tensor], dtype=float) * model(name).shape.embedding_factor
     np.testing.assert_array_equal(table[list(trace.token_ids)], trace["token_embeddings"].array)
 
 
-def test_a_place_is_written_as_numpy_writes_it() -> None:
+def test_a_position_is_written_as_numpy_writes_it() -> None:
     trace = model("gpt2")(WORDS)
-    place = anatomy_of(trace.config).slice_of(1, "w_k")
-    assert place is not None
+    part = anatomy_of(trace.config).slice_of(1, "w_k")
+    assert part is not None
     width = trace.config.key_widths()[0]
     n = trace.config.n_heads * width + 1 * width + 2
-    assert column(place, "W_K", 2, head=1) == (
+    assert column(part, "W_K", 2, head=1) == (
         f"Column 3 of W_K is transformer.h.1.attn.c_attn.weight[:, {n}] in model.safetensors."
-        if place.tensor.startswith("transformer.")
+        if part.tensor.startswith("transformer.")
         else f"Column 3 of W_K is h.1.attn.c_attn.weight[:, {n}] in model.safetensors."
     )
 

@@ -137,6 +137,6 @@ def test_a_learned_head_is_named_by_its_words_as_in_the_mosaic() -> None:
     A = np.full((4, n, n), 0.1 / (n - 1))
     A[:, range(n), [0, *range(n - 1)]] = 0.9  # previous token in the rows of words,
     A[:, [0, -1]] = np.eye(n)[[-1, 0]]  # and not in those of [CLS] and [SEP]
-    trace = model("bert")("the cat the cat", edits=[(0, "weights", place, x) for place, x in np.ndenumerate(A)])
+    trace = model("bert")("the cat the cat", edits=[(0, "weights", index, x) for index, x in np.ndenumerate(A)])
     kinds = all_kinds(trace, all_weights(trace)[:4])
     assert [title(found, "") for found in kinds] == ["previous token"] * 4 == list(columns.roles(trace, 0))

@@ -116,7 +116,7 @@ def test_a_sentence_with_one_more_word_is_compared_word_by_word():
     assert first.b == b["weights"].array[(first.head, *(first.in_b or (first.row, first.column)))]
 
 
-def test_words_of_both_that_stand_elsewhere_are_named_by_both_places():
+def test_words_of_both_that_stand_elsewhere_are_named_by_both_positions():
     a = run(Config(sentence="the cat the", n_heads=1))
     b = run(Config(sentence="so the cat the", n_heads=1))
     assert [stage.name for stage in pictures(a, b, 0, "values")] == ["a", "b", "difference"]
@@ -151,7 +151,7 @@ def test_a_step_that_only_one_has():
     assert "are absent in A and 3 × 5 × 5 in B" in change_summary(a, b, 0, "bias")[0]
 
 
-def test_other_words_are_compared_by_place_and_named_both():
+def test_other_words_are_compared_by_position_and_named_both():
     a, b = two(sentence="the dog sat on mats")
     apart = pictures(a, b, 0, "weights")[2]
     assert list(apart.rows) == list(apart.columns) == ["the", "cat / dog", "sat", "on", "mats"]

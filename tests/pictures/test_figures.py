@@ -54,7 +54,7 @@ def test_every_number_stands_in_its_cell_and_nothing_anywhere_else(heads: int, r
     array = numbers(heads, rows, columns)
     trace, meta, _ = drawn(stage(array))
     found = cells(trace["z"], meta, rows)
-    assert found == {place: array[place] for place in np.ndindex(array.shape)}
+    assert found == {index: array[index] for index in np.ndindex(array.shape)}
     assert np.isfinite(trace["z"]).sum() == array.size
 
 
@@ -64,7 +64,7 @@ def test_heads_narrower_than_the_widest_show_their_true_columns_only() -> None:
     trace, meta, _ = drawn(stage(array, widths=widths, columns=None))
     found = cells(trace["z"], meta, 4)
     assert meta["widths"] == [5, 2, 3]
-    assert found == {place: array[place] for place in np.ndindex(array.shape) if place[2] < widths[place[0]]}
+    assert found == {index: array[index] for index in np.ndindex(array.shape) if index[2] < widths[index[0]]}
     assert np.isfinite(trace["z"]).sum() == 4 * sum(widths)
 
 
@@ -74,7 +74,7 @@ def test_nothing_is_rounded_in_a_small_picture_and_only_to_float32_in_a_large_on
     trace, meta, _ = drawn(stage(large))
     assert trace["z"].dtype == np.float32
     found = cells(trace["z"], meta, 40)
-    assert found == {place: np.float32(large[place]) for place in np.ndindex(large.shape)}
+    assert found == {index: np.float32(large[index]) for index in np.ndindex(large.shape)}
 
 
 def test_masked_cells_are_left_out_over_one_grey_ground() -> None:
@@ -83,7 +83,7 @@ def test_masked_cells_are_left_out_over_one_grey_ground() -> None:
     shown = stage(array, masked=masked)
     trace, meta, grid = drawn(shown)
     found = cells(trace["z"], meta, 4)
-    assert {place for place, number in found.items() if np.isnan(number)} == {
+    assert {index for index, number in found.items() if np.isnan(number)} == {
         (head, row, column) for head in range(3) for row in range(4) for column in range(row + 1, 4)
     }
     (ground,) = figures.mosaic(shown, grid)["layout"]["shapes"]
@@ -445,8 +445,8 @@ def test_a_block_shows_its_largest_number_and_says_where_it_is() -> None:
     for head, line, column in np.ndindex(cells.shape):
         block = np.where(masked, 0.0, array)[head, 2 * line : 2 * line + 2, 2 * column : 2 * column + 2]
         assert abs(cells[head, line, column]) == np.abs(block).max()
-        row, place = figures.behind(shown, tiling, head, 2 * line, 2 * column)
-        assert array[head, row, place] == cells[head, line, column]
+        row, index = figures.behind(shown, tiling, head, 2 * line, 2 * column)
+        assert array[head, row, index] == cells[head, line, column]
 
 
 def test_blocks_that_are_masked_as_a_whole_are_left_out() -> None:

@@ -37,7 +37,7 @@ def test_a_map_a_head_a_layer_holds_the_weights_exactly(form: Callable[[np.ndarr
     assert [each.xaxis for each in figure.data] == ["x", "x2", "x3"] * 2
 
 
-def test_axes_are_linear_so_that_equal_and_numeric_tokens_keep_their_places() -> None:
+def test_axes_are_linear_so_that_equal_and_numeric_tokens_keep_their_positions() -> None:
     figure = show(A[0, :, :, :5], ["1", "1", "the", "the", ""])
     assert {figure.layout[f"xaxis{i}"].type for i in (1, 2, 3)} == {"linear"}
     assert list(figure.layout.xaxis.ticktext) == ["1 1", "2 1", "3 the", "4 the", "5 (empty)"]

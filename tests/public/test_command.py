@@ -65,11 +65,11 @@ def test_a_table_without_a_head_holds_them_all(tmp_path: Path) -> None:
     assert [float(row["value"]) for row in rows] == run(Config(sentence=WORDS))["scores"].array.ravel().tolist()
 
 
-def test_the_place_reaches_what_holds_only_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_position_reaches_what_holds_only_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[object] = []
 
     class Module:
-        page = row = cell = staticmethod(lambda trace, *place: str(calls.append(place)))
+        page = row = cell = staticmethod(lambda trace, *position: str(calls.append(position)))
         drawn = staticmethod(str.encode)
 
     monkeypatch.setattr("attnviz.exports.formats.import_module", lambda name: Module)
@@ -200,7 +200,7 @@ def test_a_mistake_is_one_sentence(
     assert {path.name for path in tmp_path.iterdir()} == files.keys()
 
 
-def test_a_link_gives_setting_and_place(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_a_link_gives_setting_and_position(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     link = "http://x.org/?" + url_codec.query_string(SMALL, Selection(step="scores", layer=1, head=1, page="class"))
     assert rendered("--link", link, "--seed", "7", "-o", "-", "--format", "csv") == 0
     out, output = capfdbinary.readouterr()

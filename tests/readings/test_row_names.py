@@ -29,7 +29,7 @@ ALLOWED = {
     },
     "analysis": {
         "analysis/mask_forms.py": ({"additive"}, "a form of a mask, which PyTorch adds"),
-        "analysis/permutations.py": ({"padding", "no_self"}, "the masks that follow words, not places"),
+        "analysis/permutations.py": ({"padding", "no_self"}, "the masks that follow words, not positions"),
         "analysis/twins.py": ({"causal"}, "a head that is set by hand is compared under the mask of the run"),
         "analysis/variance_and_sharing.py": ({"scaled_dot"}, "the measurement is of 1 / sqrt(d_k) itself"),
     },

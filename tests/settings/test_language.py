@@ -200,7 +200,7 @@ def test_a_table_keeps_what_it_was_made_of() -> None:
 class Row:
     name: str
     label: str
-    place: int
+    position: int
     note: str = "mask"
 
 
@@ -220,10 +220,10 @@ class Plain:
 def test_a_record_says_its_sentences_and_leaves_its_names_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     row, wide = Row("mask", "mask", 2), Wide("mask", "mask", 2, more=5)
     use(monkeypatch, GERMAN)
-    assert (row.name, row.label, row.place, row.note) == ("mask", "Maske", 2, "Maske")
+    assert (row.name, row.label, row.position, row.note) == ("mask", "Maske", 2, "Maske")
     assert (wide.label, wide.note, wide.more) == ("Maske", "Maske", 5)
     assert "label='Maske'" in repr(row)
-    assert replace(row, place=3).label == "Maske"
+    assert replace(row, position=3).label == "Maske"
     set_language("en")
     assert (row.label, row.note) == ("mask", "mask")
 
@@ -242,8 +242,8 @@ def test_a_record_stays_a_frozen_dataclass_that_wants_its_fields() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         row.label = "other"  # type: ignore[misc]
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'label'"):
-        Row("one", place=2)  # type: ignore[call-arg]
-    assert [item.name for item in dataclasses.fields(Wide)] == ["name", "label", "place", "note", "more"]
+        Row("one", position=2)  # type: ignore[call-arg]
+    assert [item.name for item in dataclasses.fields(Wide)] == ["name", "label", "position", "note", "more"]
 
 
 def test_the_field_of_a_class_is_its_default_and_there_may_be_none() -> None:

@@ -51,7 +51,7 @@ class Paint:
 
 
 @dataclass(frozen=True)
-class Place:
+class Look:
     """A second record."""
 
     row: int = fields.number(0, 0, 15, label="Row")
@@ -60,9 +60,9 @@ class Place:
         fields.check(self)
 
 
-def read(query: Mapping[str, Any]) -> tuple[Paint, Place, list[str]]:
-    (paint, place), problems = url_codec.decode(query, Paint, Place)
-    return paint, place, problems
+def read(query: Mapping[str, Any]) -> tuple[Paint, Look, list[str]]:
+    (paint, look), problems = url_codec.decode(query, Paint, Look)
+    return paint, look, problems
 
 
 def some(kind: fields.Kind) -> st.SearchStrategy[Any]:
@@ -96,27 +96,27 @@ NAMES = st.sampled_from([*(item.name for item in fields.settings(Paint)), "v", "
 
 
 def test_the_defaults_need_no_address() -> None:
-    assert url_codec.encode(Paint(), Place()) == {"v": "1"}
-    assert read({}) == (Paint(), Place(), [])
+    assert url_codec.encode(Paint(), Look()) == {"v": "1"}
+    assert read({}) == (Paint(), Look(), [])
 
 
 def test_only_what_differs_is_written_by_its_stable_name() -> None:
-    query = url_codec.encode(Paint(layers=("star", "ring"), framed=False), Place(row=2))
+    query = url_codec.encode(Paint(layers=("star", "ring"), framed=False), Look(row=2))
     assert query == {"v": "1", "framed": "no", "layers": "ring.star", "row": "2"}
 
 
 @FEW
 @given(PAINTS, st.integers(0, 15))
 def test_what_is_written_is_read_back_exactly(paint: Paint, row: int) -> None:
-    query = url_codec.encode(paint, Place(row))
-    assert read(query) == (paint, Place(row), [])
-    assert read(dict(parse_qsl(urlencode(query), keep_blank_values=True))) == (paint, Place(row), [])
-    assert read(url_codec.encode(paint, Place(row), every=True)) == (paint, Place(row), [])
-    assert url_codec.open_link("https://host/?" + url_codec.query_string(paint, Place(row)), Paint, Place)[0] == (
+    query = url_codec.encode(paint, Look(row))
+    assert read(query) == (paint, Look(row), [])
+    assert read(dict(parse_qsl(urlencode(query), keep_blank_values=True))) == (paint, Look(row), [])
+    assert read(url_codec.encode(paint, Look(row), every=True)) == (paint, Look(row), [])
+    assert url_codec.open_link("https://host/?" + url_codec.query_string(paint, Look(row)), Paint, Look)[0] == (
         paint,
-        Place(row),
+        Look(row),
     )
-    assert url_codec.from_file(url_codec.to_file(paint, Place(row)), Paint, Place) == ((paint, Place(row)), [])
+    assert url_codec.from_file(url_codec.to_file(paint, Look(row)), Paint, Look) == ((paint, Look(row)), [])
 
 
 @pytest.mark.slow
@@ -129,9 +129,9 @@ def test_all_of_much_that_is_written_is_read_back_exactly(paint: Paint, row: int
 @FEW
 @given(st.dictionaries(NAMES, ANYTHING, max_size=8))
 def test_no_address_is_refused_and_what_was_read_stays(query: dict[str, Any]) -> None:
-    paint, place, problems = read(query)
-    again = url_codec.encode(paint, place)
-    assert read(again) == (paint, place, [])
+    paint, look, problems = read(query)
+    again = url_codec.encode(paint, look)
+    assert read(again) == (paint, look, [])
     for problem in problems:
         assert problem.endswith(".")
         assert len(problem) < 400
@@ -238,8 +238,8 @@ def test_what_is_too_long_for_a_link_is_left_out_by_name_and_can_be_put_back() -
     assert left_out == ("numbers",)
     assert short == {"v": "1", "title": "1" * 3_000, "rows": "7", "without": "numbers"}
     assert url_codec.fits_in_link(short)
-    assert read(url_codec.restore_dropped(short, whole)) == (long, Place(), [])
-    assert read(url_codec.restore_dropped({**short, "without": ["numbers"]}, whole)) == (long, Place(), [])
+    assert read(url_codec.restore_dropped(short, whole)) == (long, Look(), [])
+    assert read(url_codec.restore_dropped({**short, "without": ["numbers"]}, whole)) == (long, Look(), [])
     assert url_codec.restore_dropped({**short, "numbers": "5"}, whole)["numbers"] == "5"
     assert url_codec.from_file(url_codec.to_file(long), Paint)[0] == (long,)
 

@@ -110,7 +110,7 @@ RICH = Config(
 )
 
 
-def test_the_largest_weight_is_named_with_its_place():
+def test_the_largest_weight_is_named_with_its_position():
     trace = run(Config(sentence="it cat mat dog", n_heads=2, scale=0.0), edits=[(0, "weights", (1, 1, 2), 0.61)])
     assert plain(alt(trace, 0, "weights")) == (
         "Attention weights of 2 heads over 4 queries and 4 keys; largest 0.61 in head 2, query “cat”, key “mat”."

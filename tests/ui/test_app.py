@@ -256,7 +256,7 @@ def test_the_arithmetic_of_every_score_is_drawn(score: str) -> None:
     assert sum(each.value.startswith("| | |") for each in at.markdown) >= 8
 
 
-def test_a_place_that_this_run_does_not_have_is_let_go() -> None:
+def test_a_position_that_this_run_does_not_have_is_let_go() -> None:
     at = opened(head="9", query="100", key="100", layer="6")
     assert clean(at)
     assert "Click a cell" in page_text(at)

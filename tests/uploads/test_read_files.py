@@ -224,7 +224,7 @@ def test_minus_infinity_is_read_where_it_may_be() -> None:
         ('{"w": [[1]], "tokens": [1]}', "tokens are not a list of strings"),
     ],
 )
-def test_a_fault_in_a_text_is_said_with_its_place(text: str, message: str) -> None:
+def test_a_fault_in_a_text_is_said_with_its_position(text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message) as error:
         from_text(text)
     assert len(str(error.value)) < 300

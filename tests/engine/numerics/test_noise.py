@@ -64,9 +64,9 @@ def test_numbers_of_several_names_are_those_of_each() -> None:
 
 @DRAWS
 def test_seed_name_and_index_each_matter(draw: object) -> None:
-    places = [HERE, Address(8, "somewhere", (2,)), Address(7, "elsewhere", (2,)), Address(7, "somewhere", (3,))]
-    drawn = [tuple(draw(place, (4,))) for place in places]  # type: ignore[operator]
-    assert len(set(drawn)) == len(places)
+    addresses = [HERE, Address(8, "somewhere", (2,)), Address(7, "elsewhere", (2,)), Address(7, "somewhere", (3,))]
+    drawn = [tuple(draw(address, (4,))) for address in addresses]  # type: ignore[operator]
+    assert len(set(drawn)) == len(addresses)
 
 
 def test_no_two_indices_share_a_number() -> None:

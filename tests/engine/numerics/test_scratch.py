@@ -25,9 +25,9 @@ def where(array: np.ndarray) -> int:
 
 def test_memory_is_used_again_once_the_array_is_gone():
     array = scratch.empty(LARGE)
-    place = where(array)
+    address = where(array)
     del array
-    assert where(scratch.empty(LARGE)) == place
+    assert where(scratch.empty(LARGE)) == address
 
 
 @pytest.mark.parametrize(
@@ -53,18 +53,18 @@ def test_memory_is_not_used_again_while_anything_sees_it(see):
 
 
 def test_memory_of_another_size_is_left_alone():
-    place = where(scratch.empty(LARGE))
-    assert where(scratch.empty((LARGE[0] + 1,))) != place
-    assert where(scratch.empty(LARGE)) == place
+    address = where(scratch.empty(LARGE))
+    assert where(scratch.empty((LARGE[0] + 1,))) != address
+    assert where(scratch.empty(LARGE)) == address
 
 
 def test_what_is_kept_is_bounded_and_the_newest(monkeypatch):
     monkeypatch.setattr(scratch, "KEPT", 2 * 8 * LARGE[0])
     arrays = [scratch.empty(LARGE) for _ in range(5)]
-    places = [where(array) for array in arrays]
+    addresses = [where(array) for array in arrays]
     while arrays:
         del arrays[0]
-    assert [where(piece) for piece in scratch._free.values()] == places[3:]
+    assert [where(piece) for piece in scratch._free.values()] == addresses[3:]
 
 
 def test_a_small_array_is_left_to_numpy():

@@ -16,7 +16,7 @@ def embedded(**settings: object) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", BY_TOKEN)
-def test_a_token_has_one_vector_in_any_place_of_any_sentence(name: str) -> None:
+def test_a_token_has_one_vector_in_any_position_of_any_sentence(name: str) -> None:
     here, there = embedded(embedding=name, sentence="a cat saw a cat"), embedded(embedding=name, sentence="the cat")
     assert (here[1] == here[4]).all()
     assert (here[1] == there[1]).all()
@@ -88,7 +88,7 @@ def test_numbers_as_people_write_them(text: str, rows: list[list[float]]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "place"),
+    ("text", "position"),
     [
         ("1 nan", "row 1, column 2"),
         ("1 2\n3 inf", "row 2, column 2"),
@@ -96,8 +96,8 @@ def test_numbers_as_people_write_them(text: str, rows: list[list[float]]) -> Non
         ("a", "row 1"),
     ],
 )
-def test_a_number_that_is_none_is_named_by_its_place(text: str, place: str) -> None:
-    with pytest.raises(ConfigError, match=place):
+def test_a_number_that_is_none_is_named_by_its_position(text: str, position: str) -> None:
+    with pytest.raises(ConfigError, match=position):
         run(Config(embedding="own", own_numbers=text))
 
 

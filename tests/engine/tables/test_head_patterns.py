@@ -36,7 +36,7 @@ def by_hand(*patterns: str, **settings: object) -> Config:
     return Config(**{"initialiser": "by_hand", "patterns": patterns, "n_heads": len(patterns), **settings})
 
 
-def places(name: str, queries: tuple[str, ...], words: tuple[str, ...], i: int) -> list[int]:
+def key_positions(name: str, queries: tuple[str, ...], words: tuple[str, ...], i: int) -> list[int]:
     """Where the query at i is to look, spelled out."""
     n, word = len(words), queries[i]
     return {
@@ -53,7 +53,7 @@ def places(name: str, queries: tuple[str, ...], words: tuple[str, ...], i: int) 
 def right_mass(trace: Trace, head: int, name: str) -> float:
     """The least that any query puts on the keys that it is to read; on none of them more than its equal part counts."""
     A = trace["weights"].array[head]
-    wanted = [places(name, trace.query_tokens, trace.key_tokens, i) for i in range(len(A))]
+    wanted = [key_positions(name, trace.query_tokens, trace.key_tokens, i) for i in range(len(A))]
     return min(sum(min(A[i, j], 1 / len(keys)) for j in keys) for i, keys in enumerate(wanted) if keys)
 
 
@@ -255,7 +255,7 @@ def test_a_head_that_cannot_is_named_with_its_least_and_the_reason(why, config):
     share, row, reason = matches[0].groups()
     assert reason.startswith(WHY[why].partition("{")[0])
     A, i = trace["weights"].array[0], int(row) - 1
-    keys = places(config.patterns[0], trace.query_tokens, trace.key_tokens, i)
+    keys = key_positions(config.patterns[0], trace.query_tokens, trace.key_tokens, i)
     keys = [j for j in keys if trace["allowed"].array[i, j]]
     kept = sum(min(A[i, j], 1 / len(keys)) for j in keys) / max(A[i].sum(), 1)
     assert 0 <= kept - float(share) < 0.01
@@ -452,7 +452,7 @@ def test_the_wanted_keys_of_every_pattern():
     for row in PATTERNS.values():
         wanted = row.wanted(row.fn(words, words))
         assert [np.flatnonzero(keys).tolist() for keys in wanted] == [
-            places(row.name, words, words, i) for i in range(5)
+            key_positions(row.name, words, words, i) for i in range(5)
         ]
 
 

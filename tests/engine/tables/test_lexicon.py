@@ -42,7 +42,7 @@ def cosine(one: str, other: str) -> float:
 
 
 def ranks(values: list[float]) -> np.ndarray:
-    """Return the place of each value from the smallest on; equal ones share the mean of theirs."""
+    """Return the rank of each value from the smallest on; equal ones share the mean of theirs."""
     x = np.array(values)
     return np.array([(x < value).sum() + ((x == value).sum() + 1) / 2 for value in x])
 

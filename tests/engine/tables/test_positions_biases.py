@@ -123,8 +123,8 @@ def test_rope_takes_heads_and_batches():
     x = numbers(2, 3, 5, 6)
     at = np.array([4, 0, 2, 9, 1])
     turned = rope(x, at)
-    for place in np.ndindex(2, 3):
-        np.testing.assert_array_equal(turned[place], rope(x[place], at))
+    for index in np.ndindex(2, 3):
+        np.testing.assert_array_equal(turned[index], rope(x[index], at))
 
 
 # ALiBi ---------------------------------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def test_alibi_slopes_by_hand():
 
 
 def past(layer) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What a bias adds where the key is not after the query, and the two places."""
+    """What a bias adds where the key is not after the query, and the two positions."""
     added = layer["masked"].array - layer["capped"].array
     i, j = np.tril_indices(added.shape[-1])
     return added[:, i, j], i, j

@@ -79,7 +79,7 @@ EDITS = (
     (0, "w_o", (1, 3), 0.5),
 )
 CHANGED = Config(**SMALL, mask="causal", bias="alibi")
-"""A setting whose sheet is changed in the places of EDITS, and in these numbers of the setting."""
+"""A setting whose sheet is changed at the positions of EDITS, and in these numbers of the setting."""
 SETTING = {"temperature": 0.5, "softcap": 3.0, "scale": 0.3}
 
 
@@ -151,7 +151,7 @@ def stale(written: Spreadsheet, computed: Spreadsheet) -> list[object]:
 def test_recalculated_it_is_the_run_and_follows_what_is_changed_in_it(tmp_path):
     files = {name: sheet.stripped() for name, sheet in written().items()}
     before = Spreadsheet(workbook(run(CHANGED)))
-    changes = {before.corner(place(edit), *edit[2][-2:]): edit[3] for edit in EDITS}
+    changes = {before.corner(matrix_of(edit), *edit[2][-2:]): edit[3] for edit in EDITS}
     changes |= {before.corner(name, 0, 0): value for name, value in SETTING.items()}
     changes[before.corner("scale", 0, 1)] = SETTING["scale"]
     files["changed"] = before.stripped(changes)
@@ -164,7 +164,7 @@ def test_recalculated_it_is_the_run_and_follows_what_is_changed_in_it(tmp_path):
     assert not np.allclose(after["output"].array, before.block("output_1"))
 
 
-def place(edit: tuple) -> str:
+def matrix_of(edit: tuple) -> str:
     """The name of the block in which an edit stands."""
     layer, step, index, _ = edit
     head = [index[0] + 1] if len(index) == 3 else []
@@ -188,8 +188,8 @@ def test_every_number_is_a_formula_or_an_input_and_stored_exactly(number):
         step = re.sub(r"(_\d+)+$", "", name)
         if not (step in STEPS and name.startswith("w_")):
             step = max((known for known in STEPS if name.startswith(known)), key=len)
-        places = [sheet.corner(name, i, j) for i, j in np.ndindex(array.shape)]
-        assert all((at in sheet.formulas) != (step in INPUTS) for at in places), name
+        corners = [sheet.corner(name, i, j) for i, j in np.ndindex(array.shape)]
+        assert all((at in sheet.formulas) != (step in INPUTS) for at in corners), name
         np.testing.assert_array_equal(sheet.block(name)[np.isfinite(array)], array[np.isfinite(array)])
 
 

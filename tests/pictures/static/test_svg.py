@@ -74,9 +74,9 @@ def cells(drawing: ET.Element, stage: Stage) -> dict[tuple[int, int, int], str]:
         cell_w, cell_h = outline[2] / stage.true_widths[head], outline[3] / stage.array.shape[1]
         for shape in shapes:
             for x, y, _, _ in boxes(shape):
-                place = head, int((y - outline[1] + 0.1) // cell_h), int((x - outline[0] + 0.1) // cell_w)
-                assert place not in found
-                found[place] = str(shape.get("fill"))
+                index = head, int((y - outline[1] + 0.1) // cell_h), int((x - outline[0] + 0.1) // cell_w)
+                assert index not in found
+                found[index] = str(shape.get("fill"))
     return found
 
 
@@ -87,10 +87,10 @@ def test_every_cell_has_the_colour_of_its_number(name: str, width: int) -> None:
     root = parsed(svg.picture(shown, width=width))
     for stage in shown:
         found = cells(group(root, f"stage stage-{stage.name}"), stage)
-        assert set(found) == {tuple(place) for place in np.argwhere(stage_drawn(stage)).tolist()}
-        for place, fill in found.items():
+        assert set(found) == {tuple(index) for index in np.argwhere(stage_drawn(stage)).tolist()}
+        for index, fill in found.items():
             rgb = np.array([int(fill[at : at + 2], 16) for at in (1, 3, 5)])
-            assert abs(rgb - colour(stage, stage.array[place])).max() <= 0.6, place
+            assert abs(rgb - colour(stage, stage.array[index])).max() <= 0.6, index
 
 
 def test_masked_cells_are_grey_and_nothing_else_is() -> None:
@@ -129,7 +129,7 @@ def test_what_is_no_finite_number_stands_out() -> None:
     array = np.array([[[1.0, np.nan, np.inf], [-np.inf, 2.0, -3.0]]])
     stage = Stage("scores", "S", array, "signed", ["a", "b"], ["x", "y", "z"])
     root = parsed(svg.picture([stage]))
-    assert [place for place, fill in cells(root, stage).items() if fill == "#f5c518"] == [
+    assert [index for index, fill in cells(root, stage).items() if fill == "#f5c518"] == [
         (0, 0, 1),
         (0, 0, 2),
         (0, 1, 0),

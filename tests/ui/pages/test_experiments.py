@@ -44,9 +44,9 @@ def page_text(at: AppTest) -> str:
     return "\n".join(element.proto.body for element in at.get("html"))
 
 
-def drawn(at: AppTest, place: int) -> np.ndarray:
+def drawn(at: AppTest, figure: int) -> np.ndarray:
     """The numbers inside a chart without its gutters, in order of size."""
-    array = numbers(figures(at)[place])
+    array = numbers(figures(at)[figure])
     return np.sort(array[~np.isnan(array)])
 
 
@@ -72,11 +72,11 @@ def test_every_experiment_draws(experiment: str, name: str) -> None:
 def test_both_sides_hold_the_weights_of_their_runs() -> None:
     at = opened("axis", head="2")
     config = Config()
-    for place, side in enumerate(("keys", "queries")):
+    for figure, side in enumerate(("keys", "queries")):
         A = run(replace(config, normalise_over=side))["weights"].array
-        np.testing.assert_allclose(drawn(at, place), sorted_(A), rtol=1e-6)
+        np.testing.assert_allclose(drawn(at, figure), sorted_(A), rtol=1e-6)
         margins = np.concatenate([A[1].sum(axis=1), A[1].sum(axis=0), [A[1].sum()]])
-        np.testing.assert_allclose(drawn(at, 2 + place), np.sort(np.concatenate([A[1].ravel(), margins])))
+        np.testing.assert_allclose(drawn(at, 2 + figure), np.sort(np.concatenate([A[1].ravel(), margins])))
     assert "rows add to 1," in page_text(at)
 
 
@@ -95,8 +95,8 @@ def test_the_slider_of_the_width_moves_pictures_and_words_and_not_the_setting() 
     assert at.query_params["trial_d_k"] == "5"
     assert "d_k" not in at.query_params
     found = variance_and_sharing.spread(run(Config()), 0, 5)
-    for place, name in enumerate(("root", "width", "one")):
-        np.testing.assert_allclose(drawn(at, place), sorted_(found.weights[name]), rtol=1e-6)
+    for figure, name in enumerate(("root", "width", "one")):
+        np.testing.assert_allclose(drawn(at, figure), sorted_(found.weights[name]), rtol=1e-6)
     assert f"standard deviation {found.scores['one']:.4g};" in page_text(at)
     assert not [button for button in at.button if str(button.key).startswith("keep")]
 
@@ -113,9 +113,9 @@ def test_the_vectors_of_the_setting_can_be_tried_and_kept() -> None:
 
 def test_sharing_shows_each_number_of_key_value_heads() -> None:
     at = opened("sharing", n_heads="12")
-    for place, n in enumerate((12, 4, 1)):
+    for figure, n in enumerate((12, 4, 1)):
         A = run(Config(n_heads=12, n_kv_heads=n))["weights"].array
-        np.testing.assert_allclose(drawn(at, place), sorted_(A), rtol=1e-6)
+        np.testing.assert_allclose(drawn(at, figure), sorted_(A), rtol=1e-6)
     at.segmented_control(key="pick-trial_kv").set_value(6).run()
     assert at.dataframe[0].value.iloc[:, 0].tolist() == [12, 6, 1]
     assert at.query_params["trial_kv"] == "6"

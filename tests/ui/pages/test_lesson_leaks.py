@@ -36,9 +36,9 @@ def _recorded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened_slide(lesson: Lesson, slide: Slide, **query: str) -> tuple[AppTest, list[bytes]]:
-    place = lesson.slides.index(slide) + 1
+    number = lesson.slides.index(slide) + 1
     SENT.clear()
-    at = opened(page="lessons", lesson=lesson.name, slide=str(place), **query)
+    at = opened(page="lessons", lesson=lesson.name, slide=str(number), **query)
     return at, SENT[-1]
 
 

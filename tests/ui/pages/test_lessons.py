@@ -174,11 +174,11 @@ def test_every_lesson_leads_to_a_page_that_there_is(name: str) -> None:
     assert outside(there, run(LESSONS[name].config)) == []
 
 
-@pytest.mark.parametrize(("slide", "place"), [("39", "7 of 7"), ("0", "1 of 7"), ("99", "7 of 7"), ("x", "1 of 7")])
-def test_a_slide_that_is_not_there_is_the_nearest(slide: str, place: str) -> None:
+@pytest.mark.parametrize(("slide", "shown"), [("39", "7 of 7"), ("0", "1 of 7"), ("99", "7 of 7"), ("x", "1 of 7")])
+def test_a_slide_that_is_not_there_is_the_nearest(slide: str, shown: str) -> None:
     at = opened(page="lessons", lesson="tied", slide=slide)
     assert clean(at)
-    assert place in page_text(at)
+    assert shown in page_text(at)
 
 
 @pytest.mark.parametrize(("name", "slide"), [("tied", 3), ("causal", 5)])
@@ -401,7 +401,7 @@ def test_the_last_row_of_the_last_slide_is_the_end() -> None:
     assert shown[0] != shown[1]
 
 
-def test_a_slide_opens_in_explore_with_its_setting_and_place() -> None:
+def test_a_slide_opens_in_explore_with_its_setting_and_position() -> None:
     at = lesson("causal", 2)
     at.button(key="show-answer").click().run()
     at.button(key="to-explore").click().run()

@@ -26,8 +26,8 @@ def page_text(at: AppTest) -> str:
     return "\n".join(element.proto.body for element in at.get("html"))
 
 
-def drawn(at: AppTest, place: int) -> np.ndarray:
-    array = numbers(figures(at)[SIDE_BY_SIDE + place])
+def drawn(at: AppTest, figure: int) -> np.ndarray:
+    array = numbers(figures(at)[SIDE_BY_SIDE + figure])
     return np.sort(array[~np.isnan(array)])
 
 
@@ -45,8 +45,8 @@ def test_the_maps_hold_the_slopes_of_the_chosen_result(target: str) -> None:
         G[2] = trace["token_embeddings"].array[4] if target == "points_at" else 1.0
         of = {(None, "output"): G}
     found = gradients(trace, of)
-    for place, name in enumerate(("scores", "weights", "heads")):
-        np.testing.assert_allclose(drawn(at, place), np.sort(found[name].array.ravel()), rtol=1e-6, atol=1e-12)
+    for figure, name in enumerate(("scores", "weights", "heads")):
+        np.testing.assert_allclose(drawn(at, figure), np.sort(found[name].array.ravel()), rtol=1e-6, atol=1e-12)
     J = numbers(figures(at)[SIDE_BY_SIDE + 4])
     assert abs(np.nansum(J, axis=0)).max() < 1e-12
     assert any("frac" in each.value for each in at.markdown)

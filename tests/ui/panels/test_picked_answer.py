@@ -15,8 +15,8 @@ from tests.ui.pages.test_lessons import everything, lesson
 from tests.ui.test_app import clean, page_text
 
 
-def question_at(name: str, place: int):  # type: ignore[no-untyped-def]
-    slide = LESSONS[name].slides[place - 1]
+def question_at(name: str, number: int):  # type: ignore[no-untyped-def]
+    slide = LESSONS[name].slides[number - 1]
     assert slide.question
     own, shown = run(LESSONS[name].config), run(LESSONS[name].on(slide))
     found = resolve(slide.question, shown, own)
@@ -24,7 +24,7 @@ def question_at(name: str, place: int):  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.parametrize(
-    ("picked", "place"),
+    ("picked", "number"),
     [
         (Picked("weights", 0, 2, 1), 1),
         (Picked("weights", 0, None, 4), 4),
@@ -32,11 +32,11 @@ def question_at(name: str, place: int):  # type: ignore[no-untyped-def]
         (Picked("masked", 0, 5, 3), 3),
     ],
 )
-def test_a_key_is_the_column_of_a_weight(picked: Picked, place: int | None) -> None:
+def test_a_key_is_the_column_of_a_weight(picked: Picked, number: int | None) -> None:
     found, stages = question_at("causal", 3)
     assert found.axis == "key"
     assert {stage.name for stage in stages} >= {"masked", "weights"}
-    assert option_at(found, stages, picked) == place
+    assert option_at(found, stages, picked) == number
 
 
 def test_a_row_is_the_row_of_any_picture_that_has_it() -> None:

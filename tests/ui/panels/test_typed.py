@@ -54,7 +54,7 @@ def test_choosing_it_shows_one_field_and_what_it_means() -> None:
     assert at.query_params["score_formula"] == "g * (q @ W @ k) / 2"
 
 
-def test_a_fault_is_marked_under_its_place_and_the_pictures_stay() -> None:
+def test_a_fault_is_marked_under_its_position_and_the_pictures_stay() -> None:
     at = opened(score="formula", score_formula="sum(q*k)")
     at.sidebar.text_input(key="score_formula").input("sum(tahn(q*k))").run()
     assert not at.exception

@@ -114,13 +114,13 @@ def test_what_was_changed_can_be_compared_with_the_run_before() -> None:
     assert "1 of 4 numbers moved" in page_text(at)
 
 
-def test_changes_that_have_no_place_are_said() -> None:
+def test_changes_that_have_no_position_are_said() -> None:
     at = panel(edits="scores.1.1.1.3~2.0")
     assert "left out: scores.1.1.1.3." in page_text(at)
     assert clean(at)
 
 
-def test_changes_that_have_no_place_can_be_undone() -> None:
+def test_changes_that_have_no_position_can_be_undone() -> None:
     at = panel(edits="scores.1.1.1.1~2.0~~scores.1.1.1.3~2.0")
     assert "scores.1.1.1.3: has no place in this setting" in page_text(at)
     at.button(key="undo-1").click().run()
