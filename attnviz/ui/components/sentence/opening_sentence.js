@@ -46,6 +46,8 @@ class OpeningSentence {
   heard = null; // what is pointed at in another view
   shown = "";
   telling = false;
+  /** @type {number | undefined} */
+  frame; // at which it is drawn, once the page has its new layout
 
   /** @param {HTMLElement} root @param {OpeningData} data */
   constructor(root, data) {
@@ -63,7 +65,7 @@ class OpeningSentence {
     this.from = make(text, "small");
     this.stop = new AbortController();
     this.resizer = new ResizeObserver(() => {
-      this.fit();
+      this.words.classList.remove("at-tight");
       this.draw();
     });
     this.listen();
@@ -93,15 +95,16 @@ class OpeningSentence {
     this.shows.textContent = this.data.shows;
     this.words.setAttribute("aria-label", this.data.words.sentence);
     this.fill();
-    this.fit();
-    this.draw();
-    this.centre();
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = undefined;
+      this.draw();
+      this.centre();
+    });
   }
 
-  /** Move the words closer together where a sentence would be cut. */
+  /** Move the words closer together where a sentence would be cut; they stay so for as long as they are the same. */
   fit() {
-    this.words.classList.remove("at-tight");
-    this.words.classList.toggle("at-tight", this.line.scrollWidth > this.line.clientWidth + 1);
+    if (this.line.scrollWidth > this.line.clientWidth + 1) this.words.classList.add("at-tight");
   }
 
   fill() {
@@ -111,6 +114,7 @@ class OpeningSentence {
       this.shown = shown;
       this.words.replaceChildren(this.arcs);
       this.words.classList.toggle("at-many", queries.length > MANY);
+      this.words.classList.remove("at-tight");
       const word = (/** @type {string} */ text) => {
         const element = make(this.words, "button");
         make(element, "bdi", "", text);
@@ -147,6 +151,7 @@ class OpeningSentence {
     const strong = ranked(lit.row).filter(([weight]) => weight >= NAMED);
     const named = new Set(strong.slice(0, MOST_NAMED).map(([, key]) => key));
     this.keys.forEach((word, key) => this.tint(word, lit.row[key] ?? NaN, named.has(key)));
+    this.fit();
     this.drawArcs(lit);
     this.say(lit);
   }
@@ -167,7 +172,6 @@ class OpeningSentence {
       const { left, width } = word.getBoundingClientRect();
       return left + width / 2 - box.left;
     };
-    this.arcs.setAttribute("width", String(box.width));
     const from = this.queries[query];
     if (!from || !box.width) return;
     const top = from.offsetTop - 1;
@@ -182,6 +186,7 @@ class OpeningSentence {
       path.setAttribute("stroke-opacity", (0.25 + 0.6 * Math.min(weight, 1)).toFixed(2));
       return path;
     });
+    this.arcs.setAttribute("width", String(box.width));
     this.arcs.replaceChildren(...paths);
   }
 
@@ -269,6 +274,7 @@ class OpeningSentence {
   close() {
     this.stop.abort();
     this.resizer.disconnect();
+    if (this.frame !== undefined) cancelAnimationFrame(this.frame);
     this.box.remove();
   }
 }

@@ -78,7 +78,7 @@ export class Bridge {
     this.data = data;
     this.page = page;
     this.picking.adopt(data.picked);
-    this.colours();
+    if (this.dark === undefined) this.colours();
     /** @type {Host | null} */
     const host = this.root.closest(".st-key-" + data.key);
     if (host && host !== this.host) this.follow(host);

@@ -13,8 +13,16 @@ export class Lettered extends Numbered {
   /** @type {number[]} */
   named = []; // how many pixels are written over each head
 
+  /** Everything is read from the page before anything is written into it: a question between two answers would have
+   *  all of the page laid out for each. */
+  measure() {
+    if (!super.measure()) return false;
+    this.family = getComputedStyle(this.chart).fontFamily;
+    return true;
+  }
+
   draw() {
-    this.family = this.layer.style.fontFamily = getComputedStyle(this.chart).fontFamily;
+    this.layer.style.fontFamily = this.family;
     this.size = this.meta.large && this.h >= 26 ? 18 : this.h >= 20 ? 13 : this.h >= 13 ? 12 : 11;
     this.drawWords();
   }
