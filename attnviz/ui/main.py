@@ -20,6 +20,7 @@ from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text.headline import headline
 from attnviz.ui.components import paste_guard
+from attnviz.ui.components.stage import heatmap
 from attnviz.ui.pages import assignments, registry, your_data
 from attnviz.ui.pages.registry import PAGES
 from attnviz.ui.panels import grading_desk, model, sweep, typed, what_if
@@ -146,11 +147,18 @@ def _begin() -> None:
     """Set the language, the title and the style of the page, before anything else is drawn."""
     locale.begin(session_state.requested("lang"))
     st.set_page_config(page_title=WORDS["title"], layout="wide", initial_sidebar_state=SIDEBAR)
-    st.html(Path(__file__).with_name("page.css"))
+    st.html(_style())
     browser_history.listen()
     learner.begin()
     if interrupted.wants_default():
         session_state.adopt(OPENING, Selection())
+
+
+@cache
+def _style() -> str:
+    """Return the style of the page and of the headings in it."""
+    files = Path(__file__).with_name("page.css"), heatmap.HEADINGS
+    return f"<style>{''.join(file.read_text('utf-8') for file in files)}</style>"
 
 
 def _notes(name: str, trace: Trace | None, selection: Selection) -> Selection:

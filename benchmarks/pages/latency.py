@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import streamlit as st
 
-import attnviz
 from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.available_space import View
 from attnviz.ui.session import transport
 
 WIDE = 8  # columns of a head's output
-STYLE = Path(attnviz.__file__).parent / "ui" / "page.css"
+HEIGHT = "<style>.stMainBlockContainer{padding:1.1rem 2rem}</style>"
 
 
 def stages(heads: int, tokens: int, seed: int, *, causal: bool) -> list[Stage]:
@@ -36,9 +33,9 @@ def stages(heads: int, tokens: int, seed: int, *, causal: bool) -> list[Stage]:
 def page() -> None:
     transport.send_at_once()  # as the app does, for the floor as well
     st.set_page_config(layout="wide")
+    st.html(HEIGHT)
+    st.html(heatmap.HEADINGS)
     asked = st.query_params
-    if asked.get("heads"):  # the floor has no style
-        st.html(STYLE)
     seed = st.slider("Seed", 0, 10_000, 0)
     if asked.get("heads"):
         drawn = stages(int(asked["heads"]), int(asked["tokens"]), seed, causal=asked.get("causal") == "yes")

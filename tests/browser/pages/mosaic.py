@@ -1,11 +1,8 @@
 """Three pictures as the address asks for them: `heads`, `rows`, `keys`, and words of what they should hold."""
 
-from pathlib import Path
-
 import numpy as np
 import streamlit as st
 
-import attnviz
 from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage import heatmap
 
@@ -26,7 +23,7 @@ HOSTILE = (
 WORDS = ("the", "cat", "sat", "on", "the", "warm", "mat", "while", "a", "dog", "slept", "under")
 
 st.set_page_config(layout="wide")
-st.html(Path(attnviz.__file__).parent / "ui" / "page.css")
+st.html(heatmap.HEADINGS)
 params = st.query_params
 heads, rows = int(params.get("heads", 4)), int(params.get("rows", 7))
 keys = int(params.get("keys", rows))

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -58,6 +59,8 @@ WORDS = Words(
 
 _component = component(__file__, is_isolated=False)
 _pictures = component(__file__, name="pictures", is_isolated=False)
+HEADINGS = Path(__file__).with_name("headings.css")
+"""The style of the headings: a page sends it along with its own."""
 REPORTED = ("width", "room", "wide", "picked", "focus", "scale", "shown")
 """The values that the component reports."""
 
