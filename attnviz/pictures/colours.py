@@ -1,4 +1,4 @@
-"""The colours of all pictures."""
+"""The colours of all pictures, and those of the page around them."""
 
 from __future__ import annotations
 
@@ -28,3 +28,27 @@ MASKED_COLOUR = "rgba(128,128,128,.38)"
 EDITED = "#0f8a5f"
 WANTED = "#c8641b"
 """The frame of a cell that a head is meant to attend to."""
+NOT_A_NUMBER = "#f5c518"
+"""On neither scale."""
+
+PAGE = {
+    "accent": (SIGNED[0], "#8fc1ff"),
+    "on-accent": ("#ffffff", "#0e1117"),
+    "ink": ("#1b1f27", "#eceff4"),
+    "muted": ("#59606c", "#a9b1be"),
+    "border": ("#dcdfe5", "#2a303b"),
+    "ground": ("#fbfbfa", "#141922"),
+    "negative": (SIGNED[0], DARK[SIGNED][0]),
+    "positive": (SIGNED[-1], DARK[SIGNED][-1]),
+    "others": ("#c3ccd8", "#3a4658"),
+    "sums": ("#858f9f", "#8a93a3"),
+    "fault": (SIGNED[-1], SIGNED[-1]),
+    "wanted": (WANTED, WANTED),
+}
+"""What stands around the pictures, on a light page and on a dark one: `var(--page-accent)` in a style sheet.
+
+ground    of a panel beside the maps
+negative  a bar of a negative number, and positive of a positive one
+others    the bars of those that are not explained
+sums      the bars beside a map
+"""

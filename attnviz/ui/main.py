@@ -33,6 +33,7 @@ from attnviz.ui.session import (
     locale,
     places,
     session_state,
+    styles,
     transport,
     widgets,
 )
@@ -147,18 +148,11 @@ def _begin() -> None:
     """Set the language, the title and the style of the page, before anything else is drawn."""
     locale.begin(session_state.requested("lang"))
     st.set_page_config(page_title=WORDS["title"], layout="wide", initial_sidebar_state=SIDEBAR)
-    st.html(_style())
+    styles.style(Path(__file__).with_name("page.css"), heatmap.HEADINGS)
     browser_history.listen()
     learner.begin()
     if interrupted.wants_default():
         session_state.adopt(OPENING, Selection())
-
-
-@cache
-def _style() -> str:
-    """Return the style of the page and of the headings in it."""
-    files = Path(__file__).with_name("page.css"), heatmap.HEADINGS
-    return f"<style>{''.join(file.read_text('utf-8') for file in files)}</style>"
 
 
 def _notes(name: str, trace: Trace | None, selection: Selection) -> Selection:

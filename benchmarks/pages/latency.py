@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.available_space import View
-from attnviz.ui.session import transport
+from attnviz.ui.session import styles, transport
 
 WIDE = 8  # columns of a head's output
 HEIGHT = "<style>.stMainBlockContainer{padding:1.1rem 2rem}</style>"
@@ -34,7 +34,7 @@ def page() -> None:
     transport.send_at_once()  # as the app does, for the floor as well
     st.set_page_config(layout="wide")
     st.html(HEIGHT)
-    st.html(heatmap.HEADINGS)
+    styles.style(heatmap.HEADINGS)
     asked = st.query_params
     seed = st.slider("Seed", 0, 10_000, 0)
     if asked.get("heads"):

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from attnviz.pictures.colours import EDITED
+from attnviz.pictures.colours import EDITED, NOT_A_NUMBER
 from attnviz.pictures.mosaic import GAP, LARGEST_CELL, TOP, Grid, Layout, Shape, arrange
 from attnviz.pictures.stage_record import Scale, Stage
 from attnviz.pictures.static.colour_scale import INK, colour, contrast
@@ -24,7 +24,6 @@ from attnviz.settings.language import translate
 Element = ET.Element
 
 GREY, GREY_OPACITY = "#808080", ".38"  # masked: there is no number
-ODD = "#f5c518"  # no finite number; on neither scale
 GAP_FROM = 14  # a cell of so many pixels has a gap around it
 LABEL, SMALL_LABEL, NAME = 12, 10, 12
 ROOM_LEFT, ROOM_BELOW = (24, 150), (22, 130)
@@ -161,7 +160,7 @@ def _cells(stage: Stage, grid: Grid, shades: Scale) -> Element:
         boxes: dict[str, list[str]] = defaultdict(list)
         for row, column, number in _shown(stage, head):
             x, y = _corner(grid, top + row, left + column)
-            fill = colour(shades, number) if math.isfinite(number) else ODD
+            fill = colour(shades, number) if math.isfinite(number) else NOT_A_NUMBER
             boxes[fill].append(_box(x + gap / 2, y + gap / 2, grid.cell_w - gap, grid.cell_h - gap))
         shapes = [ET.Element("path", {"fill": fill, "d": "".join(each)}) for fill, each in boxes.items()]
         heads.append(group("head", shapes))

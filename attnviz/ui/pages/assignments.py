@@ -20,7 +20,7 @@ from attnviz.engine.run import run
 from attnviz.settings.language import Words
 from attnviz.ui.pages import explore
 from attnviz.ui.panels import answer_form, assignment_editor, cell, explore_panels, grading_desk
-from attnviz.ui.session import admission, session_state, widgets
+from attnviz.ui.session import admission, session_state, styles, widgets
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import DESK_NAMES, Selection
 
@@ -66,7 +66,7 @@ def locked(selection: Selection, given_out: Opened | None) -> tuple[str, ...]:
 
 def page(trace: Trace, selection: Selection, given_out: Opened | None) -> Selection:
     """Draw the page, where a student works or a teacher composes; return the selection as it is left."""
-    st.html(_CSS)
+    styles.style(_CSS)
     if given_out is None:
         return assignment_editor.desk(trace, selection, Assignment())
     notice(*given_out.problems)
@@ -77,7 +77,7 @@ def page(trace: Trace, selection: Selection, given_out: Opened | None) -> Select
 
 def marking(config: Config, selection: Selection, given_out: Opened | None) -> Selection:
     """Draw the desk where a teacher marks; return the selection as it is left."""
-    st.html(_CSS)
+    styles.style(_CSS)
     notice(*(given_out.problems if given_out else ()))
     return grading_desk.desk(config, selection, given_out.task if given_out else None)
 

@@ -31,7 +31,7 @@ from attnviz.ui.components.stage.available_space import SCROLLED, View
 from attnviz.ui.panels.lesson import classroom_tools, controls, from_file, path, picked_answer, speaker, tally
 from attnviz.ui.panels.lesson import question as question_panel
 from attnviz.ui.panels.lesson.controls import Tried
-from attnviz.ui.session import admission, locale, session_state, widgets
+from attnviz.ui.session import admission, locale, session_state, styles, widgets
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
@@ -62,7 +62,7 @@ _CSS = Path(__file__).with_name("lessons.css")
 
 def page(config: Config, selection: Selection) -> Selection:
     """Draw one slide of the chosen lesson, under its own setting; the visitor's, `config`, stays as it is."""
-    st.html(_CSS)
+    styles.style(_CSS)
     selection = _completed(selection)
     if not (selection.presenter or selection.notes):
         selection = path.choose(selection) if from_file.opened() is None else selection

@@ -20,6 +20,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz.exports.javascript import joined, without_descriptions
+from attnviz.ui.session.styles import colours
 
 KEY = "scripts"
 _SHELF = "(window.attnvizScripts ??= { parts: {}, waiting: [] })"
@@ -77,7 +78,8 @@ def component(file: str, *, name: str = "", is_isolated: bool = True) -> Callabl
     stem = name or Path(file).stem
     style, script = (Path(file).with_name(stem).with_suffix(suffix) for suffix in (".css", ".js"))
     whole = f"attnviz_{stem}"
-    _parts[whole] = without_descriptions(joined(script)), style.read_text("utf-8") if style.exists() else ""
+    text, css = joined(script), style.read_text("utf-8") if style.exists() else ""
+    _parts[whole] = without_descriptions(text), colours(css, text) + css
     _together.cache_clear()
     stub = _STUB % {"shelf": _SHELF, "name": json.dumps(whole)}
     mount = st.components.v2.component(whole, js=stub, isolate_styles=is_isolated)
@@ -140,5 +142,5 @@ def _part(name: str, script: str, style: str) -> str:
     if not found or "export default" in after:
         raise ValueError(f"{name} has to export one function by default")
     digest = hashlib.blake2b((script + style).encode(), digest_size=8).hexdigest()
-    told = {"name": json.dumps(name), "digest": json.dumps(digest), "style": json.dumps(style)}
-    return _PART % {**told, "script": f"{before}exported = function{after}"}
+    filled = {"name": json.dumps(name), "digest": json.dumps(digest), "style": json.dumps(style)}
+    return _PART % {**filled, "script": f"{before}exported = function{after}"}

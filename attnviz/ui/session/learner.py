@@ -24,6 +24,7 @@ from attnviz.exports.javascript import joined
 from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.language import Words
 from attnviz.ui.session.notices import notice
+from attnviz.ui.session.styles import stylesheet
 
 WORDS = Words(
     {
@@ -61,7 +62,7 @@ def script() -> str:
 
 
 _component = st.components.v2.component(
-    "attnviz_learner", css=(FOLDER / "learner.css").read_text("utf-8"), js=script(), isolate_styles=True
+    "attnviz_learner", css=stylesheet(FOLDER / "learner.css"), js=script(), isolate_styles=True
 )
 
 

@@ -5,6 +5,7 @@ import streamlit as st
 
 from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage import heatmap
+from attnviz.ui.session import styles
 
 HOSTILE = (
     "<img src=x onerror=harm()>",
@@ -23,7 +24,7 @@ HOSTILE = (
 WORDS = ("the", "cat", "sat", "on", "the", "warm", "mat", "while", "a", "dog", "slept", "under")
 
 st.set_page_config(layout="wide")
-st.html(heatmap.HEADINGS)
+styles.style(heatmap.HEADINGS)
 params = st.query_params
 heads, rows = int(params.get("heads", 4)), int(params.get("rows", 7))
 keys = int(params.get("keys", rows))

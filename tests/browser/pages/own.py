@@ -10,9 +10,10 @@ import streamlit as st
 import attnviz
 from attnviz import Config
 from attnviz.ui.pages import your_data
+from attnviz.ui.session import styles
 from attnviz.ui.session.selection import Selection
 
 st.set_page_config(layout="wide")
-st.html(Path(attnviz.__file__).parent / "ui" / "page.css")
+styles.style(Path(attnviz.__file__).parent / "ui" / "page.css")
 config = Config(**json.loads(st.query_params.get("config", "{}")))
 st.session_state["held"] = your_data.page(config, st.session_state.get("held", Selection()))

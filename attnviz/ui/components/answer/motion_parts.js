@@ -1,6 +1,7 @@
 // The parts of a scene of the player: what pieces and words are, their colours, and matrices as small pictures.
 
 /** @import { MotionMap, MotionNumbers } from "./types" */
+import { parts } from "../colours.js";
 
 /**
  * A rectangle. What was not in the scene before comes `from` another piece of it, or grows from the line `base`.
@@ -37,18 +38,34 @@
 
 /** @typedef {{ pieces: Map<string, Piece>, notes: Map<string, Note>, into?: (id: string) => string }} Scene */
 /** @typedef {{ w: number, h: number }} Size */
-/** @typedef {Record<"ink" | "soft" | "accent" | "others" | "plus" | "minus" | "ground", number[]>} Palette */
+/** @typedef {Record<keyof typeof PROPERTIES, number[]>} Palette */
 
-/** @param {string} text */
-const colours = (text) => text.split(" ").map((each) => [1, 3, 5].map((at) => parseInt(each.slice(at, at + 2), 16)));
-/** @param {string} text @returns {Palette} */
-function palette(text) {
-  const [ink, soft, accent, others, plus, minus, ground] = colours(text);
-  return { ink, soft, accent, others, plus, minus, ground };
+const PROPERTIES = {
+  ink: "--page-ink",
+  muted: "--page-muted",
+  accent: "--page-accent",
+  others: "--page-others",
+  positive: "--page-positive",
+  negative: "--page-negative",
+  ground: "--page-ground",
+};
+
+/**
+ * Return the colours of the page for a canvas, which knows no custom property of a style sheet.
+ *
+ * @param {Element} element  on the page
+ * @param {boolean} dark  whether the page is
+ * @returns {Palette}
+ */
+export function paletteOf(element, dark) {
+  const style = getComputedStyle(element);
+  const colours = Object.entries(PROPERTIES).map(([name, property]) => {
+    const [light = "#808080", other = light] = style.getPropertyValue(property).match(/#[\da-f]{6}/gi) ?? [];
+    return [name, parts(dark ? other : light)];
+  });
+  return Object.fromEntries(colours);
 }
 
-export const LIGHT = palette("#1b1f27 #59606c #2a5ea8 #c3ccd8 #b8402a #2a5ea8 #fbfbfa");
-export const DARK = palette("#eceff4 #a9b1be #8fc1ff #3a4658 #ffc3a3 #a9d0ff #141922");
 export const ROW = 26; // pixels that a row of numbers is high
 export const EDGE = 66; // pixels left of the values for their words
 

@@ -3,6 +3,7 @@
 /** @import { Motion } from "./types" */
 /** @import { Note, Piece, Scene } from "./motion_parts.js" */
 import { append } from "./drawer_pictures.js";
+import { paletteOf } from "./motion_parts.js";
 import { Scenes } from "./motion_scenes.js";
 
 /** @typedef {{ from: Piece, to: Piece, delay: number }} Moving */
@@ -42,7 +43,7 @@ export class Player {
     this.drawControls();
     const { width, height } = this.canvas.getBoundingClientRect();
     this.size = { w: Math.round(width) || 280, h: Math.round(height) || 260 };
-    this.scenes = new Scenes(motion, this.size, look);
+    this.scenes = new Scenes(motion, this.size, look.scales[look.dark ? 1 : 0], paletteOf(this.box, look.dark));
     this.context = this.context2d();
     this.font = getComputedStyle(this.box).fontFamily;
     this.show(0);

@@ -2,22 +2,23 @@
 // A scene is made from the numbers of the answer alone; nothing is computed here but the layout.
 
 /** @import { Motion, MotionFrame, MotionNumbers, MotionPair } from "./types" */
-/** @import { Piece, Scene, Size } from "./motion_parts.js" */
+/** @import { Palette, Piece, Scene, Size } from "./motion_parts.js" */
 import { between, inkOn, parts } from "../colours.js";
 import { rangeOf } from "./drawer_pictures.js";
-import { DARK, EDGE, LIGHT, ROW, bytes, clamp, mapNumbers, painted } from "./motion_parts.js";
+import { EDGE, ROW, bytes, clamp, mapNumbers, painted } from "./motion_parts.js";
 
 export class Scenes {
   /**
    * @param {Motion} motion
    * @param {Size} size
-   * @param {{ dark: boolean, scales: string[][] }} setting
+   * @param {string[]} scale  the colours of signed numbers
+   * @param {Palette} palette
    */
-  constructor(motion, size, { dark, scales }) {
+  constructor(motion, size, scale, palette) {
     this.motion = motion;
     this.size = size;
-    this.scale = scales[dark ? 1 : 0];
-    this.palette = dark ? DARK : LIGHT;
+    this.scale = scale;
+    this.palette = palette;
     /** @type {Partial<Record<string, HTMLCanvasElement>>} */
     this.images = {};
   }
@@ -94,7 +95,7 @@ export class Scenes {
       const gap = width > 8 ? 2 : 0;
       scene.pieces.set(`${name}.${d}`, { x: x + d * width, y, w: width - gap, h, fill, alpha, delay: d / values.length });
       if (!texts[d] || width < 29 || h < 16) return;
-      const dimmed = alpha < 1 ? this.palette.soft : parts(inkOn(fill));
+      const dimmed = alpha < 1 ? this.palette.muted : parts(inkOn(fill));
       scene.notes.set(`${name}.${d}`, { x: x + d * width + (width - gap) / 2, y: y + h / 2, text: texts[d], size: 12, fill: dimmed });
     });
   }
@@ -140,7 +141,7 @@ export class Scenes {
     this.pair(scene, { parts, named }, 2, 6);
     const top = parts.length * (ROW + 6) + 24;
     const box = { x: EDGE, y: top, w: this.size.w - EDGE, h: this.size.h - top - 20 };
-    this.bars(scene, "e", box, { values, texts }, (_, value) => ((value ?? 0) < 0 ? this.palette.minus : this.palette.plus));
+    this.bars(scene, "e", box, { values, texts }, (_, value) => ((value ?? 0) < 0 ? this.palette.negative : this.palette.positive));
   }
 
   /**
@@ -158,7 +159,7 @@ export class Scenes {
     const zero = y + high * unit;
     const slot = w / values.length;
     const width = Math.min(slot * 0.82, 46);
-    scene.pieces.set("axis", { x, y: zero - 0.5, w, h: 1, fill: this.palette.soft });
+    scene.pieces.set("axis", { x, y: zero - 0.5, w, h: 1, fill: this.palette.muted });
     values.forEach((value, at) => {
       const size = Math.max(Math.abs(value ?? 0) * unit, 1);
       const left = x + at * slot + (slot - width) / 2;
@@ -190,7 +191,7 @@ export class Scenes {
     const text = parts(inkOn(fill));
     scene.notes.set(`sum.${at}`, { x: w / 2, y: box.y + 23, text: frame.text, size: 20, bold: true, fill: text });
     if (frame.was) {
-      scene.notes.set(`was.${at}`, { x: box.x - 8, y: box.y + 23, text: `${frame.was} →`, size: 13, align: "right", fill: this.palette.soft });
+      scene.notes.set(`was.${at}`, { x: box.x - 8, y: box.y + 23, text: `${frame.was} →`, size: 13, align: "right", fill: this.palette.muted });
     }
     scene.into = (id) => (id.startsWith("e.") ? "cell" : "");
   }
@@ -209,7 +210,7 @@ export class Scenes {
       const y = box.y + ((high - level) / (high - low || 1)) * (box.h - (low < 0 ? 18 : 0));
       scene.pieces.set("level", { ...box, y: y - 0.75, h: 1.5, fill: this.palette.ink });
     }
-    if (note) scene.notes.set(`note.${note}`, { x: w - 4, y: 10, text: note, size: 12, align: "right", fill: this.palette.soft });
+    if (note) scene.notes.set(`note.${note}`, { x: w - 4, y: 10, text: note, size: 12, align: "right", fill: this.palette.muted });
     this.names(scene, values.length, h - 50);
   }
 
@@ -224,7 +225,7 @@ export class Scenes {
       const rotated = !level && slot >= 13;
       const middle = 4 + (i + 0.5) * slot;
       const x = level || rotated ? middle : clamp(middle, text.length * 3.5, this.size.w - text.length * 3.5);
-      const fill = i === at ? this.palette.accent : this.palette.soft;
+      const fill = i === at ? this.palette.accent : this.palette.muted;
       scene.notes.set(`name.${i}`, { x, y, text, size: rotated ? 11 : 12, bold: i === at, fill, rotated, maxWidth: rotated ? 48 : 120 });
     });
   }
@@ -282,14 +283,14 @@ export class Scenes {
     const both = high >= 30;
     const fill = isChosen ? this.palette.accent : this.palette.ink;
     scene.notes.set(`of.${row}`, { x: EDGE - 8, y: both ? y - 8 : y, text: name, size: 12, bold: isChosen, align: "right", fill, maxWidth: EDGE - 10 });
-    if (both) scene.notes.set(`share.${row}`, { x: EDGE - 8, y: y + 8, text: amount, size: 12, align: "right", fill: this.palette.soft });
+    if (both) scene.notes.set(`share.${row}`, { x: EDGE - 8, y: y + 8, text: amount, size: 12, align: "right", fill: this.palette.muted });
   }
 
   /** @param {Scene} scene @param {Extract<MotionFrame, { kind: "output" }>} frame */
   output(scene, { values, texts, end }) {
     const box = { x: EDGE, y: this.size.h * 0.5, w: this.size.w - EDGE, h: 40 };
     this.cells(scene, "z", box, { values, texts }, { end });
-    scene.notes.set("z", { x: EDGE - 8, y: box.y + 12, text: "z", size: 13, align: "right", fill: this.palette.soft });
+    scene.notes.set("z", { x: EDGE - 8, y: box.y + 12, text: "z", size: 13, align: "right", fill: this.palette.muted });
     this.word(scene, 0, { x: EDGE - 8, y: box.y + 29, maxWidth: EDGE - 10 });
     scene.into = (id) => (id.startsWith("v.") ? `z.${id.split(".")[2]}` : "");
   }

@@ -1,9 +1,9 @@
 // Small pictures of steps: their bytes, and the colours of those.
 
-import { between } from "../colours.js";
+import { between, parts } from "../colours.js";
 
 const [MASKED_CELL, NOT_FINITE, LOWEST, HIGHEST] = [1, 2, 3, 255]; // bytes of a picture, as pictures/thumbnails.py says; 0 is no cell
-const AMBER = [245, 197, 24, 255]; // not a number: on neither colour scale
+const NOT_A_NUMBER = [...parts("#f5c518"), 255]; // on neither colour scale
 
 /**
  * The colour of every byte: between LOWEST and HIGHEST along the scale.
@@ -15,7 +15,7 @@ export function stepColours(scale, masked) {
   const [r, g, b, share] = (masked.match(/[\d.]+/g) ?? []).map(Number);
   return Array.from({ length: 256 }, (_, byte) => {
     if (byte === MASKED_CELL) return [r, g, b, 255 * share];
-    if (byte === NOT_FINITE) return AMBER;
+    if (byte === NOT_FINITE) return NOT_A_NUMBER;
     return byte < LOWEST ? [0, 0, 0, 0] : [...between(scale, (byte - LOWEST) / (HIGHEST - LOWEST)), 255];
   });
 }

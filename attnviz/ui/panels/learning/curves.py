@@ -14,6 +14,7 @@ from attnviz.engine.learning.film import Film
 from attnviz.pictures import figures
 from attnviz.pictures.charts import learning_curves
 from attnviz.settings.language import Words
+from attnviz.ui.session import styles
 
 WORDS = Words(
     {
@@ -31,7 +32,7 @@ def draw(film: Film) -> tuple[DeltaGenerator, DeltaGenerator]:
         "loss": learning_curves.loss_chart(film.steps, film.loss),
     }
     with st.container(key="learn-curves", gap=None):
-        st.html(STYLE)
+        styles.style(STYLE)
         mark = st.empty()
         for name, chart in charts.items():
             st.plotly_chart(

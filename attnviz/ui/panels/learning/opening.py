@@ -19,6 +19,7 @@ from attnviz.settings.language import Words
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.available_space import View, is_narrow
 from attnviz.ui.panels.learning import frame
+from attnviz.ui.session import styles
 from attnviz.ui.session.notices import paragraph
 
 WORDS = Words({"after": "After {n} steps", "says": "it says: {said}", "frame": "Steps of learning"})
@@ -37,7 +38,7 @@ def setting() -> Config:
 
 def show() -> None:
     """Draw three frames side by side, and below them how good the last one is."""
-    st.html(_CSS)
+    styles.style(_CSS)
     last = setting()
     film = learn(TASKS[TASK].config())
     steps, shown = [0, HALFWAY, last.learn_steps], last.learn_steps

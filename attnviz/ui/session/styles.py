@@ -1,0 +1,36 @@
+"""Style sheets of the page, each with the colours of `pictures/colours.py` that it names, as custom properties."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+
+from attnviz.pictures.colours import PAGE
+
+
+def colours(*texts: str) -> str:
+    """Return the rule that defines the colours named in style sheets or scripts, nothing where none is.
+
+    Raises KeyError for a colour that is not in the table.
+
+    >>> colours("a { color: var(--page-accent); }")
+    ':root, :host { --page-accent: light-dark(#2a5ea8, #8fc1ff); }\\n'
+    """
+    names = sorted({name for text in texts for name in re.findall(r"--page-([a-z-]+)", text)})
+    defined = "".join(f" --page-{name}: light-dark({', '.join(PAGE[name])});" for name in names)
+    return f":root, :host {{{defined} }}\n" if names else ""
+
+
+@cache
+def stylesheet(*paths: Path) -> str:
+    """Return style sheets one after the other, and before them the colours that they use."""
+    text = "".join(path.read_text("utf-8") for path in paths)
+    return colours(text) + text
+
+
+def style(*paths: Path) -> None:
+    """Have style sheets hold for the page."""
+    st.html(f"<style>{stylesheet(*paths)}</style>")
