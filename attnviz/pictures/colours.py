@@ -13,10 +13,13 @@ SHARE = ("#fbfaf7", "#c9dcef", "#86b2da", "#3d7ab8", "#12355f")
 
 DARK: dict[tuple[str, ...], tuple[str, ...]] = {
     SIGNED: ("#a9d0ff", "#3b6ea8", "#151a23", "#a0583c", "#ffc3a3"),
-    QUIET: ("#7590b2", "#2e5179", "#151a23", "#6f4233", "#ad8876"),
+    QUIET: ("#93b5de", "#3b6ea8", "#151a23", "#a0583c", "#dcaa90"),
     SHARE: ("#151a23", "#27527f", "#3d7dbd", "#86baea", "#eef6ff"),
 }
-"""The same on a dark page: zero is the ground, and what is large is light, so that the eye goes there."""
+"""The same on a dark page: zero is the ground, and what is large is light, so that the eye goes there.
+
+Pale is dim there, so that quiet colours give way to weights at their ends alone, and by less.
+"""
 
 BELOW, ABOVE = slice(3), slice(2, None)
 """The colours of a signed scale that are left of numbers of one sign, from the lowest up to 0 or from 0 up."""
