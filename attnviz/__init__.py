@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from attnviz.engine.attention import Attention, MultiHead, attend, multi_head
     from attnviz.engine.backward.gradients import Gradients, gradients
-    from attnviz.engine.external import of_scores, of_vectors, of_weights
+    from attnviz.engine.external.traces import of_scores, of_vectors, of_weights
     from attnviz.engine.learn import TASKS, learn
     from attnviz.engine.learning.film import Film
     from attnviz.engine.records.config import Config
@@ -96,7 +96,7 @@ _HOMES = {
     "engine.records.config": "Config",
     "engine.tables.embeddings": "EMBEDDINGS",
     "settings.fields": "ConfigError",
-    "engine.external": "of_scores of_vectors of_weights",
+    "engine.external.traces": "of_scores of_vectors of_weights",
     "engine.tables.own_rows": "add_rows",
     "engine.backward.gradients": "Gradients gradients",
     "engine.learning.film": "Film",

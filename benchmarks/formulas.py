@@ -25,11 +25,11 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 
-from attnviz.formula import arrays, work  # noqa: E402
+from attnviz.formula.evaluation import arrays, work  # noqa: E402
+from attnviz.formula.evaluation.functions import bias_table, complete, mask_table, normaliser_function  # noqa: E402
+from attnviz.formula.evaluation.numbers import scores  # noqa: E402
 from attnviz.formula.faults import FormulaError  # noqa: E402
-from attnviz.formula.functions import bias_table, complete, mask_table, normaliser_function  # noqa: E402
 from attnviz.formula.graph import Formula  # noqa: E402
-from attnviz.formula.numbers import scores  # noqa: E402
 from attnviz.formula.reader import parse  # noqa: E402
 from tests.formula import generator  # noqa: E402
 from tests.formula.test_hostile import HEADS, KINDS, TOKENS, WIDTH, hostile  # noqa: E402

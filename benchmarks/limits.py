@@ -18,7 +18,7 @@ from served import Server, served, watched
 from visitors import USUAL, Tally, entered, left
 
 from attnviz import Config
-from attnviz.engine import cost
+from attnviz.engine.cost import estimate as cost
 
 WIDE = replace(
     USUAL,

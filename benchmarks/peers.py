@@ -32,7 +32,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from attnviz import Trace, attend  # noqa: E402
-from attnviz.engine.external import of_weights  # noqa: E402
+from attnviz.engine.external.traces import of_weights  # noqa: E402
 from attnviz.exports import interactive_html  # noqa: E402
 
 HEADS = 12

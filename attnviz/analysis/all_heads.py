@@ -7,7 +7,7 @@ import numpy as np
 from attnviz.analysis import special_tokens
 from attnviz.analysis.head_kinds import HeadKind, head_kinds
 from attnviz.arrays import Array
-from attnviz.engine.external import forbidden
+from attnviz.engine.external.traces import forbidden
 from attnviz.engine.records.trace import Trace
 
 

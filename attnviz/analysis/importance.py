@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine import cost
 from attnviz.engine.backward.gradients import gradients
+from attnviz.engine.cost import estimate as cost
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.run import run

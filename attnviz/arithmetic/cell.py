@@ -11,7 +11,7 @@ from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.arithmetic.derivation import ArithmeticLine, Derivation, Equation, MatVec, Result, dimension, largest
 from attnviz.arithmetic.latex_numbers import NumberFormat, row
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
-from attnviz.engine.external import first_steps
+from attnviz.engine.external.traces import first_steps
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.tables.normalisers import Normaliser

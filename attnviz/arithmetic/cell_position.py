@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.external import first_steps
+from attnviz.engine.external.traces import first_steps
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.pretrained import anatomy_of
 from attnviz.engine.records.trace import Step, Trace, result_of

@@ -15,8 +15,8 @@ from attnviz.arithmetic.normalised_slice import NormalisedSlice
 from attnviz.arrays import Array
 from attnviz.engine.tables.normalisers import Normaliser
 from attnviz.engine.tables.scores import Score
+from attnviz.formula.evaluation.numbers import Numbers
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
-from attnviz.formula.numbers import Numbers
 from attnviz.formula.reader import parse
 from attnviz.readings.latex import Latex
 from attnviz.settings.counting import ordinal

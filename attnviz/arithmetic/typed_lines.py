@@ -9,11 +9,11 @@ from attnviz.arithmetic.derivation import Derivation, Equation, Result, dimensio
 from attnviz.arithmetic.latex_numbers import Member
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
 from attnviz.arrays import Array
-from attnviz.formula.arrays import Part, of_normaliser, of_score
-from attnviz.formula.functions import complete
+from attnviz.formula.evaluation.arrays import Part, of_normaliser, of_score
+from attnviz.formula.evaluation.functions import complete
+from attnviz.formula.evaluation.numbers import Numbers
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
 from attnviz.formula.names import NUMBERS, STEPS
-from attnviz.formula.numbers import Numbers
 from attnviz.readings.cell import FormulaLine, cell
 from attnviz.settings.counting import ordinal
 

@@ -12,7 +12,7 @@ from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.arithmetic.derivation import Derivation, Equation, MatVec, Result, dimension
 from attnviz.arithmetic.latex_numbers import VERTICAL_DOTS, chain, shown_entries
 from attnviz.arrays import Array
-from attnviz.engine.external import first_steps
+from attnviz.engine.external.traces import first_steps
 from attnviz.engine.records.pretrained import anatomy_of
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate

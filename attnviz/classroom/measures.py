@@ -14,7 +14,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.lessons import predicates
 from attnviz.settings.language import translated_fields
-from attnviz.text.number_format import short
+from attnviz.text.format.number_format import short
 
 Found = Callable[[Trace, Trace], float | Array | None]
 

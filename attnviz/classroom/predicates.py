@@ -10,7 +10,7 @@ import numpy as np
 from attnviz.classroom.resolved_question import SAME, QuestionContext
 from attnviz.lessons import predicates
 from attnviz.settings.language import Words
-from attnviz.text.sentence_parts import Sentence, fill, rounded_number
+from attnviz.text.format.sentence_parts import Sentence, fill, rounded_number
 
 WORDS = Words(
     {

@@ -26,8 +26,15 @@ from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words, translate
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
-from attnviz.text.number_format import grouped
-from attnviz.text.sentence_parts import Sentence, fill, join_sentences, name_token, rounded_number, within_sentence
+from attnviz.text.format.number_format import grouped
+from attnviz.text.format.sentence_parts import (
+    Sentence,
+    fill,
+    join_sentences,
+    name_token,
+    rounded_number,
+    within_sentence,
+)
 
 TOLERANCE = 0.005
 

@@ -18,7 +18,7 @@ from attnviz.engine.run import run
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
 from attnviz.text import step_names
-from attnviz.text.sentence_parts import Sentence
+from attnviz.text.format.sentence_parts import Sentence
 
 NEAR = 0.002
 """Of its size: how far from the number of a mistake an answer may be and still be taken for it."""

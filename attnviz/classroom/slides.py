@@ -19,8 +19,8 @@ from attnviz.settings.counting import index_of
 from attnviz.settings.language import Words, translate
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
-from attnviz.text.number_format import short
-from attnviz.text.sentence_parts import within_sentence
+from attnviz.text.format.number_format import short
+from attnviz.text.format.sentence_parts import within_sentence
 
 NUMBER = re.compile(r"\[\[([a-z_0-9]+?)((?:\.\d+)+)\]\]")
 """A step, its layer where it stands in one, and a position in it, counted from 1: [[scores.1.2.3.4]]."""

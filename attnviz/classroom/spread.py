@@ -17,8 +17,8 @@ from attnviz.classroom import known_mistakes
 from attnviz.classroom.resolved_question import QuestionContext, ResolvedQuestion, required
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
-from attnviz.text.number_format import short
-from attnviz.text.sentence_parts import fill
+from attnviz.text.format.number_format import short
+from attnviz.text.format.sentence_parts import fill
 
 WIDTHS = (1, 4, 16, 64, 256)
 """The d_k of the table; a question may ask for any up to the last."""

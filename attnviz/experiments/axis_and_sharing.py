@@ -19,7 +19,7 @@ from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Plural, Words, translate, translate_all
 from attnviz.text import cost_ledger
 from attnviz.text.cell_sentence import percent
-from attnviz.text.number_format import short
+from attnviz.text.format.number_format import short
 
 SUM = "Σ"
 SUMS = Words(

@@ -8,7 +8,7 @@ from attnviz.analysis.importance import MEASURES, Importance
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Plural, Words
-from attnviz.text.number_format import short
+from attnviz.text.format.number_format import short
 
 COLUMNS = Words(
     {

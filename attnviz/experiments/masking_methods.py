@@ -18,8 +18,8 @@ from attnviz.exports.tables import labels
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate, translate_all
-from attnviz.text.number_format import short
-from attnviz.text.sentence_parts import QUOTED
+from attnviz.text.format.number_format import short
+from attnviz.text.format.sentence_parts import QUOTED
 
 TITLE = "Weights, head {head}"
 PHRASE = "the same scores, forbidden cells hidden in five ways"

@@ -15,8 +15,8 @@ from attnviz.experiments.axis_and_sharing import small
 from attnviz.pictures import stages
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words, translate, translate_all
-from attnviz.text.number_format import short
-from attnviz.text.sentence_parts import AND, Sentence, fill, join_sentences, name_token
+from attnviz.text.format.number_format import short
+from attnviz.text.format.sentence_parts import AND, Sentence, fill, join_sentences, name_token
 
 TITLES = Words({"off": "Without positions", "on": "With positions"})
 TILES = ("before", "after, by word", "difference")

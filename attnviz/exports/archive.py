@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.external import ExternalConfig, is_external
+from attnviz.engine.external.traces import ExternalConfig, is_external
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import checked
 from attnviz.engine.records.pretrained import PretrainedConfig, is_pretrained

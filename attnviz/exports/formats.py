@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from attnviz.engine.external import is_external
+from attnviz.engine.external.traces import is_external
 from attnviz.engine.records.pretrained import is_pretrained
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.counting import ordinal

@@ -32,9 +32,9 @@ from attnviz.pictures.static.text_metrics import drawable, word
 from attnviz.readings.javascript import PRELUDE, javascript
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, current_language
+from attnviz.text.format.sentence_parts import rounded_number
 from attnviz.text.head_sentences import what_heads_do
 from attnviz.text.headline import headline
-from attnviz.text.sentence_parts import rounded_number
 
 WORDS = Words(
     {

@@ -6,7 +6,7 @@ import html
 import io
 from urllib.parse import urlsplit, urlunsplit
 
-from attnviz.engine.external import is_external
+from attnviz.engine.external.traces import is_external
 from attnviz.engine.records.pretrained import is_pretrained
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.url_codec import query_string

@@ -7,7 +7,7 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from attnviz.engine.external import of_weights
+from attnviz.engine.external.traces import of_weights
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.plotly_figure import heatmaps
 

@@ -15,7 +15,7 @@ import pandas as pd
 from attnviz.analysis import statistics
 from attnviz.analysis.statistics import STATISTICS
 from attnviz.arrays import Array
-from attnviz.engine.external import forbidden
+from attnviz.engine.external.traces import forbidden
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.counting import ordinal, ordinals
 from attnviz.settings.language import Words

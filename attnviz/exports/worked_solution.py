@@ -19,8 +19,8 @@ from attnviz.exports.links import setting_of
 from attnviz.pictures.static.text_metrics import drawable
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate
+from attnviz.text.format.sentence_parts import QUOTED
 from attnviz.text.query_sentences import visible_token
-from attnviz.text.sentence_parts import QUOTED
 
 PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[margin=22mm]{geometry}

@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.analysis.all_heads import all_kinds
 from attnviz.analysis.statistics import effective_keys
 from attnviz.arrays import Array
-from attnviz.engine.external import forbidden
+from attnviz.engine.external.traces import forbidden
 from attnviz.engine.records.pretrained import is_pretrained
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import score_of
@@ -17,9 +17,9 @@ from attnviz.pictures import stages
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words
 from attnviz.text import step_names
+from attnviz.text.format.sentence_parts import within_sentence
 from attnviz.text.head_sentences import title
 from attnviz.text.query_sentences import visible_token
-from attnviz.text.sentence_parts import within_sentence
 
 OPENING = ("scores", "weights", "heads")
 TOGETHER = (

@@ -18,9 +18,9 @@ import numpy as np
 
 from attnviz.analysis.statistics import column_sums, effective_keys
 from attnviz.arrays import Array
-from attnviz.pictures import placement
 from attnviz.pictures.colours import DARK, EDITED, MASKED_COLOUR, WANTED
-from attnviz.pictures.placement import NARROWEST_PAGE, Placement, Tiling
+from attnviz.pictures.layout import placement
+from attnviz.pictures.layout.placement import NARROWEST_PAGE, Placement, Tiling
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

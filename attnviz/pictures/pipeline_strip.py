@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.external import first_steps, forbidden
+from attnviz.engine.external.traces import first_steps, forbidden
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.thumbnails import thumbnail
-from attnviz.text.html_math import worded
+from attnviz.text.format.html_math import worded
 from attnviz.text.step_names import INGREDIENTS, LABELS, PARAMETERS, STAGES, plain, shape_in_words, short_shape, steps
 
 

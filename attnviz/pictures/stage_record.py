@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.pictures import placement
 from attnviz.pictures.colours import ABOVE, BELOW, QUIET, SHARE, SIGNED
-from attnviz.pictures.mosaic import Shape, room_for
+from attnviz.pictures.layout import placement
+from attnviz.pictures.layout.mosaic import Shape, room_for
 from attnviz.settings.counting import ordinals
 from attnviz.settings.language import translate
 

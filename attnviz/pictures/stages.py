@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.external import are_shares, first_steps, forbidden
+from attnviz.engine.external.traces import are_shares, first_steps, forbidden
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace, holds
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
@@ -18,7 +18,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinals
 from attnviz.settings.language import Words
 from attnviz.text import captions
-from attnviz.text.sentence_parts import plain, within_sentence
+from attnviz.text.format.sentence_parts import plain, within_sentence
 
 SIDE_BY_SIDE = ("scores", "weights", "heads")
 

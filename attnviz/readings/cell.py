@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from attnviz.arrays import Array
+from attnviz.formula.evaluation.numbers import Numbers
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
-from attnviz.formula.numbers import Numbers
 from attnviz.readings.latex import Latex
 from attnviz.readings.steps import steps
 

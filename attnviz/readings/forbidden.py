@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.formula.evaluation.numbers import MORE, ONE
 from attnviz.formula.graph import Formula, Node
-from attnviz.formula.numbers import MORE, ONE
 
 MINUS, PLUS, ZERO = "-inf", "inf", "0"
 NEUTRAL = {"sum": ZERO, "max": MINUS, "min": PLUS, "norm": ZERO, "level": MINUS}

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from attnviz.formula.evaluation.numbers import factors
 from attnviz.formula.facts.degree import ANY, degrees
 from attnviz.formula.facts.patterns import softmax_of
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
-from attnviz.formula.numbers import factors
 from attnviz.readings.binding import ATOM, COMPARE, JOIN, LEVELS, MATRIX, PLUS, POWER, SIGN, TIMES, Text, within
 from attnviz.readings.calls import call, compared_words
 from attnviz.readings.forbidden import MINUS, NEUTRAL, at_forbidden

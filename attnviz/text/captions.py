@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.external import are_shares
+from attnviz.engine.external.traces import are_shares
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Plural, Words, translate
-from attnviz.text.sentence_parts import TEXT, Sentence, fill, name_token, rounded_number
+from attnviz.text.format.sentence_parts import TEXT, Sentence, fill, name_token, rounded_number
 
 STAGES = Words(
     {

@@ -6,13 +6,13 @@ import numpy as np
 
 from attnviz.arithmetic.cell_position import CellPosition
 from attnviz.arrays import Array
-from attnviz.engine.external import forbidden, is_external
-from attnviz.engine.external_notes import ONE
+from attnviz.engine.external.notes import ONE
+from attnviz.engine.external.traces import forbidden, is_external
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.settings.language import Plural, Words, translate
-from attnviz.text.sentence_parts import Sentence, fill, name_token, rounded_number
+from attnviz.text.format.sentence_parts import Sentence, fill, name_token, rounded_number
 
 LOOKING = Words(
     {

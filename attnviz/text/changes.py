@@ -12,16 +12,16 @@ import numpy as np
 
 from attnviz.analysis.token_alignment import Pair, aligned, shared
 from attnviz.arrays import Array
-from attnviz.engine.external import are_shares
+from attnviz.engine.external.traces import are_shares
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate
 from attnviz.text.captions import NAMES
 from attnviz.text.cell_sentence import percent
-from attnviz.text.number_format import DIGITS, short
+from attnviz.text.format.number_format import DIGITS, short
+from attnviz.text.format.sentence_parts import Sentence, fill, name_token, rounded_number, within_sentence
+from attnviz.text.format.sentence_parts import plain as plain_text
 from attnviz.text.position_label import where_in_both
-from attnviz.text.sentence_parts import Sentence, fill, name_token, rounded_number, within_sentence
-from attnviz.text.sentence_parts import plain as plain_text
 from attnviz.text.step_names import plain, steps
 
 WORDS = Words(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.engine.external import first_steps
+from attnviz.engine.external.traces import first_steps
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.step_specs import AXES
 from attnviz.engine.records.trace import Step, Trace

@@ -15,8 +15,8 @@ from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
+from attnviz.text.format.sentence_parts import Sentence, fill, rounded_number
 from attnviz.text.position_label import position_label
-from attnviz.text.sentence_parts import Sentence, fill, rounded_number
 from attnviz.text.step_names import plain as symbol
 
 WORDS = Words(

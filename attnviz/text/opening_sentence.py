@@ -8,8 +8,8 @@ import numpy as np
 
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
+from attnviz.text.format.sentence_parts import within_sentence
 from attnviz.text.provenance import origin
-from attnviz.text.sentence_parts import within_sentence
 
 WORDS = Words(
     {

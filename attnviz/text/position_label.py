@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
-from attnviz.text.sentence_parts import TEXT, Sentence, fill, merge_parts, name_token
+from attnviz.text.format.sentence_parts import TEXT, Sentence, fill, merge_parts, name_token
 
 WORDS = Words(
     {
@@ -25,7 +25,7 @@ def position_label(trace: Trace, step: Step, index: Sequence[int]) -> Sentence:
     """Return the position of a number; `index` counts from 0 and has one entry for each axis.
 
     >>> from attnviz import Config, run
-    >>> from attnviz.text.sentence_parts import plain
+    >>> from attnviz.text.format.sentence_parts import plain
     >>> trace = run(Config(sentence="the cat sat"))
     >>> plain(position_label(trace, trace["weights"], (1, 1, 2)))
     'head 2, “cat” → “sat”'
@@ -39,7 +39,7 @@ def where_in_both(a: Trace, b: Trace, step: Step, here: Sequence[int], there: Se
     """Return the position of a number in two runs; what is called otherwise in the second has both names.
 
     >>> from attnviz import Config, run
-    >>> from attnviz.text.sentence_parts import plain
+    >>> from attnviz.text.format.sentence_parts import plain
     >>> a, b = (run(Config(sentence=words)) for words in ("the cat sat", "the dog sat"))
     >>> plain(where_in_both(a, b, a["weights"], (1, 1, 2), (1, 1, 2)))
     'head 2, “cat” / “dog” → “sat”'

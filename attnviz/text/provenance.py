@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attnviz.engine.external import is_external
+from attnviz.engine.external.traces import is_external
 from attnviz.engine.learning import learnable
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.pretrained import is_pretrained

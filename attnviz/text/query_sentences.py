@@ -10,13 +10,13 @@ from itertools import takewhile
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.external import forbidden, is_external
-from attnviz.engine.external_notes import ONE
+from attnviz.engine.external.notes import ONE
+from attnviz.engine.external.traces import forbidden, is_external
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
-from attnviz.text.sentence_parts import Sentence, fill, join_sentences, name_token, rounded_number
+from attnviz.text.format.sentence_parts import Sentence, fill, join_sentences, name_token, rounded_number
 
 MOST_NAMED = 3
 LEAST_NAMED = 0.01

@@ -23,20 +23,10 @@ from attnviz.ui.components import paste_guard
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.pages import assignments, registry, your_data
 from attnviz.ui.pages.registry import PAGES
-from attnviz.ui.panels import grading_desk, model, sweep, typed, what_if
-from attnviz.ui.session import (
-    admission,
-    browser_history,
-    component,
-    interrupted,
-    learner,
-    locale,
-    places,
-    session_state,
-    styles,
-    transport,
-    widgets,
-)
+from attnviz.ui.panels import model, sweep, typed, what_if
+from attnviz.ui.panels.classroom import grading_desk
+from attnviz.ui.session import admission, interrupted, learner, locale, places, session_state, widgets
+from attnviz.ui.session.browser import browser_history, component, styles, transport
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection, outside, outside_lesson, within
 

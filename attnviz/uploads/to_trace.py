@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from attnviz.arrays import Array
-from attnviz.engine import run_sizes
-from attnviz.engine.external import of_scores, of_vectors, of_weights
+from attnviz.engine.cost import sizes as run_sizes
+from attnviz.engine.cost.sizes import Shape, Sizes
+from attnviz.engine.external.traces import of_scores, of_vectors, of_weights
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.run_sizes import Shape, Sizes
 from attnviz.engine.tables.scores import SCORES
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words, translate

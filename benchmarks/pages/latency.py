@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.available_space import View
-from attnviz.ui.session import styles, transport
+from attnviz.ui.session.browser import styles, transport
 
 WIDE = 8  # columns of a head's output
 HEIGHT = "<style>.stMainBlockContainer{padding:1.1rem 2rem}</style>"

@@ -10,7 +10,7 @@ import pytest
 
 from attnviz import Config, Trace, gradients, run
 from attnviz.analysis.importance import MEASURES, measure, rank_correlation
-from attnviz.engine import cost
+from attnviz.engine.cost import estimate as cost
 
 BASE = Config(sentence="the cat sat on a mat", n_heads=2, seed=2)
 

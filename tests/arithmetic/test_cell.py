@@ -18,8 +18,8 @@ from attnviz.arithmetic.line_words import LINES
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.scores import SCORES
-from attnviz.formula.arrays import of_normaliser, of_score
-from attnviz.formula.numbers import Numbers
+from attnviz.formula.evaluation.arrays import of_normaliser, of_score
+from attnviz.formula.evaluation.numbers import Numbers
 from attnviz.formula.reader import parse
 
 SETTINGS = {

@@ -10,7 +10,7 @@ import pytest
 from attnviz import Config, run
 from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.short_derivation import fold, four_lines, mixture
-from attnviz.engine.external import of_scores, of_weights
+from attnviz.engine.external.traces import of_scores, of_weights
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES

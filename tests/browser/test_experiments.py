@@ -14,8 +14,8 @@ from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.experiments import axis_and_sharing as words
 from attnviz.experiments import permutation
 from attnviz.pictures.charts import variance_charts
-from attnviz.text.number_format import short
-from attnviz.text.sentence_parts import plain
+from attnviz.text.format.number_format import short
+from attnviz.text.format.sentence_parts import plain
 from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from attnviz import NORMALISERS, SCORES, Config, Trace, run, show
-from attnviz.engine.external import of_scores, of_weights
+from attnviz.engine.external.traces import of_scores, of_weights
 from attnviz.exports import interactive_html
 from attnviz.pictures.static import svg
 from attnviz.pictures.static.text_metrics import word

@@ -20,7 +20,7 @@ from attnviz.classroom.question_kinds import QUESTIONS
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.settings import plain_text, url_codec
 from attnviz.settings.faults import ConfigError
-from attnviz.text.sentence_parts import plain
+from attnviz.text.format.sentence_parts import plain
 from attnviz.ui.session.selection import PANEL_NAMES, Selection
 
 CONFIG = Config(sentence="one two three four five", second_sentence="six seven eight", n_heads=3, d_k=4, d_v=2)

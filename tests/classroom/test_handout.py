@@ -14,7 +14,7 @@ from attnviz.classroom.printed import blanks, handout
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Question
 from attnviz.text.captions import NAMES
-from attnviz.text.sentence_parts import within_sentence
+from attnviz.text.format.sentence_parts import within_sentence
 
 CONFIG = Config(sentence="one two three four five", n_heads=3, d_k=4, d_v=2, mask="causal", seed=5)
 ITEMS = (

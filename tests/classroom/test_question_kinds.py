@@ -20,7 +20,7 @@ from attnviz.engine.records.step_specs import STEPS
 from attnviz.lessons import predicates
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Question, Slide
-from attnviz.text.sentence_parts import plain, rounded_number
+from attnviz.text.format.sentence_parts import plain, rounded_number
 
 CROSS = Config(sentence="a b c", second_sentence="x y z u v", n_heads=4, n_kv_heads=2, d_model=6, d_k=3, d_v=2)
 CAUSAL = Config(sentence="a b c d e", n_heads=2, d_model=6, d_k=(3, 2), d_v=(2, 4), mask="causal", position="none")

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from attnviz import BIASES, INITIALISERS, NORMALISERS, SCORES, TASKS, Config, ConfigError, run
-from attnviz.engine import cost, cost_table, run_sizes
-from attnviz.engine.external import of_weights
+from attnviz.engine.cost import estimate as cost
+from attnviz.engine.cost import sizes as run_sizes
+from attnviz.engine.cost import table as cost_table
+from attnviz.engine.external.traces import of_weights
 from attnviz.engine.learning import film
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from attnviz import SCORES, Config, ConfigError, attend, of_scores, of_vectors, of_weights, run
-from attnviz.engine import external
+from attnviz.engine.external import traces as external
 from attnviz.engine.records.trace import Trace
 
 RNG = np.random.default_rng(3)

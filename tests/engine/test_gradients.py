@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from attnviz import NORMALISERS, SCORES, Config, ConfigError, Gradients, gradients, of_weights, run
-from attnviz.engine import cost, run_sizes
 from attnviz.engine.backward import layer as backward
+from attnviz.engine.cost import estimate as cost
+from attnviz.engine.cost import sizes as run_sizes
 from attnviz.engine.records import typed_rows
 from attnviz.engine.records.pretrained import PretrainedConfig
 from attnviz.engine.tables import blocks, normalisers, positions, scores

@@ -11,7 +11,7 @@ import pytest
 from attnviz import Config
 from attnviz.analysis.permutations import Reordered, reordered, without_position_effects
 from attnviz.experiments import permutation
-from attnviz.text.sentence_parts import plain
+from attnviz.text.format.sentence_parts import plain
 
 CONFIG = Config(sentence="the cat saw the dog", n_heads=2, d_model=6)
 BACK = (4, 3, 2, 1, 0)

@@ -9,16 +9,16 @@ import pytest
 
 from attnviz import Config, of_scores, of_vectors, of_weights
 from attnviz.arithmetic.cell import derive
-from attnviz.engine.external import first_steps, forbidden
+from attnviz.engine.external.traces import first_steps, forbidden
 from attnviz.engine.records.trace import Trace
 from attnviz.exports import tables
 from attnviz.pictures import pipeline_strip, stages
 from attnviz.text import captions, cell_sentence
 from attnviz.text.cost_ledger import ledger
+from attnviz.text.format.sentence_parts import plain
 from attnviz.text.headline import headline
 from attnviz.text.provenance import origin
 from attnviz.text.query_sentences import reading, sentence
-from attnviz.text.sentence_parts import plain
 
 RNG = np.random.default_rng(7)
 A = RNG.dirichlet(np.ones(5), size=(2, 3, 5))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from attnviz import TASKS, Config, ConfigError, Trace, learn, of_scores, of_vectors, of_weights, run
-from attnviz.engine.external import is_external
+from attnviz.engine.external.traces import is_external
 from attnviz.exports import archive
 from attnviz.exports.formats import FORMATS, PROGRAMS, ExportTarget, export
 from tests import scripts

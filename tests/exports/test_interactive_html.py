@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from attnviz import NORMALISERS, Config, Trace, run
-from attnviz.engine.external import of_scores, of_weights
+from attnviz.engine.external.traces import of_scores, of_weights
 from attnviz.exports import interactive_html
 from attnviz.exports.javascript import joined
 from attnviz.pictures.headings import SWITCH

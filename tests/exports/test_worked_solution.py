@@ -9,7 +9,7 @@ import pytest
 
 from attnviz import NORMALISERS, SCORES, Config, run
 from attnviz.arithmetic.cell import derive
-from attnviz.engine.external import of_weights
+from attnviz.engine.external.traces import of_weights
 from attnviz.exports import worked_solution
 
 HOSTILE = (

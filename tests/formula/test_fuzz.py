@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz.formula.arrays import Part, of_score
+from attnviz.formula.evaluation.arrays import Part, of_score
+from attnviz.formula.evaluation.numbers import Numbers, scores
 from attnviz.formula.graph import Formula
-from attnviz.formula.numbers import Numbers, scores
 from attnviz.readings.script import Script
 from attnviz.readings.words import NUMPY, TORCH, Words, helpers
 from tests.formula.generator import lines

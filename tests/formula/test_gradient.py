@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from attnviz import SCORES
-from attnviz.formula import arrays
-from attnviz.formula.arrays import Arrays
-from attnviz.formula.gradient import gradients
+from attnviz.formula.evaluation import arrays
+from attnviz.formula.evaluation.arrays import Arrays
+from attnviz.formula.evaluation.gradient import gradients
+from attnviz.formula.evaluation.numbers import scores
 from attnviz.formula.graph import Formula
-from attnviz.formula.numbers import scores
 from attnviz.formula.reader import parse
 from attnviz.readings.script import Script
 from attnviz.readings.words import TORCH, helpers

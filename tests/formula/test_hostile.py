@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz.formula import arrays, work
+from attnviz.formula.evaluation import arrays, work
+from attnviz.formula.evaluation.functions import bias_table, complete, mask_table, normaliser_function
+from attnviz.formula.evaluation.gradient import Gradient
+from attnviz.formula.evaluation.numbers import scores
 from attnviz.formula.faults import FormulaError
-from attnviz.formula.functions import bias_table, complete, mask_table, normaliser_function
-from attnviz.formula.gradient import Gradient
 from attnviz.formula.graph import Formula
-from attnviz.formula.numbers import scores
 from attnviz.formula.reader import parse
 from attnviz.readings.javascript import javascript
 from attnviz.readings.latex import COMMANDS, latex

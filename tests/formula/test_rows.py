@@ -8,9 +8,15 @@ import numpy as np
 import pytest
 
 from attnviz import BIASES, MASKS, NORMALISERS, SCORES, Config, attend, run, score
-from attnviz.formula import arrays
-from attnviz.formula.functions import bias_table, mask_table, normaliser_function, score_function, sums_to_one
-from attnviz.formula.numbers import scores
+from attnviz.formula.evaluation import arrays
+from attnviz.formula.evaluation.functions import (
+    bias_table,
+    mask_table,
+    normaliser_function,
+    score_function,
+    sums_to_one,
+)
+from attnviz.formula.evaluation.numbers import scores
 from attnviz.formula.reader import parse
 
 HEADS, N, M, D, HIDDEN = 3, 5, 7, 6, 4

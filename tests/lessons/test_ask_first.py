@@ -19,7 +19,7 @@ from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson, Question, Slide
 from attnviz.pictures.figures import placed
 from attnviz.pictures.stage_record import Stage
-from attnviz.text.sentence_parts import plain
+from attnviz.text.format.sentence_parts import plain
 
 QUESTIONS = [
     pytest.param(lesson, slide, id=f"{lesson.name}-{position}")

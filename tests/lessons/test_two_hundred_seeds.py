@@ -13,7 +13,7 @@ from attnviz import Trace, run
 from attnviz.classroom.question_kinds import resolve
 from attnviz.engine.tables.tokenisers import PAD
 from attnviz.lessons.lesson import Lesson, Question, Slide
-from attnviz.text.sentence_parts import plain
+from attnviz.text.format.sentence_parts import plain
 from tests.classroom.test_question_kinds import looked_up
 from tests.lessons.test_ask_first import QUESTIONS
 

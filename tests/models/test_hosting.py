@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from attnviz import Config, ConfigError, command, run
-from attnviz.engine import cost, run_sizes
+from attnviz.engine.cost import estimate as cost
+from attnviz.engine.cost import sizes as run_sizes
 from attnviz.engine.records.model_registry import MODELS, find
 from attnviz.engine.records.pretrained import PretrainedConfig
 from attnviz.models import hosting

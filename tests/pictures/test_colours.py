@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from attnviz.pictures.colours import DARK, NOT_A_NUMBER, PAGE
-from attnviz.ui.session import styles
+from attnviz.ui.session.browser import styles
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "attnviz"
@@ -20,7 +20,7 @@ AGAIN = {
     "ui/components/stage/ink.js": {NOT_A_NUMBER},
     "ui/components/pickers/small_pictures.js": {NOT_A_NUMBER},
     "pictures/static/colour_scale.py": {"#fbfaf7", "#12355f"},
-    "ui/session/styles.py": {*PAGE["accent"]},
+    "ui/session/browser/styles.py": {*PAGE["accent"]},
 }
 """Scripts that need it before Python can have sent it, and examples in docstrings."""
 

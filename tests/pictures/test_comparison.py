@@ -11,7 +11,7 @@ from attnviz.pictures.figures import placed
 from attnviz.pictures.headings import heading
 from attnviz.text import changes
 from attnviz.text.changes import Move, change_summary, describe_move, finding, first_difference, moves, pair
-from attnviz.text.sentence_parts import plain
+from attnviz.text.format.sentence_parts import plain
 
 SETTING = {"sentence": "the cat sat on mats", "n_heads": 3, "d_model": 8, "d_k": 3, "d_v": 2}
 

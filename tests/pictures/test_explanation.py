@@ -11,11 +11,11 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.arithmetic.cell import derive
-from attnviz.engine.external import of_weights
+from attnviz.engine.external.traces import of_weights
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
-from attnviz.pictures.explanation import explanation, most_telling
+from attnviz.pictures.answer.explanation import explanation, most_telling
 
 
 def made(trace: Trace, head: int = 0, query: int = 3, at: int = 2, **what: Any) -> dict[str, Any]:

@@ -14,8 +14,8 @@ import pytest
 
 from attnviz.pictures import figures, headings
 from attnviz.pictures.colours import DARK, QUIET, SHARE, SIGNED
-from attnviz.pictures.mosaic import Shape, arrange, room_for
-from attnviz.pictures.placement import Tiling
+from attnviz.pictures.layout.mosaic import Shape, arrange, room_for
+from attnviz.pictures.layout.placement import Tiling
 from attnviz.pictures.stage_record import Scale, Stage
 
 INF, NAN = np.inf, np.nan

@@ -12,11 +12,11 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.arithmetic.cell import derive
-from attnviz.engine.external import of_weights
+from attnviz.engine.external.traces import of_weights
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
-from attnviz.pictures.motion import motion
+from attnviz.pictures.answer.motion import motion
 
 
 def made(trace: Trace, head: int = 0, query: int = 3, key: int = 2) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from attnviz import Config, run
 from attnviz.analysis import variance_and_sharing
 from attnviz.pictures import figures
 from attnviz.pictures.charts import variance_charts
-from attnviz.text.number_format import short
+from attnviz.text.format.number_format import short
 
 CONFIG = Config(sentence="a b c d e", second_sentence="x y z", n_heads=2)
 

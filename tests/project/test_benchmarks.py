@@ -33,7 +33,7 @@ from outcome import Outcome, outcome  # noqa: E402
 from attnviz import Config  # noqa: E402
 from attnviz.engine.records import model_registry  # noqa: E402
 from attnviz.models import hosting as model_hosting  # noqa: E402
-from attnviz.ui.session import transport  # noqa: E402
+from attnviz.ui.session.browser import transport  # noqa: E402
 
 
 class Socket:
@@ -385,7 +385,7 @@ def test_the_machine_names_what_figures_depend_on() -> None:
 def test_the_edge_of_memory_is_looked_for_with_the_largest_setting_that_the_page_admits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from attnviz.engine import cost
+    from attnviz.engine.cost import estimate as cost
 
     found = limits.largest()
     assert cost.refusal("explore/cell", found, most=cost.most_bytes()) == ""

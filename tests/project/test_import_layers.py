@@ -17,21 +17,21 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "attnviz"
 HOUSE = {
     "settings": "",
-    "formula": ". facts",
+    "formula": ". evaluation facts",
     "readings": "",
-    "engine": "numerics tables/scores tables/normalisers tables tasks records learning . backward",
+    "engine": "numerics tables/scores tables/normalisers tables tasks records learning . external cost backward",
     "models": "",
     "analysis": "",
     "lessons": "",
     "arithmetic": "",
     "uploads": "",
-    "text": "",
-    "pictures": ". charts static",
+    "text": "format .",
+    "pictures": "layout . answer charts static",
     "exports": "script workbook .",
     "classroom": ". marking printed",
     "experiments": "",
-    "ui": "session components components/pickers components/sentence components/answer components/stage "
-    "panels panels/depth panels/learning panels/lesson pages .",
+    "ui": "session/browser session components components/pickers components/sentence components/answer "
+    "components/stage panels panels/classroom panels/depth panels/learning panels/lesson pages .",
 }
 """The folders of the package from the ground up, and inside some the folders in them, of which `.` is its own files.
 
@@ -40,7 +40,7 @@ Each may import from those that stand before it, and from itself.
 FLOORS = tuple(
     top if inside == "." else f"{top}/{inside}" for top, insides in HOUSE.items() for inside in insides.split() or ["."]
 )
-MOST_FILES = 17
+MOST_FILES = 16
 
 Sources = Mapping[str, str]
 
@@ -145,7 +145,7 @@ def test_no_folder_is_crowded() -> None:
 def test_the_rule_about_crowds_can_fail() -> None:
     assert crowded({f"text/file{n}.py": "" for n in range(MOST_FILES)}) == []
     [fault] = crowded({f"text/file{n}.py": "" for n in range(MOST_FILES + 1)})
-    assert fault.startswith("text/ holds 18 Python files; group some")
+    assert fault.startswith(f"text/ holds {MOST_FILES + 1} Python files; group some")
 
 
 def test_imports_only_go_down() -> None:

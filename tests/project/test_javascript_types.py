@@ -16,10 +16,10 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.arithmetic.cell import derive
-from attnviz.engine.external import of_weights
+from attnviz.engine.external.traces import of_weights
 from attnviz.exports import interactive_html
 from attnviz.pictures import stages
-from attnviz.pictures.explanation import explanation
+from attnviz.pictures.answer.explanation import explanation
 from attnviz.pictures.pipeline_strip import entries
 from attnviz.pictures.step_path import way
 from attnviz.text.query_sentences import reading

@@ -37,8 +37,8 @@ from attnviz.engine.tables.own_rows import load_rows
 from attnviz.exports import archive, interactive_html
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.exports.script.numpy_script import numpy_script
-from attnviz.pictures.explanation import explanation
-from attnviz.pictures.explanation_parts import number
+from attnviz.pictures.answer.explanation import explanation
+from attnviz.pictures.answer.explanation_parts import number
 from attnviz.readings.javascript import PRELUDE, javascript
 from attnviz.settings import fields, url_codec
 from attnviz.text import changes

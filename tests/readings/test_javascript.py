@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz.formula.arrays import of_normaliser
-from attnviz.formula.numbers import weights
+from attnviz.formula.evaluation.arrays import of_normaliser
+from attnviz.formula.evaluation.numbers import weights
 from attnviz.formula.reader import parse
 from attnviz.readings.javascript import PRELUDE, javascript
 from tests.formula.generator import lines

@@ -41,7 +41,7 @@ ALLOWED = {
     },
     "engine": {
         "engine/attention.py": ({"scaled_dot"}, "the default"),
-        "engine/external.py": ({"scaled_dot"}, "what a run from outside is taken to have used"),
+        "engine/external/traces.py": ({"scaled_dot"}, "what a run from outside is taken to have used"),
         "engine/learning/normalisers.py": (
             {"quiet_softmax", "hardmax"},
             "the same bits on every machine: a second arithmetic in two languages, for the rows that can be learned",
@@ -103,11 +103,14 @@ TABLES = {"SCORES", "NORMALISERS", "MASKS", "BIASES"}
 
 DECIDED = {
     "analysis/twins.py": ({"causal"}, "a head that is set by hand is compared under the mask of the run"),
-    "engine/external.py": ({"scaled_dot", "dot"}, "what a run from outside is taken to have used, or no score at all"),
+    "engine/external/traces.py": (
+        {"scaled_dot", "dot"},
+        "what a run from outside is taken to have used, or no score at all",
+    ),
     "engine/learning/learnable.py": ({"formula"}, "a mask that is typed is not learned under"),
     "engine/records/config.py": ({"formula"}, "a line that is typed has a field of its own"),
     "engine/run_notes.py": ({"custom"}, "the list of cells may name some that are not there"),
-    "engine/run_sizes.py": ({"dot"}, "the least that a score can need"),
+    "engine/cost/sizes.py": ({"dot"}, "the least that a score can need"),
     "engine/solved_heads.py": ({"causal", "no_self"}, "what a head that is set by hand can do under a mask"),
     "exports/script/torch_script.py": ({"causal"}, "PyTorch has an argument for it"),
     "models/forward.py": ({"scaled_dot"}, "what these models compute"),

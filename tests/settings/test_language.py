@@ -33,8 +33,8 @@ from attnviz.analysis.mask_forms import FILLS, FORMS
 from attnviz.analysis.permutations import ORDERS
 from attnviz.analysis.statistics import STATISTICS
 from attnviz.analysis.variance_and_sharing import DIVISORS, VECTORS
-from attnviz.engine.external import ExternalConfig, of_weights
-from attnviz.engine.external_arrays import where
+from attnviz.engine.external.arrays import where
+from attnviz.engine.external.traces import ExternalConfig, of_weights
 from attnviz.engine.records.step_specs import AXES, STEPS
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES

@@ -14,8 +14,8 @@ from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.text import captions, provenance
 from attnviz.text.captions import alt, stage
 from attnviz.text.cell_sentence import cell_sentence, percent
+from attnviz.text.format.sentence_parts import TEXT, TOKEN, fill, join_sentences, merge_parts, name_token, plain
 from attnviz.text.provenance import origin
-from attnviz.text.sentence_parts import TEXT, TOKEN, fill, join_sentences, merge_parts, name_token, plain
 from tests import small_models
 
 FOUR = Config(sentence="it cat mat dog", n_heads=1)

@@ -10,7 +10,7 @@ from attnviz.pictures import stages
 from attnviz.pictures.figures import mosaic, placed
 from attnviz.text import edit_table
 from attnviz.text.edit_table import EditedMatrix
-from attnviz.text.sentence_parts import plain
+from attnviz.text.format.sentence_parts import plain
 
 CONFIG = Config(sentence="the cat sat", n_heads=2, d_model=4, d_k=(3, 2), d_v=2, projection_bias=True, n_layers=2)
 TRACE = run(CONFIG)

@@ -9,7 +9,7 @@ import pytest
 from attnviz import NORMALISERS, SCORES, Config, run
 from attnviz.arithmetic.cell import derive
 from attnviz.lessons.catalogue import LESSONS
-from attnviz.text.html_math import formula, inline, prose
+from attnviz.text.format.html_math import formula, inline, prose
 
 
 def plain(html: str) -> str:

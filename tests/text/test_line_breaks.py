@@ -8,7 +8,7 @@ import pytest
 
 from attnviz import NORMALISERS, SCORES, Config, run
 from attnviz.arithmetic.cell import derive
-from attnviz.text.line_breaks import breakable, in_text, rows, table
+from attnviz.text.format.line_breaks import breakable, in_text, rows, table
 
 MARKS = re.compile(r"[{}]|\\allowbreak|\\displaystyle|\s")
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.settings.language import set_language
-from attnviz.text.number_format import grouped, localised, short
+from attnviz.text.format.number_format import grouped, localised, short
 
 
 @given(st.floats(-1e300, 1e300))

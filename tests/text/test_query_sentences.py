@@ -10,8 +10,8 @@ import pytest
 
 from attnviz import NORMALISERS, Config, run
 from attnviz.engine.records.trace import Trace
+from attnviz.text.format.sentence_parts import TOKEN, Sentence
 from attnviz.text.query_sentences import MOST_NAMED, Reading, reading, sentence, visible_token
-from attnviz.text.sentence_parts import TOKEN, Sentence
 
 
 def text(message: Sentence) -> str:

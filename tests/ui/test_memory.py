@@ -25,7 +25,8 @@ from attnviz import TASKS, Config, ConfigError, run
 from attnviz.classroom import question_codec
 from attnviz.classroom.marking import assignments, grading
 from attnviz.classroom.printed import handout
-from attnviz.engine import cost, cost_table
+from attnviz.engine.cost import estimate as cost
+from attnviz.engine.cost import table as cost_table
 from attnviz.engine.learning import film
 from attnviz.engine.numerics import scratch
 from attnviz.engine.records.model_registry import MODELS

@@ -25,7 +25,7 @@ from attnviz.engine.run import run
 from attnviz.settings.counting import index_of, ordinals
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
-from attnviz.text.sentence_parts import plain
+from attnviz.text.format.sentence_parts import plain
 
 Answer = float | str | Collection[int] | None
 

@@ -19,8 +19,8 @@ from attnviz.exports import tables
 from attnviz.exports.tables import guarded
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, current_language
-from attnviz.text.number_format import DECIMAL_COMMA
-from attnviz.text.sentence_parts import plain
+from attnviz.text.format.number_format import DECIMAL_COMMA
+from attnviz.text.format.sentence_parts import plain
 
 MOST_POINTS = 100.0
 DIALECTS: dict[str, tuple[str, bool]] = {"came": ("", False), "semicolon": (";", True), "comma": (",", False)}

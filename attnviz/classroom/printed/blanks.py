@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.external import forbidden
+from attnviz.engine.external.traces import forbidden
 from attnviz.engine.numerics.noise import Address, uniform
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.lessons.lesson import Question

@@ -23,7 +23,7 @@ from attnviz.lessons.lesson import Question
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import index_of
 from attnviz.settings.language import Words
-from attnviz.text.number_format import short
+from attnviz.text.format.number_format import short
 
 MIN_DIGITS = 3
 """Digits, without leading zeros, from which on a number is known by its value."""

@@ -27,9 +27,9 @@ from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words, current_language
 from attnviz.settings.url_codec import query_string
 from attnviz.text import step_names
+from attnviz.text.format.html_math import inline, named, prose, sentence
+from attnviz.text.format.number_format import localised
 from attnviz.text.headline import headline
-from attnviz.text.html_math import inline, named, prose, sentence
-from attnviz.text.number_format import localised
 
 WORDS = Words(
     {

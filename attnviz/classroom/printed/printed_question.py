@@ -12,9 +12,9 @@ from attnviz.engine.records.trace import Trace
 from attnviz.lessons.lesson import Question
 from attnviz.pictures.static.text_metrics import drawable
 from attnviz.settings.language import Words
-from attnviz.text.html_math import prose, sentence
-from attnviz.text.number_format import localised
-from attnviz.text.sentence_parts import plain
+from attnviz.text.format.html_math import prose, sentence
+from attnviz.text.format.number_format import localised
+from attnviz.text.format.sentence_parts import plain
 
 WORDS = Words({"answer": "Answer:", "unanswerable": "This setting has no answer to it: {why}."})
 

@@ -19,8 +19,8 @@ from attnviz.pictures.static.text_metrics import word
 from attnviz.settings.counting import ordinal, ordinals
 from attnviz.settings.language import Words, translate
 from attnviz.text.captions import NAMES
-from attnviz.text.html_math import formula, inline
-from attnviz.text.sentence_parts import QUOTED, within_sentence
+from attnviz.text.format.html_math import formula, inline
+from attnviz.text.format.sentence_parts import QUOTED, within_sentence
 
 MAX_PRINTED_ROWS = 12
 """Rows, and columns, of a matrix that is printed as numbers."""

@@ -18,7 +18,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.backward.accumulated import LayerStep, Slopes
 from attnviz.engine.backward.layer import LayerBack
-from attnviz.engine.external import is_external
+from attnviz.engine.external.traces import is_external
 from attnviz.engine.records.pretrained import is_pretrained
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.faults import ConfigError, shorten

@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.numerics.noise import Address, normal
-from attnviz.formula.functions import bias_table
+from attnviz.formula.evaluation.functions import bias_table
 from attnviz.formula.reader import parse
 from attnviz.settings.rows import Choice, table
 

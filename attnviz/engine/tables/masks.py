@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.formula.functions import mask_table
+from attnviz.formula.evaluation.functions import mask_table
 from attnviz.formula.reader import parse as read_formula
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.faults import ConfigError, shorten

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.engine.external import first_steps
+from attnviz.engine.external.traces import first_steps
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.normalisers.hardmax import size_of_terms

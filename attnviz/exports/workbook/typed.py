@@ -12,10 +12,10 @@ from attnviz.exports.workbook.layout import FORBIDDEN, Block, fault
 from attnviz.exports.workbook.layout import Formula as Cells
 from attnviz.exports.workbook.normaliser_formulas import MaskedScores
 from attnviz.exports.workbook.score_formulas import Pair, numbers, shape
-from attnviz.formula.arrays import Part, of_normaliser, of_score
-from attnviz.formula.functions import complete
+from attnviz.formula.evaluation.arrays import Part, of_normaliser, of_score
+from attnviz.formula.evaluation.functions import complete
+from attnviz.formula.evaluation.numbers import Numbers
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
-from attnviz.formula.numbers import Numbers
 from attnviz.readings.spreadsheet import Spreadsheet, blocks
 
 NEWTON = 12

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.formula.arrays import Part, of_normaliser, of_score
+from attnviz.formula.evaluation.arrays import Part, of_normaliser, of_score
+from attnviz.formula.evaluation.numbers import Numbers, scores, weights
 from attnviz.formula.graph import Formula, Node
-from attnviz.formula.numbers import Numbers, scores, weights
 from attnviz.settings.language import Words
 
 TROUBLE = Words(

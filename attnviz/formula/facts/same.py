@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.formula.arrays import of_score
+from attnviz.formula.evaluation.arrays import of_score
+from attnviz.formula.evaluation.numbers import scores
 from attnviz.formula.graph import Formula
-from attnviz.formula.numbers import scores
 from attnviz.settings.language import Words
 
 SHAPES = ((2, 6, 7, 3), (1, 5, 9, 4), (2, 4, 6, 7))

@@ -14,7 +14,7 @@ from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.scores import SCORES
 from attnviz.settings.language import Words, translate
-from attnviz.text.number_format import short
+from attnviz.text.format.number_format import short
 
 COLOURS = {"one": "#cf6040", "root": "#4a8bcb", "width": "#8f8f8f"}
 SYMBOLS = {"one": "square", "root": "circle", "width": "diamond"}

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import SHARE, SIGNED
 from attnviz.pictures.headings import end_of_scale, sum_up
-from attnviz.pictures.mosaic import GAP, Grid
+from attnviz.pictures.layout.mosaic import GAP, Grid
 from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static import fonts

@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from attnviz.pictures.colours import EDITED, NOT_A_NUMBER
-from attnviz.pictures.mosaic import GAP, LARGEST_CELL, TOP, Grid, Layout, Shape, arrange
+from attnviz.pictures.layout.mosaic import GAP, LARGEST_CELL, TOP, Grid, Layout, Shape, arrange
 from attnviz.pictures.stage_record import Scale, Stage
 from attnviz.pictures.static.colour_scale import INK, colour, contrast
 from attnviz.pictures.static.text_metrics import fitted, width, word

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.text import line_breaks
+from attnviz.text.format import line_breaks
 
 
 def show(latex: str, which: str = "") -> None:

@@ -14,8 +14,8 @@ import streamlit as st
 from attnviz.arrays import Array
 from attnviz.pictures.colours import MASKED_COLOUR, SHARE
 from attnviz.settings.language import Words
-from attnviz.ui.session import transport
-from attnviz.ui.session.component import component
+from attnviz.ui.session.browser import transport
+from attnviz.ui.session.browser.component import component
 
 WORDS = Words(
     {

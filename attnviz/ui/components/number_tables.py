@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from attnviz.text.number_format import NONE, short
+from attnviz.text.format.number_format import NONE, short
 
 MAX_STYLED_NUMBERS = 20_000
 """Numbers that are each written in Python; of a larger table the browser writes them, with as many digits."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attnviz.settings.language import Words, current_language
-from attnviz.ui.session import transport
-from attnviz.ui.session.component import component
+from attnviz.ui.session.browser import transport
+from attnviz.ui.session.browser.component import component
 
 WORDS = Words(
     {

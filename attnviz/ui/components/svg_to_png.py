@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.settings.language import Words
-from attnviz.ui.session.component import component
+from attnviz.ui.session.browser.component import component
 
 WORDS = Words(
     {

@@ -19,8 +19,10 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.settings.language import Words
 from attnviz.ui.pages import explore
-from attnviz.ui.panels import answer_form, assignment_editor, cell, explore_panels, grading_desk
-from attnviz.ui.session import admission, session_state, styles, widgets
+from attnviz.ui.panels import cell, explore_panels
+from attnviz.ui.panels.classroom import answer_form, assignment_editor, grading_desk
+from attnviz.ui.session import admission, session_state, widgets
+from attnviz.ui.session.browser import styles
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import DESK_NAMES, Selection
 

@@ -20,7 +20,7 @@ from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text import changes, step_names
 from attnviz.text.captions import NAMES
-from attnviz.text.sentence_parts import plain
+from attnviz.text.format.sentence_parts import plain
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.available_space import View, is_narrow
 from attnviz.ui.panels import explore_panels, typed

@@ -9,11 +9,11 @@ import numpy as np
 import streamlit as st
 
 from attnviz.arithmetic.cell import Cell, derive
-from attnviz.engine.external import forbidden
+from attnviz.engine.external.traces import forbidden
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures import columns
-from attnviz.pictures.explanation import explanation, most_telling
-from attnviz.pictures.motion import motion
+from attnviz.pictures.answer.explanation import explanation, most_telling
+from attnviz.pictures.answer.motion import motion
 from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.step_path import way as steps_of
 from attnviz.text import opening_sentence as tales

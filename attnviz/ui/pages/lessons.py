@@ -25,13 +25,14 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.settings import url_codec
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
-from attnviz.text.number_format import localised
+from attnviz.text.format.number_format import localised
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.available_space import SCROLLED, View
 from attnviz.ui.panels.lesson import classroom_tools, controls, from_file, path, picked_answer, speaker, tally
 from attnviz.ui.panels.lesson import question as question_panel
 from attnviz.ui.panels.lesson.controls import Tried
-from attnviz.ui.session import admission, locale, session_state, styles, widgets
+from attnviz.ui.session import admission, locale, session_state, widgets
+from attnviz.ui.session.browser import styles
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 

@@ -12,8 +12,8 @@ from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.cell_sentence import cell_sentence
+from attnviz.text.format.sentence_parts import plain, rounded_number
 from attnviz.text.headline import headline
-from attnviz.text.sentence_parts import plain, rounded_number
 from attnviz.ui.components import formula
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.available_space import View

@@ -12,7 +12,7 @@ import streamlit as st
 from attnviz.arithmetic.backward import SlopeLine, jacobian, slope_lines
 from attnviz.arrays import Array
 from attnviz.engine.backward.gradients import FORMULAS, Gradients, gradients
-from attnviz.engine.external import forbidden, is_external
+from attnviz.engine.external.traces import forbidden, is_external
 from attnviz.engine.records.pretrained import is_pretrained
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of
@@ -22,8 +22,8 @@ from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
-from attnviz.text.number_format import short
-from attnviz.text.sentence_parts import fill, name_token, plain
+from attnviz.text.format.number_format import short
+from attnviz.text.format.sentence_parts import fill, name_token, plain
 from attnviz.ui.components import formula, number_tables
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.session import widgets

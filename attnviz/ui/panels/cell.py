@@ -13,7 +13,7 @@ from attnviz.pictures.charts.bars import bars
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import cell_sentence
-from attnviz.text.sentence_parts import plain
+from attnviz.text.format.sentence_parts import plain
 from attnviz.ui.components import formula
 from attnviz.ui.session import widgets
 from attnviz.ui.session.notices import paragraph

@@ -24,7 +24,7 @@ from attnviz.pictures.charts import variance_charts
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Plural, Words
-from attnviz.text.sentence_parts import plain
+from attnviz.text.format.sentence_parts import plain
 from attnviz.ui.components import number_tables
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.session import admission, session_state, widgets

@@ -11,7 +11,8 @@ import pandas as pd
 import streamlit as st
 
 from attnviz.analysis.seed_average import is_random, mean_weights
-from attnviz.engine import cost, cost_table
+from attnviz.engine.cost import estimate as cost
+from attnviz.engine.cost import table as cost_table
 from attnviz.engine.learning import learnable
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run

@@ -21,7 +21,7 @@ from attnviz.settings.language import Words
 from attnviz.text import edit_table
 from attnviz.text.captions import NAMES
 from attnviz.text.edit_table import EditedMatrix
-from attnviz.text.sentence_parts import plain
+from attnviz.text.format.sentence_parts import plain
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.session import admission, locale, session_state, widgets
 from attnviz.ui.session.notices import notice, paragraph

@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.analysis import special_tokens
 from attnviz.arrays import Array
-from attnviz.engine.external import forbidden
+from attnviz.engine.external.traces import forbidden
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.figures import bars
 from attnviz.pictures.stage_record import Stage

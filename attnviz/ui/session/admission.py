@@ -14,13 +14,15 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.engine import cost, cost_table, inputs
-from attnviz.engine.cost import Cost
+from attnviz.engine import inputs
+from attnviz.engine.cost import estimate as cost
+from attnviz.engine.cost import table as cost_table
+from attnviz.engine.cost.estimate import Cost
+from attnviz.engine.cost.sizes import Sizes
 from attnviz.engine.learning import film, learnable
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
-from attnviz.engine.run_sizes import Sizes
 from attnviz.exports.formats import ExportTarget, export
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words

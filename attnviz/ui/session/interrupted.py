@@ -12,7 +12,7 @@ import hashlib
 import streamlit as st
 
 from attnviz.settings.language import Words
-from attnviz.ui.session.component import component
+from attnviz.ui.session.browser.component import component
 from attnviz.ui.session.notices import notice
 
 COOKIE = "attnviz_unfinished"

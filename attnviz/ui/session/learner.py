@@ -23,8 +23,8 @@ from attnviz.engine.tasks.games import GAMES
 from attnviz.exports.javascript import joined
 from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.language import Words
+from attnviz.ui.session.browser.styles import stylesheet
 from attnviz.ui.session.notices import notice
-from attnviz.ui.session.styles import stylesheet
 
 WORDS = Words(
     {

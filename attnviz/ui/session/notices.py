@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.text import html_math
-from attnviz.text.sentence_parts import Sentence
+from attnviz.text.format import html_math
+from attnviz.text.format.sentence_parts import Sentence
 
 
 def notice(*sentences: str, kind: str = "note") -> None:

@@ -18,7 +18,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz.settings import url_codec
 from attnviz.settings.language import Words
-from attnviz.ui.session import browser_history, locale, widget_values
+from attnviz.ui.session import locale, widget_values
+from attnviz.ui.session.browser import browser_history
 
 FILES = "files"
 """The key of what holds `files`."""

@@ -5,7 +5,7 @@ import streamlit as st
 
 from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.session import styles
+from attnviz.ui.session.browser import styles
 
 HOSTILE = (
     "<img src=x onerror=harm()>",

@@ -10,7 +10,7 @@ import streamlit as st
 import attnviz
 from attnviz import Config
 from attnviz.ui.pages import your_data
-from attnviz.ui.session import styles
+from attnviz.ui.session.browser import styles
 from attnviz.ui.session.selection import Selection
 
 st.set_page_config(layout="wide")

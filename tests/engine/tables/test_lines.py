@@ -11,7 +11,7 @@ import pytest
 from attnviz import NORMALISERS, SCORES, Config, ConfigError, FormulaError, attend, normaliser, run
 from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.engine.tables import normalisers, scores
-from attnviz.formula.functions import normaliser_function
+from attnviz.formula.evaluation.functions import normaliser_function
 from attnviz.formula.reader import parse
 from attnviz.settings import url_codec
 from attnviz.settings.language import set_language

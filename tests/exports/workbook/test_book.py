@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, ConfigError, Trace, run
-from attnviz.engine import external
+from attnviz.engine.external import traces as external
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.exports.workbook import layout, score_formulas
 from attnviz.exports.workbook.book import text, workbook

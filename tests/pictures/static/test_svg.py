@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, Trace, run
-from attnviz.engine.external import of_weights
+from attnviz.engine.external.traces import of_weights
 from attnviz.pictures import stages
 from attnviz.pictures.colours import SHARE, SIGNED
 from attnviz.pictures.stage_record import Stage

@@ -17,9 +17,9 @@ from attnviz.classroom import question_codec
 from attnviz.classroom.marking import assignments, grading
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
-from attnviz.engine import run_sizes
+from attnviz.engine.cost import sizes as run_sizes
 from attnviz.settings import url_codec
-from attnviz.ui.panels import grading_desk
+from attnviz.ui.panels.classroom import grading_desk
 from attnviz.ui.session.selection import Selection
 from tests.engine.test_cost import LARGEST
 from tests.page_figures import figures, numbers

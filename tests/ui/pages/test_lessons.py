@@ -20,8 +20,8 @@ from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.lessons.catalogue import LESSONS, written
 from attnviz.settings import url_codec
 from attnviz.settings.language import set_language
-from attnviz.text import line_breaks
-from attnviz.text.sentence_parts import plain
+from attnviz.text.format import line_breaks
+from attnviz.text.format.sentence_parts import plain
 from attnviz.ui.pages import lessons
 from attnviz.ui.panels.lesson import path
 from attnviz.ui.session.selection import PAGE_NAMES, Selection, outside

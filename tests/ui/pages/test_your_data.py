@@ -13,7 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, of_scores, of_vectors, of_weights, run
-from attnviz.engine import cost
+from attnviz.engine.cost import estimate as cost
 from attnviz.exports import archive
 from attnviz.ui.pages import your_data
 from attnviz.ui.session.selection import Selection

@@ -13,7 +13,7 @@ from attnviz.classroom import question_codec
 from attnviz.classroom.marking import grading, submissions
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.settings.language import set_language
-from attnviz.ui.panels import grading_desk
+from attnviz.ui.panels.classroom import grading_desk
 
 
 class Bar:

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import TASKS, Config, run
-from attnviz.engine import cost
+from attnviz.engine.cost import estimate as cost
 from attnviz.engine.learning import film
 from attnviz.engine.records.trace import Trace
 from attnviz.settings import url_codec

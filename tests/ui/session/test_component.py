@@ -11,8 +11,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui.session import component as registered
-from attnviz.ui.session.component import component
+from attnviz.ui.session.browser import component as registered
+from attnviz.ui.session.browser.component import component
 
 UI = Path(__file__).parents[3] / "attnviz/ui"
 SCRIPT = "const one = 1;\nexport default function () { return one; }\n"
@@ -78,7 +78,7 @@ def test_the_components_of_all_pages_are_there_from_the_first_run() -> None:
 
 def two_of_them() -> None:
     from attnviz.ui.components import paste_guard
-    from attnviz.ui.session import browser_history
+    from attnviz.ui.session.browser import browser_history
 
     browser_history.listen()
     paste_guard.guard({})

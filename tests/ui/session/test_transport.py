@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from attnviz.ui.session import transport
+from attnviz.ui.session.browser import transport
 
 
 def at_once(connection: socket.socket) -> bool:

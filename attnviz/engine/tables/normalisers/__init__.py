@@ -25,7 +25,7 @@ from attnviz.engine.tables.normalisers import (
     squared_relu_over_n,
 )
 from attnviz.engine.tables.normalisers.row import Normaliser, of_formula, of_line
-from attnviz.formula.functions import normaliser_function, normaliser_slopes
+from attnviz.formula.evaluation.functions import normaliser_function, normaliser_slopes
 from attnviz.formula.reader import parse
 from attnviz.settings.rows import table
 

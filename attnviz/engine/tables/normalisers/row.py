@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from attnviz.formula.facts.degree import cancels
-from attnviz.formula.facts.patterns import is_cell_by_cell, is_softmax
-from attnviz.formula.functions import (
+from attnviz.formula.evaluation.functions import (
     leaves_a_rest,
     normaliser_function,
     normaliser_slopes,
     slopes_as_softmax,
     sums_to_one,
 )
+from attnviz.formula.facts.degree import cancels
+from attnviz.formula.facts.patterns import is_cell_by_cell, is_softmax
 from attnviz.formula.graph import Formula
 from attnviz.formula.reader import parse
 from attnviz.readings.latex import latex

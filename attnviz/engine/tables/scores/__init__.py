@@ -27,7 +27,7 @@ from attnviz.engine.tables.scores import (
 )
 from attnviz.engine.tables.scores.row import BIAS, Score, of_formula, of_line
 from attnviz.engine.tables.scores.slopes import swap
-from attnviz.formula.functions import score_function, score_slopes
+from attnviz.formula.evaluation.functions import score_function, score_slopes
 from attnviz.formula.reader import parse
 from attnviz.settings.rows import table
 

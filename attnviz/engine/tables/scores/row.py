@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from attnviz.formula.evaluation.functions import score_function, score_slopes
 from attnviz.formula.facts.patterns import is_dot
-from attnviz.formula.functions import score_function, score_slopes
 from attnviz.formula.graph import Formula
 from attnviz.formula.names import STEPS
 from attnviz.formula.reader import parse

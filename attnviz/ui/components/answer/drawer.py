@@ -9,8 +9,8 @@ import streamlit as st
 
 from attnviz.pictures.colours import DARK, SIGNED
 from attnviz.settings.language import Words
-from attnviz.ui.session import transport
-from attnviz.ui.session.component import component, report
+from attnviz.ui.session.browser import transport
+from attnviz.ui.session.browser.component import component, report
 
 WIDTH, HEIGHT = 320, 414  # pixels that it takes beside the maps, or on a narrow window from its foot
 WORDS = Words(

@@ -11,8 +11,8 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.pictures.colours import DARK, MASKED_COLOUR, SHARE
 from attnviz.settings.language import Words
-from attnviz.ui.session import transport
-from attnviz.ui.session.component import component, report
+from attnviz.ui.session.browser import transport
+from attnviz.ui.session.browser.component import component, report
 
 WIDTH, HEIGHT = 64, 64  # pixels that it takes beside the pictures, or below them
 MAX_PIXELS = 16  # pixels of a small picture, each way

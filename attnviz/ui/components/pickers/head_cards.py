@@ -9,7 +9,7 @@ import numpy as np
 
 from attnviz.analysis.all_heads import all_kinds
 from attnviz.analysis.head_kinds import in_order
-from attnviz.engine.external import forbidden
+from attnviz.engine.external.traces import forbidden
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.counting import ordinal
@@ -17,8 +17,8 @@ from attnviz.settings.language import Words
 from attnviz.text import head_sentences
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.pickers.film_strip import small_pictures
-from attnviz.ui.session import transport
-from attnviz.ui.session.component import component, report
+from attnviz.ui.session.browser import transport
+from attnviz.ui.session.browser.component import component, report
 
 WORDS = Words({"cards": "Heads, sorted by what they do; a press shows one large", "head": "head {n}"})
 

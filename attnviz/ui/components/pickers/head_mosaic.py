@@ -18,8 +18,8 @@ from attnviz.settings.language import Words
 from attnviz.text import head_sentences
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.pickers.film_strip import small_pictures
-from attnviz.ui.session import transport
-from attnviz.ui.session.component import component
+from attnviz.ui.session.browser import transport
+from attnviz.ui.session.browser.component import component
 
 WORDS = Words(
     {

@@ -10,8 +10,8 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.language import Words
-from attnviz.ui.session import transport
-from attnviz.ui.session.component import component, report
+from attnviz.ui.session.browser import transport
+from attnviz.ui.session.browser.component import component, report
 
 WIDTH, HEIGHT = 184, 124  # pixels that it takes beside the pictures, or over them
 MAX_BLOCKS = 64  # blocks each way

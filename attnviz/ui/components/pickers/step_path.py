@@ -8,8 +8,8 @@ from typing import Any
 from attnviz.pictures.colours import DARK, MASKED_COLOUR
 from attnviz.pictures.step_path import Node
 from attnviz.settings.language import Words
-from attnviz.ui.session import transport
-from attnviz.ui.session.component import component, report
+from attnviz.ui.session.browser import transport
+from attnviz.ui.session.browser.component import component, report
 
 WORDS = Words({"strip": "From the sentence to the output", "words": "words", "token": ("1 word", "{n} words")})
 

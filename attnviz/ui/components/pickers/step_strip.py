@@ -11,8 +11,8 @@ from typing import Any
 from attnviz.pictures.colours import MASKED_COLOUR
 from attnviz.pictures.pipeline_strip import Entry
 from attnviz.settings.language import Words
-from attnviz.ui.session import transport
-from attnviz.ui.session.component import component
+from attnviz.ui.session.browser import transport
+from attnviz.ui.session.browser.component import component
 
 WORDS = Words(
     {

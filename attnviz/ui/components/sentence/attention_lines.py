@@ -17,9 +17,9 @@ from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import SHARE
 from attnviz.settings.language import Words
+from attnviz.text.format.sentence_parts import TOKEN, Part
 from attnviz.text.query_sentences import Reading, reading, sentence
-from attnviz.text.sentence_parts import TOKEN, Part
-from attnviz.ui.session.component import component
+from attnviz.ui.session.browser.component import component
 
 WORDS = Words(
     {

@@ -13,8 +13,8 @@ from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.counting import ordinal
 from attnviz.text import opening_sentence
 from attnviz.text.query_sentences import reading
-from attnviz.ui.session import transport
-from attnviz.ui.session.component import component, report
+from attnviz.ui.session.browser import transport
+from attnviz.ui.session.browser.component import component, report
 
 _component = component(__file__, is_isolated=False)
 

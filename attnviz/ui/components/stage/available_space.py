@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from attnviz.pictures import figures, headings
-from attnviz.pictures.placement import NARROWEST_PAGE, Placement
+from attnviz.pictures.layout.placement import NARROWEST_PAGE, Placement
 from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.pickers import film_strip, overview
-from attnviz.ui.session import component
+from attnviz.ui.session.browser import component
 
 Default = TypeVar("Default")
 

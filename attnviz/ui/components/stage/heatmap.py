@@ -19,7 +19,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.pictures import figures, headings
-from attnviz.pictures.placement import STAGE_GAP, Placement
+from attnviz.pictures.layout.placement import STAGE_GAP, Placement
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings import language
 from attnviz.settings.language import Words
@@ -28,8 +28,8 @@ from attnviz.ui.components.pickers.overview import Overview
 from attnviz.ui.components.stage import picking
 from attnviz.ui.components.stage.available_space import DEFAULT_HEIGHT, HEIGHTS, SCROLLED, Room, View, room_for
 from attnviz.ui.components.stage.picking import Picked
-from attnviz.ui.session import transport
-from attnviz.ui.session.component import component
+from attnviz.ui.session.browser import transport
+from attnviz.ui.session.browser.component import component
 
 ROOM_STEP = 64
 """Pixels by which the room of a chart has to change for another chart to be built.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from attnviz.pictures import figures
-from attnviz.pictures.placement import Placement
+from attnviz.pictures.layout.placement import Placement
 from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage.available_space import View, reported, room_for
 

@@ -14,7 +14,7 @@ from attnviz.engine.learning.film import Film
 from attnviz.pictures import figures
 from attnviz.pictures.charts import learning_curves
 from attnviz.settings.language import Words
-from attnviz.ui.session import styles
+from attnviz.ui.session.browser import styles
 
 WORDS = Words(
     {

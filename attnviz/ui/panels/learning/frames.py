@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.available_space import View
-from attnviz.ui.session import transport
-from attnviz.ui.session.component import component
+from attnviz.ui.session.browser import transport
+from attnviz.ui.session.browser.component import component
 
 MOST_BYTES = 500_000
 

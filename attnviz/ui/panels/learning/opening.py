@@ -19,7 +19,7 @@ from attnviz.settings.language import Words
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.available_space import View, is_narrow
 from attnviz.ui.panels.learning import frame
-from attnviz.ui.session import styles
+from attnviz.ui.session.browser import styles
 from attnviz.ui.session.notices import paragraph
 
 WORDS = Words({"after": "After {n} steps", "says": "it says: {said}", "frame": "Steps of learning"})

@@ -21,8 +21,8 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
-from attnviz.text.html_math import named
-from attnviz.text.number_format import localised
+from attnviz.text.format.html_math import named
+from attnviz.text.format.number_format import localised
 from attnviz.ui.components import mask_painter
 from attnviz.ui.session import admission
 from attnviz.ui.session.notices import notice

@@ -12,7 +12,7 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.classroom import check_lesson
-from attnviz.engine import cost
+from attnviz.engine.cost import estimate as cost
 from attnviz.engine.records.config import Config
 from attnviz.lessons import catalogue, read_lesson
 from attnviz.lessons.lesson import Lesson

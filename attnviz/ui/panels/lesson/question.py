@@ -17,8 +17,8 @@ from attnviz.classroom.typed_numbers import read_number
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
-from attnviz.text.number_format import localised
-from attnviz.text.sentence_parts import TEXT, plain
+from attnviz.text.format.number_format import localised
+from attnviz.text.format.sentence_parts import TEXT, plain
 from attnviz.ui.components import formula
 from attnviz.ui.panels.lesson import tally
 from attnviz.ui.session.notices import paragraph, typeset

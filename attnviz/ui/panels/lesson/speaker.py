@@ -15,8 +15,8 @@ from attnviz.engine.run import run
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
-from attnviz.text.number_format import localised
-from attnviz.text.sentence_parts import plain
+from attnviz.text.format.number_format import localised
+from attnviz.text.format.sentence_parts import plain
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 

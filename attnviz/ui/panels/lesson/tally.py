@@ -14,7 +14,7 @@ import streamlit as st
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
-from attnviz.text.sentence_parts import plain
+from attnviz.text.format.sentence_parts import plain
 from attnviz.ui.session.notices import notice
 
 WORDS = Words(

@@ -16,7 +16,7 @@ from attnviz.arithmetic.derivation import ArithmeticLine, largest
 from attnviz.arithmetic.short_derivation import CHANGES, Mixture, mixture, settled
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
-from attnviz.pictures.explanation_parts import Tokens, number, plain
+from attnviz.pictures.answer.explanation_parts import Tokens, number, plain
 from attnviz.settings.language import Words
 
 Frame = dict[str, Any]

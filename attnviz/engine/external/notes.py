@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.external_arrays import where
+from attnviz.engine.external.arrays import where
 from attnviz.settings.language import Words, translate
 
 NOTES = Words(

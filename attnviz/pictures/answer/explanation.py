@@ -14,11 +14,11 @@ from attnviz.arithmetic.cell import Cell
 from attnviz.arithmetic.derivation import ArithmeticLine
 from attnviz.arithmetic.short_derivation import Change, FourLines, Mixture, Terms, four_lines, mixture
 from attnviz.arrays import Array
-from attnviz.engine.external_notes import ONE
+from attnviz.engine.external.notes import ONE
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
-from attnviz.pictures import explanation_parts as parts
-from attnviz.pictures.explanation_parts import Tokens, factor, number
+from attnviz.pictures.answer import explanation_parts as parts
+from attnviz.pictures.answer.explanation_parts import Tokens, factor, number
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import cell_sentence, percent

@@ -11,12 +11,12 @@ import streamlit as st
 
 from attnviz.classroom.marking import assignments, grading, results, submissions
 from attnviz.classroom.marking.assignments import Assignment
-from attnviz.engine import cost
+from attnviz.engine.cost import estimate as cost
 from attnviz.engine.records.config import Config
 from attnviz.settings import url_codec
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, current_language
-from attnviz.text.number_format import localised
+from attnviz.text.format.number_format import localised
 from attnviz.ui.session import admission, locale, session_state
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection

@@ -14,8 +14,8 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.attention import joined, pipeline
-from attnviz.engine.external_arrays import finite, labels_of, stack, tokens_of
-from attnviz.engine.external_notes import closed_cells, oddities, slack
+from attnviz.engine.external.arrays import finite, labels_of, stack, tokens_of
+from attnviz.engine.external.notes import closed_cells, oddities, slack
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.head_settings import divisors
 from attnviz.engine.records.trace import Step, Steps, Trace

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from attnviz.engine import inputs
-from attnviz.engine.external import is_external
+from attnviz.engine.external.traces import is_external
 from attnviz.engine.learning import learning_cost
 from attnviz.engine.records import model_registry
 from attnviz.engine.records.config import Config
@@ -19,9 +19,9 @@ from attnviz.engine.records.typed_rows import TYPED, bias_formula, mask_formula,
 from attnviz.engine.tables.blocks import FEED_FORWARDS
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.scores import SCORES, Score
+from attnviz.formula.evaluation.work import LEAST_OF_BIG, MAX_STEPS, WEIGHT
 from attnviz.formula.faults import FormulaError
 from attnviz.formula.graph import Node
-from attnviz.formula.work import LEAST_OF_BIG, MAX_STEPS, WEIGHT
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from unicodedata import normalize
 
 from attnviz.settings.language import Words
-from attnviz.text.number_format import localised
-from attnviz.text.sentence_parts import TEXT, Part, plain
+from attnviz.text.format.number_format import localised
+from attnviz.text.format.sentence_parts import TEXT, Part, plain
 
 SIGNS = {
     "cdot": "·", "times": "×", "infty": "∞", "sum": "∑", "odot": "⊙", "dots": "…", "cdots": "⋯", "vdots": "⋮",

@@ -24,7 +24,7 @@ from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
-from attnviz.text.sentence_parts import fill
+from attnviz.text.format.sentence_parts import fill
 from attnviz.ui.components.qr_code import qr_code
 from attnviz.ui.session import admission, widget_values, widgets
 from attnviz.ui.session.notices import notice, paragraph, typeset

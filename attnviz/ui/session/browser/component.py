@@ -20,7 +20,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz.exports.javascript import joined, without_descriptions
-from attnviz.ui.session.styles import colours
+from attnviz.ui.session.browser.styles import colours
 
 KEY = "scripts"
 _SHELF = "(window.attnvizScripts ??= { parts: {}, waiting: [] })"

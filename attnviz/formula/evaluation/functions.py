@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.formula import arrays, work
-from attnviz.formula.arrays import Part
+from attnviz.formula.evaluation import arrays, work
+from attnviz.formula.evaluation.arrays import Part
+from attnviz.formula.evaluation.gradient import gradients
+from attnviz.formula.evaluation.numbers import scores, weights
 from attnviz.formula.faults import fault
-from attnviz.formula.gradient import gradients
 from attnviz.formula.graph import Formula
-from attnviz.formula.numbers import scores, weights
 
 MAX_SCORE = 1e307
 """The bound of a score over a tiny temperature, so that the largest can still be subtracted from it."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import WRITTEN, current_language, translate
-from attnviz.text.number_format import short
+from attnviz.text.format.number_format import short
 
 Part = tuple[str, str]
 Sentence = tuple[Part, ...]

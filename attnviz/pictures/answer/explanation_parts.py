@@ -14,7 +14,7 @@ from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import short_percent
-from attnviz.text.number_format import short
+from attnviz.text.format.number_format import short
 from attnviz.text.query_sentences import reading
 
 MAX_ENTRIES = (6, 4)  # entries that a line shows beside the maps, and on a sheet from the foot of the window

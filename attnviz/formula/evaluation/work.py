@@ -5,10 +5,10 @@ A clock would let a link work on one machine and refuse it on another.
 
 from __future__ import annotations
 
-from attnviz.formula.arrays import Arrays
+from attnviz.formula.evaluation.arrays import Arrays
+from attnviz.formula.evaluation.numbers import factors
 from attnviz.formula.faults import fault
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
-from attnviz.formula.numbers import factors
 
 MAX_STEPS = 90e6
 """Steps of work, each about a nanosecond, that one formula may take."""

@@ -11,9 +11,9 @@ from dataclasses import replace
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.formula.arrays import Arrays
+from attnviz.formula.evaluation.arrays import Arrays
+from attnviz.formula.evaluation.numbers import Numbers
 from attnviz.formula.graph import AXES, Formula, Node
-from attnviz.formula.numbers import Numbers
 
 UPSTREAM = "G"
 DIFFERENTIABLE = ("q", "k", "x")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.formula.arrays import Arrays
+from attnviz.formula.evaluation.arrays import Arrays
 from attnviz.formula.graph import AXES, REDUCTIONS, Formula, Node
 
 BLOCK = 1 << 19

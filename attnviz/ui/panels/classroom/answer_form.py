@@ -15,7 +15,7 @@ from attnviz.classroom.typed_numbers import read_number
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
-from attnviz.text.sentence_parts import TEXT, fill, plain
+from attnviz.text.format.sentence_parts import TEXT, fill, plain
 from attnviz.ui.session import session_state
 from attnviz.ui.session.notices import paragraph, typeset
 

@@ -10,13 +10,13 @@ import math
 from dataclasses import dataclass, replace
 
 from attnviz.engine import inputs
-from attnviz.engine.cost_table import MADE_HERE, MB, NEEDS, SHORT
-from attnviz.engine.external import is_external
+from attnviz.engine.cost.sizes import Sizes, sizes
+from attnviz.engine.cost.table import MADE_HERE, MB, NEEDS, SHORT
+from attnviz.engine.external.traces import is_external
 from attnviz.engine.learning.film import MOST_BYTES
 from attnviz.engine.records import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
-from attnviz.engine.run_sizes import Sizes, sizes
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 

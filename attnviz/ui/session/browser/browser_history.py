@@ -12,7 +12,7 @@ from urllib.parse import parse_qs
 
 import streamlit as st
 
-from attnviz.ui.session.component import component
+from attnviz.ui.session.browser.component import component
 
 KEY = "history"
 _GONE = "_gone_to"

@@ -1,0 +1,1 @@
+"""The memory and the time of a run, estimated before it is computed."""

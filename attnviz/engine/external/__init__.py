@@ -1,0 +1,1 @@
+"""Runs of arrays that were computed elsewhere: weights, scores, or queries, keys and values."""

@@ -1,0 +1,1 @@
+"""The answer beside the maps: how a cell came to be, as lines with bars and as a motion."""

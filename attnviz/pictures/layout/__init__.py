@@ -1,0 +1,1 @@
+"""The layout of heads and pictures in the room that there is."""

@@ -1,0 +1,1 @@
+"""Numbers, sentences and formulas as text and HTML."""

@@ -1,0 +1,1 @@
+"""Panels of assignments: their editor, the form for answers, the desk for marks."""
