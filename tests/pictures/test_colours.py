@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.pictures.colours import DARK, NOT_A_NUMBER, PAGE
+from attnviz.pictures.colours import DARK, NOT_A_NUMBER, PAGE, QUIET, SIGNED
 from attnviz.ui.session.browser import styles
 
 ROOT = Path(__file__).parents[2]
@@ -59,3 +59,13 @@ def test_a_style_sheet_defines_the_colours_that_it_names(tmp_path: Path) -> None
 def test_every_colour_of_the_page_is_used() -> None:
     texts = [path.read_text("utf-8") for path in PACKAGE.rglob("*") if path.suffix in {".js", ".css"}]
     assert {name for text in texts for name in re.findall(r"--page-([a-z-]+)", text)} == {*PAGE}
+
+
+def test_on_a_dark_page_quiet_colours_are_hardly_dimmer() -> None:
+    def light(colour: str) -> float:
+        parts = ((int(colour[at : at + 2], 16) / 255) ** 2.2 for at in (1, 3, 5))
+        return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+
+    quiet, whole = DARK[QUIET], DARK[SIGNED]
+    assert quiet[1:4] == whole[1:4]
+    assert all(0.6 < light(quiet[end]) / light(whole[end]) < 1 for end in (0, -1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.pictures import figures as figures_of_pictures
 from attnviz.pictures.stage_record import Stage
+from attnviz.ui.components.pickers import film_strip
 from attnviz.ui.components.stage.available_space import HEIGHTS, WIDTHS, Room, View, within
 from attnviz.ui.components.stage.picking import Picked, focused_head, read
 from tests.page_figures import figures, numbers
@@ -228,3 +230,9 @@ def test_an_answer_at_the_foot_of_the_window_takes_the_place_of_the_film_strip()
     }
     assert film[True, False] == 0
     assert min(film[False, False], film[False, True], film[True, True]) > 0
+
+
+def test_a_film_strip_below_the_pictures_is_as_high_as_is_kept_for_it() -> None:
+    style = Path(film_strip.__file__).with_suffix(".css").read_text("utf-8")
+    level = style.split(".film.level {")[1].split("}")[0]
+    assert f"min-height: {film_strip.HEIGHT}px" in level, "or half a line of what follows is seen under it"
