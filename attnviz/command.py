@@ -176,9 +176,9 @@ def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str
 def _render(arguments: Mapping[str, Any]) -> None:
     name = _kind(arguments["output"], arguments.get("format"))
     config, selection, problems = _linked(arguments.get("link"))
-    config = _with_model(replace(config, **options.given(Config, arguments)), "model" in arguments)
+    config = _with_model(replace(config, **options.named_fields(Config, arguments)), "model" in arguments)
     trace = _uploaded(arguments["weights"], arguments.get("sentence", "")) if "weights" in arguments else run(config)
-    selection = replace(within(selection, trace), **options.given(Selection, arguments))
+    selection = replace(within(selection, trace), **options.named_fields(Selection, arguments))
     target = ExportTarget(**{item.name: getattr(selection, item.name) for item in fields(ExportTarget)})
     data = export(name, trace, target)
     for note in (*problems, *trace.notes):

@@ -50,7 +50,7 @@ def _help(item: Field[Any]) -> str:
     return f"{label}{allowed}{f' [{otherwise}]' if otherwise else ''}".replace("%", "%%")
 
 
-def given(record: type, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def named_fields(record: type, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a record that the arguments of a command line name, as values.
 
     Raises ConfigError for one that cannot be used: here nothing is moved into its range, as it is in an address.

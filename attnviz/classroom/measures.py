@@ -22,8 +22,10 @@ Found = Callable[[Trace, Trace], float | Array | None]
 @translated_fields("label")
 @dataclass(frozen=True)
 class Measure:
-    """`found(own, tried)` of the run of the lesson's own setting and of what is tried: one number, or several, from
-    the smallest to the largest of which is printed; None where there is none."""
+    """A measure `found(baseline, tried)` of the run of the lesson's own setting and of what is tried.
+
+    One number, or several, from the smallest to the largest of which is printed; None where there is none.
+    """
 
     label: str
     found: Found
@@ -32,31 +34,31 @@ class Measure:
 def _apart(name: str) -> Found:
     """Return the largest difference of a step of two runs."""
 
-    def found(own: Trace, tried: Trace) -> float | None:
-        one, other = own[name].array, tried[name].array
+    def found(baseline: Trace, tried: Trace) -> float | None:
+        one, other = baseline[name].array, tried[name].array
         return None if one.shape != other.shape else float(np.abs(one - other).max(initial=0.0))
 
     return found
 
 
-def _rows_changed(own: Trace, tried: Trace) -> float | None:
-    one, other = own["weights"].array, tried["weights"].array
+def _rows_changed(baseline: Trace, tried: Trace) -> float | None:
+    one, other = baseline["weights"].array, tried["weights"].array
     if one.shape != other.shape:
         return None
     return float((np.abs(one - other).max(axis=(0, 2)) > predicates.SAME).sum())
 
 
-def _leaked(own: Trace, tried: Trace) -> float | None:
+def _leaked(baseline: Trace, tried: Trace) -> float | None:
     """Return the most that a row gives to keys that the lesson's own setting forbids it."""
-    A, allowed = tried["weights"].array, own["allowed"].array.astype(bool)
+    A, allowed = tried["weights"].array, baseline["allowed"].array.astype(bool)
     if A.shape[1:] != allowed.shape[-2:]:
         return None
     return float(np.where(allowed, 0.0, np.abs(A)).sum(axis=-1).max())
 
 
-def _moved(own: Trace, tried: Trace) -> float | None:
+def _moved(baseline: Trace, tried: Trace) -> float | None:
     """Return the distance that a word's output moves when the words of the lesson's own sentence change places."""
-    before = run(replace(tried.config, sentence=own.config.sentence))
+    before = run(replace(tried.config, sentence=baseline.config.sentence))
     positions = [before.query_tokens.index(token) for token in tried.query_tokens if token in before.query_tokens]
     if len(positions) != len(tried.query_tokens):
         return None
@@ -163,7 +165,7 @@ MEASURES: dict[str, Measure] = {
 """By the names that lesson files give."""
 
 
-def measured(name: str, own: Trace, tried: Trace) -> str:
+def measured(name: str, baseline: Trace, tried: Trace) -> str:
     """Return a measure as it is printed; a dash where this run has none.
 
     >>> from attnviz import Config, run
@@ -172,7 +174,7 @@ def measured(name: str, own: Trace, tried: Trace) -> str:
     ('1', '0')
     """
     try:
-        found = MEASURES[name].found(own, tried)
+        found = MEASURES[name].found(baseline, tried)
     except KeyError:  # a step that this run does not have
         found = None
     if found is None:

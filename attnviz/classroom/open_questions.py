@@ -139,17 +139,19 @@ def is_whole(question: Question) -> bool:
     )
 
 
-def run_of(question: Question, own: Trace, trace: Trace) -> Trace:
+def run_of(question: Question, baseline: Trace, trace: Trace) -> Trace:
     """Return the run that is drawn while a question is open: of two that differ, the one before the change."""
     is_own = (compares(question) and "change" not in question.at) or bool(question.at.get("before"))
-    return own if is_own else trace
+    return baseline if is_own else trace
 
 
-def pictures(slide: Slide, question: Question, found: ResolvedQuestion, own: Trace, trace: Trace) -> tuple[Stage, ...]:
+def pictures(
+    slide: Slide, question: Question, found: ResolvedQuestion, baseline: Trace, trace: Trace
+) -> tuple[Stage, ...]:
     """Return the pictures of a slide while its question is open; none of them holds a number that gives it away."""
     layer, whole = slide.layer, is_whole(question)
     names = slide.steps if whole else open_steps(slide, found)
-    shown = slides.pictures(run_of(question, own, trace), layer, names)
+    shown = slides.pictures(run_of(question, baseline, trace), layer, names)
     return tuple(slides.without_caption(each if whole else _covered(each, found)) for each in shown)
 
 

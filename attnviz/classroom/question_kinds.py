@@ -86,8 +86,10 @@ PROBLEMS = Words(
 Find = Callable[[QuestionContext, Mapping[str, Any]], ResolvedQuestion]
 
 
-def resolve(question: Question, trace: Trace, own: Trace | None = None, *, worked: bool = True) -> ResolvedQuestion:
-    """Return the question in this run; `own` is the run of the lesson's own setting, where the slide has another.
+def resolve(
+    question: Question, trace: Trace, baseline: Trace | None = None, *, worked: bool = True
+) -> ResolvedQuestion:
+    """Return the question in this run; `baseline` is the run of the lesson's own setting, where the slide has another.
 
     worked  whether the arithmetic is written out; marking does without
 
@@ -95,7 +97,7 @@ def resolve(question: Question, trace: Trace, own: Trace | None = None, *, worke
     """
     if question.kind not in QUESTIONS:
         raise ValueError(PROBLEMS["kind"].format(given=question.kind, allowed=", ".join(QUESTIONS)))
-    at, runs = question.at, QuestionContext(trace, own, index_of(question.at.get("layer", 1)), worked)
+    at, runs = question.at, QuestionContext(trace, baseline, index_of(question.at.get("layer", 1)), worked)
     found = QUESTIONS[question.kind](runs, at)
     words = fill(question.ask or ASK[question.kind], **_named(runs, at))
     return replace(found, words=words, why=question.why)

@@ -146,33 +146,33 @@ class ResolvedQuestion:
     words: Sentence = ()
     why: str = ""
 
-    def is_right(self, given: float | Collection[int]) -> bool:
+    def is_right(self, answer: float | Collection[int]) -> bool:
         """Return whether an answer is right: the number, or the chosen options."""
-        if isinstance(given, Collection):
-            chosen = frozenset(given)
+        if isinstance(answer, Collection):
+            chosen = frozenset(answer)
             return chosen == self.right if self.form == "some" else len(chosen) == 1 and chosen <= self.right
-        return self.form == "number" and abs(given - self.value) <= self.tolerance * (1 + 1e-9)
+        return self.form == "number" and abs(answer - self.value) <= self.tolerance * (1 + 1e-9)
 
-    def feedback(self, given: float | Collection[int]) -> str:
+    def feedback(self, answer: float | Collection[int]) -> str:
         """Return the feedback on an answer, without the right one."""
-        if self.is_right(given):
+        if self.is_right(answer):
             return WORDS["right"]
-        hint = self._hint_for_options(given) if isinstance(given, Collection) else self._hint_for_number(given)
+        hint = self._hint_for_options(answer) if isinstance(answer, Collection) else self._hint_for_number(answer)
         return WORDS["hint"].format(hint=hint) if hint else WORDS["wrong"]
 
-    def _hint_for_options(self, given: Collection[int]) -> str:
+    def _hint_for_options(self, answer: Collection[int]) -> str:
         if self.how == "rows_changed":
-            return HINTS["too_many" if frozenset(given) - self.right else "missing"]
+            return HINTS["too_many" if frozenset(answer) - self.right else "missing"]
         return HOW.get(self.how, "")
 
-    def _hint_for_number(self, given: float) -> str:
-        made = next((each for each in self.mistakes if self._is_near(given, each.value)), None)
+    def _hint_for_number(self, answer: float) -> str:
+        made = next((each for each in self.mistakes if self._is_near(answer, each.value)), None)
         return HINTS[made.name] if made else HOW.get(self.how, "")
 
-    def _is_near(self, given: float, mistaken: float) -> bool:
+    def _is_near(self, answer: float, mistaken: float) -> bool:
         """Return whether a number is that of a mistake, and the mistake is far enough from what is right to be told."""
         near = max(min(self.tolerance, abs(mistaken - self.value) / 2), NEAR * abs(mistaken))
-        return not self.is_right(mistaken) and abs(given - mistaken) <= near < abs(mistaken - self.value)
+        return not self.is_right(mistaken) and abs(answer - mistaken) <= near < abs(mistaken - self.value)
 
 
 @dataclass(frozen=True)

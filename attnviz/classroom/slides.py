@@ -90,15 +90,15 @@ def _picture(trace: Trace, found: Mapping[str, Step], layer: int, name: str) -> 
     return stages.stage(trace, found[name], entry.text, entry.meaning, entry.plain_formula)
 
 
-def rows(slide: Slide, own: Trace, trace: Trace) -> list[tuple[Stage, ...]]:
+def rows(slide: Slide, baseline: Trace, trace: Trace) -> list[tuple[Stage, ...]]:
     """Return all pictures of a slide, a row at a time; a change that its question asks about is drawn with them."""
     layer, question = slide.layer, slide.question
     if slide.beside:
-        return [beside(own, trace, layer, name) for name in slide.steps]
+        return [comparison_row(baseline, trace, layer, name) for name in slide.steps]
     found = [pictures(trace, layer, slide.steps)]
     if question is not None and "change" in question.at:
         other = run(replace(trace.config, **question.at["change"]))
-        found.append(beside(trace, other, layer, question.at.get("step", "weights"), CHANGED))
+        found.append(comparison_row(trace, other, layer, question.at.get("step", "weights"), CHANGED))
     return found
 
 
@@ -141,9 +141,11 @@ def with_seed(config: Config, seed: int | None) -> Config:
     return config if seed is None else replace(config, seed=seed)
 
 
-def beside(own: Trace, trace: Trace, layer: int, name: str, phrases: Mapping[str, str] = PHRASES) -> tuple[Stage, ...]:
+def comparison_row(
+    baseline: Trace, trace: Trace, layer: int, name: str, phrases: Mapping[str, str] = PHRASES
+) -> tuple[Stage, ...]:
     """Return a step of two runs and the difference: the lesson's own setting and the slide's, or around a change."""
-    both = comparison.pictures(own, trace, layer, name)
+    both = comparison.pictures(baseline, trace, layer, name)
     symbol = within_sentence(NAMES[name]) if name in NAMES else name
     return tuple(replace(each, phrase=phrases.get(each.name, each.phrase), formula=symbol) for each in both)
 

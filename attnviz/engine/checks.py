@@ -67,11 +67,11 @@ def fitting(name: str, array: Array, shape: tuple[int, ...]) -> Array:
     return array
 
 
-def allowed(given: ArrayLike | None, bias: Array | None, causal: bool, shape: tuple[int, ...]) -> Array | None:
+def allowed(value: ArrayLike | None, bias: Array | None, causal: bool, shape: tuple[int, ...]) -> Array | None:
     """Return the cells that nothing forbids; None if nothing can."""
     may: Array | None = None
-    if given is not None:
-        may = np.asarray(given)
+    if value is not None:
+        may = np.asarray(value)
         if may.dtype != bool:
             raise ValueError(f"allowed holds {may.dtype}; give booleans, True where a query may attend")
         may = fitting("allowed", may, shape)
@@ -83,13 +83,13 @@ def allowed(given: ArrayLike | None, bias: Array | None, causal: bool, shape: tu
     return may
 
 
-def scale(given: ArrayLike | None, row: Score, Q: Array) -> float | Array:
+def scale(value: ArrayLike | None, row: Score, Q: Array) -> float | Array:
     """Return the factor on the scores, shaped to multiply them; raises ValueError if it does not fit the heads."""
-    if given is None:
+    if value is None:
         return row.scale(Q.shape[-1])
-    factor = real("scale", given)
+    factor = real("scale", value)
     if not np.isfinite(factor).all():
-        raise ValueError(f"scale is {given}; give finite numbers")
+        raise ValueError(f"scale is {value}; give finite numbers")
     if factor.ndim == 0:
         return float(factor)
     if Q.ndim == 2 or factor.shape != Q.shape[-3:-2]:

@@ -1,4 +1,4 @@
-"""The parameters of one layer: taken from what was given, drawn where nothing was, and recorded as steps."""
+"""The parameters of one layer: supplied by the caller or else drawn, and recorded as steps."""
 
 from __future__ import annotations
 
@@ -32,22 +32,23 @@ class Parameters:
         layer: Steps,
         config: Config,
         address: str,
-        given: Mapping[str, Any],
-        hand: SolvedHeads | None = None,
-        kept: Mapping[str, Step] | None = None,
+        supplied: Mapping[str, Any],
+        solved: SolvedHeads | None = None,
+        before_edits: Mapping[str, Step] | None = None,
     ) -> None:
-        """`kept` holds the matrices that were solved before any number was changed: they stay as they were."""
-        self._layer, self._config, self._address, self._hand, self._kept = layer, config, address, hand, kept
-        self._given = dict(given)
+        """`before_edits` holds the matrices that were solved before any number was changed: they stay as they were."""
+        self._layer, self._config, self._address = layer, config, address
+        self._solved, self._before_edits = solved, before_edits
+        self._supplied = dict(supplied)
         self._row = INITIALISERS[config.initialiser]
 
-    def gives(self, name: str) -> bool:
-        """Return whether the caller brought this parameter along."""
-        return self._given.get(name) is not None
+    def is_supplied(self, name: str) -> bool:
+        """Return whether the caller supplies this parameter."""
+        return self._supplied.get(name) is not None
 
     def check_used(self) -> None:
-        """Raises ConfigError if something was given that this layer does not have."""
-        unused = [name for name in self._given if name not in self._layer and self.gives(name)]
+        """Raise ConfigError if the caller supplies something that this layer does not have."""
+        unused = [name for name in self._supplied if name not in self._layer and self.is_supplied(name)]
         if unused:
             raise ConfigError(
                 translate(
@@ -56,21 +57,21 @@ class Parameters:
             )
 
     def unmet_goals(self, where: str) -> list[str]:
-        """Return the goals that heads set by hand miss; none for heads whose queries and keys were given."""
-        if self._hand is None or self.gives("w_q") or self.gives("w_k"):
+        """Return the goals that heads set by hand miss; none for heads whose queries and keys are supplied."""
+        if self._solved is None or self.is_supplied("w_q") or self.is_supplied("w_k"):
             return []
-        return self._hand.unmet_goals(self._layer, where)
+        return self._solved.unmet_goals(self._layer, where)
 
     def matrix(self, name: str, X: Array, width: int) -> Array:
         """Return one matrix (columns of X, width) for all heads."""
         shape = (X.shape[-1], width)
-        array = self._given_array(name, shape) if self.gives(name) else self._row.fn(self._at(name), shape, X)
+        array = self._supplied_array(name, shape) if self.is_supplied(name) else self._row.fn(self._at(name), shape, X)
         return self._layer.record(name, array)
 
     def vector(self, name: str, width: int, d_in: int) -> Array | None:
         """Return one bias for all heads; None while biases are off."""
-        if self.gives(name):
-            return self._layer.record(name, self._given_array(name, (width,)))
+        if self.is_supplied(name):
+            return self._layer.record(name, self._supplied_array(name, (width,)))
         return (
             self._layer.record(name, self._row.bias(self._at(name), width, d_in))
             if self._config.projection_bias
@@ -80,10 +81,10 @@ class Parameters:
     def heads(self, name: str, X: Array, widths: Sequence[int], like: Array | None = None) -> Array:
         """Return a matrix (columns of X, width of the head) for each head, stacked.
 
-        `like` stands in for what is not given.
+        `like` stands in for what is not supplied.
         """
         shapes = [(X.shape[-1], width) for width in widths]
-        if self.gives(name):
+        if self.is_supplied(name):
             return self._record(name, self._stacked(name, shapes), widths)
         if like is not None:
             return self._record(name, like, widths)
@@ -91,7 +92,7 @@ class Parameters:
 
     def head_biases(self, name: str, widths: Sequence[int], d_in: int, like: Array | None = None) -> Array | None:
         """Return a bias for each head, stacked; None while biases are off."""
-        if self.gives(name):
+        if self.is_supplied(name):
             return self._record(name, self._stacked(name, [(width,) for width in widths]), widths)
         if not self._config.projection_bias:
             return None
@@ -119,10 +120,10 @@ class Parameters:
         return W_Q, W_K, b_q, self.head_biases("b_k", d_k, X.shape[-1], like=like)
 
     def _one_a_group(self, name: str, queries: Array) -> Array:
-        """W_Q or its bias as that of the keys; raises ConfigError where heads that share keys were given several."""
+        """W_Q or its bias as that of the keys; raises ConfigError if heads that share keys have several."""
         group = self._config.group_size
         first = queries[::group]
-        if not self.gives(name) and not np.array_equal(np.repeat(first, group, axis=0), queries):
+        if not self.is_supplied(name) and not np.array_equal(np.repeat(first, group, axis=0), queries):
             raise ConfigError(
                 translate(
                     "with W_K = W_Q, heads that share keys have one matrix, and {given} differs among them; "
@@ -136,12 +137,12 @@ class Parameters:
     def output_matrix(self, C: Array, widths: Sequence[int]) -> Array:
         """W_O (sum of the heads' widths, d_model). A head's rows are drawn by themselves, unless the whole has a form.
 
-        A given W_O may have any number of columns where nothing has to be added to the output.
+        A supplied W_O may have any number of columns where nothing has to be added to the output.
         """
         d_out = self._config.d_model
-        if self.gives("w_o") and self._config.n_layers == 1 and not self._config.residual:
-            d_out = np.shape(self._given["w_o"])[-1]
-        if self.gives("w_o") or not self._row.by_head:
+        if self.is_supplied("w_o") and self._config.n_layers == 1 and not self._config.residual:
+            d_out = np.shape(self._supplied["w_o"])[-1]
+        if self.is_supplied("w_o") or not self._row.by_head:
             return self.matrix("w_o", C, d_out)
         ends = np.cumsum(widths)
         rows = [
@@ -160,10 +161,14 @@ class Parameters:
         arrays = {}
         for own_name, axes in score.parameters.items():
             name, is_bias = names.STEPS[own_name], own_name in score.biases
-            if is_bias and not (self._config.projection_bias or self.gives(name)):
+            if is_bias and not (self._config.projection_bias or self.is_supplied(name)):
                 continue
             shapes = [tuple(fixed.get(axis, width) for axis in axes) for width in widths]
-            array = self._stacked(name, shapes) if self.gives(name) else self._scoring(name, shapes, widths, Q, is_bias)
+            array = (
+                self._stacked(name, shapes)
+                if self.is_supplied(name)
+                else self._scoring(name, shapes, widths, Q, is_bias)
+            )
             if not axes:
                 arrays[own_name] = self._layer.record(name, array[:, None])[:, 0]
                 continue
@@ -189,11 +194,11 @@ class Parameters:
 
     def _filled(self, name: str, h: int, shape: tuple[int, ...], X: Array, n: int) -> Array:
         """Return the matrix of head h out of n: solved where the setting says so, drawn otherwise."""
-        if self._kept:
-            step = self._kept[name]
+        if self._before_edits:
+            step = self._before_edits[name]
             return step.head(h * len(step.array) // n)
-        if self._hand:
-            W = self._hand.matrix(name, h * self._config.kv_heads // n, shape, X)
+        if self._solved:
+            W = self._solved.matrix(name, h * self._config.kv_heads // n, shape, X)
             if W is not None:
                 return W
         return self._row.fn(self._at(name, h), shape, X)
@@ -201,8 +206,8 @@ class Parameters:
     def _record(self, name: str, array: Array, widths: Sequence[int]) -> Array:
         return self._layer.record(name, array, widths={"d_v" if name.endswith("_v") else "d_k": tuple(widths)})
 
-    def _given_array(self, name: str, shape: tuple[int, ...]) -> Array:
-        array = np.array(self._given[name], dtype=float)
+    def _supplied_array(self, name: str, shape: tuple[int, ...]) -> Array:
+        array = np.array(self._supplied[name], dtype=float)
         if array.shape != shape:
             raise ConfigError(
                 translate(
@@ -212,22 +217,22 @@ class Parameters:
         return _finite(name, array)
 
     def _stacked(self, name: str, shapes: Sequence[tuple[int, ...]]) -> Array:
-        """Stack the arrays given for each head; raises ConfigError where their shapes are not those of the setting."""
-        given = [_finite(name, np.array(matrix, dtype=float)) for matrix in self._given[name]]
-        if [matrix.shape for matrix in given] != list(shapes):
-            have = ", ".join(str(matrix.shape) for matrix in given[:4])
+        """Stack the arrays supplied for each head. Raises ConfigError where their shapes do not fit the setting."""
+        arrays = [_finite(name, np.array(matrix, dtype=float)) for matrix in self._supplied[name]]
+        if [matrix.shape for matrix in arrays] != list(shapes):
+            have = ", ".join(str(matrix.shape) for matrix in arrays[:4])
             need = ", ".join(str(shape) for shape in shapes[:4])
             raise ConfigError(
                 translate(
                     "{name} has {n} heads of shape {shape}; this setting needs {n_needed} of shape {needed}",
                     name=name,
-                    n=len(given),
+                    n=len(arrays),
                     shape=have,
                     n_needed=len(shapes),
                     needed=need,
                 )
             )
-        return _padded(given)
+        return _padded(arrays)
 
 
 def _recorded(axes: tuple[str, ...]) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ from attnviz.settings.language import translate
 Projections = Mapping[str, Any]
 
 MATRICES = ("w_q", "w_k", "w_v", "w_o")
-"""The parameters that every setting has; where all of them are given, nothing is learned."""
+"""The parameters that every setting has; where all of them are supplied, nothing is learned."""
 
 
 @np.errstate(all="ignore")
@@ -70,26 +70,24 @@ def run(
 
 
 def _run(config: Config, projections: Projections | Sequence[Projections] | None, edits: Sequence[Edit]) -> Trace:
-    here, own = edits_of.by_layer(edits, config.n_layers), edits_of.by_layer(config.edits)
-    given = _one_each(projections, config.n_layers)
-    kept = _kept(config, given) if here or own else [None] * config.n_layers
+    required, optional = edits_of.by_layer(edits, config.n_layers), edits_of.by_layer(config.edits)
+    supplied = _one_each(projections, config.n_layers)
+    before_edits = _before_edits(config, supplied) if required or optional else [None] * config.n_layers
     query_tokens, key_tokens, notes = inputs.tokens(config)
     notes += [model_registry.unavailable(config.model)] if config.model else []
     notes += film.notes(config, query_tokens + key_tokens)
-    found = _with_learned(config, given, len(key_tokens), notes)
+    not_drawn = _with_learned(config, supplied, len(key_tokens), notes)
     note_beyond(config, len(query_tokens), len(key_tokens), notes)
     sizes: dict[str, int] = {}
-    around = Steps(translate("the steps around the layers"), sizes, here.get(None, ()), own.get(None, ()))
+    around = Steps(translate("the steps around the layers"), sizes, required.get(None, ()), optional.get(None, ()))
     X, X_kv = inputs.embedded(around, config, query_tokens, key_tokens, notes)
     layers: list[Steps] = []
     for i in range(config.n_layers):
-        tied = [f"{x}_q" for x in "wb" if config.tied and given[i].get(f"{x}_k") is None]
-        changes = (edits_of.shared(by_layer.get(i, ()), tied, config.group_size) for by_layer in (here, own))
+        tied = [f"{x}_q" for x in "wb" if config.tied and supplied[i].get(f"{x}_k") is None]
+        changes = (edits_of.shared(by_layer.get(i, ()), tied, config.group_size) for by_layer in (required, optional))
         layer = Steps(translate("layer {n}", n=i), sizes, *changes)
-        hand = (
-            _hand(config, query_tokens, key_tokens, layers, around) if INITIALISERS[config.initialiser].solved else None
-        )
-        parameters = Parameters(layer, config, f"layer{i}", found[i], hand, kept[i])
+        solved = _solved_heads(config, query_tokens, key_tokens, layers, around)
+        parameters = Parameters(layer, config, f"layer{i}", not_drawn[i], solved, before_edits[i])
         X = _layer(layer, parameters, config, X, X_kv, (query_tokens, key_tokens))
         where = translate("layer {n}, ", n=ordinal(i)) if config.n_layers > 1 else ""
         note_empty_rows(layer, config, where, notes)
@@ -100,39 +98,42 @@ def _run(config: Config, projections: Projections | Sequence[Projections] | None
     around.check_edits()
     applied = note_left_out([around, *layers], config, notes)
     result = layers[-1][next(reversed(list(layers[-1])))]
-    supplied = tuple(frozenset(name for name in each if each[name] is not None) for each in given)
-    everywhere, given_in = frozenset.intersection(*supplied), supplied if any(supplied) else ()
+    names = tuple(frozenset(name for name in each if each[name] is not None) for each in supplied)
+    everywhere, given_in = frozenset.intersection(*names), names if any(names) else ()
     what = around, tuple(layers), result, tuple(notes), applied, everywhere, given_in
     return Trace(config, query_tokens, key_tokens, *what)
 
 
-def _with_learned(config: Config, given: list[Projections], n_key: int, notes: list[str]) -> list[Projections]:
+def _with_learned(config: Config, supplied: list[Projections], n_key: int, notes: list[str]) -> list[Projections]:
     """Return the parameters of each layer that are not drawn.
 
-    Those that were given, and else those that are learned.
+    Those that the caller supplies, and else those that are learned.
     """
-    if not learnable.learns(config) or all(layer.get(name) is not None for layer in given for name in MATRICES):
-        return given
+    if not learnable.learns(config) or all(layer.get(name) is not None for layer in supplied for name in MATRICES):
+        return supplied
     found = film.learned(config, run, n_key)
     notes += film.film_of(config, run).notes
-    supplied = ({name: array for name, array in layer.items() if array is not None} for layer in given)
-    return [{**layer, **own} for layer, own in zip(found, supplied)]
+    taken = ({name: array for name, array in layer.items() if array is not None} for layer in supplied)
+    return [{**learned, **layer} for learned, layer in zip(found, taken)]
 
 
-def _hand(
+def _solved_heads(
     config: Config, query_tokens: tuple[str, ...], key_tokens: tuple[str, ...], layers: Sequence[Steps], around: Steps
-) -> SolvedHeads:
+) -> SolvedHeads | None:
+    """Return what solves the heads of the next layer from what it reads; None where the initialiser draws them."""
+    if not INITIALISERS[config.initialiser].solved:
+        return None
     return SolvedHeads(config, query_tokens, key_tokens, layers[:1], vectors_of(config, around))
 
 
-def _kept(config: Config, given: list[Projections]) -> Sequence[Mapping[str, Step] | None]:
+def _before_edits(config: Config, supplied: list[Projections]) -> Sequence[Mapping[str, Step] | None]:
     """Return the steps of each layer before any number was changed, where heads are solved from what they read.
 
     So a changed number changes what follows from it, and not the construction.
     """
     if not INITIALISERS[config.initialiser].solved:
         return [None] * config.n_layers
-    return run(replace(config, edits=()), given).layers
+    return run(replace(config, edits=()), supplied).layers
 
 
 def _layer(layer: Steps, parameters: Parameters, config: Config, X: Array, X_kv: Array, words: masks.Tokens) -> Array:
@@ -290,7 +291,7 @@ def _output(layer: Steps, parameters: Parameters, config: Config, Z: Array, widt
     else:
         C = np.concatenate([Z[h][:, :width] for h, width in enumerate(widths)], axis=-1)
     C = layer.record("concat", C)
-    if not (config.has_output_projection() or parameters.gives("w_o")):
+    if not (config.has_output_projection() or parameters.is_supplied("w_o")):
         return layer.record("output", C, formula="Y = C")
     W_O = parameters.output_matrix(C, widths)
     b_O = parameters.vector("b_o", W_O.shape[-1], widths[0])

@@ -108,9 +108,9 @@ class MaskingTrial:
         """(ways, queries, keys), in the order of FILLS."""
         return self._hidden(self.allowed)
 
-    def hidden_by(self, way: str) -> Array:
+    def hidden_by(self, method: str) -> Array:
         """(queries, keys), the weights under one way of FILLS alone."""
-        return self._hidden(self.allowed, (way,))[0]
+        return self._hidden(self.allowed, (method,))[0]
 
     @cached_property
     def emptied(self) -> Array:
@@ -120,12 +120,12 @@ class MaskingTrial:
         allowed[row] = False
         return self._hidden(allowed)[:, row]
 
-    def _hidden(self, allowed: Array, ways: Iterable[str] = FILLS) -> Array:
+    def _hidden(self, allowed: Array, methods: Iterable[str] = FILLS) -> Array:
         config = self.trace.config
         normaliser = normaliser_of(config).fn
         normalise = partial(NORMALISED_AXES[config.normalise_over].fn, normaliser, T=config.temperature)
         with np.errstate(all="ignore"):
-            return np.stack([FILLS[way].fn(self.scores, allowed, normalise, self.large) for way in ways])
+            return np.stack([FILLS[way].fn(self.scores, allowed, normalise, self.large) for way in methods])
 
 
 def masking_trial(

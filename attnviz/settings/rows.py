@@ -173,9 +173,9 @@ class Choice:
             object.__setattr__(made, name, value)
         return made
 
-    def knob_values(self, held: Mapping[str, KnobValue]) -> dict[str, KnobValue]:
-        """Return the value of each knob by its name; `held` names those that are set as `row.knob`."""
-        return {knob.name: held.get(f"{self.name}.{knob.name}", knob.default) for knob in self.knobs}
+    def knob_values(self, values: Mapping[str, KnobValue]) -> dict[str, KnobValue]:
+        """Return the value of each knob by its name; `values` names those that are set as `row.knob`."""
+        return {knob.name: values.get(f"{self.name}.{knob.name}", knob.default) for knob in self.knobs}
 
     def settings(self, config: object) -> dict[str, Any]:
         """Return the settings that this row's function takes, read off `config`."""

@@ -261,11 +261,11 @@ def shorten_to_fit(query: Mapping[str, str]) -> tuple[dict[str, str], tuple[str,
     return short, left_out
 
 
-def restore_dropped(query: Mapping[str, Any], held: Mapping[str, str]) -> dict[str, Any]:
-    """Return the address with its dropped values restored from `held`, an address of any length."""
+def restore_dropped(query: Mapping[str, Any], whole: Mapping[str, str]) -> dict[str, Any]:
+    """Return the address with its dropped values restored from `whole`, an address of any length."""
     without = query.get(WITHOUT, "")
     names = str(without[-1] if isinstance(without, list) and without else without).split(".")
-    return {**query, **{name: held[name] for name in names if name in held and name not in query}}
+    return {**query, **{name: whole[name] for name in names if name in whole and name not in query}}
 
 
 def query_string(*records: object) -> str:

@@ -77,7 +77,7 @@ def telling(
     return head, int(rows[query]), int(columns[key])
 
 
-def made(trace: Trace) -> str:
+def describe_origin(trace: Trace) -> str:
     """Describe the origin of the numbers, in a few words."""
     found = origin(trace)
     name = {"random": "random", "random_own": "random", "mixed": "random", "hand": "by_hand", "solved": "by_hand"}

@@ -76,13 +76,13 @@ def tokens(text: str) -> tuple[str, ...] | None:
     return clean_tokens(_loaded(text))
 
 
-def clean_tokens(given: Any) -> tuple[str, ...]:
+def clean_tokens(value: Any) -> tuple[str, ...]:
     """Return a list of tokens as it can be shown; raises ConfigError if it is not a list."""
-    if not isinstance(given, list) or not all(isinstance(token, str) for token in given):
+    if not isinstance(value, list) or not all(isinstance(token, str) for token in value):
         raise tables.fault("tokens", example=EXAMPLES["tokens"])
-    if len(given) > MOST_TOKENS:
-        raise tables.fault("long", n=len(given), most=MOST_TOKENS)
-    return tuple(clean(token)[:LONGEST_TOKEN] for token in given)
+    if len(value) > MOST_TOKENS:
+        raise tables.fault("long", n=len(value), most=MOST_TOKENS)
+    return tuple(clean(token)[:LONGEST_TOKEN] for token in value)
 
 
 def sort_parts(found: Mapping[str, Any], extra: Mapping[str, Any] | None = None) -> Upload:
@@ -160,19 +160,19 @@ def _collect(
             flat.append(_value(each, (*at, i), odd))
 
 
-def _value(given: Any, at: tuple[int, ...], odd: Mapping[str, float]) -> float:
+def _value(value: Any, at: tuple[int, ...], odd: Mapping[str, float]) -> float:
     """Return a number out of JSON."""
-    if isinstance(given, (bool, int, float)):
+    if isinstance(value, (bool, int, float)):
         try:
-            value = float(given)
+            value = float(value)
         except OverflowError:
             value = math.inf
         if math.isfinite(value) or value == -math.inf:
             return value
-    if isinstance(given, str) and given in odd:
-        return odd[given]
+    if isinstance(value, str) and value in odd:
+        return odd[value]
     raise tables.fault(
-        "value", cell=shorten(clean(str(given))), place=_path(at), allowed=tables.ALLOWED["or_minus_infinity"]
+        "value", cell=shorten(clean(str(value))), place=_path(at), allowed=tables.ALLOWED["or_minus_infinity"]
     )
 
 

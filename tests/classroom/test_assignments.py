@@ -115,7 +115,7 @@ def test_a_link_with_a_good_check_and_anything_in_it_is_read_without_raising(que
     assert (task is not None) == isinstance(query, dict)
     if task is not None:
         config, _ = assignments.teacher_setting(CONFIG, task)
-        assignments.asks(task, run(config))
+        assignments.resolved_questions(task, run(config))
         assignments.digest(config, task)
         assert assignments.decode(assignments.encode(task))[0] == (task if assignments.encode(task) else None)
 
@@ -166,7 +166,7 @@ def test_a_student_has_other_numbers_and_the_same_task() -> None:
     one, two = (run(assignments.of_student(CONFIG, TASK, name)) for name in ("Ada", "Bob"))
     assert not np.allclose(one["weights"].array, two["weights"].array)
     asks = [
-        [plain(ask.words) for ask in assignments.asks(TASK, trace) if isinstance(ask, ResolvedQuestion)]
+        [plain(ask.words) for ask in assignments.resolved_questions(TASK, trace) if isinstance(ask, ResolvedQuestion)]
         for trace in (one, two)
     ]
     assert asks[0] == asks[1]
@@ -200,18 +200,18 @@ def test_every_kind_can_be_asked_and_every_kind_is_a_question_of_lessons() -> No
     assert {kind.question for kind in question_codec.KINDS.values()} == set(QUESTIONS) - set(spread.MEASURES)
     task = Assignment(task_questions=tuple(every_kind()))
     trace = run(replace(CONFIG, second_sentence="", mask="causal", n_layers=2))
-    found = assignments.asks(task, trace)
+    found = assignments.resolved_questions(task, trace)
     assert [ask for ask in found if isinstance(ask, str)] == []
     assert all(plain(ask.words).startswith("Layer 1. ") for ask in found if isinstance(ask, ResolvedQuestion))
 
 
 def test_a_question_that_the_run_has_no_place_for_says_why() -> None:
     task = Assignment(task_questions=(question_codec.item("weight", {"head": 9}),))
-    assert assignments.asks(task, run(CONFIG)) == ("head is 9; weights has 1 to 3 there",)
+    assert assignments.resolved_questions(task, run(CONFIG)) == ("head is 9; weights has 1 to 3 there",)
 
 
 def test_what_gives_an_answer_away_is_known() -> None:
-    found = assignments.asks(TASK, run(CONFIG))
+    found = assignments.resolved_questions(TASK, run(CONFIG))
     assert assignments.given_away(TASK, found) == (1,)
     hidden = replace(TASK, task_hidden=("weights", *assignments.PANELS))
     assert assignments.given_away(hidden, found) == ()

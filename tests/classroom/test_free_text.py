@@ -30,7 +30,7 @@ SAID = "Weil −∞ nach softmax zu 0 wird; “exp(−∞) = 0”, =SUM(A1) 🙂
 
 
 def handed(name: str, words: str, rows: tuple[int, ...], tries: int = 1) -> str:
-    asks = assignments.asks(TASK, run(assignments.of_student(CONFIG, TASK, name)))
+    asks = assignments.resolved_questions(TASK, run(assignments.of_student(CONFIG, TASK, name)))
     given = (1.0, words, rows)
     numbers = [grading.encode_answer(ask, held) for ask, held in zip(asks, given) if isinstance(ask, ResolvedQuestion)]
     return grading.answer_code(DIGEST, name, numbers, tries)
@@ -80,7 +80,7 @@ def test_the_longest_answers_fit_into_a_code_that_can_be_read() -> None:
 
 def test_codes_of_the_version_before_are_read() -> None:
     signs = [0, *answer_codes.encode_fixed(DIGEST, 5), *answer_codes.encode_fixed(grading._name(DIGEST, "Ada"), 5)]
-    asks = assignments.asks(TASK, run(assignments.of_student(CONFIG, TASK, "Ada")))
+    asks = assignments.resolved_questions(TASK, run(assignments.of_student(CONFIG, TASK, "Ada")))
     assert isinstance(asks[0], ResolvedQuestion)
     numbers = [grading.encode_answer(asks[0], 1.0), 0, 0]
     old = answer_codes.with_checksum([*signs, *(sign for each in numbers for sign in answer_codes.encode_free(each))])
@@ -107,7 +107,7 @@ def test_a_lesson_becomes_an_assignment_whose_questions_have_answers(name: str) 
         assert not list(lesson_assignment.settings(LESSONS[name]))
         return
     config, task = made
-    found = assignments.asks(task, run(config))
+    found = assignments.resolved_questions(task, run(config))
     assert found
     assert all(isinstance(ask, ResolvedQuestion) for ask in found)
     assert assignments.given_away(task, found) == ()

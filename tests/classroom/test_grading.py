@@ -39,7 +39,7 @@ SOME = replace(ONE, form="some", right=frozenset({0, 2}))
 
 
 def asks(name: str) -> list[ResolvedQuestion]:
-    found = assignments.asks(TASK, run(assignments.of_student(CONFIG, TASK, name)))
+    found = assignments.resolved_questions(TASK, run(assignments.of_student(CONFIG, TASK, name)))
     return [ask for ask in found if isinstance(ask, ResolvedQuestion)]
 
 

@@ -37,7 +37,7 @@ def _english_again() -> Iterator[None]:
 
 
 def code(name: str, right: Sequence[bool] = (True, True, True)) -> str:
-    found = assignments.asks(TASK, run(assignments.of_student(CONFIG, TASK, name)))
+    found = assignments.resolved_questions(TASK, run(assignments.of_student(CONFIG, TASK, name)))
     numbers = []
     for ask, good in zip(found, right):
         assert isinstance(ask, ResolvedQuestion)
@@ -80,7 +80,7 @@ def test_the_table_comes_back_with_its_columns_and_the_marks_after_them() -> Non
     assert (first["Matrikelnummer"], first["Nachname"], first["Vorname"]) == ("0012345", "Müller", "Zoë")
     assert (first["valid"], first["score"], first["of"]) == ("yes", "3", "3")
     assert (first["points"], first["of points"]) == ("3,5", "3,5")
-    value = assignments.asks(TASK, run(assignments.of_student(CONFIG, TASK, "Zoë Müller")))[0].value  # type: ignore[union-attr]
+    value = assignments.resolved_questions(TASK, run(assignments.of_student(CONFIG, TASK, "Zoë Müller")))[0].value  # type: ignore[union-attr]
     assert float(first["1"].replace(",", ".")) == pytest.approx(value, abs=0.0001)
     assert "," in first["1"]
     assert (second["Matrikelnummer"], second["points"]) == ("007", "")
@@ -178,7 +178,10 @@ def test_five_hundred_forged_codes_of_one_student_are_one_run(monkeypatch: pytes
 
 def test_marking_writes_no_arithmetic_and_finds_the_same() -> None:
     trace = run(CONFIG)
-    worked, bare = assignments.asks(TASK, trace), assignments.asks(TASK, trace, worked=False)
+    worked, bare = (
+        assignments.resolved_questions(TASK, trace),
+        assignments.resolved_questions(TASK, trace, worked=False),
+    )
     for one, other in zip(worked, bare):
         assert isinstance(one, ResolvedQuestion)
         assert isinstance(other, ResolvedQuestion)

@@ -38,7 +38,7 @@ def test_the_pictures_are_the_steps_in_the_order_of_the_slide() -> None:
 
 def test_beside_each_other_stand_the_lesson_the_slide_and_the_difference() -> None:
     one, other = run(CONFIG), run(Config(sentence="a b d", second_sentence="x y z u v", n_heads=2, d_k=3, d_v=5))
-    left, right, apart = slides.beside(one, other, 0, "weights")
+    left, right, apart = slides.comparison_row(one, other, 0, "weights")
     np.testing.assert_allclose(apart.array, right.array - left.array)
     assert (left.phrase, right.phrase) == ("the setting of the lesson", "as changed on this slide")
     assert {each.formula for each in (left, right, apart)} == {"attention weights"}

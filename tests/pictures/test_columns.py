@@ -109,8 +109,8 @@ def test_there_is_something_to_tell_of_every_run(config: Config) -> None:
 
 
 def test_what_the_numbers_are_is_said_in_a_few_words() -> None:
-    assert opening_sentence.made(run(Config())) == "random numbers, no meaning yet"
-    assert opening_sentence.made(run(Config(initialiser="by_hand"))) == "made by hand"
+    assert opening_sentence.describe_origin(run(Config())) == "random numbers, no meaning yet"
+    assert opening_sentence.describe_origin(run(Config(initialiser="by_hand"))) == "made by hand"
 
 
 @pytest.mark.parametrize("config", SETTINGS)

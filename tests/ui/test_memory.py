@@ -130,7 +130,7 @@ def mark(config: Config) -> Callable[[], object]:
         assignments.encode(assignments.Assignment(task_questions=QUESTIONS)), replace(config, mask=("causal",))
     )
     assert opens is not None
-    wanted = assignments.asks(opens.task, run(opens.of_student("Ada")))
+    wanted = assignments.resolved_questions(opens.task, run(opens.of_student("Ada")))
     code = grading.answer_code(opens.digest, "Ada", [grading.encode_answer(ask, None) for ask in wanted])
 
     def made() -> None:

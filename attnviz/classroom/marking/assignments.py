@@ -274,7 +274,7 @@ def number(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big")
 
 
-def asks(task: Assignment, trace: Trace, *, worked: bool = True) -> tuple[ResolvedQuestion | str, ...]:
+def resolved_questions(task: Assignment, trace: Trace, *, worked: bool = True) -> tuple[ResolvedQuestion | str, ...]:
     """Return every question in a run, or why this run has no answer to it; `worked` with the arithmetic."""
     return tuple(_resolved(item, trace, worked) for item in task.task_questions)
 

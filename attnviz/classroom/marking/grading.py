@@ -112,28 +112,28 @@ class GradedSubmission:
         return len(self.right) - self.right.count(None)
 
 
-def encode_answer(ask: ResolvedQuestion, given: Answer) -> int:
+def encode_answer(ask: ResolvedQuestion, answer: Answer) -> int:
     """Return an answer as a whole number from 0 up, which a code can hold; 0 is none."""
-    if given is None or (isinstance(given, Collection) and not given and ask.form == "one"):
+    if answer is None or (isinstance(answer, Collection) and not answer and ask.form == "one"):
         return 0
-    if isinstance(given, str):
-        return free_text.encode_text(given)
-    if isinstance(given, Collection):
-        return 1 + (min(given) if ask.form == "one" else sum(1 << position for position in set(given)))
-    steps = round(min(max(given / _step(ask), -MAX_STEPS), MAX_STEPS))
+    if isinstance(answer, str):
+        return free_text.encode_text(answer)
+    if isinstance(answer, Collection):
+        return 1 + (min(answer) if ask.form == "one" else sum(1 << position for position in set(answer)))
+    steps = round(min(max(answer / _step(ask), -MAX_STEPS), MAX_STEPS))
     return 1 + (2 * steps if steps >= 0 else -2 * steps - 1)
 
 
-def decode_answer(ask: ResolvedQuestion, held: int) -> Answer:
+def decode_answer(ask: ResolvedQuestion, code: int) -> Answer:
     """Return the answer that a whole number means, a number in steps of the tolerance's fiftieth.
 
     Raises ConfigError for a number that stands for no answer to this question.
     """
-    if held == 0:
+    if code == 0:
         return None
     if ask.form == "text":
-        return free_text.decode_text(held)
-    rest = held - 1
+        return free_text.decode_text(code)
+    rest = code - 1
     if ask.form == "number":
         return (rest // 2 if rest % 2 == 0 else -(rest + 1) // 2) * _step(ask)
     if ask.form == "one":
@@ -149,47 +149,47 @@ def _step(ask: ResolvedQuestion) -> float:
     return ask.tolerance / PER_TOLERANCE or WHOLE_STEP
 
 
-def is_right(ask: ResolvedQuestion, held: int) -> bool:
+def is_right(ask: ResolvedQuestion, code: int) -> bool:
     """Return whether an answer counts; one within the stated tolerance always does, however a code rounds it."""
-    given = decode_answer(ask, held)
+    answer = decode_answer(ask, code)
     slack = _step(ask) / 2 if ask.tolerance else 0.0
     return (
-        given is not None
-        and not isinstance(given, str)
-        and replace(ask, tolerance=ask.tolerance + slack).is_right(given)
+        answer is not None
+        and not isinstance(answer, str)
+        and replace(ask, tolerance=ask.tolerance + slack).is_right(answer)
     )
 
 
-def share(ask: ResolvedQuestion, held: int) -> float:
+def share(ask: ResolvedQuestion, code: int) -> float:
     """Return the part of the points that an answer is worth: of several options, those that are right less those wrong.
 
     An answer of any other form is worth all or nothing.
     """
-    given = decode_answer(ask, held)
-    if is_right(ask, held) or ask.form != "some" or not isinstance(given, Collection) or not ask.right:
-        return float(is_right(ask, held))
-    chosen = frozenset(given)
+    answer = decode_answer(ask, code)
+    if is_right(ask, code) or ask.form != "some" or not isinstance(answer, Collection) or not ask.right:
+        return float(is_right(ask, code))
+    chosen = frozenset(answer)
     return max(0.0, (len(chosen & ask.right) - len(chosen - ask.right)) / len(ask.right))
 
 
-def feedback(ask: ResolvedQuestion, held: int) -> str:
+def feedback(ask: ResolvedQuestion, code: int) -> str:
     """Return the feedback on an answer, without the right one; nothing for an empty answer."""
-    given = decode_answer(ask, held)
-    if given is None or isinstance(given, str):
+    answer = decode_answer(ask, code)
+    if answer is None or isinstance(answer, str):
         return ""
-    return replace(ask, tolerance=ask.tolerance + _step(ask) / 2 if ask.tolerance else 0.0).feedback(given)
+    return replace(ask, tolerance=ask.tolerance + _step(ask) / 2 if ask.tolerance else 0.0).feedback(answer)
 
 
-def answer_text(ask: ResolvedQuestion, held: int) -> str | float:
+def answer_text(ask: ResolvedQuestion, code: int) -> str | float:
     """Return an answer as it stands in a table: a number, or the options chosen in words."""
-    given = decode_answer(ask, held)
-    if given is None:
+    answer = decode_answer(ask, code)
+    if answer is None:
         return ""
-    if isinstance(given, str):
-        return given
-    if isinstance(given, Collection):
-        return ", ".join(plain(ask.options[position]) for position in given) or WORDS["none"]
-    return float(f"{given:.12g}")
+    if isinstance(answer, str):
+        return answer
+    if isinstance(answer, Collection):
+        return ", ".join(plain(ask.options[position]) for position in answer) or WORDS["none"]
+    return float(f"{answer:.12g}")
 
 
 def answer_code(digest: int, name: str, numbers: Sequence[int], tries: int = 1) -> str:
@@ -247,7 +247,7 @@ def grade_all(config: Config, task: Assignment, handed_in: Sequence[tuple[str, s
             continue
         own = assignments.with_seed(given, task, digest, name)
         if own.seed not in kept:  # a student's numbers are computed once, however many codes are handed in
-            kept[own.seed] = assignments.asks(task, run(own), worked=False)
+            kept[own.seed] = assignments.resolved_questions(task, run(own), worked=False)
         yield _marked(name, text, kept[own.seed], numbers, tries)
 
 

@@ -71,7 +71,7 @@ def of_lesson(lesson: Lesson) -> tuple[Config, Assignment] | None:
         task_own=is_random(config),
         task_questions=items,
     )
-    found = assignments.asks(task, run(config))
+    found = assignments.resolved_questions(task, run(config))
     hides = {each.hides for each in found if isinstance(each, ResolvedQuestion)}
     order = list(PICTURES)
     first = min((order.index(name) for name in hides if name in order), default=len(order))

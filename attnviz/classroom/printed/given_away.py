@@ -68,10 +68,12 @@ class Printed:
             layer, *at = (index_of(int(number)) for number in numbers.split(".")[1:])
             self.named.add((trace.config, layer, rank(step), tuple(at)))
 
-    def ask(self, question: Question, trace: Trace, own: Trace | None, number: Callable[[float], str]) -> None:
+    def note_question(
+        self, question: Question, trace: Trace, baseline: Trace | None, number: Callable[[float], str]
+    ) -> None:
         """Note what a question asks for."""
         try:
-            found = resolve(question, trace, own, worked=False)
+            found = resolve(question, trace, baseline, worked=False)
         except ValueError:
             return  # the sheet says that it has no answer
         at = rank(found.hides) if found.hides else ANYWHERE

@@ -117,7 +117,7 @@ def _empty(source: Config | Lesson, items: Sequence[Item], seed: int, digits: in
     """
     paper = Paper(False, seed, digits)
     for question, trace, own in _asked(source, items):
-        paper.printed.ask(question, trace, own, paper.number)
+        paper.printed.note_question(question, trace, own, paper.number)
     before = None
     while before != (paper.printed.seen, paper.printed.named):
         before = dict(paper.printed.seen), set(paper.printed.named)
@@ -267,7 +267,7 @@ def _is_questioned(trace: Trace, name: str, position: str, questions: Sequence[Q
 def _slide(
     paper: Paper,
     slide: Slide,
-    own: Trace,
+    baseline: Trace,
     trace: Trace,
     drawn: Trace,
     same: Sequence[Question],
@@ -283,9 +283,11 @@ def _slide(
     open_question = question is not None and not paper.solutions
     names = slide.steps
     if open_question and question and not open_questions.is_whole(question):
-        names = open_questions.open_steps(slide, resolve(question, trace, own))
+        names = open_questions.open_steps(slide, resolve(question, trace, baseline))
     if slide.beside and not open_question:
-        yield from (printed_pictures.html(paper, slides.beside(own, trace, layer, name), name) for name in names)
+        yield from (
+            printed_pictures.html(paper, slides.comparison_row(baseline, trace, layer, name), name) for name in names
+        )
         return
     trace, found = drawn, step_names.steps(drawn, layer)
     head = index_of(question.at.get("head", 1)) if question else 0

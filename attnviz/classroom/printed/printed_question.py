@@ -19,10 +19,13 @@ from attnviz.text.format.sentence_parts import plain
 WORDS = Words({"answer": "Answer:", "unanswerable": "This setting has no answer to it: {why}."})
 
 
-def html(paper: Paper, n: str, question: Question, trace: Trace, own: Trace | None) -> str:
-    """Return a question on paper: with room to write, or answered; `own` is the run of the lesson's own setting."""
+def html(paper: Paper, n: str, question: Question, trace: Trace, baseline: Trace | None) -> str:
+    """Return a question on paper: with room to write, or answered.
+
+    baseline  the run of the lesson's own setting
+    """
     try:
-        found = resolve(question, trace, own)
+        found = resolve(question, trace, baseline)
     except ValueError as error:
         why = WORDS["unanswerable"].format(why=markup.escape(str(error)))
         return f'<div class="question"><b class="n">{n}</b>{why}</div>'

@@ -48,10 +48,10 @@ TOO_FEW = Words(
 """The faults of tokens that are none, and of too few or too many, by their axis."""
 
 
-def stack(name: str, given: Any, batch: int | None = None) -> Array:
+def stack(name: str, value: Any, batch: int | None = None) -> Array:
     """Whatever was brought as float64 (layers, heads, rows, columns).
 
-    given  one array of two to four axes; or a tuple with an array a layer, each (batch, heads, rows, columns) or
+    value  one array of two to four axes; or a tuple with an array a layer, each (batch, heads, rows, columns) or
            (heads, rows, columns); or five axes, (layers, batch, heads, rows, columns); or an output that has such
            a tuple as its `attentions`; or such a tuple for each step of a generation
     batch  which element of the batch axis, where there is more than one; of a single array with four axes that is the
@@ -59,11 +59,11 @@ def stack(name: str, given: Any, batch: int | None = None) -> Array:
 
     Raises ConfigError for anything else, for entries that are not real numbers, and for an array without numbers.
     """
-    if name in ("weights", "scores") and not hasattr(given, "shape"):
-        given = _attentions(name, given)
-    if _are_steps(given):
-        given = [_grown(name, each) for each in zip(*given)]
-    array = _layers(name, given, batch) if _are_arrays(given) else _unbatched(name, real(name, given), batch)
+    if name in ("weights", "scores") and not hasattr(value, "shape"):
+        value = _attentions(name, value)
+    if _are_steps(value):
+        value = [_grown(name, each) for each in zip(*value)]
+    array = _layers(name, value, batch) if _are_arrays(value) else _unbatched(name, real(name, value), batch)
     if not 2 <= array.ndim <= 4:
         raise ConfigError(
             translate("{name} has shape {shape}; give {shapes}", name=name, shape=array.shape, shapes=translate(SHAPES))
@@ -114,35 +114,35 @@ def where(position: tuple[Any, ...], shape: tuple[int, ...]) -> str:
     )
 
 
-def _attentions(name: str, given: Any) -> Any:
+def _attentions(name: str, value: Any) -> Any:
     """Return the attention of a model's whole output, or what was given; raise ConfigError where there is none."""
-    parts = [part for part in ("encoder_attentions", "decoder_attentions", "cross_attentions") if hasattr(given, part)]
-    if getattr(given, "beam_indices", None) is not None:
+    parts = [part for part in ("encoder_attentions", "decoder_attentions", "cross_attentions") if hasattr(value, part)]
+    if getattr(value, "beam_indices", None) is not None:
         raise ConfigError(translate(BEAMS, name=name))
-    if hasattr(given, "attentions"):
-        given = given.attentions
+    if hasattr(value, "attentions"):
+        value = value.attentions
     elif parts:
         raise ConfigError(translate(SEVERAL, name=name, parts=", ".join(parts)))
-    if _is_nothing(given):
+    if _is_nothing(value):
         raise ConfigError(translate(NO_WEIGHTS, name=name))
-    return given
+    return value
 
 
-def _is_nothing(given: Any) -> bool:
+def _is_nothing(value: Any) -> bool:
     """Return whether this is what a model hands back in place of weights that it did not keep."""
-    return given is None or (isinstance(given, tuple) and all(map(_is_nothing, given)))
+    return value is None or (isinstance(value, tuple) and all(map(_is_nothing, value)))
 
 
-def _are_steps(given: Any) -> bool:
+def _are_steps(value: Any) -> bool:
     """Return whether this is a tuple of layers for each step of a generation.
 
     Layers with a batch axis in tuples of tuples.
     """
     return (
-        isinstance(given, (tuple, list))
-        and bool(given)
-        and all(_are_arrays(each) and len(each) == len(given[0]) for each in given)
-        and all(len(one.shape) == 4 for each in given for one in each)
+        isinstance(value, (tuple, list))
+        and bool(value)
+        and all(_are_arrays(each) and len(each) == len(value[0]) for each in value)
+        and all(len(one.shape) == 4 for each in value for one in each)
     )
 
 
@@ -153,22 +153,22 @@ def _grown(name: str, steps: Sequence[Any]) -> Array:
     return np.concatenate([np.pad(array, [(0, 0)] * 3 + [(0, n - array.shape[-1])]) for array in arrays], axis=-2)
 
 
-def labels_of(given: Any) -> tuple[list[str] | None, list[str] | None]:
+def labels_of(value: Any) -> tuple[list[str] | None, list[str] | None]:
     """Return the labels of the rows and of the columns of a data frame, each where they are words."""
-    if not (hasattr(given, "index") and hasattr(given, "columns")):
+    if not (hasattr(value, "index") and hasattr(value, "columns")):
         return None, None
-    rows, columns = ([label for label in labels if isinstance(label, str)] for labels in (given.index, given.columns))
-    return rows if len(rows) == len(given.index) else None, columns if len(columns) == len(given.columns) else None
+    rows, columns = ([label for label in labels if isinstance(label, str)] for labels in (value.index, value.columns))
+    return rows if len(rows) == len(value.index) else None, columns if len(columns) == len(value.columns) else None
 
 
-def _are_arrays(given: Any) -> bool:
+def _are_arrays(value: Any) -> bool:
     """Return whether this is a list of arrays, not an array nor a list of lists of numbers."""
-    return isinstance(given, (tuple, list)) and bool(given) and all(hasattr(each, "shape") for each in given)
+    return isinstance(value, (tuple, list)) and bool(value) and all(hasattr(each, "shape") for each in value)
 
 
-def _layers(name: str, given: Any, batch: int | None) -> Array:
+def _layers(name: str, value: Any, batch: int | None) -> Array:
     """Arrays of one shape, stacked: as layers if each has heads, as heads if not."""
-    each = [real(name, one) for one in given]
+    each = [real(name, one) for one in value]
     if len({one.shape for one in each}) > 1:
         other = next(one.shape for one in each if one.shape != each[0].shape)
         raise ConfigError(

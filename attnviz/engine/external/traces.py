@@ -168,11 +168,11 @@ def of_scores(
 
 
 def _tokens(
-    given: Any, array: Array, queries: Sequence[str] | None, keys: Sequence[str] | None
+    value: Any, array: Array, queries: Sequence[str] | None, keys: Sequence[str] | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the tokens of queries and keys: those that were given, or the labels of a data frame."""
     if queries is None and keys is None:
-        queries, keys = labels_of(given)
+        queries, keys = labels_of(value)
     return tokens_of(array.shape[-2:], queries, keys)
 
 

@@ -36,17 +36,17 @@ def is_real(dtype: np.dtype[Any]) -> bool:
     return dtype.kind in "biuf"
 
 
-def real(name: str, given: Any) -> Array:
+def real(name: str, value: Any) -> Array:
     """Return one array or tensor as float64, off its device and out of its graph.
 
     Raises ConfigError if it is not an array of real numbers.
     """
-    if np.ma.is_masked(given) and name not in FILLED:
+    if np.ma.is_masked(value) and name not in FILLED:
         raise ConfigError(FAULTS["masked"].format(name=name))
-    if getattr(given, "is_meta", False):
+    if getattr(value, "is_meta", False):
         raise ConfigError(FAULTS["meta"].format(name=name))
     try:
-        array = np.asarray(_detached(name, given))
+        array = np.asarray(_detached(name, value))
     except ValueError:
         raise ConfigError(FAULTS["ragged"].format(name=name)) from None
     except (TypeError, RuntimeError) as error:  # NotImplementedError, as PyTorch raises it, is a RuntimeError
@@ -57,13 +57,13 @@ def real(name: str, given: Any) -> Array:
     return np.array(array, dtype=np.float64)
 
 
-def _detached(name: str, given: Any) -> Any:
+def _detached(name: str, value: Any) -> Any:
     """Return a tensor that NumPy can read: dense, in a type that NumPy knows and in main memory."""
-    if np.ma.is_masked(given):
-        return np.asarray(given.astype(np.float64).filled(FILLED[name]))
-    if not hasattr(given, "detach"):
-        return given
-    tensor = given.detach()
+    if np.ma.is_masked(value):
+        return np.asarray(value.astype(np.float64).filled(FILLED[name]))
+    if not hasattr(value, "detach"):
+        return value
+    tensor = value.detach()
     if "sparse" in str(getattr(tensor, "layout", "")):
         tensor = tensor.to_dense()
     if any(kind in str(getattr(tensor, "dtype", "")) for kind in UNKNOWN_TO_NUMPY):

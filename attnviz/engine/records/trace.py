@@ -55,11 +55,13 @@ class Step:
 class Steps(Mapping[str, Step]):
     """The steps of one layer, or those around the layers, in the order in which they were recorded."""
 
-    def __init__(self, label: str, sizes: dict[str, int], edits: Sequence[Edit] = (), own: Sequence[Edit] = ()) -> None:
-        """`edits` must fit; those of the setting's `own` that do not are left out, and kept in `left_out`."""
+    def __init__(
+        self, label: str, sizes: dict[str, int], edits: Sequence[Edit] = (), optional: Sequence[Edit] = ()
+    ) -> None:
+        """`edits` must fit; `optional` ones that do not are left out, and kept in `left_out`."""
         self._label, self._sizes = label, sizes
         self._edits: dict[str, list[tuple[Edit, bool]]] = {}
-        for edit, must in [*((edit, False) for edit in own), *((edit, True) for edit in edits)]:
+        for edit, must in [*((edit, False) for edit in optional), *((edit, True) for edit in edits)]:
             self._edits.setdefault(edit[1], []).append((edit, must))
         self._steps: dict[str, Step] = {}
         self.edits: list[Edit] = []

@@ -85,11 +85,11 @@ def _plain(name: str, formula: Formula) -> dict[str, str]:
     return {"plain": " ".join(formula.text.split())} if name == TYPED else {}
 
 
-def _line_of(row: Score | Normaliser, held: tuple[tuple[str, KnobValue], ...], kind: str) -> Formula | None:
+def _line_of(row: Score | Normaliser, knobs: tuple[tuple[str, KnobValue], ...], kind: str) -> Formula | None:
     """Return the formula of a row that is nothing but its line, with the knobs as they are set; None for any other."""
     if row.typed is None or not row.knobs:
         return row.typed
-    return parse(row.line, kind, row.knob_values(dict(held)))
+    return parse(row.line, kind, row.knob_values(dict(knobs)))
 
 
 def normaliser_of(config: Setting) -> Normaliser:
@@ -102,9 +102,9 @@ def normaliser_of(config: Setting) -> Normaliser:
 
 
 @lru_cache(maxsize=64)
-def _normaliser(name: str, formula: Formula, held: tuple[tuple[str, KnobValue], ...] = ()) -> Normaliser:
+def _normaliser(name: str, formula: Formula, knobs: tuple[tuple[str, KnobValue], ...] = ()) -> Normaliser:
     row = NORMALISERS[name]
-    return normalisers.of_formula(row, formula, row.knob_values(dict(held)))
+    return normalisers.of_formula(row, formula, row.knob_values(dict(knobs)))
 
 
 def bias_formula(config: Setting) -> Formula | None:

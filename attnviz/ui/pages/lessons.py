@@ -203,11 +203,13 @@ def _went_back(at: str) -> bool:
     return row > 0
 
 
-def _rows(slide: Slide, own: Trace, trace: Trace, question: ResolvedQuestion | None) -> Sequence[tuple[Stage, ...]]:
+def _rows(
+    slide: Slide, baseline: Trace, trace: Trace, question: ResolvedQuestion | None
+) -> Sequence[tuple[Stage, ...]]:
     """Return the steps of the slide; while a question is open, what its answer follows from."""
     if question is not None and slide.question is not None:
-        return [open_questions.pictures(slide, slide.question, question, own, trace)]
-    return slides.rows(slide, own, trace)
+        return [open_questions.pictures(slide, slide.question, question, baseline, trace)]
+    return slides.rows(slide, baseline, trace)
 
 
 def _pictures_key(row: int) -> str:

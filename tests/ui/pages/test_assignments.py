@@ -57,7 +57,7 @@ def student(task: Assignment = TASK, name: str = "Ada", **changes: Any) -> AppTe
 
 def asks(name: str, task: Assignment = TASK) -> list[ResolvedQuestion]:
     trace = run(assignments.of_student(CONFIG, assignments.with_setting(task, CONFIG), name))
-    return [ask for ask in assignments.asks(task, trace) if isinstance(ask, ResolvedQuestion)]
+    return [ask for ask in assignments.resolved_questions(task, trace) if isinstance(ask, ResolvedQuestion)]
 
 
 def answer_keys(at: AppTest) -> list[str]:

@@ -103,7 +103,7 @@ def test_a_part_of_the_page_that_runs_alone_gets_no_element_more(
     monkeypatch.setattr(registered, "get_script_run_ctx", lambda: run)
     calls: list[object] = []
     monkeypatch.setattr(registered, "_together", lambda: lambda **given: calls.append(given))
-    registered.bring()
+    registered.send_scripts()
     assert len(calls) == sent
 
 

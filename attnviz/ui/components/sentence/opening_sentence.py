@@ -72,7 +72,7 @@ def packed(trace: Trace, layer: int, opening: Opening) -> bytes:
         "shows": words["shows" if found.is_self else "crossed"],
         "words": {name: words[name] for name in ("takes", "weighs", "nothing", "itself", "sentence")},
         "heads": [" · ".join((words["head"].format(n=ordinal(at)), each)) for at, each in enumerate(opening.roles)],
-        "made": opening_sentence.made(trace),
+        "made": opening_sentence.describe_origin(trace),
         "scales": [list(SHARE), list(DARK[SHARE])],
     }
     part = np.ix_(rows, columns)

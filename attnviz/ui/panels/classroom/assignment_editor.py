@@ -195,7 +195,7 @@ def _remarks(trace: Trace, task: Assignment) -> None:
     more = assignments.n_runs(task)
     if more and not admission.admitted("assign/compose", trace, again=more):
         return
-    found = assignments.asks(task, trace)
+    found = assignments.resolved_questions(task, trace)
     for n, ask in enumerate(found, 1):
         if isinstance(ask, ResolvedQuestion):
             typeset(fill(WORDS["asks"], n=str(n), words=ask.words))

@@ -41,7 +41,7 @@ def draw(film: Film) -> tuple[DeltaGenerator, DeltaGenerator]:
         return mark, st.empty()
 
 
-def mark(place: DeltaGenerator, film: Film, step: int) -> None:
+def mark(container: DeltaGenerator, film: Film, step: int) -> None:
     """Move the mark to a step."""
     at = learning_curves.fraction(film.steps, step)
-    place.html(f'<div class="attn-mark" style="--at: {at}" data-step="{step}"><i></i><i></i></div>')
+    container.html(f'<div class="attn-mark" style="--at: {at}" data-step="{step}"><i></i><i></i></div>')

@@ -83,13 +83,13 @@ class _Part:
     scrubbed: bool = False
 
 
-def show(given: Trace, selection: Selection, film: Film, others: dict[str, Config], labels: Labels) -> None:
+def show(trace_of_link: Trace, selection: Selection, film: Film, others: dict[str, Config], labels: Labels) -> None:
     """Draw the slider and the frame at which it stands, or the film while it is played.
 
-    given  the run of the frame with which the page is drawn
+    trace_of_link  the run of the frame with which the page is drawn
     """
     played = controls.PLAYED in st.session_state
-    part = _Part(given.config, selection, film, others, labels, given, given.notes, played)
+    part = _Part(trace_of_link.config, selection, film, others, labels, trace_of_link, trace_of_link.notes, played)
     draw = locale.in_current_language(lambda: _draw(part))
     st.fragment(draw, run_every=SECONDS if played else None)()
 

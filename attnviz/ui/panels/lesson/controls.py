@@ -47,11 +47,11 @@ class Tried:
     transposed: bool = False
 
 
-def draw(lesson: Lesson, slide: Slide, at: str, own: Trace, shown: Trace) -> Tried:
+def draw(lesson: Lesson, slide: Slide, at: str, baseline: Trace, shown: Trace) -> Tried:
     """Draw the control of a slide, and return what is tried; the slide itself where it has none.
 
     at   the slide, as what is tried is kept by
-    own  the run of the lesson's own setting;  shown  that of the slide
+    baseline  the run of the lesson's own setting;  shown  that of the slide
     """
     control = slide.control
     if control is None:
@@ -65,7 +65,7 @@ def draw(lesson: Lesson, slide: Slide, at: str, own: Trace, shown: Trace) -> Tri
             choices.append(_paint(at, shown))
         tried = _run(lesson, slide, choices, shown)
         transposed = any(choice.transposed for choice in choices)
-        _measures(control, own, shown, tried, transposed)
+        _measures(control, baseline, shown, tried, transposed)
     return Tried(tried, transposed)
 
 
@@ -124,7 +124,7 @@ def _run(lesson: Lesson, slide: Slide, choices: Sequence[Choice], shown: Trace) 
     return run(config) if config != shown.config and admission.admitted("lessons", config) else shown
 
 
-def _measures(control: Control, own: Trace, shown: Trace, tried: Trace, transposed: bool) -> None:
+def _measures(control: Control, baseline: Trace, shown: Trace, tried: Trace, transposed: bool) -> None:
     """Print what is measured, and beside it the same on the slide, where that is other.
 
     In a picture that is turned, a row is a column.
@@ -132,7 +132,7 @@ def _measures(control: Control, own: Trace, shown: Trace, tried: Trace, transpos
     cells = []
     for name in control.measures:
         of = TRANSPOSED.get(name, name) if transposed else name
-        value, first = measured(of, own, tried), measured(name, own, shown)
+        value, first = measured(of, baseline, tried), measured(name, baseline, shown)
         value, first = localised(value), localised(first)
         beside = "" if value == first else f"<small>{html.escape(WORDS['as_on_slide'].format(value=first))}</small>"
         cells.append(f"<div><b>{value}</b>{beside}<span>{named(html.escape(MEASURES[name].label))}</span></div>")

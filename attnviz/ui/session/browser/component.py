@@ -1,8 +1,8 @@
 """Components of the page that are written in JavaScript: registered once, when the module beside them is imported.
 
 Streamlit sends a component's script and style along with its data, whenever these have changed: more than all else in
-a move. So the scripts of all components travel together in one that has no data, `bring`, which a browser that has it
-is not sent again, and a component of its own has a stub that calls them.
+a move. So the scripts of all components travel together in one that has no data, which a browser that has it is not
+sent again (`send_scripts`), and a component of its own has a stub that calls them.
 """
 
 from __future__ import annotations
@@ -84,14 +84,14 @@ def component(file: str, *, name: str = "", is_isolated: bool = True) -> Callabl
     stub = _STUB % {"shelf": _SHELF, "name": json.dumps(whole)}
     mount = st.components.v2.component(whole, js=stub, isolate_styles=is_isolated)
 
-    def shown(**given: Any) -> Any:
-        bring()
-        return mount(**given)
+    def draw(**arguments: Any) -> Any:
+        send_scripts()
+        return mount(**arguments)
 
-    return shown
+    return draw
 
 
-def bring() -> None:
+def send_scripts() -> None:
     """Send the scripts of all components to the browser, once in a run: before the first of them, wherever that is.
 
     Where a part of the page runs alone, they are there already; one more element would move all of that part.
