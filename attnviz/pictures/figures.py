@@ -36,13 +36,14 @@ EXACT_UP_TO = 2500  # cells; up to here a picture carries float64, beyond float3
 def placed(stages: Sequence[Stage], width: int, height: int, *, focused: bool = False) -> Placement:
     """Lay out all heads of all stages in a box; `focused` if they are those of one head.
 
-    Words beside the rows of one stage serve also those whose columns are only counted.
+    Words beside the rows of one stage serve also those at its right whose columns are only counted.
     """
-    worded = {stage.axes[0] for stage in stages if stage.columns is not None} if width >= NARROWEST_PAGE else set()
-    outlines = [
-        replace(stage.outline, left=BARE) if stage.columns is None and stage.axes[0] in worded else stage.outline
-        for stage in stages
-    ]
+    outlines, worded = [], set[str]()
+    for stage in stages:
+        is_bare = stage.columns is None and stage.axes[0] in worded
+        outlines.append(replace(stage.outline, left=BARE) if is_bare else stage.outline)
+        if stage.columns is not None and width >= NARROWEST_PAGE:
+            worded.add(stage.axes[0])
     return placement.place(outlines, width, height, focused=focused)
 
 

@@ -498,6 +498,8 @@ def test_a_stage_without_words_of_its_own_stands_close_to_one_that_has_them() ->
     beside = figures.placed([shown, counted], 900, 500).tilings
     assert beside[1].left < beside[0].left == shown.outline.left
     assert figures.placed([counted], 900, 500).tilings[0].left == counted.outline.left
+    before = figures.placed([counted, shown], 900, 500).tilings
+    assert before[0].left == counted.outline.left, "words at its right are read too late"
 
 
 def test_what_is_said_gets_shorter_with_the_room_for_it() -> None:
