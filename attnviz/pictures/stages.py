@@ -92,10 +92,12 @@ def _edited(trace: Trace, step: Step) -> tuple[tuple[int, int, int], ...]:
 def _head_names(trace: Trace, step: Step) -> list[str]:
     """Return the heads by number, and in a map of queries against keys by what they were made for, if they were.
 
-    A head that does not do it says so: another setting, or a changed number, may be in its way.
+    Keys and values that several heads share have a head of their own; others belong to a head like all else. A head
+    that does not do what it was made for says so: another setting, or a changed number, may be in its way.
     """
     config = trace.config
-    names = [HEAD_NAMES[step.axes[0]].format(h) for h in ordinals(step.shape[0])]
+    own = step.shape[0] == config.n_heads  # then its keys and values are each head's own
+    names = [HEAD_NAMES["head" if own else step.axes[0]].format(h) for h in ordinals(step.shape[0])]
     if not INITIALISERS[config.initialiser].solved or step.axes[-2:] != ("query", "key"):
         return names
     layer = _layer_of(trace, step)

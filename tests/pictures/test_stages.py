@@ -74,6 +74,7 @@ def test_heads_that_were_made_for_something_are_called_so() -> None:
     labels = ["previous token", "previous token", "same word", "same word"]
     assert weights.heads == [f"head {h + 1} · {label}" for h, label in enumerate(labels)]
     assert stage(trace, trace["keys"], "K").heads == ["key/value head 1", "key/value head 2"]
+    assert stage(run(Config(n_heads=2)), run(Config(n_heads=2))["keys"], "K").heads == ["head 1", "head 2"]
 
 
 def test_the_alternative_text_says_where_the_largest_number_is() -> None:
