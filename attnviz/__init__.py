@@ -9,7 +9,7 @@
 
     from attnviz import heatmaps, show
 
-    show(weights, tokens)         # attention that you have, drawn in a notebook
+    show(weights, tokens)         # attention of your own, drawn in a notebook
     heatmaps(trace)               # a Plotly figure, which needs pip install "attnviz[plot]"
 """
 
@@ -118,7 +118,7 @@ _HOMES = {
     "exports.notebook": "show",
     "settings.rows": "CellLine Knob LineRow",
 }
-"""The modules that define these names: each is loaded when one of its names is first asked for."""
+"""The modules that define these names: each is imported when one of its names is first used."""
 
 
 if not TYPE_CHECKING:  # a checker that saw this function would take every misspelt name

@@ -1,6 +1,6 @@
 """The arguments of `attend` and `multi_head`, checked and brought into one form.
 
-Every message says what was given, what is allowed and so what to do.
+Every message names the value, what is allowed, and how to correct it.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def fitting(name: str, array: Array, shape: tuple[int, ...]) -> Array:
 
 
 def allowed(value: ArrayLike | None, bias: Array | None, causal: bool, shape: tuple[int, ...]) -> Array | None:
-    """Return the cells that nothing forbids; None if nothing can."""
+    """Return the cells that no mask forbids; None without a mask."""
     may: Array | None = None
     if value is not None:
         may = np.asarray(value)

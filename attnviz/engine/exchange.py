@@ -1,7 +1,7 @@
-"""A film that is learned elsewhere: what that takes, packed as bytes, and what comes back, which may be anything.
+"""Learning in a browser: the job packed as bytes, and checks of the film that comes back, which may be anything.
 
 A browser does so with the same arithmetic, and so with the same bits. It gets numbers and the token ids of sentences;
-what a task is and how its sentences are drawn, it need not know.
+it need not know what a task is, or how its sentences are drawn.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Job:
     learner: Learner
 
     def packed(self, shown: tuple[Sequence[str], Sequence[str]], **more: Any) -> bytes:
-        """Pack all that learning takes.
+        """Pack everything that learning needs.
 
         shown  queries and keys of a sentence whose weights are to be seen meanwhile, if it fits the task
         more   more entries of the header
@@ -140,7 +140,7 @@ class ReceivedFrames:
         return self.kept(step)[-1]
 
     def kept(self, last: int) -> tuple[int, ...]:
-        """Return the steps up to a last one whose frames there are."""
+        """Return the steps with a frame, up to a last one."""
         return tuple(step for step in self._steps if step <= last)
 
     def layers(self, step: int) -> list[dict[str, Array]]:
@@ -168,10 +168,9 @@ class ReceivedFrames:
 
 
 def received(answer: Any, wanted: Job) -> Received | None:
-    """Return the film that came back for a job, or None if it is none: browsers can say anything.
+    """Return the film that came back for a job, or None if it is not one: browsers can send anything.
 
-    That its numbers are those that learning finds cannot be seen without learning; so it is shown to nobody but to
-    whom it came from.
+    Whether its numbers are right cannot be checked without learning, so only the visitor who sent it sees it.
     """
     if not isinstance(answer, Mapping) or answer.get("key") != wanted.key:
         return None
@@ -191,18 +190,18 @@ def received(answer: Any, wanted: Job) -> Received | None:
 
 
 def _ends_early(steps: list[int], wanted: tuple[int, ...]) -> bool:
-    """Return whether these are the wanted steps up to one at which a number became too large."""
+    """Return whether these are the expected steps, up to one at which a number overflowed."""
     *before, end = steps or [0]
     return [step for step in wanted if step < end] == before and end < wanted[-1]
 
 
 def _are_whole(numbers: Any, least: int, most: int) -> TypeGuard[list[int]]:
-    """Return whether it is a list of whole numbers between two others."""
+    """Return whether a value is a list of integers within bounds."""
     return isinstance(numbers, list) and all(type(number) is int and least <= number <= most for number in numbers)
 
 
 def _figures(rows: Any) -> tuple[Measured, ...] | None:
-    """Return loss, right and crisp of each frame, or None if they cannot be that."""
+    """Return loss, right and crisp of each frame, or None if they are out of range."""
     found = []
     for row in rows if isinstance(rows, list) else [None]:
         if not isinstance(row, list) or len(row) != 3 or not all(type(x) in (int, float) for x in row):
@@ -215,7 +214,7 @@ def _figures(rows: Any) -> tuple[Measured, ...] | None:
 
 
 def _decoded(text: Any, n: int) -> bytes | None:
-    """Return the bytes of n numbers, or None if they are not as many or too large."""
+    """Return the bytes of n numbers, or None if their count or size is wrong."""
     if not isinstance(text, str) or len(text) != 4 * -(-BYTES * n // 3) or BYTES * n > MOST_BACK:
         return None
     try:
@@ -232,7 +231,7 @@ def _whole(numbers: bytes) -> Array:
 
 
 def _constants(network: Network, start: Array) -> dict[str, Array]:
-    """Return the numbers that stay as they are, and those to begin with."""
+    """Return the constants of learning, and the parameters to start from."""
     n, m = network.allowed.shape
     found = {"embeddings": network.embeddings, "positions_q": network.positions[0][:n]}
     found |= {"positions_k": network.positions[1][:m], "allowed": network.allowed}

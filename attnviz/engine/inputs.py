@@ -99,7 +99,7 @@ def _note_missing(own_numbers: str, n: int, d_model: int, notes: list[str]) -> N
 
 
 def _say_unlisted(vocabulary: tuple[str, ...], notes: list[str]) -> None:
-    """Add to the notes which words the list of words has no vector for."""
+    """Add a note on words without a vector in the list of words."""
     words = unlisted(vocabulary)
     if words:
         named, more = ", ".join(map(shorten, words[:MOST_NAMED])), len(words) - MOST_NAMED

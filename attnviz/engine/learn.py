@@ -45,7 +45,7 @@ TASKS = {name: Task(game) for name, game in GAMES.items()}
 def learn(config: Config) -> Film:
     """Train a setting on its task for `learn_steps` steps; return the film, with a frame of the parameters every few.
 
-    All parameters are trained that the setting has: W_Q, W_K, W_V, W_O, those of the score, and biases where they are
+    Every parameter of the setting is trained: W_Q, W_K, W_V, W_O, those of the score, and biases where they are
     on. Adam moves the output of the last layer (its step "output") towards the vector of the right word; embeddings and
     positions stay fixed. Every bit of every frame is the same on every machine, and
     `run(config)` has the frame of step `learn_steps`. The sentence of the setting makes no difference.

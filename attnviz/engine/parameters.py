@@ -24,7 +24,7 @@ class Parameters:
     """Every matrix and bias of one layer.
 
     Heads of different width ride padded with zeros to the widest; each is drawn at its own shape and its own address,
-    so that another head, or another width of it, leaves this one alone.
+    so that another head, or another width of it, does not change this one.
     """
 
     def __init__(
@@ -135,8 +135,9 @@ class Parameters:
         return first
 
     def output_matrix(self, C: Array, widths: Sequence[int]) -> Array:
-        """W_O (sum of the heads' widths, d_model). A head's rows are drawn by themselves, unless the whole has a form.
+        """W_O (sum of the heads' widths, d_model).
 
+        Each head's rows are drawn separately, unless the initialiser gives the whole matrix a form.
         A supplied W_O may have any number of columns where nothing has to be added to the output.
         """
         d_out = self._config.d_model

@@ -48,7 +48,7 @@ def run(
     edits        (layer, step, index, value): numbers to change as the step is recorded, so that all that follows uses
                  them; the layer is None for the steps around the layers, such as "embedded"
 
-    A setting that names a model which this process offers is run through that; what is said in the notes of any other.
+    A setting that names a model which this process offers is run through that model; for any other name a note says so.
 
     Raises ConfigError for a sentence without tokens, and for projections or edits that do not fit.
 

@@ -1,4 +1,4 @@
-"""The notes on a run: what of its setting has no place in it, and rows that take nothing."""
+"""The notes on a run: edits and cells that fit nothing in it, and rows without an allowed key."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EMPTY = Plural(
 
 
 def note_left_out(layers: Sequence[Steps], config: Config, notes: list[str]) -> tuple[Edit, ...]:
-    """Return the edits that were made; adds to the notes those of the setting that fit nothing in it."""
+    """Return the edits that were applied; add to the notes those of the setting that fit nothing in the run."""
     beyond = [edit for edit in config.edits if edit[0] is not None and edit[0] >= config.n_layers]
     left_out = [*(edit for steps in layers for edit in steps.left_out), *beyond]
     if left_out:
@@ -41,7 +41,7 @@ def note_left_out(layers: Sequence[Steps], config: Config, notes: list[str]) -> 
 
 
 def note_beyond(config: Config, n_query: int, n_key: int, notes: list[str]) -> None:
-    """Add to the notes that the list of allowed cells names some that are not there."""
+    """Add a note if the list of allowed cells names cells that do not exist."""
     beyond = (
         sum(i >= n_query or j >= n_key for i, j in masks.parse(config.custom_cells)) if "custom" in config.mask else 0
     )
@@ -50,7 +50,7 @@ def note_beyond(config: Config, n_query: int, n_key: int, notes: list[str]) -> N
 
 
 def note_empty_rows(layer: Steps, config: Config, where: str, notes: list[str]) -> None:
-    """Add to the notes the rows that take nothing, and why."""
+    """Add to the notes the rows without weights, and the reason."""
     nothing = np.isneginf(layer["masked"].array).all(axis=-1).all(axis=0)
     if nothing.any():
         rows = ", ".join(map(str, ordinal(np.flatnonzero(nothing))))

@@ -1,4 +1,4 @@
-"""Heads set by hand: W_Q and W_K solved from what the layer reads, and what the weights then fail to do, in words."""
+"""Heads set by hand: W_Q and W_K solved from the input of the layer, and sentences on goals that the weights miss."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from attnviz.settings.fields import default, settings
 from attnviz.settings.language import translate
 
 ENOUGH = 0.9
-"""A head that puts less of a row's weight than this where it should is said not to do what it was made for."""
+"""The least share of a row's weight on its goal; a head below it gets a note that it misses the goal."""
 
 ROUNDING = 1e-9
-"""Shares this near to each other are equal but for rounding, which another machine does in another order."""
+"""Shares closer than this are equal up to rounding, whose order differs between machines."""
 
 BESIDE = ("w_v", "b_v", "values", "heads", "concat", "w_o", "b_o", "output")
 """Steps that the weights of their own layer do not follow from."""
@@ -64,7 +64,7 @@ class SolvedHeads:
         self._inexact: set[int] = set()
 
     def matrix(self, name: str, g: int, shape: tuple[int, ...], X: Array) -> Array | None:
-        """Return a matrix of key/value head g, or of a query head that uses it; None for what is left to chance."""
+        """Return a matrix of key/value head g, or of a query head that uses it; None for one that is drawn."""
         pattern, match = self._made_for(g)
         if name == "w_v" and self._hands_on(g):
             words = PATTERNS["same_word"].fn(self._key_tokens, self._key_tokens)

@@ -1,4 +1,4 @@
-"""The fields of a settings record: what each may hold, and how it is written down.
+"""The fields of a settings record: their allowed values, and how they are written in a link.
 
 A record is a frozen dataclass whose fields are made by the helpers in this file. Each carries its *kind*, of one value
 from `kinds`, of several from `tuple_kinds`, or `Changes`, which is other fields of a record.
@@ -20,7 +20,7 @@ from attnviz.settings.tuple_kinds import Knobs, Listed, Options, SerialisedTuple
 
 @dataclass(frozen=True)
 class Changes:
-    """Some fields of another record, by name, as they are written down: what is otherwise in a second setting.
+    """Some fields of another record, by name, as they are written in a link: the differences of a second setting.
 
     of      the class of that record
     prefix  stands before each name in an address, where every change has a parameter of its own
@@ -96,7 +96,7 @@ def number(
     group: str = "",
     always: bool = False,
 ) -> Any:
-    """Return a field that holds a number in low..high, or None where `none` says in words what that means.
+    """Return a field that holds a number in low..high, or None if `none` describes that case.
 
     `always` keeps it on the page though some rows list it among what they use and none of those is chosen.
     """
@@ -161,7 +161,7 @@ def knobs(of: str, rows: Mapping[str, Choice], *, most: int, label: str, help: s
 
 
 def changes(of: type, *, prefix: str, label: str, help: str = "") -> Any:
-    """Return a field that holds what is otherwise in a second record of the class `of`: see `Changes`."""
+    """Return a field that holds the differences of a second record of the class `of`: see `Changes`."""
     return _setting((), Changes(of, prefix), label, help, "")
 
 
@@ -183,7 +183,7 @@ def default(item: Field[Any]) -> Any:
 def check(record: object) -> None:
     """Give every field of a frozen record its checked value; call it from `__post_init__`.
 
-    Raises ConfigError that names the field, what was given, what is allowed and what to do.
+    Raises ConfigError, which names the field, its value, what is allowed and how to correct it.
     """
     for item in settings(record):
         try:
@@ -197,7 +197,7 @@ def check(record: object) -> None:
 
 
 def snap_to_valid(record_type: type, values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """`values`, each number that does not fit the others moved to the nearest below that does, and what was said.
+    """`values`, each number that does not fit the others moved to the nearest below that does, and sentences on that.
 
     >>> snap_to_valid(object, {})
     ({}, [])
@@ -226,7 +226,7 @@ def relevant_fields(record: object) -> tuple[str, ...]:
     """Return the names of the fields that matter under the present choices, in order.
 
     A field that some table's row lists in `uses` matters only while such a row is chosen; every other field always
-    does. What does not matter keeps its value: it is merely not drawn.
+    does. Other fields keep their values; they are merely not drawn.
     """
     chosen: set[str] = set()
     for item in settings(record):

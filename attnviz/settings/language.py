@@ -33,9 +33,9 @@ Record = TypeVar("Record")
 
 
 def set_language(language: str) -> None:
-    """Say everything in this language from here on: in this thread, or in this context where there is one.
+    """Set the language of this thread, or of this context where there is one.
 
-    Raises ValueError for a language that there is not.
+    Raises ValueError for an unknown language.
     """
     if language not in LANGUAGES:
         raise ValueError(f"there is no language called {language!r}; choose one of: {', '.join(LANGUAGES)}")
@@ -43,12 +43,12 @@ def set_language(language: str) -> None:
 
 
 def current_language() -> str:
-    """Return the code of the language that is spoken."""
+    """Return the code of the current language."""
     return _current.get()
 
 
 def nearest_language(locale: str | None) -> str:
-    """Return the language for what a browser asks for, such as "de-AT"; English where there is none.
+    """Return the language nearest to a browser's, such as "de-AT"; English where there is none.
 
     >>> nearest_language("de-AT"), nearest_language("fr"), nearest_language(None)
     ('de', 'en', 'en')
@@ -64,7 +64,7 @@ def catalogue(language: str) -> gettext.NullTranslations:
 
 
 def translate(english: str, /, **values: Any) -> str:
-    """Return a sentence in the language that is spoken, its {names} filled in if values are given.
+    """Return a sentence in the current language, its {names} filled in if values are given.
 
     >>> translate("{n} heads", n=4)
     '4 heads'
@@ -89,7 +89,7 @@ class Plural:
     many: str
 
     def format(self, *, n: int, **values: Any) -> str:
-        """Return the sentence for the number n in the language that is spoken, its {names} filled in."""
+        """Return the sentence for the number n in the current language, its {names} filled in."""
         language = _current.get()
         if language == WRITTEN:
             sentence = self.one if n == 1 else self.many
@@ -103,7 +103,7 @@ def translate_all(value: str) -> str: ...
 @overload
 def translate_all(value: Value) -> Value: ...
 def translate_all(value: Any) -> Any:
-    """Return a sentence, or those of a tuple, a list or a table, in the language that is spoken.
+    """Return a sentence, or those of a tuple, a list or a table, in the current language.
 
     Anything else is returned as it is.
     """
@@ -119,7 +119,7 @@ def translate_all(value: Any) -> Any:
 
 
 class Words(Mapping[str, Value]):
-    """A table of sentences by name, each read in the language that is spoken at that moment.
+    """A table of sentences by name, each read in the language current at that moment.
 
     >>> words = Words({"heads": "{n} heads", "one": ("yes", "no")})
     >>> words["heads"].format(n=2), words["one"]

@@ -1,4 +1,4 @@
-"""Text as typed or brought by a link, cleaned of what no font shows."""
+"""Text as typed or out of a link, without characters that no font shows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _DROPPED = {code: None for code in _CONTROLS if chr(code) not in "\t\n"}
 
 
 def clean(text: str, lines: int = 1) -> str:
-    """`text` without what no font shows: controls and bidi overrides go, lone surrogates become U+FFFD.
+    """Return `text` without controls and bidi overrides; lone surrogates become U+FFFD.
 
     Joiners and variation selectors stay, as emoji and many scripts need them.
 

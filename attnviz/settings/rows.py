@@ -19,7 +19,7 @@ Row = TypeVar("Row", bound="Choice | Entry")
 @translated_fields("label")
 @dataclass(frozen=True)
 class Knob:
-    """A parameter in the line of a row that a person may set.
+    """A number in the line of a row that a visitor may set.
 
     name   the name in the line and in links, never changed
     heads  whether each head may have a number of its own
@@ -41,7 +41,7 @@ KnobValue = float | tuple[float, ...]
 @translated_fields("title", "sentence", "brief", "zero")
 @dataclass(frozen=True)
 class CellLine:
-    """One line of the arithmetic of a cell: the definition of a row, said step by step.
+    """One line of the arithmetic of a cell: a step of the definition of a row.
 
     name     of the line, for good
     formula  as it is typed: `below = (s - m) / T` from the lines before and the variables of the row's own line; the
@@ -185,11 +185,11 @@ class Choice:
 @translated_fields("label", "note")
 @dataclass(frozen=True)
 class Entry:
-    """An entry of a menu that is no function, such as a page or a panel.
+    """An entry of a menu, such as a page or a panel, that has no function.
 
     name   stands in links and tests: lower_snake_case, never changed
     label  for people; free to change
-    note   one plain sentence on what is there, or nothing
+    note   one plain sentence about it, or nothing
     """
 
     uses: ClassVar[tuple[str, ...]] = ()

@@ -1,6 +1,6 @@
 """The kinds of fields that hold several values: rows of a table, widths of heads, knobs, edits.
 
-Equal values are equal settings: each kind brings its tuple into one order, without what says nothing.
+Equal values are equal settings: each kind brings its tuple into canonical order, without redundant entries.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Listed:
         return self._canonical([Option(self.table).check(name) for name in names])
 
     def _canonical(self, names: list[str]) -> tuple[str, ...]:
-        """Without what only repeats the last one: equal lists are equal settings."""
+        """Drop repetitions of the last one: equal lists are equal settings."""
         while len(names) > 1 and names[-1] == names[-2]:
             names = names[:-1]
         return tuple(names)
@@ -117,7 +117,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class SerialisedTuple:
-    """A tuple of things that no widget of its own stands for, such as numbers changed by hand.
+    """A tuple without a widget of its own, such as numbers changed by hand.
 
     canonical  the things in their proper types and order; raises ConfigError for an improper one
     written    the things as one line
@@ -193,7 +193,7 @@ class Knobs:
             raise ConfigError(f"{name} {error}") from None
 
     def _canonical(self, values: Mapping[str, KnobValue]) -> tuple[tuple[str, KnobValue], ...]:
-        """In the table's order, without what is at its default: equal numbers are equal settings."""
+        """Return them in the table's order, without defaults: equal numbers are equal settings."""
         found = []
         for name, knob in self.known.items():
             value = values.get(name, knob.default)

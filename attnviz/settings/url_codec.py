@@ -289,7 +289,7 @@ def to_file(*records: object) -> str:
 
 def from_file(text: str, *classes: type[Any]) -> tuple[tuple[Any, ...], list[str]]:
     """Return the records that a file of `to_file` holds, and a sentence for each correction; never raises."""
-    try:  # numbers stay text, as in an address: no digit is lost and none is too many
+    try:  # numbers stay text, as in an address, so that digits are exact
         query = json.loads(text.lstrip("\ufeff"), parse_int=str, parse_float=str, parse_constant=str)
     except (ValueError, RecursionError):
         return decode({}, *classes)[0], [PROBLEMS["no_json"]]

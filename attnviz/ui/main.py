@@ -50,7 +50,7 @@ OPENING = Config(
     patterns=("alike", "previous", "next", "first"),
     mask="no_self",
 )
-"""A first picture that can be read: one head finds what means something similar, the others have an obvious task.
+"""A first picture that is easy to read: one head finds words of similar meaning, the others have an obvious task.
 
 No word stands there twice, and none reads itself, for both would take all the colour.
 """
@@ -70,7 +70,7 @@ MAX_CHARACTERS = {
 
 @cache
 def _offer_models() -> None:
-    """Offer the models that the environment names where the command has not; what is wrong with them is logged."""
+    """Offer the models that the environment names where the command has not; faults are logged."""
     try:
         if not model_registry.MODELS:
             hosting.offer_those_of_the_environment()

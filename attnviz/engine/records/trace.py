@@ -76,7 +76,7 @@ class Steps(Mapping[str, Step]):
         axes: tuple[str, ...] | None = None,
         widths: Mapping[str, tuple[int, ...]] | None = None,
     ) -> Array:
-        """Keep the array under its name and hand it back, so that a formula can stand around the call.
+        """Keep the array under its name and return it, so that a formula can stand around the call.
 
         Applies the edits that name this step; the array is read-only from here on. Raises ValueError if an axis has
         another size than it had before. `formula` and `axes` stand in for those of the step where they depend on the
@@ -123,7 +123,7 @@ class Steps(Mapping[str, Step]):
                 raise ValueError(f"{name}: axis {axis!r} has size {size}, but had {self._sizes[axis]} before")
 
     def check_edits(self) -> None:
-        """Raises ConfigError if an edit names a step that was never recorded here; the setting's own are left out."""
+        """Raise ConfigError if an edit names a step that was never recorded here; optional ones are left out."""
         for name, edits in self._edits.items():
             if any(must for _, must in edits):
                 raise ConfigError(
@@ -177,9 +177,9 @@ class Trace:
     edits: tuple[Edit, ...] = ()
     """The numbers that were changed by hand, where they stand."""
     given: frozenset[str] = frozenset()
-    """The parameters that were brought along in every layer, by their names in `projections`."""
+    """The parameters that the caller supplied in every layer, by their names in `projections`."""
     given_in: tuple[frozenset[str], ...] = ()
-    """The same for each layer; empty where nothing was brought along."""
+    """The same for each layer; empty where nothing was supplied."""
     token_ids: tuple[int, ...] = ()
     """The rows of a trained model's table of tokens, one a token; empty in every other run."""
 

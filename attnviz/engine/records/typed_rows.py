@@ -72,7 +72,7 @@ def _score(name: str, formula: Formula, widths: tuple[int, ...] = ()) -> Score:
 
 @lru_cache(maxsize=64)
 def _row_of(wanted: tuple[object, ...]) -> Score | None:
-    """Return the row whose line this is, which has the numbers digit for digit, and quicker; None for any other line.
+    """Return the row with this line, which computes the same numbers faster; None for any other line.
 
     A row whose scale is a step of its own says only a part of its line there.
     """
@@ -161,7 +161,7 @@ def score(name: str, definition: TypedScore) -> Score:
 def normaliser(name: str, **knobs: KnobValue) -> Normaliser:
     """Return a row of NORMALISERS with its knobs set, as `attend` takes it; a `Config` has them in `normaliser_knobs`.
 
-    Raises ValueError for a row that there is not, and ConfigError for a knob or a number that the row does not have.
+    Raises ValueError for an unknown row, and ConfigError for a knob or a number that the row does not allow.
 
     >>> normaliser("entmax", alpha=2.0).fn(np.array([0.5, 0.0, -9.0]))
     array([0.75, 0.25, 0.  ])

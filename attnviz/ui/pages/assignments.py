@@ -1,4 +1,4 @@
-"""The Assignments page: a teacher composes and marks; a student who opens the link sees the assignment alone.
+"""The Assignments page: a teacher composes and marks; a student who opens the link sees nothing but the assignment.
 
 What a student answers is kept in the session and nowhere else, until the code is handed in.
 """
@@ -60,7 +60,7 @@ def is_student(selection: Selection, given_out: Opened | None) -> bool:
 
 
 def locked(selection: Selection, given_out: Opened | None) -> tuple[str, ...]:
-    """Return the settings that are not offered: for a student those that are not free, while marking all of them."""
+    """Return the locked settings: for a student those that the teacher has not freed, while marking all of them."""
     if selection.page != "assign" or selection.desk == "compose":
         return ()
     return (given_out.task if given_out and selection.desk == "student" else Assignment()).locked
@@ -128,7 +128,7 @@ def _own_numbers(changed: Config, given: Config, task: Assignment) -> Config:
 
 
 def _heading(task: Assignment) -> None:
-    """Title and instructions as plain text: they come out of a link."""
+    """Draw title and instructions as plain text, since they come out of a link."""
     title = html.escape(task.task_title or WORDS["untitled"])
     st.html(f'<h2 class="task-title">{title}</h2><p class="task-text">{html.escape(task.task_text)}</p>')
 

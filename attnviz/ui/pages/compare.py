@@ -79,7 +79,7 @@ two heads as in Llama 2 and 3 (arXiv:2305.13245)."""
 
 
 def page(trace: Trace, selection: Selection) -> Selection:
-    """Draw the page; the selection as the visitor leaves it."""
+    """Draw the page; return the selection as the visitor leaves it."""
     config = trace.config.chosen
     if not selection.changes:
         _starters(config, selection)

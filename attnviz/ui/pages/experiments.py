@@ -19,7 +19,7 @@ EXPERIMENTS = {
 
 
 def page(trace: Trace, selection: Selection) -> Selection:
-    """Draw the chosen experiment; the selection as the visitor leaves it."""
+    """Draw the chosen experiment; return the selection as the visitor leaves it."""
     selection = explore_panels.choose_layer(trace, selection)
     selection = widgets.choose(selection, "experiment")
     refused = admission.refusal(f"experiments/{selection.experiment}", trace) if trace.config.model else ""

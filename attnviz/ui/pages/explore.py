@@ -1,4 +1,4 @@
-"""The Explore page: the way, the sentence, the maps of all heads whole in the window, and one thing up close."""
+"""The Explore page: the path of steps, the sentence, the maps of all heads in one window, and one panel in detail."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ PANELS = {
     "mask": mask_builder.panel,
     "backward": backward.panel,
 }
-GONE = ("flow",)  # what was a tab once and is the strip over the maps now
+GONE = ("flow",)  # once a tab, now the strip over the maps
 
 
 def page(trace: Trace, selection: Selection) -> Selection:
-    """Draw the page; the selection as the visitor leaves it."""
+    """Draw the page; return the selection as the visitor leaves it."""
     if selection.panel in GONE:
         selection = replace(selection, panel="cell", shown=selection.step)
     selection = _updated(trace, selection)
@@ -187,7 +187,7 @@ def _chosen(trace: Trace, selection: Selection) -> tuple[Picked, list[Stage]] | 
 
 
 def _described(trace: Trace, selection: Selection, seen: Seen) -> tuple[int, int]:
-    """Return the head and the word of which the sentence tells.
+    """Return the head and the word that the sentence is about.
 
     Those that were chosen, or else the most telling ones of those that are shown.
     """
@@ -222,7 +222,7 @@ def _film(trace: Trace, selection: Selection) -> film_strip.Strip | None:
 
 
 def pictures(trace: Trace, selection: Selection, *, key: str, names: Collection[str] = columns.OPENING) -> Selection:
-    """Draw the named stages of a layer side by side; the selection with what was picked in them."""
+    """Draw the named stages of a layer side by side; return the selection with what was picked in them."""
     selection = explore_panels.choose_layer(trace, selection)
     everywhere = replace(selection, focus=None)
     overview_key = f"{key}-{OVERVIEW}"

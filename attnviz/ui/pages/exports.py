@@ -33,11 +33,11 @@ GROUPS = {
     "Code": ("py", "torch.py", "ipynb"),
 }
 NEEDS = {"xlsx": "xlsxwriter"}
-"""The library that a kind of file cannot do without, where it is not among those of the page."""
+"""The library that a kind of file needs, where the page itself does not."""
 DRAWN = {"png": "svg", "step.png": "step.svg"}
 """Kinds that the visitor's browser draws from another, where nothing is installed that could."""
 PREPARED = ("xlsx",)
-"""Kinds that may have to be refused, so they are made when they are asked for and before they are offered."""
+"""Kinds that may have to be refused, so they are made on request, before they are offered."""
 
 WORDS = Words(
     {
@@ -65,7 +65,7 @@ WORDS = Words(
 
 
 def page(trace: Trace, selection: Selection) -> Selection:
-    """Draw the page; the selection as the visitor leaves it."""
+    """Draw the page; return the selection as the visitor leaves it."""
     paragraph([WORDS["about"]])
     selection = _target(trace, selection)
     target = ExportTarget(

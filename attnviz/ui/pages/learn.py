@@ -44,7 +44,7 @@ def head(config: Config, selection: Selection) -> None:
 
 
 def page(trace: Trace, selection: Selection) -> Selection:
-    """Draw the page; the selection as the visitor leaves it."""
+    """Draw the page; return the selection as the visitor leaves it."""
     config = trace.config
     if not INITIALISERS[config.initialiser].learned:
         _open(selection)

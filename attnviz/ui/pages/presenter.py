@@ -36,7 +36,7 @@ HEADLINE = 48  # pixels at the foot of the window, for where the numbers come fr
 
 
 def page(trace: Trace, selection: Selection) -> Selection:
-    """Draw one step; the selection as the buttons, the arrow keys or a click leave it."""
+    """Draw one step; return the selection as the buttons, the arrow keys or a click leave it."""
     selection = explore_panels.choose_layer(trace, selection)
     layer = selection.layer
     entries = [entry for entry in pipeline_strip.entries(trace, layer) if entry.on_path and entry.changes]

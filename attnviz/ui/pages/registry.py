@@ -12,7 +12,7 @@ from attnviz.ui.session.selection import Selection
 
 @dataclass(frozen=True)
 class Page:
-    """`page(trace, selection)` draws it and says what is looked at afterwards.
+    """A page: `page(trace, selection)` draws it and returns the selection as the visitor leaves it.
 
     It gets the setting in place of the trace where `of_setting` is False: nothing has been computed then. The desks of
     assignments get the assignment, too, which is opened before anything is drawn.
@@ -44,5 +44,5 @@ PAGES = {
 
 
 def named(selection: Selection) -> str:
-    """Return the name of what is asked for, which is the page and on one page the desk."""
+    """Return the name of the page, or on the page of assignments that of the desk."""
     return f"assign/{selection.desk}" if selection.page == "assign" else selection.page

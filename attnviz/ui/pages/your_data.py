@@ -1,4 +1,4 @@
-"""The page of what people bring: weights, scores, or queries, keys and values, as a file or pasted."""
+"""The Your data page: weights, scores, or queries, keys and values of one's own, uploaded or pasted."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ LIMITS = {
 
 MAX_PASTED_CHARACTERS = 900_000
 """Characters: a message with more than a million bytes would break the connection."""
-_MOST_RESENT = 10_000  # characters of what was pasted that a browser is told in every run, although it holds them
+_MOST_RESENT = 10_000  # pasted characters that are sent back to the browser in every run, although it holds them
 
 _HELD, _PROBLEM = "own_held", "own_problem"
 _KIND, _FILE, _TOKENS, _KEY_TOKENS = "own_kind", "own_file", "own_tokens", "own_key_tokens"
@@ -104,7 +104,7 @@ class HeldUpload:
 
 
 def page(config: Config, selection: Selection) -> Selection:
-    """Draw the page; the selection as the visitor leaves it. `config` is the present setting, which applies."""
+    """Draw the page; return the selection as the visitor leaves it. `config` is the present setting, which applies."""
     if _HELD not in st.session_state:
         _keep(_example_of("weights"))
     _bring(config)
@@ -142,7 +142,7 @@ def pasted_into() -> list[str]:
 
 
 def _bring(config: Config) -> None:
-    """Draw the widgets that take something in."""
+    """Draw the widgets for files and pasted text."""
     held: HeldUpload = st.session_state[_HELD]
     kind, example = st.columns([4, 1], vertical_alignment="bottom")
     with kind:
@@ -260,7 +260,7 @@ def _example_of(kind: str) -> HeldUpload:
 
 
 def _accept(held: HeldUpload, config: Config, *, typed: bool = True, untyped: bool = True) -> bool:
-    """Show what was brought, with the typed tokens or else without, and say whether it can be shown."""
+    """Show the upload, with the typed tokens or else without, and return whether it can be shown."""
     named = replace(held, tokens=st.session_state.get(_TOKENS, ""), key_tokens=st.session_state.get(_KEY_TOKENS, ""))
     bare = replace(held, tokens="", key_tokens="")
     for each in [named] * typed + [bare] * untyped:

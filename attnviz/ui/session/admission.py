@@ -1,4 +1,4 @@
-"""Room for a computation: refused beyond what the host allows, and one at a time where it is large.
+"""Admission control: a computation is refused beyond what the host allows, and large ones run one at a time.
 
 Every page, panel, experiment, comparison and file asks here before anything is computed. The host sets the memory that
 one computation may take with the environment variable ATTNVIZ_MAX_MB.
@@ -50,7 +50,7 @@ TURNS = RunQueue()
 
 
 def refusal(what: str, of: Config | Trace | Sizes, *beside: Config, again: int = 0) -> str:
-    """Return the reason why something cannot be made here, and what would help; empty if it can."""
+    """Return why a computation is refused here, and what would help; empty if it is not."""
     n = max(map(_length, (of, *beside)))
     if n > MOST_TOKENS and what not in LONG and not what.startswith("file/"):
         return WORDS["long"].format(n=n, most=MOST_TOKENS)
@@ -99,7 +99,7 @@ def computed(config: Config) -> Trace:
 
 
 def before_page(what: str, of: Config | Sizes, make: Callable[[], Made]) -> Made:
-    """Return what a callback makes: it comes before the page takes its turn, and takes one itself.
+    """Run a callback in a turn of its own, before that of the page, and return its result.
 
     Raises ConfigError with the reason why there is no room for it here.
     """
