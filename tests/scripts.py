@@ -15,22 +15,14 @@ from typing import Any
 import numpy as np
 
 from attnviz import (
-    BIASES,
-    EMBEDDINGS,
-    INITIALISERS,
     MASKS,
     NORMALISERS,
-    PATTERNS,
-    POSITIONS,
-    SCORES,
-    TOKENISERS,
     Config,
     Trace,
     run,
 )
-from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
-from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.exports.script.rows import VARIABLES
+from tests.tables import TABLES
 
 SMALL = {
     "sentence": "the cat sat, the mat",
@@ -42,21 +34,6 @@ SMALL = {
     "d_ff": 6,
     "own_numbers": "1 0.1 -2\n3 4 5 6 7 8 9\n0.30000000000000004",
 }
-TABLES = {
-    "embedding": EMBEDDINGS,
-    "position": POSITIONS,
-    "initialiser": INITIALISERS,
-    "score": SCORES,
-    "mask": MASKS,
-    "bias": BIASES,
-    "normaliser": NORMALISERS,
-    "normalise_over": NORMALISED_AXES,
-    "tokeniser": TOKENISERS,
-    "norm": NORMS,
-    "feed_forward": FEED_FORWARDS,
-    "patterns": PATTERNS,
-}
-"""Every table of which a setting names rows."""
 
 RAGGED = {"n_heads": 4, "n_kv_heads": 2, "d_k": (3, 2), "d_v": (1, 4)}
 TWO = {"n_layers": 2, "residual": True}

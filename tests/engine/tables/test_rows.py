@@ -7,37 +7,14 @@ import dataclasses
 import pytest
 
 from attnviz import (
-    BIASES,
-    EMBEDDINGS,
-    INITIALISERS,
-    MASKS,
-    NORMALISERS,
-    PATTERNS,
-    POSITIONS,
     SCORES,
-    TOKENISERS,
     Config,
     run,
 )
-from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
-from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.settings import fields
 from attnviz.settings.rows import Choice, pick, table
+from tests.tables import TABLES
 
-TABLES = {
-    "score": SCORES,
-    "mask": MASKS,
-    "normaliser": NORMALISERS,
-    "bias": BIASES,
-    "position": POSITIONS,
-    "embedding": EMBEDDINGS,
-    "initialiser": INITIALISERS,
-    "tokeniser": TOKENISERS,
-    "norm": NORMS,
-    "feed_forward": FEED_FORWARDS,
-    "normalise_over": NORMALISED_AXES,
-    "patterns": PATTERNS,
-}
 ROWS = [(setting, row) for setting, rows in TABLES.items() for row in rows.values()]
 EVERY_ROW = pytest.mark.parametrize(("setting", "row"), ROWS, ids=[f"{setting}-{row.name}" for setting, row in ROWS])
 

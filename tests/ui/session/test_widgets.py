@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,26 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.engine.records.config import Config
 from attnviz.settings import fields
-
-PAGE = Path(__file__).parents[2] / "browser" / "pages" / "settings.py"
-
-
-def opened(**query: str) -> AppTest:
-    """The page behind a link."""
-    page = AppTest.from_file(PAGE, default_timeout=30)
-    page.query_params.update(query)
-    return run(page)
-
-
-def run(page: AppTest) -> AppTest:
-    page.run()
-    assert not page.exception
-    return page
-
-
-def shown(page: AppTest) -> dict[str, Any]:
-    texts = next(text.value for text in page.text if text.value.startswith("Shown "))
-    return json.loads(texts.removeprefix("Shown "))
+from tests.settings_page import opened, run, shown
 
 
 def texts_starting(page: AppTest, start: str) -> list[str]:
