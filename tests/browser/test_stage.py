@@ -154,7 +154,9 @@ def test_eight_heads_of_twelve_words_have_every_word_beside_its_row_and_the_bars
     for name in ("scores", "weights"):
         beside = Counter(text[0] for text in found[name]["texts"] if text[4] < found[name]["image"][0])
         assert not Counter(WORDS[:12] * 3) - beside, name
-    assert "how many words a row reads" in " ".join(page.page.locator(".attn-key text").all_text_contents())
+    keys = [" ".join(page.page.locator(f".st-key-explore-{name} .attn-key text").all_text_contents()) for name in found]
+    assert "a score above 0 a score below 0 own scales" in keys[0]
+    assert "how many words a row reads" in keys[1]
     page.page.mouse.move(*page.page.locator(".st-key-explore-weights text[data-head='1']").evaluate(MIDDLE))
     assert "how much a word gives" in page.page.locator(".attn-tip", has_text="head 2").inner_text()
 
@@ -164,6 +166,18 @@ def test_beside_a_chosen_cell_its_row_is_framed_in_every_map(new_page: Callable[
     page.measured(4, 7, 4, head="2", query="4", key="3")
     for name in ("scores", "weights", "heads"):
         assert page.page.locator(f".st-key-explore-{name} .attn-layer path.attn-ring").count() == 1, name
+
+
+def test_beside_an_answer_nothing_is_cut_and_heads_are_all_called_alike(new_page: Callable[..., Any], app: Any) -> None:
+    page = Page(new_page, app, DESK)
+    by_hand = {"initialiser": "by_hand", "patterns": "previous.same_word.first.uniform"}
+    found = page.measured(4, 7, 4, **by_hand, head="1", query="7", key="6")["found"]
+    texts = [text[0] for each in found.values() for text in each["texts"]]
+    assert " ".join(texts).count("every score is 0") == 1
+    assert not [text for text in texts if "…" in text]
+    page.measured(4, 7, 4, head="2", query="5", key="5")
+    names = page.page.locator(".st-key-explore-weights text[data-head]").all_text_contents()
+    assert len({name.startswith("head") for name in names}) == 1, names
 
 
 @pytest.mark.nightly

@@ -52,6 +52,9 @@ WORDS = Words(
         "reads": "reads",
         "reads_key": "bar at the right: how many words a row reads, its effective number of keys",
         "total_key": "bar below: how much a word gives in all",
+        "above_key": "a score above 0",
+        "below_key": "a score below 0",
+        "apart_key": "own scales: the largest score of each head has the full colour",
         "zero": "every score is 0",
         "keys": "Heat map. Arrow keys move from cell to cell, Page Up and Page Down from head to head, Enter chooses.",
     }

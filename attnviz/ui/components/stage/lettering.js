@@ -4,6 +4,9 @@ import { broken, cut, pen, svg } from "./ink.js";
 import { Numbered } from "./numbers.js";
 
 const BARE = 20; // pixels left of a map in which no word fits
+const NARROWEST_KEY = 84; // pixels
+const APART = 10; // pixels between two heads over which their names are told apart
+/** @typedef {[text: string, size: [wide: number, tall: number], fill?: string]} KeyLine */
 const INK = 0.9; // the part of a line of small words that letters take: lines that are as close do not touch
 
 export class Lettered extends Numbered {
@@ -53,22 +56,27 @@ export class Lettered extends Numbered {
     const ragged = new Set(all).size > 1;
     const pitch = across > 1 ? this.edgeX(1, 0) - this.edgeX(0, 0) - 4 : this.columns * this.w + room[1];
     const group = this.group(this.words, large ? 15 : 12, 600, "start");
+    const beside = (/** @type {number} */ head) => (head % across === across - 1 && room[1] ? this.columns * this.w + room[1] : pitch);
+    const few = heads.some((name, head) => { // then all heads are called by their numbers alone
+      const [plain, number] = [name.split(" · ")[0], name.match(/\d+/)?.[0] ?? ""].map((each) => pen.measureText(`${each}  ${roles?.[head] ?? ""}`).width);
+      return roles && plain > beside(head) && number <= beside(head);
+    });
     this.named = heads.map((name, head) => {
       const { x, y } = this.corner(head);
       const wide = ragged ? ` · ${all[head]} ${this.bridge.data.words.wide}` : "";
       const number = name.match(/\d+/)?.[0] ?? "";
       const plain = name.split(" · ")[0];
       const role = roles?.[head];
-      const ways = role ? [[plain, role], [number, role], [plain], [number]] : [[name + wide], [name], [plain], [number + (ragged ? ` · ${all[head]}` : "")], [number]];
-      const last = head % across === across - 1 && room[1] ? this.columns * this.w + room[1] : pitch;
-      const way = ways.find((way) => pen.measureText(way.join("  ")).width <= last) ?? [""];
+      const ways = role ? (few ? [[number, role], [number]] : [[plain, role], [plain], [number]]) : [[name + wide], [name], [plain], [number + (ragged ? ` · ${all[head]}` : "")], [number]];
+      const way = ways.find((way) => pen.measureText(way.join("  ")).width <= beside(head)) ?? [""];
       const word = svg(group, "text", { x, y: y - 5, "data-head": head }, way[0]);
       if (way[1]) svg(word, "tspan", { dx: 6, class: "attn-soft" }, way[1]);
       return pen.measureText(way.join("  ")).width + 6;
     });
   }
 
-  /** Over the bars beside the first heads what they are, if there is room over each of them. */
+  /** Over the bars beside the first heads what they are, if there is room over each of them; over those of the last
+   *  alone where another name follows at once. */
   drawReads() {
     const { sums, across, heads, room } = this.meta;
     if (!sums) return;
@@ -76,22 +84,34 @@ export class Lettered extends Numbered {
     group.setAttribute("class", "attn-soft");
     const { reads } = this.bridge.data.words;
     const free = this.columns * this.w + room[1] - pen.measureText(reads).width;
-    const first = Math.min(across, heads.length);
-    if (this.named.slice(0, first).some((name) => name > free)) return;
-    for (let head = 0; head < first; head++) svg(group, "text", { x: this.edgeX(head, this.columns) + 2 + room[1], y: this.y - 5 }, reads);
+    const end = Math.min(across, heads.length);
+    const isClose = end > 1 && this.edgeX(1, 0) - this.edgeX(0, this.columns) - room[1] < APART;
+    const begin = isClose ? end - 1 : 0;
+    if (this.named.slice(begin, end).some((name) => name > free)) return;
+    for (let head = begin; head < end; head++) svg(group, "text", { x: this.edgeX(head, this.columns) + 2 + room[1], y: this.y - 5 }, reads);
   }
 
-  /** Where no head is, what the bars are, in as many words as that takes; whether there is such a place. */
+  /** What is said where no head is: of the bars, or of colours with which each head has a scale of its own.
+   *  @returns {KeyLine[]} */
+  get key() {
+    const { words } = this.bridge.data;
+    if (this.meta.sums) return [[words.reads_key, [7, 4]], [words.total_key, [4, 7]]];
+    if (!this.meta.ends) return [];
+    const { colorscale } = this.filled;
+    const [above, below] = [colorscale[colorscale.length - 1][1], colorscale[0][1]];
+    return [[words.above_key, [8, 8], above], [words.below_key, [8, 8], below], [words.apart_key, [0, 0]]];
+  }
+
+  /** Where no head is, what the bars or the colours are, in as many words as that takes; whether there is such a place. */
   drawKey() {
-    const { sums, large } = this.meta;
-    const { reads_key, total_key } = this.bridge.data.words;
-    if (!sums) return false;
-    const [size, high] = large ? [14, 18] : [11, 14];
+    const { key } = this;
+    if (!key.length) return false;
+    const [size, high] = this.meta.large ? [14, 18] : [11, 14];
     const group = this.group(this.words, size, 400, "start");
     group.setAttribute("class", "attn-soft attn-key");
     const place = this.vacant.find(({ width, height }) => {
-      const lines = [reads_key, total_key].flatMap((text) => broken(text, width - 12));
-      return width >= 100 && lines.length * high + 6 <= height;
+      const lines = key.flatMap(([text]) => broken(text, width - 12));
+      return width >= NARROWEST_KEY && lines.length * high + 6 * (key.length - 1) <= height;
     });
     if (!place) {
       group.remove();
@@ -99,8 +119,8 @@ export class Lettered extends Numbered {
     }
     const { x, width } = place;
     let y = place.y;
-    for (const [text, wide, tall] of /** @type {[string, number, number][]} */ ([[reads_key, 7, 4], [total_key, 4, 7]])) {
-      svg(group, "rect", { x, y: y + (size - tall) / 2, width: wide, height: tall, class: "attn-bars" });
+    for (const [text, [wide, tall], fill] of key) {
+      svg(group, "rect", { x, y: y + (size - tall) / 2, width: wide, height: tall, ...(fill ? { fill } : { class: "attn-bars" }) });
       for (const part of broken(text, width - 12)) svg(group, "text", { x: x + 12, y: (y += high) - high + size - 1 }, part);
       y += 6;
     }

@@ -3,7 +3,7 @@
 /** @import { Cell } from "./types" */
 import { inkOn } from "../colours.js";
 import { Chart } from "./chart.js";
-import { ODD, cut, decimals, minus, pen, share, short, svg } from "./ink.js";
+import { ODD, broken, cut, decimals, minus, pen, share, short, svg } from "./ink.js";
 
 const GAP_FROM = 9; // pixels of a cell
 const NUMBERS_FROM = [26, 14]; // pixels of a cell that its number fits into,
@@ -133,7 +133,9 @@ export class Numbered extends Chart {
     widths.forEach((width, head) => {
       if (ends[head] > 0) return;
       const [x, y, w, h] = this.box(head, 0, 0, this.rows, width);
-      svg(group, "text", { x: x + w / 2, y: y + h / 2, "dominant-baseline": "central" }, cut(this.bridge.data.words.zero, w - 4));
+      const lines = broken(this.bridge.data.words.zero, w - 4);
+      const first = y + h / 2 - 7 * (lines.length - 1);
+      lines.forEach((line, at) => svg(group, "text", { x: x + w / 2, y: first + 14 * at, "dominant-baseline": "central" }, cut(line, w - 4)));
     });
   }
 

@@ -14,6 +14,9 @@ export type StageWords = Record<
   | "total"
   | "reads"
   | "reads_key"
+  | "above_key"
+  | "below_key"
+  | "apart_key"
   | "total_key"
   | "zero"
   | "keys",
