@@ -191,7 +191,7 @@ def _meta(stage: Stage, tiling: Tiling, cells: Array) -> dict[str, Any]:
         "heads": list(stage.names),
         "roles": None if stage.roles is None else list(stage.roles),
         "axes": list(stage.axes),
-        "places": [None if positions is None else list(positions) for positions in stage.positions],
+        "positions": [None if positions is None else list(positions) for positions in stage.positions],
         "widths": [-(-width // tiling.fold) for width in tiling.widths],
         "true": list(tiling.widths),
         "across": tiling.across,

@@ -13,8 +13,8 @@ pytestmark = pytest.mark.browser
 MOST_BYTES = 600_000
 FIRST = """() => {
     const { meta } = document.querySelector('.st-key-explore-weights .js-plotly-plot').data[0];
-    const { rows, places } = JSON.parse(meta);
-    return [rows[0], places[0][0], places[1][0]];
+    const { rows, positions } = JSON.parse(meta);
+    return [rows[0], positions[0][0], positions[1][0]];
 }"""
 
 

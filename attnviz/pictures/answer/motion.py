@@ -185,7 +185,7 @@ def _output(cell: Cell, words: Tokens, mixed: Mixture | None) -> Iterator[Frame]
         "values": plain(mixed.weights),
         "texts": amounts,
         "names": words.keys,
-        "own": _vector(mixed.values[cell.key]),
+        "entries": _vector(mixed.values[cell.key]),
     }
     yield _frame("mix", WORDS["mix"], sentence, **weights)
     line = cell["output"]

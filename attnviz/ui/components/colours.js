@@ -4,13 +4,13 @@
 export const parts = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
 
 /**
- * The colour at a place from 0 to 1 of a scale of equal steps.
+ * The colour at a share from 0 to 1 of a scale of equal steps.
  *
  * @param {readonly string[]} scale
- * @param {number} place
+ * @param {number} share
  */
-export function between(scale, place) {
-  const at = Math.min(Math.max(place, 0), 1) * (scale.length - 1);
+export function between(scale, share) {
+  const at = Math.min(Math.max(share, 0), 1) * (scale.length - 1);
   const [low, high] = [parts(scale[Math.floor(at)]), parts(scale[Math.ceil(at)])];
   return low.map((part, i) => Math.round(part + (high[i] - part) * (at % 1)));
 }
@@ -21,14 +21,14 @@ export function inkOn(colour) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000000" : "#ffffff";
 }
 
-/** A pen of a canvas, which every browser that runs Streamlit has. @param {HTMLCanvasElement} canvas */
-export function penOf(canvas) {
-  const pen = canvas.getContext("2d");
-  if (!pen) throw new Error("this browser draws on no canvas");
-  return pen;
+/** The 2D context of a canvas, which every browser that runs Streamlit has. @param {HTMLCanvasElement} canvas */
+export function contextOf(canvas) {
+  const context = canvas.getContext("2d");
+  if (!context) throw new Error("this browser draws on no canvas");
+  return context;
 }
 
-const reader = penOf(document.createElement("canvas")); // never shown: it makes #rrggbb of any colour
+const reader = contextOf(document.createElement("canvas")); // never shown: it makes #rrggbb of any colour
 
 /** Whether an element stands on a dark page. @param {Element} element */
 export function isDark(element) {
@@ -57,7 +57,7 @@ export function paint(canvas, bytes, [width, height], colours) {
   Object.assign(canvas, { width, height });
   const image = new ImageData(width, height);
   for (let at = 0; at < bytes.length; at++) image.data.set(colours[bytes[at]], 4 * at);
-  penOf(canvas).putImageData(image, 0, 0);
+  contextOf(canvas).putImageData(image, 0, 0);
 }
 
 /** Bytes from base64. @param {string} text */

@@ -1,6 +1,7 @@
 // Draws an SVG onto a canvas and saves it as PNG. An image cannot run a script or fetch anything, whatever is in it.
 
 /** @import { Component, SnapshotData } from "../types" */
+import { contextOf } from "./colours.js";
 
 const PER_INCH = 96; // pixels of an SVG
 const METRE = 39.37007874015748; // inches
@@ -40,9 +41,7 @@ async function png({ svg, dpi }) {
   const zoom = Math.min(dpi / PER_INCH, Math.sqrt(MOST / (width * height)), LONGEST / Math.max(width, height));
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [Math.round(width * zoom), Math.round(height * zoom)];
-  const pen = canvas.getContext("2d");
-  if (!pen) throw new Error("this browser draws on no canvas");
-  pen.drawImage(image, 0, 0, canvas.width, canvas.height);
+  contextOf(canvas).drawImage(image, 0, 0, canvas.width, canvas.height);
   /** @type {Blob | null} */
   const blob = await new Promise((done) => canvas.toBlob(done, "image/png"));
   if (!blob) throw new Error("this browser made no PNG of the canvas");

@@ -80,7 +80,7 @@ def test_a_cell_that_is_picked_in_focus_belongs_to_that_head() -> None:
 
 
 def test_a_small_cell_brings_its_head_forward_at_once() -> None:
-    cell = {"stage": "weights", "head": 1, "row": 4, "column": 2, "bring": True}
+    cell = {"stage": "weights", "head": 1, "row": 4, "column": 2, "focus": True}
     at = opened({"explore-bridge": {"picked": cell}})
     assert at.query_params["focus"] == "2"
     assert heads(at) == [["head 2"]] * 3

@@ -12,7 +12,7 @@ import { append, drawLine } from "./drawer_pictures.js";
 /** @typedef {{ close: boolean, all: boolean, key: number }} Values  that Python is sent */
 /** @typedef {<Name extends keyof Values>(name: Name, value: Values[Name]) => void} SetTrigger */
 
-const LIT = "attnviz:lit"; // detail: the cells that are pointed at in some view, or null
+const HIGHLIGHT = "attnviz:highlight"; // detail: the cells that some view points at, or null
 const SHEET = matchMedia("(max-width: 1099px)");
 const CLOSES = ".st-key-stage, .attn-drawer"; // where Escape closes the answer
 
@@ -41,7 +41,7 @@ class Drawer {
   listen() {
     const { signal } = this.stop;
     window.addEventListener("keydown", (event) => this.onKeydown(event), { signal, capture: true });
-    window.addEventListener(LIT, (event) => event instanceof CustomEvent && this.onHighlight(event.detail), { signal });
+    window.addEventListener(HIGHLIGHT, (event) => event instanceof CustomEvent && this.onHighlight(event.detail), { signal });
     SHEET.addEventListener("change", () => this.draw(), { signal });
     this.theme = new MutationObserver(() => this.draw());
     this.theme.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "style", "data-theme"] });
@@ -257,7 +257,7 @@ class Drawer {
     if (!answer || (!mark && !this.highlighted)) return;
     this.highlighted = mark;
     const detail = mark && { ...mark, head: answer.head, from: "answer" };
-    window.dispatchEvent(new CustomEvent(LIT, { detail }));
+    window.dispatchEvent(new CustomEvent(HIGHLIGHT, { detail }));
   }
 
   /** Highlight the elements that represent the cells which some view points at. @param {Mark | null} mark */

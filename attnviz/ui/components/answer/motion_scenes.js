@@ -253,7 +253,7 @@ export class Scenes {
   // --- the values, and the output
 
   /** @param {Scene} scene @param {Extract<MotionFrame, { kind: "mix" }>} frame */
-  mix(scene, { values, texts, names, own }) {
+  mix(scene, { values, texts, names, entries }) {
     const map = this.motion.maps.v;
     if (!map) return;
     const { w, h } = this.size;
@@ -268,9 +268,9 @@ export class Scenes {
         const fill = between(this.scale, (cells[row * map.columns + d] - 1) / 254);
         const box = { x: EDGE + d * width, y, w: width - (width > 8 ? 2 : 0), h: high - gap };
         scene.pieces.set(`v.${row}.${d}`, { ...box, fill, from: `r.${row}`, part: [d, map.columns], delay: row / values.length });
-        if (row !== map.at || width < 29 || high < 17 || !own.texts[d]) continue;
+        if (row !== map.at || width < 29 || high < 17 || !entries.texts[d]) continue;
         const text = parts(inkOn(fill));
-        scene.notes.set(`v.${d}`, { x: box.x + box.w / 2, y: y + (high - gap) / 2, text: own.texts[d], size: 12, fill: text });
+        scene.notes.set(`v.${d}`, { x: box.x + box.w / 2, y: y + (high - gap) / 2, text: entries.texts[d], size: 12, fill: text });
       }
       if (high >= 15) this.valueLabel(scene, row, { y: y + high / 2, high }, names[row], texts[row]);
       y += high;

@@ -94,7 +94,7 @@ export type MotionFrame = { title: string; sentence: string } & (
   | { kind: "sum"; value: number | null; text: string; was: string }
   | ({ kind: "row"; level?: number | null; note?: string } & MotionNumbers)
   | { kind: "shares"; values: (number | null)[]; amount: string }
-  | ({ kind: "mix"; names: string[]; own: MotionNumbers } & MotionNumbers)
+  | ({ kind: "mix"; names: string[]; entries: MotionNumbers } & MotionNumbers)
   | ({ kind: "output"; end: number } & MotionNumbers)
 );
 

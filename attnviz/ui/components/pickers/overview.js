@@ -2,7 +2,7 @@
 // The largest weights of all words of a long text, block by block, and a frame around those that are shown: it is
 // dragged, or moved with the arrow keys, and on release the page shows those words.
 
-import { between, isDark, penOf } from "../colours.js";
+import { between, contextOf, isDark } from "../colours.js";
 
 /** @typedef {[query: number, key: number]} Pair */
 /**
@@ -117,7 +117,7 @@ class Overview {
     this.weights.forEach((weight, i) => {
       image.data.set(Number.isNaN(weight) ? [128, 128, 128, 97] : [...between(scale, weight / high), 255], 4 * i);
     });
-    penOf(this.canvas).putImageData(image, 0, 0);
+    contextOf(this.canvas).putImageData(image, 0, 0);
     this.canvas.style.height = `${(100 * height * block) / size[0]}%`;
     this.canvas.style.width = `${(100 * width * block) / size[1]}%`;
   }

@@ -8,7 +8,7 @@ import { stepColours, unpackedPictures, withSubscripts } from "./small_pictures.
 
 const HEIGHT = 26; // pixels of a picture
 const MANY = 10; // nodes from which there is room for less of each
-const LIT = "attnviz:lit"; // detail: the cells that are pointed at in some view, or null
+const HIGHLIGHT = "attnviz:highlight"; // detail: the cells that some view points at, or null
 /** @type {Partial<Record<string, Mark["axis"][]>>} */
 const AXES = {
   embedded: ["query"],
@@ -57,7 +57,7 @@ class StepPath {
     this.media.onchange = () => setTimeout(() => this.paint(), 100);
     this.stopped = new AbortController();
     const { signal } = this.stopped;
-    window.addEventListener(LIT, (event) => event instanceof CustomEvent && this.highlight(event.detail), { signal });
+    window.addEventListener(HIGHLIGHT, (event) => event instanceof CustomEvent && this.highlight(event.detail), { signal });
   }
 
   /** Frame the cells of every small picture that are pointed at in some view. @param {Mark | null} mark */

@@ -1,11 +1,11 @@
-// The sentence, and arcs from the word that is pointed at, or else the most telling one, to those that it takes from.
+// The sentence, and arcs from the word that is pointed at, or else the most telling one, to those that it attends to.
 // Words of a visitor are only ever set as text.
 
 /** @import { Component, Row } from "../../types" */
 /** @import { OpeningData } from "./types" */
 import { isFocusSeen, make, rove, within } from "./words.js";
 
-/** @typedef {{ query: number, head: number | null | undefined, row: (number | null)[] }} Lit  a word, a head, and its weights there */
+/** @typedef {{ query: number, head: number | null | undefined, row: (number | null)[] }} Highlighted  a word, a head, and its weights there */
 
 const ROW = "attnviz:row"; // detail: a `Row`
 const MANY = 14; // words from which they stand closer
@@ -39,13 +39,13 @@ class OpeningSentence {
   queries = [];
   weights = new Float32Array();
   /** @type {(query: number) => void} */
-  tell = () => {};
+  onSelect = () => {};
   /** @type {number | null} */
   pointed = null;
   /** @type {Row | null} */
-  heard = null; // what is pointed at in another view
+  received = null; // what another view points at
   shown = "";
-  telling = false;
+  isSendingRow = false;
   /** @type {number | undefined} */
   frame; // at which it is drawn, once the page has its new layout
 
@@ -79,19 +79,19 @@ class OpeningSentence {
     this.words.addEventListener("focusin", (event) => isFocusSeen(event) && this.point(at(event)));
     this.words.addEventListener("focusout", () => this.point(null));
     this.words.addEventListener("click", (event) => at(event) >= 0 && this.choose(at(event)));
-    this.words.addEventListener("keydown", (event) => this.key(event, at(event)));
-    window.addEventListener(ROW, (event) => event instanceof CustomEvent && this.hear(event.detail), { signal });
+    this.words.addEventListener("keydown", (event) => this.onKeydown(event, at(event)));
+    window.addEventListener(ROW, (event) => event instanceof CustomEvent && this.onRow(event.detail), { signal });
     this.resizer.observe(this.line);
     document.fonts.ready.then(() => this.draw());
   }
 
-  /** @param {OpeningData} data @param {Float32Array<ArrayBuffer>} weights @param {(query: number) => void} tell */
-  update(data, weights, tell) {
+  /** @param {OpeningData} data @param {Float32Array<ArrayBuffer>} weights @param {(query: number) => void} onSelect */
+  update(data, weights, onSelect) {
     this.data = data;
     this.weights = weights;
-    this.tell = tell;
+    this.onSelect = onSelect;
     this.pointed = null;
-    this.heard = null;
+    this.received = null;
     this.shows.textContent = this.data.shows;
     this.words.setAttribute("aria-label", this.data.words.sentence);
     this.fill();
@@ -131,29 +131,29 @@ class OpeningSentence {
     rove(this.queries, query);
   }
 
-  /** The word whose arcs are drawn, the head that they are of, and what it takes there. @returns {Lit} */
-  get lit() {
+  /** The word whose arcs are drawn, the head that they are of, and what it takes there. @returns {Highlighted} */
+  get highlighted() {
     const { query, head } = this.data;
-    const { row = null, head: heardHead, shares } = this.heard ?? {};
-    const heard = this.index(row);
-    if (heard !== null && shares?.length === this.keys.length) return { query: heard, head: heardHead, row: shares };
-    const at = this.pointed ?? heard ?? query;
+    const { row = null, head: otherHead, shares } = this.received ?? {};
+    const other = this.index(row);
+    if (other !== null && shares?.length === this.keys.length) return { query: other, head: otherHead, row: shares };
+    const at = this.pointed ?? other ?? query;
     return { query: at, head, row: [...this.weights.subarray(at * this.keys.length, (at + 1) * this.keys.length)] };
   }
 
   draw() {
     if (!this.queries.length) return;
-    const lit = this.lit;
+    const { highlighted } = this;
     this.queries.forEach((button, at) => {
-      button.toggleAttribute("data-lit", at === lit.query);
+      button.toggleAttribute("data-lit", at === highlighted.query);
       button.setAttribute("aria-pressed", String(this.data.chosen && at === this.data.query));
     });
-    const strong = ranked(lit.row).filter(([weight]) => weight >= NAMED);
+    const strong = ranked(highlighted.row).filter(([weight]) => weight >= NAMED);
     const named = new Set(strong.slice(0, MOST_NAMED).map(([, key]) => key));
-    this.keys.forEach((word, key) => this.tint(word, lit.row[key] ?? NaN, named.has(key)));
+    this.keys.forEach((word, key) => this.tint(word, highlighted.row[key] ?? NaN, named.has(key)));
     this.fit();
-    this.drawArcs(lit);
-    this.say(lit);
+    this.drawArcs(highlighted);
+    this.describe(highlighted);
   }
 
   /** @param {HTMLElement} word @param {number} weight @param {boolean} named */
@@ -165,7 +165,7 @@ class OpeningSentence {
     word.style.background = share >= LEAST ? `color-mix(in srgb, var(--accent) ${Math.round(4 + 32 * share)}%, transparent)` : "";
   }
 
-  /** Arcs over the words, the faintest first. @param {Lit} lit */
+  /** Arcs over the words, the faintest first. @param {Highlighted} highlighted */
   drawArcs({ query, row }) {
     const box = this.words.getBoundingClientRect();
     const middle = (/** @type {HTMLElement} */ word) => {
@@ -190,16 +190,16 @@ class OpeningSentence {
     this.arcs.replaceChildren(...paths);
   }
 
-  /** What the word takes most from, in one line. @param {Lit} lit */
-  say({ query, head, row }) {
+  /** What the word takes most from, in one line. @param {Highlighted} highlighted */
+  describe({ query, head, row }) {
     const { words, shares, heads, made, queries } = this.data;
     const [weight, key] = ranked(row).find(([weight]) => weight > 0 && weight < Infinity) ?? [0, null];
-    const { places, same } = this.data;
-    const own = key !== null && same && (places ? places[0][query] === places[1][key] : query === key);
+    const { positions, same } = this.data;
+    const isItself = key !== null && same && (positions ? positions[0][query] === positions[1][key] : query === key);
     /** @type {Partial<Record<string, [tag: "em" | "strong" | "", text: string]>>} */
     const slots = {
       "{query}": ["em", queries[query]],
-      "{key}": ["strong", own ? words.itself : key === null ? "" : (this.data.keys ?? queries)[key]],
+      "{key}": ["strong", isItself ? words.itself : key === null ? "" : (this.data.keys ?? queries)[key]],
       "{amount}": ["", shares ? percent(weight) : String(Number(weight.toPrecision(3)))],
     };
     const pieces = (key === null ? words.nothing : shares ? words.takes : words.weighs).split(/(\{\w+\})/);
@@ -225,44 +225,44 @@ class OpeningSentence {
   point(query) {
     if (query === this.pointed) return;
     this.pointed = query;
-    this.heard = null;
+    this.received = null;
     this.draw();
-    this.telling = true;
-    window.dispatchEvent(new CustomEvent(ROW, { detail: { row: this.place(query), head: this.data.head } }));
-    this.telling = false;
+    this.isSendingRow = true;
+    window.dispatchEvent(new CustomEvent(ROW, { detail: { row: this.position(query), head: this.data.head } }));
+    this.isSendingRow = false;
   }
 
-  /** @param {Row | null} told */
-  hear(told) {
-    if (this.telling) return;
-    const at = this.index(told?.row ?? null);
-    this.heard = at !== null && this.queries[at] ? told : null;
+  /** @param {Row | null} detail */
+  onRow(detail) {
+    if (this.isSendingRow) return;
+    const at = this.index(detail?.row ?? null);
+    this.received = at !== null && this.queries[at] ? detail : null;
     this.pointed = null;
     this.draw();
   }
 
   /** @param {number} query */
   choose(query) {
-    this.tell(this.place(query) ?? query);
+    this.onSelect(this.position(query) ?? query);
   }
 
-  /** The place of a query among all, of which only some may be shown. @param {number | null} query */
-  place(query) {
-    return query === null ? null : (this.data.places?.[0][query] ?? query);
+  /** The position of a query among all, of which only some may be shown. @param {number | null} query */
+  position(query) {
+    return query === null ? null : (this.data.positions?.[0][query] ?? query);
   }
 
-  /** Which of the queries that are shown stands at a place among all; null if none. @param {number | null} row */
+  /** The index among the queries that are shown of a position among all; null if it is not shown. @param {number | null} row */
   index(row) {
     if (row === null || !Number.isInteger(row)) return null;
-    const at = this.data.places ? this.data.places[0].indexOf(row) : row;
+    const at = this.data.positions ? this.data.positions[0].indexOf(row) : row;
     return at < 0 ? null : at;
   }
 
   /** @param {KeyboardEvent} event @param {number} at */
-  key(event, at) {
+  onKeydown(event, at) {
     /** @type {Partial<Record<string, number>>} */
-    const places = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: this.queries.length - 1 };
-    const to = places[event.key];
+    const targets = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: this.queries.length - 1 };
+    const to = targets[event.key];
     if (at < 0 || to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation();
@@ -283,10 +283,10 @@ class OpeningSentence {
 export default function ({ parentElement, data, setTriggerValue }) {
   const end = data.indexOf(0);
   /** @type {OpeningData} */
-  const told = JSON.parse(new TextDecoder().decode(data.subarray(0, end)));
+  const message = JSON.parse(new TextDecoder().decode(data.subarray(0, end)));
   const weights = new Float32Array(data.slice(end + 1).buffer);
-  const sentence = (parentElement.attnTelling ??= new OpeningSentence(parentElement, told));
-  sentence.update(told, weights, (query) => setTriggerValue("query", query));
+  const sentence = (parentElement.attnTelling ??= new OpeningSentence(parentElement, message));
+  sentence.update(message, weights, (query) => setTriggerValue("query", query));
   return () => {
     sentence.close();
     delete parentElement.attnTelling;

@@ -63,7 +63,7 @@ def packed(trace: Trace, layer: int, opening: Opening) -> bytes:
     data: dict[str, Any] = {
         "queries": [found.queries[at] for at in rows],
         "keys": None if is_one else [found.keys[at] for at in columns],
-        "places": None if opening.queries is None else [list(rows), list(columns)],
+        "positions": None if opening.queries is None else [list(rows), list(columns)],
         "same": found.is_self,
         "head": opening.head,
         "query": list(rows).index(opening.query),

@@ -6,7 +6,7 @@ export interface OpeningData {
   /** None where they are the same words. */
   keys: string[] | null;
   /** The positions of the words that are shown, where only some are. */
-  places: [queries: number[], keys: number[]] | null;
+  positions: [queries: number[], keys: number[]] | null;
   /** Whether the sentence attends to itself. */
   same: boolean;
   head: number;

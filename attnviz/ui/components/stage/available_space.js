@@ -1,11 +1,11 @@
-// How much room a window has for the maps, told to the page whenever that would make other pictures.
+// The space of a window for the maps, reported to the page whenever that would change the pictures.
 
 /** @import { Bridge } from "./heatmap.js" */
 
 const BESIDE_FROM = 1100; // pixels of a window in which an answer stands beside the pictures
 
-export class RoomReport {
-  // what was told last
+export class AvailableSpace {
+  // what was reported last
   /** @type {number | undefined} */
   width;
   /** @type {number | undefined} */
@@ -17,14 +17,14 @@ export class RoomReport {
   /** @type {Element | null | undefined} */
   block; // all that is on the page
   /** @type {ReturnType<typeof setTimeout> | undefined} */
-  telling;
+  widthTimer;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
-  tellingHeight;
+  heightTimer;
 
   /** @param {Bridge} bridge */
   constructor(bridge) {
     this.bridge = bridge;
-    this.observer = new ResizeObserver(() => this.tell());
+    this.observer = new ResizeObserver(() => this.report());
   }
 
   /** @param {HTMLElement} host */
@@ -38,55 +38,55 @@ export class RoomReport {
 
   close() {
     this.observer.disconnect();
-    clearTimeout(this.telling);
-    clearTimeout(this.tellingHeight);
+    clearTimeout(this.widthTimer);
+    clearTimeout(this.heightTimer);
   }
 
-  /** Tell the page how wide it is, and how much room is left, after a pause where it is not for the first time. */
-  tell() {
+  /** Report the width and the height that is left, after a pause unless for the first time. */
+  report() {
     if (matchMedia("print").matches) return; // paper takes the pictures as they are
-    this.tellWidth();
-    if (this.bridge.data.fit) this.tellHeight();
+    this.reportWidth();
+    if (this.bridge.data.fit) this.reportHeight();
   }
 
-  /** Tell the page of another size, for which it will have other charts. @param {"room" | "width"} name @param {number} size */
-  say(name, size) {
+  /** Send the page another size, for which it will draw other charts. @param {"room" | "width"} name @param {number} size */
+  send(name, size) {
     this.bridge.afterimage.expect();
     this.bridge.page.setStateValue(name, size);
   }
 
   /** The height that the window leaves for the pictures: what it has less all that stands above and below them; where
    *  they are to fill the window, what is below them does not count and is scrolled to. */
-  tellHeight() {
-    clearTimeout(this.tellingHeight);
+  reportHeight() {
+    clearTimeout(this.heightTimer);
     const { bridge, host, block } = this;
     const { data } = bridge;
     const main = block?.closest("[data-testid=stMain]");
     const last = block?.querySelector("[data-testid=stVerticalBlock]");
     if (!host || !block || !main || !last) return;
-    const [own, all] = [host, last].map((element) => element.getBoundingClientRect());
-    const above = own.top - block.getBoundingClientRect().top;
-    const below = data.fill ? 0 : all.bottom - own.bottom + parseFloat(getComputedStyle(block).paddingBottom);
+    const [maps, all] = [host, last].map((element) => element.getBoundingClientRect());
+    const above = maps.top - block.getBoundingClientRect().top;
+    const below = data.fill ? 0 : all.bottom - maps.bottom + parseFloat(getComputedStyle(block).paddingBottom);
     const height = Math.floor((main.clientHeight - above - below) / 8) * 8;
-    const told = this.height ?? data.fill;
-    if (height === told || height < data.fit) return; // opened lines below may well be scrolled to
-    const tell = () => this.say("room", (this.height = height));
-    if (this.height === undefined) tell();
-    else this.tellingHeight = setTimeout(tell, 200);
+    const reported = this.height ?? data.fill;
+    if (height === reported || height < data.fit) return; // opened lines below may well be scrolled to
+    const send = () => this.send("room", (this.height = height));
+    if (this.height === undefined) send();
+    else this.heightTimer = setTimeout(send, 200);
   }
 
-  /** Tell the page how wide it is, if that would make another picture; never twice, so that it cannot swing. */
-  tellWidth() {
-    clearTimeout(this.telling);
-    this.tellWide();
+  /** Report the width if that would change the picture; never twice, so that it cannot oscillate. */
+  reportWidth() {
+    clearTimeout(this.widthTimer);
+    this.reportWide();
     const { bridge } = this;
     const { data } = bridge;
     const width = Math.floor(this.wholeWidth() / 8) * 8;
-    const told = this.width ?? data.width;
-    if (width < 8 || (width <= told && width > told - 8) || (width > told && width < told + 24)) return;
-    const tell = () => this.say("width", (this.width = width));
-    if (this.width === undefined) tell();
-    else this.telling = setTimeout(tell, 200);
+    const reported = this.width ?? data.width;
+    if (width < 8 || (width <= reported && width > reported - 8) || (width > reported && width < reported + 24)) return;
+    const send = () => this.send("width", (this.width = width));
+    if (this.width === undefined) send();
+    else this.widthTimer = setTimeout(send, 200);
   }
 
   /** The width that there is for pictures; where an answer stands beside them the page takes its part off. */
@@ -95,8 +95,8 @@ export class RoomReport {
     return this.block.clientWidth - 2 * parseFloat(getComputedStyle(this.block).paddingLeft);
   }
 
-  /** Tell the page whether an answer stands beside the pictures, or below them. */
-  tellWide() {
+  /** Report whether there is space for an answer beside the pictures. */
+  reportWide() {
     const { bridge } = this;
     const { data } = bridge;
     const wide = window.innerWidth >= BESIDE_FROM;

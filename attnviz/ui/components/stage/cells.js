@@ -1,4 +1,4 @@
-// Where on the screen the cells of a heat map are, and what is in them.
+// The cells of a heat map: their positions on the screen, and their numbers.
 
 /** @import { Bridge } from "./heatmap.js" */
 /** @import { Cell, Meta, Numbers, Plot, Spot, Trace } from "./types" */
@@ -127,25 +127,25 @@ export class Cells {
   }
 
   /**
-   * The place among all words of one along an axis of the array, of which only some may be shown.
+   * The position among all words of a row or column of the array, of which only some may be shown.
    *
    * @param {0 | 1} axis
-   * @param {number} at
+   * @param {number} index
    */
-  place(axis, at) {
-    return this.meta.places?.[axis]?.[at] ?? at;
+  position(axis, index) {
+    return this.meta.positions?.[axis]?.[index] ?? index;
   }
 
   /**
-   * Where along an axis of the array a place among all words is; null where it is not shown.
+   * The index along an axis of the array of a position among all words; null where it is not shown.
    *
    * @param {0 | 1} axis
-   * @param {number | null} place
+   * @param {number | null} position
    */
-  index(axis, place) {
-    const shown = this.meta.places?.[axis];
-    const at = shown && place !== null ? shown.indexOf(place) : place;
-    return at !== null && at < 0 ? null : at;
+  index(axis, position) {
+    const shown = this.meta.positions?.[axis];
+    const index = shown && position !== null ? shown.indexOf(position) : position;
+    return index !== null && index < 0 ? null : index;
   }
 
   /** The last head of a column of heads: the words stand under it. @param {number} tile */
@@ -210,12 +210,12 @@ export class Cells {
   }
 
   /**
-   * What a cell says: its number, that it is masked, or that it is no number.
+   * Describe a cell: its number, that it is masked, or that it is no number.
    *
    * @param {Cell} cell
    * @param {number} [digits]
    */
-  say(cell, digits) {
+  describe(cell, digits) {
     const { words } = this.bridge.data;
     const number = this.value(cell);
     if (number === null) return words.masked;
@@ -224,34 +224,34 @@ export class Cells {
   }
 
   /**
-   * The word of a row of cells: the first of those that share it, or the one at a place of the array.
+   * The word of a row of cells: the first of those that share it, or the one at an index of the array.
    *
    * @param {number} row
-   * @param {number | null} [place]
+   * @param {number | null} [index]
    */
-  rowWord(row, place = null) {
+  rowWord(row, index = null) {
     const { rows, axes, block } = this.meta;
-    const word = rows[place ?? row * block[0]];
+    const word = rows[index ?? row * block[0]];
     return word === "" && axes[0] === "row" ? "" : visible(word, this.bridge.data.words); // a vector's row has no word
   }
 
-  /** @param {number} column @param {number | null} [place] */
-  columnWord(column, place = null) {
+  /** @param {number} column @param {number | null} [index] */
+  columnWord(column, index = null) {
     const { columns, block } = this.meta;
-    const at = place ?? column * block[1];
-    return columns ? visible(columns[at], this.bridge.data.words) : String(at + 1);
+    const i = index ?? column * block[1];
+    return columns ? visible(columns[i], this.bridge.data.words) : String(i + 1);
   }
 
   /**
-   * The places of the array that share a row or a column of cells, counted from 1; a single one where none do.
+   * The positions that share a row or a column of cells, counted from 1; a single one where none do.
    *
    * @param {number} at
    * @param {0 | 1} axis
    */
-  places(at, axis) {
+  positions(at, axis) {
     const { block, rows, columns, true: widths } = this.meta;
     const length = axis === 0 ? rows.length : columns ? columns.length : Math.max(...widths);
-    const [first, last] = [at * block[axis], Math.min((at + 1) * block[axis], length) - 1].map((i) => this.place(axis, i) + 1);
+    const [first, last] = [at * block[axis], Math.min((at + 1) * block[axis], length) - 1].map((i) => this.position(axis, i) + 1);
     return first === last ? String(first) : `${first}–${last}`;
   }
 }

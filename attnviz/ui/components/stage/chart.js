@@ -1,7 +1,7 @@
-// What goes into the chart of a heat map, which Plotly draws.
+// The chart of a heat map, which Plotly draws.
 
 /** @import { Bridge } from "./heatmap.js" */
-/** @import { Given, Meta, Plot, Trace } from "./types" */
+/** @import { ChartProps, Meta, Plot, Trace } from "./types" */
 import { Cells, NUMBERS } from "./cells.js";
 
 const MASKED_IN_THE_DARK = "rgba(128,128,128,.24)";
@@ -11,11 +11,11 @@ const UNMOVED = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class Chart extends Cells {
   stale = true; // what is drawn over it
-  /** @type {Given | undefined} */
-  given; // what the chart is to show,
-  look = ""; // what that looks like,
+  /** @type {ChartProps | undefined} */
+  props; // what the chart is to show,
+  appearance = ""; // its revision and the theme,
   /** @type {Trace | undefined} */
-  ready; // and as it goes into the chart
+  ready; // and the trace in the colours of the theme
   /** @type {Partial<Trace> | undefined} */
   shown;
   refitted = "";
@@ -29,18 +29,18 @@ export class Chart extends Cells {
     chart.on?.("plotly_afterplot", () => this.plotted());
   }
 
-  /** Have the chart show what it is to show, if that fits it. */
-  give() {
-    const given = this.bridge.host?.attnPictures?.[this.name];
-    if (!given || given.trace.name !== this.trace?.name) return;
-    this.describe(given.alt);
-    const look = `${given.revision} ${this.bridge.dark}`;
-    if (look === this.look) return;
-    this.given = given;
-    this.look = look;
-    this.ready = this.dressed(given.trace);
-    this.hand();
-    if (!this.listens) setTimeout(() => this.hand());
+  /** Take the props that Python sent last, if they are for this chart. */
+  updateProps() {
+    const props = this.bridge.host?.attnPictures?.[this.name];
+    if (!props || props.trace.name !== this.trace?.name) return;
+    this.setAlt(props.alt);
+    const appearance = `${props.revision} ${this.bridge.dark}`;
+    if (appearance === this.appearance) return;
+    this.props = props;
+    this.appearance = appearance;
+    this.ready = this.themed(props.trace);
+    this.apply();
+    if (!this.listens) setTimeout(() => this.apply());
   }
 
   /**
@@ -48,31 +48,31 @@ export class Chart extends Cells {
    *
    * @param {Trace} trace
    */
-  dressed(trace) {
+  themed(trace) {
     /** @type {Meta} */
     const { dark, ends, widths, across } = JSON.parse(trace.meta);
-    const worn = { ...trace };
-    if (this.bridge.dark && dark.length) worn.colorscale = trace.colorscale.map(([at], i) => [at, dark[i]]);
-    if (!ends) return worn;
+    const themed = { ...trace };
+    if (this.bridge.dark && dark.length) themed.colorscale = trace.colorscale.map(([at], i) => [at, dark[i]]);
+    if (!ends) return themed;
     const [columns, lines] = [Math.max(...widths) + 1, (trace.z.length + 1) / Math.ceil(widths.length / across)];
     /** @param {number} row @param {number} column */
     const end = (row, column) => ends[Math.floor(row / lines) * across + Math.floor(column / columns)] || 1;
     const z = trace.z.map((numbers, row) => numbers.map((number, column) => number / end(row, column)));
-    Object.assign(worn, { z, zmin: -1, zmax: 1 });
-    NUMBERS.set(worn, trace.z);
-    return worn;
+    Object.assign(themed, { z, zmin: -1, zmax: 1 });
+    NUMBERS.set(themed, trace.z);
+    return themed;
   }
 
-  /** Streamlit takes over what a chart holds when Plotly says that it has redrawn one, and then has it drawn. The chart
+  /** Streamlit adopts the data of a chart when Plotly reports a redraw, and then draws it. The chart
    *  holds it for no longer than that: Plotly may be in the midst of drawing what it held before. */
-  hand() {
-    const { chart, given, ready } = this;
-    if (!given || !ready || !this.trace || this.trace === ready) return;
-    this.keep(ready);
+  apply() {
+    const { chart, props, ready } = this;
+    if (!props || !ready || !this.trace || this.trace === ready) return;
+    this.keepImage(ready);
     const { data, layout } = chart;
-    const { xaxis, yaxis } = given.layout; // Plotly writes into those that it is handed
+    const { xaxis, yaxis } = props.layout; // Plotly writes into those that it is passed
     const axes = { xaxis: { ...xaxis, domain: [0, 1] }, yaxis: { ...yaxis, domain: [0, 1] } };
-    Object.assign(chart, { data: [ready], layout: { ...layout, ...given.layout, ...axes, shapes: this.shapes(given) } });
+    Object.assign(chart, { data: [ready], layout: { ...layout, ...props.layout, ...axes, shapes: this.shapes(props) } });
     chart.emit("plotly_redraw");
     Object.assign(chart, { data, layout });
   }
@@ -82,7 +82,7 @@ export class Chart extends Cells {
    *
    * @param {Trace} coming
    */
-  keep(coming) {
+  keepImage(coming) {
     this.old?.remove();
     this.old = null;
     const image = this.chart.querySelector(".heatmaplayer image");
@@ -108,10 +108,10 @@ export class Chart extends Cells {
   /**
    * What lies under and over the cells; grey is fainter on a dark page, where it would be the lightest of all.
    *
-   * @param {Given} given
+   * @param {ChartProps} props
    */
-  shapes(given) {
-    const { shapes } = given.layout;
+  shapes(props) {
+    const { shapes } = props.layout;
     return this.bridge.dark ? shapes.map((shape) => (shape.fillcolor ? { ...shape, fillcolor: MASKED_IN_THE_DARK } : shape)) : shapes;
   }
 
@@ -123,25 +123,25 @@ export class Chart extends Cells {
     if (this.old && this.trace === this.ready) this.glide();
     this.shown = this.trace;
     this.refit();
-    setTimeout(() => this.hand());
+    setTimeout(() => this.apply());
     this.bridge.draw(this);
   }
 
   /** Have a picture drawn again that is smaller than it was laid out though there is room for it: drawn while the chart
    *  still had another width, it took a part of that, and in the width that came then it took the same part. */
   refit() {
-    const { given, look, trace, image } = this;
+    const { props, appearance, trace, image } = this;
     const width = this.chart.querySelector(".svg-container")?.clientWidth;
-    if (!given || !image || !trace?.x || trace !== this.ready || width === undefined || this.refitted === `${look} ${width}`) return;
-    const { l = 0, r = 0 } = given.layout.margin ?? {};
+    if (!props || !image || !trace?.x || trace !== this.ready || width === undefined || this.refitted === `${appearance} ${width}`) return;
+    const { l = 0, r = 0 } = props.layout.margin ?? {};
     const planned = trace.x[trace.x.length - 1];
     if (image.getBoundingClientRect().width > planned - 1 || width < l + planned + r) return;
-    this.refitted = `${look} ${width}`; // once: what is small for another reason stays so
-    this.ready = this.dressed(given.trace);
+    this.refitted = `${appearance} ${width}`; // once: what is small for another reason stays so
+    this.ready = this.themed(props.trace);
   }
 
   /** The text alternative; Streamlit would build a chart anew that it is told another one of. @param {string} alt */
-  describe(alt) {
+  setAlt(alt) {
     const { words, names } = this.bridge.data;
     this.focus.setAttribute("aria-label", `${names[this.name] ?? this.name}. ${words.keys}`);
     const figure = this.chart.closest(".stPlotlyChart");

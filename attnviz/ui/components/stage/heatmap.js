@@ -1,4 +1,4 @@
-// The maps of a page, and the way from them to Python and back.
+// The maps of a page, and their connection to Python.
 //
 // The numbers come apart from the charts (pictures.js) and are put into them here, so that a chart that is there draws
 // them; a trace's `meta` says how its heads are laid out; the pixels are read off the drawn image. Words and numbers are
@@ -10,13 +10,13 @@
 import { isDark } from "../colours.js";
 import { Afterimage } from "./afterimage.js";
 import { Lens } from "./lens.js";
-import { Lights } from "./lights.js";
+import { Highlights } from "./highlights.js";
 import { Picking } from "./picking.js";
 import { Picture } from "./picture.js";
-import { RoomReport } from "./available_space.js";
+import { AvailableSpace } from "./available_space.js";
 import { Tip } from "./tip.js";
 
-/** @typedef {Pick<Component<Uint8Array, StageValues>, "setStateValue" | "setTriggerValue">} Page  who is told */
+/** @typedef {Pick<Component<Uint8Array, StageValues>, "setStateValue" | "setTriggerValue">} Page  which values are sent to */
 
 const PICTURES = "attnviz:pictures"; // the host has other `attnPictures`
 
@@ -27,9 +27,9 @@ export class Bridge {
   /** @type {Host | undefined} */
   host; // the element around the maps
   /** @type {string | undefined} */
-  held; // the stage that has the focus
+  focusedStage; // the stage that has the focus
   /** @type {Picture | undefined} */
-  refocus; // who is to have it back once it is drawn
+  refocus; // the picture to focus once it is drawn
   /** @type {boolean | undefined} */
   dark;
   ground = "#fff";
@@ -48,9 +48,9 @@ export class Bridge {
     this.live.className = "attn-live";
     this.live.setAttribute("aria-live", "polite");
     this.lens = new Lens(root);
-    this.lights = new Lights(this);
+    this.highlights = new Highlights(this);
     this.picking = new Picking(this);
-    this.room = new RoomReport(this);
+    this.space = new AvailableSpace(this);
     this.afterimage = new Afterimage(this);
     this.observer = new MutationObserver(() => this.bind());
     this.listen();
@@ -61,15 +61,15 @@ export class Bridge {
     const { signal } = this.stop;
     window.addEventListener("resize", () => this.redraw(), { signal });
     // a long sentence scrolls by itself
-    const moves = (/** @type {Event} */ { target }) => !this.host || (target instanceof Node && target.contains(this.host));
-    window.addEventListener("scroll", (event) => moves(event) && this.leave(), { signal, capture: true });
+    const scrolls = (/** @type {Event} */ { target }) => !this.host || (target instanceof Node && target.contains(this.host));
+    window.addEventListener("scroll", (event) => scrolls(event) && this.leave(), { signal, capture: true });
     for (const kind of ["focusin", "pointerdown"])
-      window.addEventListener(kind, ({ target }) => target instanceof Element && target.className !== "attn-focus" && (this.held = undefined), { signal });
+      window.addEventListener(kind, ({ target }) => target instanceof Element && target.className !== "attn-focus" && (this.focusedStage = undefined), { signal });
     for (const kind of ["keydown", "keyup"])
       window.addEventListener(kind, (event) => event instanceof KeyboardEvent && event.key === "Shift" && this.keepLens(kind === "keydown"), { signal });
     window.addEventListener("beforeprint", () => this.print(true), { signal });
     window.addEventListener("afterprint", () => this.print(false), { signal });
-    this.lights.listen(signal);
+    this.highlights.listen(signal);
     this.picking.listen(signal);
   }
 
@@ -91,16 +91,16 @@ export class Bridge {
     this.host = host;
     host.classList.add("attn-host");
     this.picking.follow(host, this.stop.signal);
-    host.addEventListener(PICTURES, () => this.pictures.forEach((picture) => picture.give()), { signal: this.stop.signal });
+    host.addEventListener(PICTURES, () => this.pictures.forEach((picture) => picture.updateProps()), { signal: this.stop.signal });
     this.observer.disconnect();
     this.observer.observe(host, { childList: true, subtree: true });
-    this.room.follow(host);
+    this.space.follow(host);
   }
 
   close() {
     this.stop.abort();
     this.observer.disconnect();
-    this.room.close();
+    this.space.close();
     this.afterimage.end();
     if (this.frame !== undefined) cancelAnimationFrame(this.frame);
     this.pictures.forEach((picture) => picture.layer.remove());
@@ -116,13 +116,13 @@ export class Bridge {
       const chart = this.host?.querySelector(`.st-key-${this.data.key}-${name} .js-plotly-plot`);
       const known = this.pictures.get(name);
       if (!chart?.on || !chart.data?.length || known?.chart === chart) continue;
-      const lost = this.held === name && document.activeElement === document.body; // it went with the chart
+      const lost = this.focusedStage === name && document.activeElement === document.body; // it went with the chart
       const focused = known && (lost || document.activeElement === known.focus);
       known?.layer.remove();
-      this.leave(); // what the tip says may be true no longer
+      this.leave(); // what the tip says may be outdated
       const picture = new Picture(this, name, chart);
       this.pictures.set(name, picture);
-      picture.give();
+      picture.updateProps();
       this.draw(picture);
       if (focused) this.refocus = picture;
     }
@@ -136,7 +136,7 @@ export class Bridge {
     this.dark = isDark(this.root);
     const accent = style.getPropertyValue("--st-primary-color");
     this.pictures.forEach(({ layer }) => layer.style.setProperty("--attn-accent", accent));
-    if (before !== undefined && before !== this.dark) this.pictures.forEach((picture) => picture.give());
+    if (before !== undefined && before !== this.dark) this.pictures.forEach((picture) => picture.updateProps());
   }
 
   /** Draw a picture at the next frame, once, however often it is asked for. @param {Chart} picture */
@@ -179,13 +179,13 @@ export class Bridge {
     return this.printing || this.data.signs;
   }
 
-  /** What an axis is called on the page. @param {string} name */
+  /** The name of an axis on the page. @param {string} name */
   axis(name) {
     return this.data.axes[name] ?? name;
   }
 
   /**
-   * Light what is pointed at, and say what it is beside a point of the screen.
+   * Highlight what is pointed at, and describe it beside a point of the screen.
    *
    * @param {Picture} picture
    * @param {Spot} spot
@@ -193,9 +193,9 @@ export class Bridge {
    * @param {number} y
    */
   show(picture, spot, x, y) {
-    if (this.lights.point(picture, spot)) this.tip.fill(this, picture, spot);
-    const low = this.tip.place(x, y);
-    this.lens.ask(picture, spot, { x, y, low });
+    if (this.highlights.point(picture, spot)) this.tip.showCell(this, picture, spot);
+    const low = this.tip.moveTo(x, y);
+    this.lens.follow(picture, spot, { x, y, low });
   }
 
   /** @param {Picture} picture @param {PointerEvent} event */
@@ -205,40 +205,40 @@ export class Bridge {
     picture.chart.style.cursor = named ? (this.data.heads > 1 ? "pointer" : "") : spot ? "crosshair" : "";
     if (spot && !named) return this.show(picture, spot, event.clientX, event.clientY);
     this.leave();
-    if (spot?.name !== undefined) this.tip.name(this, picture, spot.name, event.clientX, event.clientY);
+    if (spot?.name !== undefined) this.tip.showHead(this, picture, spot.name, event.clientX, event.clientY);
   }
 
-  /** Shift keeps the lens where it is; once it is let go, the lens follows the pointer again. @param {boolean} kept */
+  /** Shift keeps the lens where it is; once it is released, the lens follows the pointer again. @param {boolean} kept */
   keepLens(kept) {
     this.lens.keep(kept);
-    if (!kept && !this.lights.lit) this.lens.leave();
+    if (!kept && !this.highlights.highlight) this.lens.leave();
   }
 
   /** Nothing is pointed at any more. */
   leave() {
     this.lens.leave();
     this.tip.hide();
-    if (this.lights.lit) this.lights.leave();
+    if (this.highlights.highlight) this.highlights.clear();
   }
 
-  /** Stand at a cell with the keyboard: it lights up, and is said. @param {Picture} picture @param {Cell} cell */
+  /** Move to a cell with the keyboard: it is highlighted and announced. @param {Picture} picture @param {Cell} cell */
   visit(picture, cell) {
     const { heads, axes } = picture.meta;
     const outer = picture.layer.getBoundingClientRect();
     const [x, y] = [picture.edgeX(cell.head, cell.column + 1), picture.edgeY(cell.head, cell.row + 1)];
     this.show(picture, cell, outer.left + x, outer.top + y);
     const where = [heads[cell.head], `${this.axis(axes[0])} ${picture.rowWord(cell.row)}`, `${this.axis(axes[1])} ${picture.columnWord(cell.column)}`];
-    this.live.textContent = `${where.filter(Boolean).join(", ")}: ${picture.say(cell, 4)}`;
+    this.live.textContent = `${where.filter(Boolean).join(", ")}: ${picture.describe(cell, 4)}`;
   }
 }
 
 /** @param {Component<Uint8Array, StageValues, { attn?: Bridge }, HTMLElement>} component */
 export default function ({ parentElement, data, setStateValue, setTriggerValue }) {
   /** @type {StageData} */
-  const told = JSON.parse(new TextDecoder().decode(data));
+  const message = JSON.parse(new TextDecoder().decode(data));
   const page = { setStateValue, setTriggerValue };
-  const bridge = (parentElement.attn ??= new Bridge(parentElement, told, page));
-  bridge.update(told, page);
+  const bridge = (parentElement.attn ??= new Bridge(parentElement, message, page));
+  bridge.update(message, page);
   return () => {
     bridge.close();
     delete parentElement.attn;

@@ -2,14 +2,14 @@
 // canvas or set as text.
 
 /** @import { StageWords } from "./types" */
-import { penOf } from "../colours.js";
+import { contextOf } from "../colours.js";
 
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const BIDI = /[\u202a-\u202e\u2066-\u2069]/g;
 const BLANK = /^[\s\p{C}\p{Z}]*$/u;
 /** @type {Partial<Record<string, string>>} */
 const BREAKS = { "\n": "↵", "\t": "→" };
-export const ODD = { ground: "#f5c518", ink: "#111" }; // on neither colour scale
+export const NOT_A_NUMBER = { ground: "#f5c518", ink: "#111" }; // on neither colour scale
 
 /** The code of a character as Unicode writes it. @param {string} character */
 const code = (character) => "U+" + (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
@@ -22,29 +22,29 @@ export function visible(token, words) {
   return token.replace(BIDI, "").replace(/\s/g, " ");
 }
 
-export const pen = penOf(document.createElement("canvas")); // never shown: it measures words
+export const context = contextOf(document.createElement("canvas")); // never shown: it measures words
 
-/** What a reader takes for single characters. @param {string} text */
+/** The graphemes of a text. @param {string} text */
 export const graphemes = (text) => [...GRAPHEMES.segment(text.slice(0, 400))].map(({ segment }) => segment);
 
-/** `text` cut by whole graphemes to `room` pixels in the pen's font. @param {string} text @param {number} room */
-export function cut(text, room) {
-  if (text.length < 60 && pen.measureText(text).width <= room) return text;
+/** `text` truncated by whole graphemes to `room` pixels in the context's font. @param {string} text @param {number} room */
+export function truncate(text, room) {
+  if (text.length < 60 && context.measureText(text).width <= room) return text;
   let kept = "";
   for (const each of graphemes(text)) {
-    if (pen.measureText(kept + each + "…").width > room) break;
+    if (context.measureText(kept + each + "…").width > room) break;
     kept += each;
   }
   return kept + "…";
 }
 
-/** `text` in lines of no more than `room` pixels in the pen's font. @param {string} text @param {number} room */
-export function broken(text, room) {
+/** `text` in lines of no more than `room` pixels in the context's font. @param {string} text @param {number} room */
+export function wrap(text, room) {
   /** @type {string[]} */
   const lines = [];
   for (const word of text.split(" ")) {
     const longer = lines.length ? `${lines[lines.length - 1]} ${word}` : word;
-    if (lines.length && pen.measureText(longer).width <= room) lines[lines.length - 1] = longer;
+    if (lines.length && context.measureText(longer).width <= room) lines[lines.length - 1] = longer;
     else lines.push(word);
   }
   return lines;
@@ -96,7 +96,7 @@ export function share(number, room) {
 }
 
 /**
- * How many decimals all of the numbers have room for in the pen's font, two at most; -1 where not even none have.
+ * How many decimals all of the numbers have room for in the context's font, two at most; -1 where not even none have.
  *
  * @param {number[]} numbers
  * @param {number} room
@@ -104,16 +104,16 @@ export function share(number, room) {
 export function decimals(numbers, room) {
   const high = numbers.reduce((most, number) => Math.max(most, Math.abs(number)), 0);
   const whole = numbers.every((number) => Number.isInteger(number));
-  return (whole ? [0] : [2, 1, 0]).find((n) => high < 1e5 && pen.measureText("−" + high.toFixed(n)).width <= room) ?? -1;
+  return (whole ? [0] : [2, 1, 0]).find((n) => high < 1e5 && context.measureText("−" + high.toFixed(n)).width <= room) ?? -1;
 }
 
 /**
  * A number with so many decimals; one that is not zero but would read so is only about zero.
  *
  * @param {number} number
- * @param {number} places
+ * @param {number} digits
  */
-export function short(number, places) {
-  const text = number.toFixed(places);
+export function short(number, digits) {
+  const text = number.toFixed(digits);
   return Number(text) === 0 ? (number === 0 ? "0" : "≈0") : minus(text);
 }

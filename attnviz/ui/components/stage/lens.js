@@ -4,13 +4,13 @@
 /** @import { Cell } from "./types" */
 /** @import { Picture } from "./picture.js" */
 import { inkOn } from "../colours.js";
-import { ODD, cut, decimals, minus, pen, share, short, svg } from "./ink.js";
+import { NOT_A_NUMBER, context, decimals, minus, share, short, svg, truncate } from "./ink.js";
 
 export class Lens {
   static BELOW = 11; // pixels of a cell
   static CELLS = 7; // each way
-  static HIGH = 22; // pixels of a cell of the lens
-  static WIDE = 30;
+  static HEIGHT = 22; // pixels of a cell of the lens
+  static WIDTH = 30;
   static REST = 120; // milliseconds that the pointer stays over a map before there is a lens
   static LEFT = 62; // pixels for the words beside the rows
   static UNDER = 48; // and for those under the columns
@@ -31,13 +31,13 @@ export class Lens {
    *
    * @param {Picture} map
    * @param {Partial<Cell>} cell
-   * @param {{ x: number, y: number, low: number }} place  where the pointer is, and how far down the tip reaches
+   * @param {{ x: number, y: number, low: number }} pointer  its position, and the lower edge of the tip
    */
-  ask(map, { head, row, column }, place) {
+  follow(map, { head, row, column }, pointer) {
     if (this.kept) return;
     const small = Math.min(map.w, map.h) < Lens.BELOW;
     if (!small || head === undefined || row === undefined || column === undefined) return this.leave();
-    const show = () => this.show(map, { head, row, column }, place);
+    const show = () => this.show(map, { head, row, column }, pointer);
     clearTimeout(this.timer);
     if (this.isOpen) show();
     else this.timer = setTimeout(show, Lens.REST);
@@ -61,12 +61,12 @@ export class Lens {
   /**
    * @param {Picture} map
    * @param {Cell} cell
-   * @param {{ x: number, y: number, low: number }} place
+   * @param {{ x: number, y: number, low: number }} pointer
    */
   show(map, cell, { x, y, low }) {
     const rows = Lens.around(cell.row, map.rows);
     const columns = Lens.around(cell.column, map.meta.widths[cell.head]);
-    const [width, height] = [Lens.LEFT + Lens.WIDE * columns.length + 6, Lens.OVER + Lens.HIGH * rows.length + Lens.UNDER];
+    const [width, height] = [Lens.LEFT + Lens.WIDTH * columns.length + 6, Lens.OVER + Lens.HEIGHT * rows.length + Lens.UNDER];
     this.draw(map, cell, rows, columns, width, height);
     Object.assign(this.box.style, { display: "block", width: `${width}px`, height: `${height}px` });
     const below = Math.max(low + 6, y + 16);
@@ -76,14 +76,14 @@ export class Lens {
   }
 
   /**
-   * The places around one, as many as the lens has, all of them inside a length.
+   * The indices around one, as many as the lens has, all of them inside a length.
    *
-   * @param {number} at
+   * @param {number} index
    * @param {number} length
    */
-  static around(at, length) {
+  static around(index, length) {
     const n = Math.min(Lens.CELLS, length);
-    const first = Math.max(0, Math.min(at - Math.floor(Lens.CELLS / 2), length - n));
+    const first = Math.max(0, Math.min(index - Math.floor(Lens.CELLS / 2), length - n));
     return Array.from({ length: n }, (_, i) => first + i);
   }
 
@@ -98,17 +98,17 @@ export class Lens {
   draw(map, cell, rows, columns, width, height) {
     this.box.replaceChildren();
     const picture = svg(this.box, "svg", { width, height, "font-family": map.family, "font-size": 12 });
-    pen.font = `400 12px ${map.family}`;
+    context.font = `400 12px ${map.family}`;
     const name = { x: Lens.LEFT, y: 14, "font-weight": 600 };
-    if (map.meta.heads[cell.head]) svg(picture, "text", name, cut(map.meta.heads[cell.head], width - Lens.LEFT));
+    if (map.meta.heads[cell.head]) svg(picture, "text", name, truncate(map.meta.heads[cell.head], width - Lens.LEFT));
     rows.forEach((row, i) => {
-      const at = { x: Lens.LEFT - 5, y: Lens.OVER + (i + 0.5) * Lens.HIGH, "text-anchor": "end", "dominant-baseline": "central" };
-      svg(picture, "text", { ...at, "font-weight": row === cell.row ? 700 : 400 }, cut(map.rowWord(row), Lens.LEFT - 8));
+      const at = { x: Lens.LEFT - 5, y: Lens.OVER + (i + 0.5) * Lens.HEIGHT, "text-anchor": "end", "dominant-baseline": "central" };
+      svg(picture, "text", { ...at, "font-weight": row === cell.row ? 700 : 400 }, truncate(map.rowWord(row), Lens.LEFT - 8));
     });
     columns.forEach((column, i) => {
-      const [x, y] = [Lens.LEFT + (i + 0.5) * Lens.WIDE, Lens.OVER + rows.length * Lens.HIGH + 5];
+      const [x, y] = [Lens.LEFT + (i + 0.5) * Lens.WIDTH, Lens.OVER + rows.length * Lens.HEIGHT + 5];
       const at = { transform: `translate(${x},${y})rotate(-90)`, "text-anchor": "end", "dominant-baseline": "central" };
-      svg(picture, "text", { ...at, "font-weight": column === cell.column ? 700 : 400 }, cut(map.columnWord(column), Lens.UNDER - 8));
+      svg(picture, "text", { ...at, "font-weight": column === cell.column ? 700 : 400 }, truncate(map.columnWord(column), Lens.UNDER - 8));
     });
     this.drawCells(picture, map, cell, rows, columns);
   }
@@ -123,19 +123,19 @@ export class Lens {
   drawCells(picture, map, { head, row, column }, rows, columns) {
     const found = rows.map((row) => columns.map((column) => map.value({ head, row, column })));
     const finite = found.flat().flatMap((number) => (number !== null && Number.isFinite(number) ? [number] : []));
-    const places = map.isShare ? 0 : Math.max(0, decimals(finite, Lens.WIDE - 3));
+    const digits = map.isShare ? 0 : Math.max(0, decimals(finite, Lens.WIDTH - 3));
     found.forEach((numbers, i) =>
       numbers.forEach((number, j) => {
-        const [x, y] = [Lens.LEFT + j * Lens.WIDE, Lens.OVER + i * Lens.HIGH];
+        const [x, y] = [Lens.LEFT + j * Lens.WIDTH, Lens.OVER + i * Lens.HEIGHT];
         const [fill, ink] = Lens.colours(map, head, number);
-        svg(picture, "rect", { x, y, width: Lens.WIDE - 1, height: Lens.HIGH - 1, fill });
-        const text = Lens.text(map, number, places);
-        const at = { x: x + Lens.WIDE / 2, y: y + Lens.HIGH / 2, "text-anchor": "middle", "dominant-baseline": "central" };
-        if (text) svg(picture, "text", { ...at, style: `fill:${ink}`, "font-size": pen.measureText(text).width > Lens.WIDE - 2 ? 11 : 12 }, text);
+        svg(picture, "rect", { x, y, width: Lens.WIDTH - 1, height: Lens.HEIGHT - 1, fill });
+        const text = Lens.text(map, number, digits);
+        const at = { x: x + Lens.WIDTH / 2, y: y + Lens.HEIGHT / 2, "text-anchor": "middle", "dominant-baseline": "central" };
+        if (text) svg(picture, "text", { ...at, style: `fill:${ink}`, "font-size": context.measureText(text).width > Lens.WIDTH - 2 ? 11 : 12 }, text);
       }),
     );
-    const [x, y] = [Lens.LEFT + columns.indexOf(column) * Lens.WIDE, Lens.OVER + rows.indexOf(row) * Lens.HIGH];
-    svg(picture, "rect", { x, y, width: Lens.WIDE - 1, height: Lens.HIGH - 1, fill: "none", stroke: "currentColor", "stroke-width": 2 });
+    const [x, y] = [Lens.LEFT + columns.indexOf(column) * Lens.WIDTH, Lens.OVER + rows.indexOf(row) * Lens.HEIGHT];
+    svg(picture, "rect", { x, y, width: Lens.WIDTH - 1, height: Lens.HEIGHT - 1, fill: "none", stroke: "currentColor", "stroke-width": 2 });
   }
 
   /**
@@ -146,7 +146,7 @@ export class Lens {
    */
   static colours(map, head, number) {
     if (number === null) return ["rgba(128,128,128,.3)", "currentColor"];
-    if (!Number.isFinite(number)) return [ODD.ground, ODD.ink];
+    if (!Number.isFinite(number)) return [NOT_A_NUMBER.ground, NOT_A_NUMBER.ink];
     const colour = map.colour(head, number);
     return [`rgb(${colour.join()})`, inkOn(colour)];
   }
@@ -154,13 +154,13 @@ export class Lens {
   /**
    * @param {Picture} map
    * @param {number | null} number
-   * @param {number} places
+   * @param {number} digits
    */
-  static text(map, number, places) {
+  static text(map, number, digits) {
     if (number === null) return "";
     if (Number.isNaN(number)) return "NaN";
     if (!Number.isFinite(number)) return number > 0 ? "∞" : "−∞";
-    if (map.isShare) return share(number, Lens.WIDE);
-    return Math.abs(number) < 1000 ? short(number, places) : minus(number.toExponential(0).replace("e+", "e"));
+    if (map.isShare) return share(number, Lens.WIDTH);
+    return Math.abs(number) < 1000 ? short(number, digits) : minus(number.toExponential(0).replace("e+", "e"));
   }
 }

@@ -1,12 +1,12 @@
 // The names and words beside the cells of a heat map, over the numbers in them.
 
-import { broken, cut, pen, svg } from "./ink.js";
+import { context, svg, truncate, wrap } from "./ink.js";
 import { Numbered } from "./numbers.js";
 
 const BARE = 20; // pixels left of a map in which no word fits
-const NARROWEST_KEY = 84; // pixels
+const NARROWEST_LEGEND = 84; // pixels
 const APART = 10; // pixels between two heads over which their names are told apart
-/** @typedef {[text: string, size: [wide: number, tall: number], fill?: string]} KeyLine */
+/** @typedef {[text: string, size: [wide: number, tall: number], fill?: string]} LegendLine */
 const INK = 0.9; // the part of a line of small words that letters take: lines that are as close do not touch
 
 export class Lettered extends Numbered {
@@ -34,7 +34,7 @@ export class Lettered extends Numbered {
   drawWords() {
     const { x, y, w, h, height, family, bridge, meta } = this;
     const { numbers, signs } = this.written;
-    const inside = numbers || signs || meta.odd || meta.masked ? this.given?.revision : null;
+    const inside = numbers || signs || meta.odd || meta.masked ? this.props?.revision : null;
     const drawn = JSON.stringify([x, y, w, h, height, family, bridge.ground, bridge.data.words, bridge.dark, numbers, signs, inside, this.filled.meta]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
@@ -44,7 +44,7 @@ export class Lettered extends Numbered {
     this.drawNames();
     this.drawBars();
     this.drawAxes();
-    if (!this.drawKey()) this.drawReads();
+    if (!this.drawLegend()) this.drawReads();
     this.drawRowWords(this.words);
     this.drawColumnWords(this.words);
     this.drawCells();
@@ -58,7 +58,7 @@ export class Lettered extends Numbered {
     const group = this.group(this.words, large ? 15 : 12, 600, "start");
     const beside = (/** @type {number} */ head) => (head % across === across - 1 && room[1] ? this.columns * this.w + room[1] : pitch);
     const few = heads.some((name, head) => { // then all heads are called by their numbers alone
-      const [plain, number] = [name.split(" · ")[0], name.match(/\d+/)?.[0] ?? ""].map((each) => pen.measureText(`${each}  ${roles?.[head] ?? ""}`).width);
+      const [plain, number] = [name.split(" · ")[0], name.match(/\d+/)?.[0] ?? ""].map((each) => context.measureText(`${each}  ${roles?.[head] ?? ""}`).width);
       return roles && plain > beside(head) && number <= beside(head);
     });
     this.named = heads.map((name, head) => {
@@ -67,11 +67,11 @@ export class Lettered extends Numbered {
       const number = name.match(/\d+/)?.[0] ?? "";
       const plain = name.split(" · ")[0];
       const role = roles?.[head];
-      const ways = role ? (few ? [[number, role], [number]] : [[plain, role], [plain], [number]]) : [[name + wide], [name], [plain], [number + (ragged ? ` · ${all[head]}` : "")], [number]];
-      const way = ways.find((way) => pen.measureText(way.join("  ")).width <= beside(head)) ?? [""];
-      const word = svg(group, "text", { x, y: y - 5, "data-head": head }, way[0]);
-      if (way[1]) svg(word, "tspan", { dx: 6, class: "attn-soft" }, way[1]);
-      return pen.measureText(way.join("  ")).width + 6;
+      const candidates = role ? (few ? [[number, role], [number]] : [[plain, role], [plain], [number]]) : [[name + wide], [name], [plain], [number + (ragged ? ` · ${all[head]}` : "")], [number]];
+      const parts = candidates.find((each) => context.measureText(each.join("  ")).width <= beside(head)) ?? [""];
+      const word = svg(group, "text", { x, y: y - 5, "data-head": head }, parts[0]);
+      if (parts[1]) svg(word, "tspan", { dx: 6, class: "attn-soft" }, parts[1]);
+      return context.measureText(parts.join("  ")).width + 6;
     });
   }
 
@@ -83,7 +83,7 @@ export class Lettered extends Numbered {
     const group = this.group(this.words, this.meta.large ? 14 : 11, 400, "end");
     group.setAttribute("class", "attn-soft");
     const { reads } = this.bridge.data.words;
-    const free = this.columns * this.w + room[1] - pen.measureText(reads).width;
+    const free = this.columns * this.w + room[1] - context.measureText(reads).width;
     const end = Math.min(across, heads.length);
     const isClose = end > 1 && this.edgeX(1, 0) - this.edgeX(0, this.columns) - room[1] < APART;
     const begin = isClose ? end - 1 : 0;
@@ -91,9 +91,9 @@ export class Lettered extends Numbered {
     for (let head = begin; head < end; head++) svg(group, "text", { x: this.edgeX(head, this.columns) + 2 + room[1], y: this.y - 5 }, reads);
   }
 
-  /** What is said where no head is: of the bars, or of colours with which each head has a scale of its own.
-   *  @returns {KeyLine[]} */
-  get key() {
+  /** The lines of the legend: of the bars, or of colours where each head has a scale of its own.
+   *  @returns {LegendLine[]} */
+  get legend() {
     const { words } = this.bridge.data;
     if (this.meta.sums) return [[words.reads_key, [7, 4]], [words.total_key, [4, 7]]];
     if (!this.meta.ends) return [];
@@ -102,32 +102,32 @@ export class Lettered extends Numbered {
     return [[words.above_key, [8, 8], above], [words.below_key, [8, 8], below], [words.apart_key, [0, 0]]];
   }
 
-  /** Where no head is, what the bars or the colours are, in as many words as that takes; whether there is such a place. */
-  drawKey() {
-    const { key } = this;
-    if (!key.length) return false;
+  /** Draw a legend of the bars or the colours where no head is; return whether there is space for it. */
+  drawLegend() {
+    const { legend } = this;
+    if (!legend.length) return false;
     const [size, high] = this.meta.large ? [14, 18] : [11, 14];
     const group = this.group(this.words, size, 400, "start");
     group.setAttribute("class", "attn-soft attn-key");
-    const place = this.vacant.find(({ width, height }) => {
-      const lines = key.flatMap(([text]) => broken(text, width - 12));
-      return width >= NARROWEST_KEY && lines.length * high + 6 * (key.length - 1) <= height;
+    const area = this.vacant.find(({ width, height }) => {
+      const lines = legend.flatMap(([text]) => wrap(text, width - 12));
+      return width >= NARROWEST_LEGEND && lines.length * high + 6 * (legend.length - 1) <= height;
     });
-    if (!place) {
+    if (!area) {
       group.remove();
       return false;
     }
-    const { x, width } = place;
-    let y = place.y;
-    for (const [text, [wide, tall], fill] of key) {
+    const { x, width } = area;
+    let y = area.y;
+    for (const [text, [wide, tall], fill] of legend) {
       svg(group, "rect", { x, y: y + (size - tall) / 2, width: wide, height: tall, ...(fill ? { fill } : { class: "attn-bars" }) });
-      for (const part of broken(text, width - 12)) svg(group, "text", { x: x + 12, y: (y += high) - high + size - 1 }, part);
+      for (const part of wrap(text, width - 12)) svg(group, "text", { x: x + 12, y: (y += high) - high + size - 1 }, part);
       y += 6;
     }
     return true;
   }
 
-  /** The places without cells or words: that of a head which would fill the last row, and the foot of the box. */
+  /** The areas without cells or words: that of a head which would fill the last row, and the foot of the box. */
   get vacant() {
     const { heads, across, large } = this.meta;
     const last = heads.length - 1;
@@ -150,12 +150,12 @@ export class Lettered extends Numbered {
     const [x, last] = [this.x - 6, this.lowest(0)];
     const bottom = this.edgeY(last, this.rows);
     const ofWords = (/** @type {string} */ axis) => axis === "query" || axis === "key";
-    const [asks, read] = axes[0] === "key" && axes[1] === "query" ? [words.from, words.word] : [words.word, words.from]; // turned
-    const [down, along] = [ofWords(axes[0]) && asks, !columns ? words.dimension : ofWords(axes[1]) && read];
-    if (down && this.meta.room[0] >= BARE) svg(group, "text", { x, y: this.y - 5 }, cut(down + " ↓", x));
+    const [queryName, keyName] = axes[0] === "key" && axes[1] === "query" ? [words.from, words.word] : [words.word, words.from]; // turned
+    const [down, along] = [ofWords(axes[0]) && queryName, !columns ? words.dimension : ofWords(axes[1]) && keyName];
+    if (down && this.meta.room[0] >= BARE) svg(group, "text", { x, y: this.y - 5 }, truncate(down + " ↓", x));
     const below = sums ? Math.max(0, (this.size - this.h) / 2) : 0; // how far the last row's word hangs out of its row
-    if (columns && sums) svg(group, "text", { x, y: bottom + 9 + below }, cut(words.total, x));
-    if (columns && along) svg(group, "text", { x, y: bottom + (sums ? 22 : 16) + below }, cut(along + " →", x));
+    if (columns && sums) svg(group, "text", { x, y: bottom + 9 + below }, truncate(words.total, x));
+    if (columns && along) svg(group, "text", { x, y: bottom + (sums ? 22 : 16) + below }, truncate(along + " →", x));
     if (!columns) svg(group, "text", { x: this.x, y: bottom + 32, "text-anchor": "start" }, along + " →");
   }
 
@@ -165,9 +165,9 @@ export class Lettered extends Numbered {
    * @param {Element} parent
    * @param {number | null} [only]
    * @param {number | null} [beside]
-   * @param {number | null} [place]
+   * @param {number | null} [position]
    */
-  drawRowWords(parent, only = null, beside = null, place = null) {
+  drawRowWords(parent, only = null, beside = null, position = null) {
     if (this.meta.room[0] < BARE) return;
     const every = Math.ceil((INK * this.size) / this.h);
     const { heads, across } = this.meta;
@@ -176,7 +176,7 @@ export class Lettered extends Numbered {
       if (beside !== null && Math.floor(beside / across) !== head / across) continue;
       const { y } = this.corner(head);
       for (let row = only ?? 0; row < (only === null ? this.rows : only + 1); row += every) {
-        const word = cut(this.rowWord(row, place), this.x - 8);
+        const word = truncate(this.rowWord(row, position), this.x - 8);
         const at = { x: this.x - 6, y: y + (row + 0.5) * this.h };
         if (only !== null) this.wipe(group, row, every, y, this.h, this.size, (y, height) => ({ x: 0, y, width: this.x - 2, height }));
         svg(group, "text", { ...at, "dominant-baseline": "central" }, word);
@@ -184,20 +184,20 @@ export class Lettered extends Numbered {
     }
   }
 
-  /** Whether the words under the columns can stand level, in the pen's font. */
+  /** Whether the words under the columns can stand level, in the context's font. */
   get level() {
     if (!this.meta.columns) return true;
-    return this.w > 26 && this.meta.columns.every((_, at) => pen.measureText(this.columnWord(at)).width <= this.w - 4);
+    return this.w > 26 && this.meta.columns.every((_, at) => context.measureText(this.columnWord(at)).width <= this.w - 4);
   }
 
-  /** @param {Element} parent @param {number | null} [only] @param {number | null} [place] */
-  drawColumnWords(parent, only = null, place = null) {
+  /** @param {Element} parent @param {number | null} [only] @param {number | null} [position] */
+  drawColumnWords(parent, only = null, position = null) {
     const size = Math.min(this.size, this.w >= 26 ? 18 : this.w >= 20 ? 13 : this.w >= 14 ? 12 : 11);
     const { heads, across, widths, columns, sums } = this.meta;
     const group = this.group(parent, size, only === null ? 400 : 600, "end");
     const level = this.level;
     if (level) group.setAttribute("text-anchor", "middle");
-    const wide = columns ? size : pen.measureText(this.columnWord(this.columns - 1)).width + 5;
+    const wide = columns ? size : context.measureText(this.columnWord(this.columns - 1)).width + 5;
     const every = level && columns ? 1 : Math.ceil(wide / this.w);
     for (let tile = 0; tile < Math.min(across, heads.length); tile++) {
       const head = this.lowest(tile);
@@ -207,7 +207,7 @@ export class Lettered extends Numbered {
         const [left, , w] = this.box(head, 0, column);
         const room = level ? size + 6 : this.below(bottom);
         if (only !== null) this.wipe(group, column, every, this.edgeX(head, 0), this.w, wide, (x, width) => ({ x, y: bottom, width, height: room }));
-        this.drawColumnWord(group, this.columnWord(column, place), left + w / 2, bottom - 2, size, level);
+        this.drawColumnWord(group, this.columnWord(column, position), left + w / 2, bottom - 2, size, level);
       }
     }
   }
@@ -230,7 +230,7 @@ export class Lettered extends Numbered {
       svg(group, "text", { x, y: y + 5 + size / 2, "dominant-baseline": "central" }, word);
     } else {
       const room = this.below(y) - 4;
-      svg(group, "text", { transform: `translate(${x},${y + 4})rotate(-90)`, "dominant-baseline": "central" }, cut(word, room));
+      svg(group, "text", { transform: `translate(${x},${y + 4})rotate(-90)`, "dominant-baseline": "central" }, truncate(word, room));
     }
   }
 

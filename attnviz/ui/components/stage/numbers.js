@@ -3,7 +3,7 @@
 /** @import { Cell } from "./types" */
 import { inkOn } from "../colours.js";
 import { Chart } from "./chart.js";
-import { ODD, broken, cut, decimals, minus, pen, share, short, svg } from "./ink.js";
+import { NOT_A_NUMBER, context, decimals, minus, share, short, svg, truncate, wrap } from "./ink.js";
 
 const GAP_FROM = 9; // pixels of a cell
 const NUMBERS_FROM = [26, 14]; // pixels of a cell that its number fits into,
@@ -35,7 +35,7 @@ export class Numbered extends Chart {
    * @param {"start" | "middle" | "end"} anchor
    */
   group(parent, size, weight, anchor) {
-    pen.font = `${weight} ${size}px ${this.family}`;
+    context.font = `${weight} ${size}px ${this.family}`;
     return svg(parent, "g", { "font-size": size, "font-weight": weight, "text-anchor": anchor });
   }
 
@@ -58,7 +58,7 @@ export class Numbered extends Chart {
   }
 
   /**
-   * Call `found` for every run of places below `length` that pass.
+   * Call `found` for every run of indices below `length` that pass.
    *
    * @param {number} length
    * @param {(at: number) => boolean} passes
@@ -116,8 +116,8 @@ export class Numbered extends Chart {
     );
     const found = cells.map((cell) => this.value(cell));
     const finite = found.flatMap((number) => (number !== null && Number.isFinite(number) ? [number] : []));
-    const places = this.isShare ? 0 : decimals(finite, this.w - 5);
-    const text = (/** @type {number} */ number) => (!numbers || places < 0 ? "" : this.isShare ? share(number, this.w) : short(number, places));
+    const digits = this.isShare ? 0 : decimals(finite, this.w - 5);
+    const text = (/** @type {number} */ number) => (!numbers || digits < 0 ? "" : this.isShare ? share(number, this.w) : short(number, digits));
     cells.forEach((cell, at) => {
       const number = found[at];
       if (number !== null) this.drawCell(group, cell, number, text(number), signs);
@@ -133,9 +133,9 @@ export class Numbered extends Chart {
     widths.forEach((width, head) => {
       if (ends[head] > 0) return;
       const [x, y, w, h] = this.box(head, 0, 0, this.rows, width);
-      const lines = broken(this.bridge.data.words.zero, w - 4);
+      const lines = wrap(this.bridge.data.words.zero, w - 4);
       const first = y + h / 2 - 7 * (lines.length - 1);
-      lines.forEach((line, at) => svg(group, "text", { x: x + w / 2, y: first + 14 * at, "dominant-baseline": "central" }, cut(line, w - 4)));
+      lines.forEach((line, at) => svg(group, "text", { x: x + w / 2, y: first + 14 * at, "dominant-baseline": "central" }, truncate(line, w - 4)));
     });
   }
 
@@ -146,12 +146,12 @@ export class Numbered extends Chart {
     const write = (word, fill) =>
       svg(group, "text", { x: x + w / 2, y: y + h / 2, style: `fill:${fill}`, "dominant-baseline": "central" }, word);
     if (!Number.isFinite(number)) {
-      svg(group, "rect", { x, y, width: w, height: h, fill: ODD.ground });
+      svg(group, "rect", { x, y, width: w, height: h, fill: NOT_A_NUMBER.ground });
       const name = Number.isNaN(number) ? this.bridge.data.words.mark : minus(String(number).replace("Infinity", "∞"));
-      if (pen.measureText(name).width <= w && h >= 9) write(name, ODD.ink);
+      if (context.measureText(name).width <= w && h >= 9) write(name, NOT_A_NUMBER.ink);
       return;
     }
-    const fits = word && pen.measureText(word).width <= w - 2;
+    const fits = word && context.measureText(word).width <= w - 2;
     if (!fits && !(signs && number < 0)) return;
     const fill = inkOn(this.colour(head, number));
     if (fits) write(word, fill);

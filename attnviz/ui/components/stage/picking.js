@@ -1,21 +1,21 @@
-// What a visitor picks in the maps, by a press, a swipe or a key: a cell, a head, another step, another scale.
+// Picking in the maps, by a press, a swipe or a key: a cell, a head, another step, another scale.
 
 /** @import { Bridge } from "./heatmap.js" */
 /** @import { Picture } from "./picture.js" */
-/** @import { Cell, Lit, Pick, Spot } from "./types" */
+/** @import { Cell, Highlight, Pick, Spot } from "./types" */
 
-const BRING_BELOW = 12; // pixels of a cell: a click on a smaller one brings its head forward
+const FOCUS_BELOW = 12; // pixels of a cell: a click on a smaller one focuses its head
 const SWIPE = 48; // pixels that a finger has to move sideways
 
 export class Picking {
   /** @type {Pick | null} */
   chosen = null;
   /** @type {string[]} */
-  sent = []; // picks that have not come back
+  pending = []; // picks that Python has not sent back yet
   /** @type {string | undefined} */
-  given; // the page's pick, as it was told last
+  received; // the pick that Python sent last
   /** @type {PointerEvent | null} */
-  from = null; // where a finger came down
+  touch = null; // where a finger came down
 
   /** @param {Bridge} bridge */
   constructor(bridge) {
@@ -30,31 +30,31 @@ export class Picking {
   /** @param {HTMLElement} host @param {AbortSignal} signal */
   follow(host, signal) {
     host.addEventListener("click", ({ target }) => this.press(target), { signal });
-    host.addEventListener("pointerdown", (event) => (this.from = event.pointerType === "touch" ? event : null), { signal });
+    host.addEventListener("pointerdown", (event) => (this.touch = event.pointerType === "touch" ? event : null), { signal });
     host.addEventListener("pointerup", (event) => this.swipe(event), { signal });
   }
 
   /**
-   * Take the page's pick, unless it is an echo of one that has been made here and may be outdated.
+   * Adopt the pick that Python sends, unless it echoes one that was made here and may be outdated.
    *
    * @param {Pick | null} picked
    */
   adopt(picked) {
-    const told = JSON.stringify(picked);
-    const echo = this.sent.indexOf(told);
-    if (echo >= 0) this.sent.splice(0, echo + 1);
-    else if (told !== this.given) [this.chosen, this.sent] = [picked, []];
-    this.given = told;
+    const sent = JSON.stringify(picked);
+    const echo = this.pending.indexOf(sent);
+    if (echo >= 0) this.pending.splice(0, echo + 1);
+    else if (sent !== this.received) [this.chosen, this.pending] = [picked, []];
+    this.received = sent;
   }
 
-  /** The cells that are chosen, as they light up in all stages. @returns {Lit | null} */
-  get lit() {
+  /** The chosen cells, as they are highlighted in all stages. @returns {Highlight | null} */
+  get highlight() {
     const cell = this.chosen;
     const picture = cell && this.bridge.pictures.get(cell.stage);
     if (!cell || !picture?.w || !picture.trace?.meta) return null;
     const { axes, heads } = picture.meta;
-    const row = cell.row === null ? null : picture.place(0, cell.row);
-    const column = cell.column === null ? null : picture.place(1, cell.column);
+    const row = cell.row === null ? null : picture.position(0, cell.row);
+    const column = cell.column === null ? null : picture.position(1, cell.column);
     return { stage: cell.stage, head: cell.head, heads: heads.length, at: { [axes[0]]: row, [axes[1]]: column } };
   }
 
@@ -72,15 +72,15 @@ export class Picking {
    * @param {PointerEvent} event
    */
   swipe(event) {
-    const { from } = this;
-    this.from = null;
-    if (!from || event.pointerType !== "touch") return;
-    const [dx, dy] = [event.clientX - from.clientX, event.clientY - from.clientY];
+    const { touch } = this;
+    this.touch = null;
+    if (!touch || event.pointerType !== "touch") return;
+    const [dx, dy] = [event.clientX - touch.clientX, event.clientY - touch.clientY];
     if (Math.abs(dx) < SWIPE || Math.abs(dx) < 2 * Math.abs(dy)) return;
     this.bridge.leave();
     const { focus, heads, turns, stages } = this.bridge.data;
     const by = dx < 0 ? 1 : -1;
-    if (focus !== null) return this.bring((focus + by + heads) % heads);
+    if (focus !== null) return this.focusHead((focus + by + heads) % heads);
     const next = turns[turns.indexOf(stages[0]) + by];
     if (next) this.bridge.page.setTriggerValue("shown", next);
   }
@@ -89,61 +89,61 @@ export class Picking {
   click(picture, event) {
     const spot = picture.locate(event);
     if (!spot) return;
-    if (spot.name !== undefined) return this.bring(spot.name);
+    if (spot.name !== undefined) return this.focusHead(spot.name);
     this.pick(picture, spot);
     if (event.pointerType === "touch") this.bridge.show(picture, spot, event.clientX, event.clientY);
   }
 
   /**
-   * Choose a cell; where cells are too small to be hit with intent, its head comes forward.
+   * Choose a cell; where cells are too small to be hit with intent, its head is focused.
    *
    * @param {Picture} picture
    * @param {Spot} spot
    */
   pick(picture, { head, row, column }) {
-    const { data, lights, page } = this.bridge;
+    const { data, highlights: lights, page } = this.bridge;
     const { block } = picture.meta;
     const down = row === undefined ? null : row * block[0];
     const across = column === undefined ? null : column * block[1];
     this.chosen = { stage: picture.name, head: head ?? null, row: down, column: across };
-    this.sent.push(JSON.stringify(this.chosen));
-    lights.light(lights.lit);
-    const small = head !== undefined && data.heads > 1 && data.focus === null && Math.min(picture.w, picture.h) < BRING_BELOW;
-    page.setTriggerValue("picked", small ? { ...this.chosen, bring: true } : this.chosen);
+    this.pending.push(JSON.stringify(this.chosen));
+    lights.set(lights.highlight);
+    const small = head !== undefined && data.heads > 1 && data.focus === null && Math.min(picture.w, picture.h) < FOCUS_BELOW;
+    page.setTriggerValue("picked", small ? { ...this.chosen, focus: true } : this.chosen);
   }
 
   /** Show one head by itself, or with null all of them again. @param {number | null} head */
-  bring(head) {
+  focusHead(head) {
     const { data, page } = this.bridge;
     if (data.heads < 2 || head === data.focus) return;
     page.setTriggerValue("focus", head === null ? -1 : head);
   }
 
   /**
-   * Whether keys are for the pictures: they are in focus, or nothing that takes keys itself is.
+   * Whether keys are for the pictures: they have the focus, or nothing else does.
    *
    * @param {EventTarget | null} target
    */
-  hears(target) {
+  acceptsKeys(target) {
     if (!(target instanceof Element) || this.bridge.data.heads < 2) return false;
     const nothing = target === document.body || target.matches("[data-testid=stMain]");
     return nothing || Boolean(this.bridge.host?.contains(target));
   }
 
   /**
-   * F brings the head forward that is pointed at or chosen, Escape all of them; arrows go on from head to head.
+   * F focuses the head that is pointed at or chosen, Escape shows all of them; arrows go on from head to head.
    *
    * @param {KeyboardEvent} event
    */
   shortcut(event) {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !this.hears(event.target)) return;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !this.acceptsKeys(event.target)) return;
     const { focus, heads } = this.bridge.data;
     if (focus === null) {
       if (event.key.toLowerCase() !== "f") return;
-      this.bring(this.bridge.lights.lit?.head ?? this.chosen?.head ?? 0);
-    } else if (event.key === "Escape") this.bring(null);
-    else if (event.key === "ArrowLeft") this.bring((focus + heads - 1) % heads);
-    else if (event.key === "ArrowRight") this.bring((focus + 1) % heads);
+      this.focusHead(this.bridge.highlights.highlight?.head ?? this.chosen?.head ?? 0);
+    } else if (event.key === "Escape") this.focusHead(null);
+    else if (event.key === "ArrowLeft") this.focusHead((focus + heads - 1) % heads);
+    else if (event.key === "ArrowRight") this.focusHead((focus + 1) % heads);
     else return;
     event.preventDefault();
   }
@@ -151,24 +151,24 @@ export class Picking {
   /** The keyboard has come to a picture: start at the chosen cell, or at the first. @param {Picture} picture */
   enter(picture) {
     if (!picture.w) return;
-    const lit = this.chosen?.stage === picture.name ? this.lit : null;
-    const { head = null, row = null, column = null } = lit ? picture.own(lit) : {};
+    const highlight = this.chosen?.stage === picture.name ? this.highlight : null;
+    const { head = null, row = null, column = null } = highlight ? picture.cellsOf(highlight) : {};
     if (head !== null && row !== null && column !== null) picture.cursor = { head, row, column };
     picture.cursor ??= { head: 0, row: 0, column: 0 };
     if (picture.focus.matches(":focus-visible")) this.bridge.visit(picture, picture.cursor);
   }
 
   /** @param {Picture} picture @param {KeyboardEvent} event */
-  key(picture, event) {
+  onKeydown(picture, event) {
     if (!picture.w) return;
-    const { data, lights } = this.bridge;
+    const { data, highlights: lights } = this.bridge;
     const cursor = (picture.cursor ??= { head: 0, row: 0, column: 0 });
     const moved = neighbour(picture, cursor, event.key);
     if (event.key === "Enter" || event.key === " ") this.pick(picture, cursor);
-    else if (event.key === "Escape" && lights.lit) this.bridge.leave();
-    else if (event.key.toLowerCase() === "f") this.bring(data.focus ?? cursor.head);
-    else if (event.key === "PageUp" && data.focus) this.bring(data.focus - 1);
-    else if (event.key === "PageDown" && data.focus !== null && data.focus < data.heads - 1) this.bring(data.focus + 1);
+    else if (event.key === "Escape" && lights.highlight) this.bridge.leave();
+    else if (event.key.toLowerCase() === "f") this.focusHead(data.focus ?? cursor.head);
+    else if (event.key === "PageUp" && data.focus) this.focusHead(data.focus - 1);
+    else if (event.key === "PageDown" && data.focus !== null && data.focus < data.heads - 1) this.focusHead(data.focus + 1);
     else if (!moved || event.ctrlKey || event.metaKey || event.altKey) return;
     else picture.cursor = moved;
     event.preventDefault();
@@ -190,11 +190,11 @@ function neighbour(picture, { head, row, column }, key) {
   /** @param {number} h @param {number} r @param {number} c @returns {Cell} */
   const to = (h, r, c) => (h >= 0 && h < widths.length ? { head: h, row: r, column: Math.min(c, widths[h] - 1) } : { head, row, column });
   /** @param {number} step */
-  const besides = (step) => (Math.floor((head + step) / across) === Math.floor(head / across) ? head + step : -1);
+  const beside = (step) => (Math.floor((head + step) / across) === Math.floor(head / across) ? head + step : -1);
   /** @type {Partial<Record<string, () => Cell>>} */
   const moves = {
-    ArrowLeft: () => (column > 0 ? to(head, row, column - 1) : to(besides(-1), row, Infinity)),
-    ArrowRight: () => (column < right ? to(head, row, column + 1) : to(besides(1), row, 0)),
+    ArrowLeft: () => (column > 0 ? to(head, row, column - 1) : to(beside(-1), row, Infinity)),
+    ArrowRight: () => (column < right ? to(head, row, column + 1) : to(beside(1), row, 0)),
     ArrowUp: () => (row > 0 ? to(head, row - 1, column) : to(head - across, bottom, column)),
     ArrowDown: () => (row < bottom ? to(head, row + 1, column) : to(head + across, 0, column)),
     Home: () => to(head, row, 0),

@@ -41,7 +41,7 @@ def focused_head(key: str, heads: int) -> tuple[int | None] | None:
     """Return the head that was brought to the front since the last run, (None,) for all; None as a rule."""
     values = reported(key)
     head, cell = values.get("focus"), values.get("picked")
-    if isinstance(cell, Mapping) and cell.get("bring") is True:
+    if isinstance(cell, Mapping) and cell.get("focus") is True:
         head = cell.get("head")
     if isinstance(head, bool) or not isinstance(head, int) or not -1 <= head < heads:
         return None

@@ -1,18 +1,18 @@
-// A heat map that is pointed at: rows, columns and cells light up, those chosen or told of by the page as well.
+// A heat map with highlights: rows, columns and cells that are pointed at, chosen, or opened by the page.
 
 /** @import { Bridge } from "./heatmap.js" */
-/** @import { Cell, Lit, Plot } from "./types" */
+/** @import { Cell, Highlight, Plot } from "./types" */
 import { svg } from "./ink.js";
 import { Lettered } from "./lettering.js";
 
 /**
- * A mark in the cells of one picture; `places` are those of the arrays, which a cell may hold several of.
+ * A highlight in the cells of one picture; `positions` are those of the arrays, of which a cell may hold several.
  *
- * @typedef {object} Own
+ * @typedef {object} CellMark
  * @property {number | null} head
  * @property {number | null} row
  * @property {number | null} column
- * @property {(number | null)[]} places
+ * @property {(number | null)[]} positions
  */
 
 export class Picture extends Lettered {
@@ -27,9 +27,9 @@ export class Picture extends Lettered {
     chart.addEventListener("pointerdown", (event) => event.pointerType === "touch" && bridge.hover(this, event));
     chart.addEventListener("pointerleave", () => bridge.leave());
     chart.addEventListener("click", (event) => event instanceof PointerEvent && bridge.picking.click(this, event));
-    focus.addEventListener("keydown", (event) => bridge.picking.key(this, event));
+    focus.addEventListener("keydown", (event) => bridge.picking.onKeydown(this, event));
     focus.addEventListener("focus", () => {
-      bridge.held = name;
+      bridge.focusedStage = name;
       bridge.picking.enter(this);
     });
     focus.addEventListener("blur", () => bridge.leave());
@@ -37,22 +37,22 @@ export class Picture extends Lettered {
 
   draw() {
     super.draw();
-    this.drawLight();
+    this.drawHighlight();
   }
 
-  /** The lit rows, columns and cells: under the pointer thin, chosen ones thick and their words in the accent colour. */
-  drawLight() {
-    const { lit } = this.bridge.lights;
-    const picked = this.bridge.picking.lit;
+  /** Draw highlighted rows, columns and cells: thin under the pointer; chosen ones thick, their words in the accent colour. */
+  drawHighlight() {
+    const { highlight } = this.bridge.highlights;
+    const picked = this.bridge.picking.highlight;
     if (!this.w || !this.trace?.meta) return; // Plotly may have taken the chart away
     this.light.replaceChildren();
-    if (lit) this.drawMark(this.own(lit), lit.exact ? 1.5 : 1, !lit.exact);
-    if (!lit && !picked) this.drawOpening();
-    const mark = lit ?? picked;
-    const now = mark ? this.own(mark).head : this.bridge.data.opening?.[0];
+    if (highlight) this.drawMark(this.cellsOf(highlight), highlight.exact ? 1.5 : 1, !highlight.exact);
+    if (!highlight && !picked) this.drawOpening();
+    const mark = highlight ?? picked;
+    const now = mark ? this.cellsOf(mark).head : this.bridge.data.opening?.[0];
     this.words.querySelectorAll("[data-head]").forEach((name) => name.classList.toggle("attn-now", Number(name.getAttribute("data-head")) === now));
     const { chosen } = this.bridge.picking;
-    if (picked && chosen) this.drawMark(this.own(picked), 2, chosen.column === null || chosen.row === null);
+    if (picked && chosen) this.drawMark(this.cellsOf(picked), 2, chosen.column === null || chosen.row === null);
   }
 
   /** The row that the page opens on, in its head alone, while nothing is pointed at or chosen. */
@@ -60,42 +60,42 @@ export class Picture extends Lettered {
     const { opening } = this.bridge.data;
     const { heads, axes, block } = this.meta;
     if (!opening || axes[0] !== "query" || opening[0] >= heads.length) return;
-    const mark = { head: opening[0], row: Math.floor(opening[1] / block[0]), column: null, places: [opening[1], null] };
+    const mark = { head: opening[0], row: Math.floor(opening[1] / block[0]), column: null, positions: [opening[1], null] };
     this.drawMark(mark, 1.5, false);
   }
 
-  /** A mark in this picture's own cells; axes of other names do not concern it. @param {Lit} mark @returns {Own} */
-  own(mark) {
+  /** Return a highlight in this picture's own cells; axes that it does not have are ignored. @param {Highlight} mark @returns {CellMark} */
+  cellsOf(mark) {
     const { axes } = this.meta;
-    const places = [this.index(0, mark.at[axes[0]] ?? null), this.index(1, mark.at[axes[1]] ?? null)];
-    const [row, column] = places.map((place, i) => (place === null ? null : Math.floor(place / this.meta.block[i])));
+    const positions = [this.index(0, mark.at[axes[0]] ?? null), this.index(1, mark.at[axes[1]] ?? null)];
+    const [row, column] = positions.map((position, i) => (position === null ? null : Math.floor(position / this.meta.block[i])));
     const n = this.meta.heads.length;
     const shared = mark.exact && mark.head !== null ? Math.floor((mark.head * n) / mark.heads) : null;
     const head = mark.heads === n ? mark.head : shared; // key/value heads have other numbers
     /** @param {number | null} at @param {number} length */
     const inside = (at, length) => (at !== null && at < length ? at : null);
-    return { head, row: inside(row, this.rows), column: inside(column, this.columns), places };
+    return { head, row: inside(row, this.rows), column: inside(column, this.columns), positions };
   }
 
   /**
-   * @param {Own} mark
+   * @param {CellMark} mark
    * @param {number} line  pixels
    * @param {boolean} everywhere  in every head, whole rows and columns
    */
-  drawMark({ head, row, column, places }, line, everywhere) {
+  drawMark({ head, row, column, positions }, line, everywhere) {
     const words = svg(this.light, "g", line > 1 ? { class: "attn-chosen" } : {});
-    if (row !== null) this.drawRowWords(words, row, everywhere ? null : head, places[0]);
-    if (column !== null) this.drawColumnWords(words, column, places[1]);
+    if (row !== null) this.drawRowWords(words, row, everywhere ? null : head, positions[0]);
+    if (column !== null) this.drawColumnWords(words, column, positions[1]);
     /** @type {[number, number, number, number][]} */
     const rings = [];
-    this.meta.widths.forEach((width, at) => {
+    this.meta.widths.forEach((width, each) => {
       const inside = column !== null && column < width;
-      const here = at === head;
-      if (row !== null && (everywhere || (here && !inside))) rings.push(this.box(at, row, 0, 1, width));
-      if (inside && everywhere) rings.push(this.box(at, 0, column, this.rows, 1));
-      if (row === null || !inside || !here) return;
-      if (!everywhere) this.drawRings([this.box(at, row, 0, 1, width)], 1.5, "attn-ring"); // the row that it is a share of
-      this.drawRings([this.box(at, row, column)], 2);
+      const isHead = each === head;
+      if (row !== null && (everywhere || (isHead && !inside))) rings.push(this.box(each, row, 0, 1, width));
+      if (inside && everywhere) rings.push(this.box(each, 0, column, this.rows, 1));
+      if (row === null || !inside || !isHead) return;
+      if (!everywhere) this.drawRings([this.box(each, row, 0, 1, width)], 1.5, "attn-ring"); // the row that it is a share of
+      this.drawRings([this.box(each, row, column)], 2);
     });
     if (rings.length) this.drawRings(rings, line, "attn-ring");
   }

@@ -1,6 +1,6 @@
-// What `heatmap.py` sends to go into the charts: JSON, a zero byte, and the numbers as they lie in memory.
+// The props of the charts, as `heatmap.py` sends them: JSON, a zero byte, and the numbers as they lie in memory.
 
-/** @import { Given, PicturesData } from "./types" */
+/** @import { ChartProps, PicturesData } from "./types" */
 
 /** The event of a host that has other `attnPictures`. */
 export const CHANGED = "attnviz:pictures";
@@ -17,14 +17,14 @@ export function opened(data) {
   /** @type {PicturesData} */
   const { key, pictures } = JSON.parse(new TextDecoder().decode(data.subarray(0, end)));
   let at = end + 1;
-  /** @type {Record<string, Given>} */
+  /** @type {Record<string, ChartProps>} */
   const found = {};
-  for (const [name, given] of Object.entries(pictures)) {
-    const { dtype, shape } = given.trace.z;
-    const bytes = data.slice(at, (at += shape[0] * shape[1] * KINDS[dtype].BYTES_PER_ELEMENT)); // a place of their own, aligned
+  for (const [name, props] of Object.entries(pictures)) {
+    const { dtype, shape } = props.trace.z;
+    const bytes = data.slice(at, (at += shape[0] * shape[1] * KINDS[dtype].BYTES_PER_ELEMENT)); // a buffer of their own, aligned
     const numbers = new KINDS[dtype](bytes.buffer);
     const z = Array.from({ length: shape[0] }, (_, row) => numbers.subarray(row * shape[1], (row + 1) * shape[1]));
-    found[name] = { ...given, trace: { ...given.trace, z } };
+    found[name] = { ...props, trace: { ...props.trace, z } };
   }
   return { key, found };
 }

@@ -1,4 +1,4 @@
-// Passes on what goes into the charts. It stands apart from heatmap.js, as a component's code is sent anew with its data.
+// Passes the props of the charts on. It stands apart from heatmap.js, as a component's code is sent anew with its data.
 
 /** @import { Component } from "../../types" */
 /** @import { Host } from "./types" */

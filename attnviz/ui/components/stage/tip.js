@@ -1,4 +1,4 @@
-// What is pointed at in a map, said beside the pointer. Words of a visitor are only ever set as text.
+// The tooltip beside the pointer: the cell of a map, or its head. Words of a visitor are only ever set as text.
 
 /** @import { Bridge } from "./heatmap.js" */
 /** @import { Picture } from "./picture.js" */
@@ -13,29 +13,29 @@ export class Tip {
   }
 
   /** @param {Bridge} bridge @param {Picture} picture @param {Spot} spot */
-  fill(bridge, picture, { head, row, column }) {
+  showCell(bridge, picture, { head, row, column }) {
     const { axes, heads, columns } = picture.meta;
     const lines = [];
     if (head !== undefined && heads[head]) lines.push(line("", heads[head]));
-    if (row !== undefined) lines.push(line(bridge.axis(axes[0]), picture.rowWord(row), picture.places(row, 0)));
-    if (column !== undefined) lines.push(line(bridge.axis(axes[1]), picture.columnWord(column), columns ? picture.places(column, 1) : ""));
-    if (head !== undefined && row !== undefined && column !== undefined) lines.push(line("value", picture.say({ head, row, column })));
+    if (row !== undefined) lines.push(line(bridge.axis(axes[0]), picture.rowWord(row), picture.positions(row, 0)));
+    if (column !== undefined) lines.push(line(bridge.axis(axes[1]), picture.columnWord(column), columns ? picture.positions(column, 1) : ""));
+    if (head !== undefined && row !== undefined && column !== undefined) lines.push(line("value", picture.describe({ head, row, column })));
     this.box.replaceChildren(...lines);
     this.box.style.display = "block";
   }
 
-  /** What a head does, and what the bars beside and below it are. @param {Bridge} bridge @param {Picture} picture @param {number} head @param {number} x @param {number} y */
-  name(bridge, picture, head, x, y) {
+  /** Show what a head does, and what the bars beside and below it are. @param {Bridge} bridge @param {Picture} picture @param {number} head @param {number} x @param {number} y */
+  showHead(bridge, picture, head, x, y) {
     const { heads, roles, sums } = picture.meta;
     if (!sums) return;
     const { reads_key, total_key } = bridge.data.words;
     this.box.replaceChildren(line("", heads[head]), line("", roles?.[head] ?? ""), line("meaning", reads_key), line("meaning", total_key));
     this.box.style.display = "block";
-    this.place(x, y);
+    this.moveTo(x, y);
   }
 
-  /** Stand beside a point of the screen; how far down that reaches. @param {number} x @param {number} y */
-  place(x, y) {
+  /** Move beside a point of the screen; return the lower edge. @param {number} x @param {number} y */
+  moveTo(x, y) {
     const { width, height } = this.box.getBoundingClientRect();
     const left = x + 14 + width > window.innerWidth ? x - width - 10 : x + 14;
     const top = Math.max(4, y + 16 + height > window.innerHeight ? y - height - 10 : y + 16);
@@ -48,8 +48,8 @@ export class Tip {
   }
 }
 
-/** @param {string} label @param {string} text @param {string} [place] */
-function line(label, text, place) {
+/** @param {string} label @param {string} text @param {string} [positions] */
+function line(label, text, positions) {
   const line = document.createElement("div");
   const bold = document.createElement("bdi");
   const letters = graphemes(text);
@@ -58,6 +58,6 @@ function line(label, text, place) {
   else if (label === "meaning") line.className = "attn-meaning";
   else if (label) line.append(label + " ");
   line.append(bold);
-  if (place) line.appendChild(document.createElement("small")).textContent = place;
+  if (positions) line.appendChild(document.createElement("small")).textContent = positions;
   return line;
 }

@@ -53,19 +53,19 @@ export interface StageData {
   /** The head that is shown alone. */
   focus: number | null;
   heads: number;
-  /** The head and the row that are lit while nothing is pointed at. */
+  /** The head and the row that are highlighted while nothing is pointed at. */
   opening: [head: number, row: number] | null;
-  /** The stages that one can turn to, where they are shown one by one. */
+  /** The stages to choose from, where they are shown one by one. */
   turns: string[];
   picked: Pick | null;
 }
 
-/** What the maps tell Python. */
+/** The values that the maps send to Python. */
 export interface StageValues {
   width: number;
   room: number;
   wide: boolean;
-  picked: Pick & { bring?: true };
+  picked: Pick & { focus?: true };
   focus: number;
   scale: true;
   shown: string;
@@ -91,7 +91,7 @@ export interface Trace<Z = Numbers[]> {
   z: Z;
   zmin: number;
   zmax: number;
-  colorscale: [place: number, colour: string][];
+  colorscale: [position: number, colour: string][];
   /** A `Meta` as JSON: Plotly would take an object for another one each time. */
   meta: string;
 }
@@ -113,8 +113,8 @@ export interface Meta {
   across: number;
   /** How many rows and columns share a drawn cell. */
   block: [rows: number, columns: number];
-  /** The places among all words of those along each axis, where only some are shown. */
-  places: [rows: number[] | null, columns: number[] | null];
+  /** The positions along each axis that are shown, where only some are. */
+  positions: [rows: number[] | null, columns: number[] | null];
   /** Pixels beside and over the heads. */
   room: [left: number, right: number, top: number];
   large: boolean;
@@ -167,8 +167,8 @@ export interface Layout {
   datarevision: number;
 }
 
-/** What goes into the chart of a stage; `revision` is another number whenever anything of it is. */
-export interface Given<Z = Numbers[]> {
+/** The props of the chart of a stage; `revision` is another number whenever anything of it is. */
+export interface ChartProps<Z = Numbers[]> {
   trace: Trace<Z>;
   layout: Layout;
   revision: number;
@@ -178,17 +178,17 @@ export interface Given<Z = Numbers[]> {
 /** The numbers of the stages, as `heatmap.py` sends them: their bytes follow in this order. */
 export interface PicturesData {
   key: string;
-  pictures: Record<string, Given<Packed>>;
+  pictures: Record<string, ChartProps<Packed>>;
 }
 
 /** The element around the maps, which holds what goes into their charts. */
-export type Host = HTMLElement & { attnPictures?: Partial<Record<string, Given>> };
+export type Host = HTMLElement & { attnPictures?: Partial<Record<string, ChartProps>> };
 
 /** The element of a Plotly chart; its trace has no numbers before they are put into it. */
 export interface Plot extends HTMLElement {
   data?: [Partial<Trace>?];
   layout: Partial<Layout>;
-  on?(event: string, heard: () => void): void;
+  on?(event: string, listener: () => void): void;
   emit(event: string): void;
 }
 
@@ -202,8 +202,8 @@ export interface Cell {
 /** What is under a point of a map: a cell, the word of a row or of a column alone, or the name of a head. */
 export type Spot = Partial<Cell> & { name?: number };
 
-/** Cells that light up in all stages: by their places along named axes, which other stages may have too. */
-export interface Lit {
+/** Cells that are highlighted in all stages: by their positions along named axes, which other stages may have too. */
+export interface Highlight {
   /** Where they are pointed at, if in a map. */
   stage?: string;
   head: number | null;

@@ -1,7 +1,7 @@
 // Puts a frame into the maps as soon as the slider stands at it; that of the server follows, and is the same.
 
 /** @import { Component } from "../../types" */
-/** @import { Given, Host } from "../../components/stage/types" */
+/** @import { ChartProps, Host } from "../../components/stage/types" */
 import { CHANGED, opened } from "../../components/stage/picture_data.js";
 
 const STEP = "aria-valuetext";
@@ -13,13 +13,13 @@ const STEP = "aria-valuetext";
  */
 
 /** @param {NonNullable<Host["attnPictures"]>} pictures */
-const revisions = (pictures) => JSON.stringify(Object.entries(pictures).map(([name, given]) => [name, given?.revision]));
+const revisions = (pictures) => JSON.stringify(Object.entries(pictures).map(([name, props]) => [name, props?.revision]));
 
 class Frames {
   stop = new AbortController();
   step = "";
   moves = 0; // of the slider, to which the server has not answered
-  /** @type {Record<string, Given> | undefined} */
+  /** @type {Record<string, ChartProps> | undefined} */
   awaited;
 
   /** @param {FramesData} message @param {Uint8Array} bytes @param {Host} host @param {Element} slider */
@@ -43,7 +43,7 @@ class Frames {
     this.setPictures(opened(this.bytes.subarray(...range)).found);
   }
 
-  /** @param {Record<string, Given>} pictures */
+  /** @param {Record<string, ChartProps>} pictures */
   setPictures(pictures) {
     this.awaited = this.host.attnPictures = pictures;
     this.host.dispatchEvent(new Event(CHANGED));

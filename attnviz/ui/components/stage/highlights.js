@@ -1,0 +1,130 @@
+// The cells that are highlighted in all maps of a page, shared with the other views by events.
+
+/** @import { Mark, Row } from "../../types" */
+/** @import { Bridge } from "./heatmap.js" */
+/** @import { Picture } from "./picture.js" */
+/** @import { Highlight, Spot } from "./types" */
+
+const HIGHLIGHT = "attnviz:highlight"; // detail: the cells that are pointed at in some view, or null
+const ROW = "attnviz:row"; // detail: a `Row`
+
+export class Highlights {
+  /** @type {Highlight | null} */
+  highlight = null;
+  isSendingRow = false;
+  isReceiving = false;
+
+  /** @param {Bridge} bridge */
+  constructor(bridge) {
+    this.bridge = bridge;
+  }
+
+  /** @param {AbortSignal} signal */
+  listen(signal) {
+    window.addEventListener(ROW, (event) => event instanceof CustomEvent && this.onRow(event.detail), { signal });
+    window.addEventListener(HIGHLIGHT, (event) => event instanceof CustomEvent && this.onHighlight(event.detail), { signal });
+  }
+
+  /**
+   * Return a drawn cell by the names of its axes and its positions along them, which other stages may share.
+   *
+   * @param {Picture} picture
+   * @param {Spot} spot
+   * @returns {Highlight}
+   */
+  highlightOf(picture, { head, row, column }) {
+    const { axes, heads, block } = picture.meta;
+    const down = row === undefined ? null : picture.position(0, row * block[0]);
+    const across = column === undefined ? null : picture.position(1, column * block[1]);
+    return { stage: picture.name, head: head ?? null, heads: heads.length, at: { [axes[0]]: down, [axes[1]]: across } };
+  }
+
+  /**
+   * Highlight what is pointed at in a map; return whether that is another cell than before.
+   *
+   * @param {Picture} picture
+   * @param {Spot} spot
+   */
+  point(picture, spot) {
+    const highlight = this.highlightOf(picture, spot);
+    if (JSON.stringify(highlight) === JSON.stringify(this.highlight)) return false;
+    this.set(highlight);
+    this.sendRow(highlight.at.query ?? null, highlight.head);
+    return true;
+  }
+
+  clear() {
+    this.set(null);
+    this.sendRow(null);
+  }
+
+  /**
+   * Highlight cells in all stages, or none with null, and in the other views that show them.
+   *
+   * @param {Highlight | null} highlight
+   */
+  set(highlight) {
+    this.highlight = highlight;
+    this.bridge.pictures.forEach((picture) => picture.drawHighlight());
+    if (this.isReceiving) return;
+    const detail = highlight && { ...highlight.at, head: this.numbered(highlight.head), from: "maps" };
+    window.dispatchEvent(new CustomEvent(HIGHLIGHT, { detail }));
+  }
+
+  /**
+   * Send other views the query that is pointed at, and its weights in a head; they send theirs in the same way.
+   *
+   * @param {number | null} row
+   * @param {number | null} [head]
+   */
+  sendRow(row, head = null) {
+    this.isSendingRow = true;
+    /** @type {Row} */
+    const detail = { row, head: this.numbered(head), shares: this.shares(row, head) };
+    window.dispatchEvent(new CustomEvent(ROW, { detail }));
+    this.isSendingRow = false;
+  }
+
+  /**
+   * Return the weights of a query, where a picture has them.
+   *
+   * @param {number | null} row
+   * @param {number | null} head
+   */
+  shares(row, head) {
+    if (row === null || head === null) return null;
+    const there = [...this.bridge.pictures.values()].filter(({ w, trace }) => w && trace?.z);
+    const picture = there.find(({ meta }) => meta.share && meta.axes.join() === "query,key" && meta.block[1] === 1);
+    const at = picture?.index(0, row) ?? null;
+    if (!picture || head >= picture.meta.heads.length || at === null || at >= picture.rows) return null;
+    return Array.from({ length: picture.columns }, (_, column) => picture.value({ head, row: at, column }));
+  }
+
+  /** A head's number among all heads, where only one is shown. @param {number | null} head */
+  numbered(head) {
+    return head === null ? null : (this.bridge.data.focus ?? head);
+  }
+
+  /** @param {Row} detail */
+  onRow({ row }) {
+    if (!this.isSendingRow) this.set(row === null ? null : { head: null, heads: 0, at: { query: row } });
+  }
+
+  /**
+   * Highlight the cells that an element of another view represents, in their own head alone.
+   *
+   * @param {(Mark & { from: string }) | null} mark
+   */
+  onHighlight(mark) {
+    const { data } = this.bridge;
+    if (mark?.from === "maps" || !data.fill) return;
+    const alone = data.focus !== null;
+    const head = alone ? (mark?.head === data.focus ? 0 : null) : (mark?.head ?? null);
+    this.isReceiving = true;
+    this.set(mark && { head, heads: alone ? 1 : data.heads, at: positions(mark), exact: true });
+    this.isReceiving = false;
+  }
+}
+
+/** @param {Mark} mark @returns {Highlight["at"]} */
+const positions = ({ query = null, key = null, d_k = null, d_v = null }) => ({ query, key, d_k, d_v });
