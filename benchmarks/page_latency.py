@@ -3,7 +3,9 @@
     python benchmarks/page_latency.py --browser /usr/bin/chromium
 
 Serves `pages/latency.py` and moves its seed slider ever forward, so that all numbers are fresh at every move: the floor
-(a slider and one line of text) and the pictures in several sizes; then the same with the whole app and its seed field.
+(a slider and one line of text), a page of as many elements as the app's with nothing computed or drawn in them, and the
+pictures in several sizes; then the same with the whole app and its seed field. The browser asks for less motion, so
+that the 200 ms in which colours glide to the new ones are left out: it shows these when they have come.
 Prints milliseconds from the key press to the frame after the last change of the document, bytes on the wire (counted by
 a small proxy, so after compression) and processor time of the server. Rounds are interleaved and each is shown, since a
 busy machine moves all of them together.
@@ -40,6 +42,7 @@ FLAGS = {
 SIXTY_FOUR = "+".join(f"word{at}" for at in range(64))
 CASES = {
     "floor": ("benchmarks/pages/latency.py", ""),
+    "elements": ("benchmarks/pages/latency.py", "elements=yes"),
     "4 x 7": ("benchmarks/pages/latency.py", "heads=4&tokens=7"),
     "8 x 12": ("benchmarks/pages/latency.py", "heads=8&tokens=12"),
     "16 x 64": ("benchmarks/pages/latency.py", "heads=16&tokens=64"),
@@ -142,10 +145,10 @@ def processor_ms(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
 
 
-def opened(browser: Browser, address: str, drawn: bool) -> Page:
-    page = browser.new_page(viewport={"width": 1280, "height": 720})
+def opened(browser: Browser, address: str, *, has_maps: bool) -> Page:
+    page = browser.new_page(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
     page.goto(address)
-    if drawn:
+    if has_maps:
         page.wait_for_function("document.querySelectorAll('.heatmaplayer image').length === 3")
         page.wait_for_function("document.querySelectorAll('.attn-layer').length === 3")
     page.evaluate(WATCH)
@@ -157,7 +160,7 @@ def measure(page: Page, wire: Wire, pid: int, moves: int, seed: int, result: Res
     page.bring_to_front()
     field = page.get_by_role("spinbutton", name="Seed")
     in_app = field.count() > 0
-    (field if in_app else page.get_by_role("slider")).focus()
+    (field if in_app else page.get_by_role("slider", name="Seed")).focus()
     times = []
     sent, used = wire.sent, processor_ms(pid)
     for _ in range(moves):
@@ -183,7 +186,7 @@ def run(executable: str | None, rounds: int, moves: int) -> dict[str, Result]:
         for _ in range(rounds):
             for name, (script, query) in CASES.items():
                 wire, (_, pid) = wires[script], servers[script]
-                page = opened(browser, f"http://127.0.0.1:{wire.port}/?{query}", bool(query))
+                page = opened(browser, f"http://127.0.0.1:{wire.port}/?{query}", has_maps="heads=" in query)
                 seed = measure(page, wire, pid, 2, 0, Result())
                 measure(page, wire, pid, moves, seed, results[name])
                 page.close()

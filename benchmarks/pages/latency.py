@@ -1,4 +1,4 @@
-"""The page that `page_latency.py` serves: a slider and either one line of text or the pictures of all heads."""
+"""The page that `page_latency.py` serves: a slider, and one line of text, many elements or the pictures of all heads."""
 
 from __future__ import annotations
 
@@ -30,6 +30,48 @@ def stages(heads: int, tokens: int, seed: int, *, causal: bool) -> list[Stage]:
     ]
 
 
+def elements() -> None:
+    """Draw what Explore draws at 8 heads by 12 words, element by element, but empty: what Streamlit takes for it."""
+    blank = st.components.v2.component("blank", js="export default () => {}")
+    for number in range(2):
+        blank(key=f"blank-{number}")
+    with st.container(key="languages"):
+        st.button("language")
+    with st.container(key="places"):
+        st.segmented_control("Place", ["one", "two"], default="one")
+    with st.sidebar:
+        st.text_input("Sentence")
+        st.slider("Embedding size", 1, 64)
+        st.slider("Heads", 1, 16)
+        st.multiselect("Mask", ["one", "two"])
+        st.selectbox("Score", ["one", "two"])
+        with st.container(horizontal=True):
+            st.button("seeds")
+            st.button("temperatures")
+        for number in range(7):
+            st.expander(f"group {number}", key=f"group-{number}", on_change="rerun")
+    st.container()
+    with st.container(key="stage"):
+        blank(key="way")
+        blank(key="sentence")
+        with st.container(key="maps"):
+            blank(key="bridge")
+            blank(key="numbers")
+            with st.container(horizontal=True):
+                for number in range(3):
+                    with st.container():
+                        st.html("<h2>map</h2>")
+                        st.plotly_chart({"data": [{"type": "heatmap"}], "layout": {}}, key=f"map-{number}")
+    with st.container(key="answer"):
+        blank(key="drawer")
+    st.html("<p>headline</p>")
+    with st.container(key="lines"):
+        st.segmented_control("Group", ["one", "two"], default="one")
+        st.segmented_control("Way", ["one", "two"], default="one")
+        st.html("<p>line</p>")
+    blank(key="guard")
+
+
 def page() -> None:
     transport.send_at_once()  # as the app does, for the floor as well
     st.set_page_config(layout="wide")
@@ -40,6 +82,8 @@ def page() -> None:
     if asked.get("heads"):
         drawn = stages(int(asked["heads"]), int(asked["tokens"]), seed, causal=asked.get("causal") == "yes")
         heatmap.show(drawn, key="mosaic", view=View(width=1216))
+    elif asked.get("elements"):
+        elements()
     st.text(f"seed {seed}")
 
 

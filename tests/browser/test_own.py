@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, heatmaps, run, show
+from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser
 
@@ -34,7 +35,7 @@ def bring(page: Any, name: str, data: bytes) -> None:
 
 
 def settled(page: Any) -> None:
-    page.locator("[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]").wait_for()
+    page.evaluate(QUIET)
 
 
 def test_a_file_is_drawn_its_cells_are_followed_and_a_bad_one_leaves_it(url: str, browser_page: Any) -> None:
