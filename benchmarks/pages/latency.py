@@ -1,4 +1,4 @@
-"""The page that `page_latency.py` serves: a slider, and one line of text, many elements or the pictures of all heads."""
+"""The page of `page_latency.py`: a slider, and one line of text, many elements or the pictures of all heads."""
 
 from __future__ import annotations
 
