@@ -178,13 +178,14 @@ def _step(trace: Trace, selection: Selection) -> Selection:
 
 
 def _beside(trace: Trace, second: Trace, selection: Selection) -> None:
-    """Draw the step in both, the difference, and what moved furthest."""
+    """Draw the step in both, the difference, and what moved furthest; while nothing differs, the step in A."""
     layer, name = selection.layer, selection.step
     if layer < len(second.layers):
         found = changes.first_difference(trace, second, layer), changes.finding(trace, second, layer, name)
         paragraph(filter(None, found))
     view = View(fill=not is_narrow("compare"), least=MIN_HEIGHT)
-    heatmap.show(comparison.pictures(trace, second, layer, name), key="compare", view=view)
+    shown = comparison.pictures(trace, second, layer, name)
+    heatmap.show(shown if selection.changes else shown[:1], key="compare", view=view)
     notice(*changes.change_summary(trace, second, layer, name))
     moves = changes.moves(trace, second, layer, name)
     if moves:

@@ -37,8 +37,10 @@ def test_b_is_a_with_one_thing_changed() -> None:
 def test_a_first_comparison_is_one_press_away() -> None:
     at = opened(page="compare")
     assert "the same, number for number" in page_text(at)
+    assert len(arrays(at)) == 1, "one picture, large: a second like it and an empty difference would say nothing"
     at.button(key="start-causal").click().run()
     assert clean(at)
+    assert len(arrays(at)) == 3
     assert at.query_params == {"v": "1", "page": "compare", "b_mask": "causal"}
     assert at.multiselect(key="changes").value == ["mask"]
     assert at.multiselect(key="b_mask").value == ["causal"]
