@@ -16,6 +16,8 @@ CORE = {
 """Names of the glossary and of the records that all else is made of."""
 DIALECT = {"aloud", "mended", "posed", "redealt", "spoken", "whereabouts"}
 """Words that once stood for a question, a language, a position and others; the glossary has better."""
+OF_SCRIPTS = {"asks", "given", "hear", "heard", "lit", "place", "places", "tell", "telling", "told", "worn"}
+"""Words that once stood for queries, props, events, highlights, positions and messages in the scripts of the page."""
 
 
 def sources() -> list[Path]:
@@ -41,6 +43,13 @@ def dialect(source: str) -> set[str]:
     return {word for name in names for word in name.lower().split("_")} & DIALECT
 
 
+def dialect_of_script(source: str) -> set[str]:
+    """The words of the dialect among the names of a script, without its comments and texts."""
+    code = re.sub(r"/\*.*?\*/|//[^\n]*|\"[^\"\n]*\"|`[^`]*`", "", source, flags=re.S)
+    names = re.findall(r"[A-Za-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", code))
+    return {name.lower() for name in names} & OF_SCRIPTS
+
+
 def test_the_words_of_the_code_mean_one_thing() -> None:
     counts = Counter(name for path in sources() for name in defined(path.read_text("utf-8")) if name in CORE)
     assert counts.keys() == CORE
@@ -57,3 +66,11 @@ def test_no_name_is_of_a_private_dialect() -> None:
     found = {path.name: dialect(path.read_text("utf-8")) | ({*path.stem.split("_")} & DIALECT) for path in sources()}
     assert {name: words for name, words in found.items() if words} == {}
     assert dialect("def posed(spoken_here): ...") == {"posed", "spoken"}
+
+
+def test_no_name_of_a_script_is_of_a_private_dialect() -> None:
+    scripts = [path for path in sorted((ROOT / "attnviz/ui").rglob("*")) if path.suffix in {".js", ".ts"}]
+    assert len(scripts) > 40
+    found = {path.name: dialect_of_script(path.read_text("utf-8")) for path in scripts}
+    assert {name: words for name, words in found.items() if words} == {}
+    assert dialect_of_script('tellPage(); /* told */ const heard = "place"; // lit') == {"tell", "heard"}

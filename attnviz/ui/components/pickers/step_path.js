@@ -193,12 +193,12 @@ class StepPath {
 /** A position along an axis of a size; null if there is none. @param {number | null | undefined} position @param {number} size */
 const inside = (position, size) => (position !== null && position !== undefined && position < size ? position : null);
 
-/** @param {Component<Uint8Array, { shown: string }, { attnWay?: StepPath }>} component */
+/** @param {Component<Uint8Array, { shown: string }, { attnPath?: StepPath }>} component */
 export default function ({ parentElement, data, setTriggerValue }) {
-  const path = (parentElement.attnWay ??= new StepPath(parentElement));
+  const path = (parentElement.attnPath ??= new StepPath(parentElement));
   path.update(data, (step) => setTriggerValue("shown", step));
   return () => {
     path.close();
-    delete parentElement.attnWay;
+    delete parentElement.attnPath;
   };
 }

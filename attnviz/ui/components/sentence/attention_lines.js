@@ -275,13 +275,13 @@ class AttentionLines {
 }
 
 /**
- * @param {Component<LinesData, { choice: { query: number | null, head: number | null } }, { attnReading?: AttentionLines }, HTMLElement>} component
+ * @param {Component<LinesData, { choice: { query: number | null, head: number | null } }, { attnLines?: AttentionLines }, HTMLElement>} component
  */
 export default function ({ parentElement, data, setTriggerValue }) {
-  const lines = (parentElement.attnReading ??= new AttentionLines(parentElement, data, setTriggerValue));
+  const lines = (parentElement.attnLines ??= new AttentionLines(parentElement, data, setTriggerValue));
   lines.update(data, setTriggerValue);
   return () => {
     lines.close();
-    delete parentElement.attnReading;
+    delete parentElement.attnLines;
   };
 }

@@ -279,16 +279,16 @@ class OpeningSentence {
   }
 }
 
-/** @param {Component<Uint8Array, { query: number }, { attnTelling?: OpeningSentence }, HTMLElement>} component */
+/** @param {Component<Uint8Array, { query: number }, { attnSentence?: OpeningSentence }, HTMLElement>} component */
 export default function ({ parentElement, data, setTriggerValue }) {
   const end = data.indexOf(0);
   /** @type {OpeningData} */
   const message = JSON.parse(new TextDecoder().decode(data.subarray(0, end)));
   const weights = new Float32Array(data.slice(end + 1).buffer);
-  const sentence = (parentElement.attnTelling ??= new OpeningSentence(parentElement, message));
+  const sentence = (parentElement.attnSentence ??= new OpeningSentence(parentElement, message));
   sentence.update(message, weights, (query) => setTriggerValue("query", query));
   return () => {
     sentence.close();
-    delete parentElement.attnTelling;
+    delete parentElement.attnSentence;
   };
 }
