@@ -39,7 +39,7 @@ WORDS = Words(
         "furthest_share": "They differ most in head {n}: “{query}” takes {a} from “{key}” in A, and {b} in B.",
         "rounding": "{step}: the {n:,} numbers differ by rounding only, {most} at most.",
         "forbidden": "In {n:,} cells one of them is minus infinity and the other is not.",
-        "tokens": "The words differ, so rows and columns are compared by their places.",
+        "tokens": "The words differ, so rows and columns are compared by position.",
         "aligned": "There are {a} tokens in A and {b} in B. Only the {n} that both have in the same order are "
         "compared; the others are grey in the difference.",
     }

@@ -178,7 +178,7 @@ def _value(value: Any, at: tuple[int, ...], odd: Mapping[str, float]) -> float:
 
 def _path(at: Sequence[int]) -> str:
     """Return a position in nested lists, counted from 1."""
-    return translate("place {place}", place=", ".join(str(ordinal(i)) for i in at)) if at else translate("the top")
+    return translate("position {place}", place=", ".join(str(ordinal(i)) for i in at)) if at else translate("the top")
 
 
 def _of_table(text: str) -> Upload:

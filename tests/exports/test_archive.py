@@ -132,7 +132,7 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "an unknown layer": (lambda held: held["about"]["steps"].update({"layer7.scores": {}}), "which is not a step"),
     "another shape": (lambda held: held.update({"layer0.weights": [[[1.0]]]}), "axis 'head' has size 1, but had 3"),
     "no numbers": (lambda held: held.update({"layer0.weights": 3}), "'layer0.weights', which is not a step"),
-    "text": (lambda held: held.update({"layer0.weights": [[["x"]]]}), "'x' at place 1, 1, 1 is not a number"),
+    "text": (lambda held: held.update({"layer0.weights": [[["x"]]]}), "'x' at position 1, 1, 1 is not a number"),
     "a link": (
         lambda held: held["about"]["steps"]["layer0.weights"].update(formula=r"\href{javascript:alert(1)}{x}"),
         "the formula of weights",

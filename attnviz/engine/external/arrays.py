@@ -26,7 +26,7 @@ NO_WEIGHTS = (
     'attn_implementation="eager") and call it with output_attentions=True'
 )
 BEAMS = (
-    "{name} comes from a beam search, in which the rows of one place belong to different texts; "
+    "{name} comes from a beam search, in which the rows of one position belong to different texts; "
     "generate with num_beams=1"
 )
 SEVERAL = "{name} is a whole output, with {parts}; give one of these"

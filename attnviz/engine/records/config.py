@@ -121,7 +121,7 @@ class Config(HeadSettings, WordSettings):
         label="Formula of the bias",
         longest=LONGEST_FORMULA,
         group="Score",
-        help="One line of arithmetic on the places i and j and the head h, such as -abs(i-j) * 2**(-8*h/n_heads).",
+        help="One line of arithmetic on the positions i and j and the head h, such as -abs(i-j) * 2**(-8*h/n_heads).",
     )
     bias_slope: float = number(
         0.5,

@@ -198,7 +198,7 @@ BIASES = table(
         "Your own formula",
         formula,
         r"B_{hij} = f(h, i, j)",
-        "A bias that you type yourself, from the places i and j and the head h.",
+        "A bias that you type yourself, from the positions i and j and the head h.",
         "-",
         uses=("bias_formula",),
     ),

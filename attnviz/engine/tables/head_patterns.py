@@ -217,7 +217,7 @@ PATTERNS = table(
         "Same word",
         same_word,
         rf"x_i W_Q = c_{{w(i)}},\quad x_j W_K = c_{{w(j)}},\quad {CIRCLE}",
-        "Every word reads all places where it stands, in equal parts.",
+        "Every word reads all positions where it stands, in equal parts.",
         "Wang et al. 2022, arXiv:2211.00593, section 3 (duplicate token heads)",
         goal="the same word",
     ),

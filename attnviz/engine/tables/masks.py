@@ -288,7 +288,7 @@ MASKS = table(
         "Your own formula",
         formula,
         r"f(i, j)",
-        "A mask that you type yourself: who may attend to what, from the places i and j and from the words.",
+        "A mask that you type yourself: who may attend to what, from the positions i and j and from the words.",
         "-",
         uses=("mask_formula",),
         script=("",),

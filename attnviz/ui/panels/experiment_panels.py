@@ -53,7 +53,7 @@ TEXTS = Words(
         "share them: in groups (Ainslie et al. 2023) or all of them (Shazeer 2019), and the cache shrinks with the "
         "number of key/value heads.",
         "shuffle": "Attention itself sums over a set: reorder the words, and the output rows are reordered in the same "
-        "way. Only what is added for positions, and masks that compare places, tells one order from another.",
+        "way. Only what is added for positions, and masks that compare positions, tells one order from another.",
         "keys": "Over the keys",
         "queries": "Over the queries, the wrong way",
         "rows_one": "each row adds to 1",

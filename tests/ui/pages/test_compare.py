@@ -77,7 +77,7 @@ def test_swap_adopt_and_start_again() -> None:
 def test_two_sentences() -> None:
     at = opened(page="compare", b_sentence="the dog sat on the warm mat")
     assert clean(at)
-    assert "compared by their places" in page_text(at)
+    assert "compared by position" in page_text(at)
     assert at.text_input(key="b_sentence").value == "the dog sat on the warm mat"
 
 

@@ -151,7 +151,7 @@ def test_two_chosen_words_are_swapped_and_the_order_is_kept() -> None:
 
 def test_a_causal_mask_is_blamed() -> None:
     words = page_text(opened("shuffle", mask="causal"))
-    assert "compares places even without positions: mask (Causal)" in words
+    assert "compares positions even without position vectors: mask (Causal)" in words
     assert "all rows would move along" in words
 
 

@@ -40,7 +40,7 @@ ROW = LineRow(
             "products = q * W[:, j]",
             "The products",
             "Entry by entry, the query times column {j} of W; the key has no say.",
-            brief="q · w of the place, entry by entry",
+            brief="q · w of the position, entry by entry",
         ),
         CellLine("score", "sum(products)", "The score", "The products added up."),
     ),
