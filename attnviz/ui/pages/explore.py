@@ -65,23 +65,22 @@ def page(trace: Trace, selection: Selection) -> Selection:
             return selection
         seen = window.seen(trace, selection)
         head, query = _described(trace, selection, seen)
-        shown = _stages(trace, selection)
+        drawn = _of_answer(selection)
+        shown = _stages(trace, drawn)
         narrow = is_narrow(KEY)
         names = [in_front(shown, selection.shown).name] if narrow else [stage.name for stage in shown]
         nodes = steps_of(trace, selection.layer, head)
         step_path.show(nodes, key=WAY, words=len(trace.query_tokens), shown=names)
-        opening = Opening(
-            head, query, _roles(trace, selection, shown), selection.query == query, seen.queries, seen.keys
-        )
+        opening = Opening(head, query, _roles(trace, drawn, shown), selection.query == query, seen.queries, seen.keys)
         opening_sentence.show(trace, selection.layer, opening, key=SENTENCE)
-        picked = _picked(seen.inside(selection), shown)
+        picked = _picked(seen.inside(drawn), shown)
         heatmap.show(
             shown,
             key=KEY,
             picked=picked,
             view=_view(selection, seen),
             heads=Heads(
-                film=_film(trace, selection),
+                film=_film(trace, drawn),
                 number=trace.config.n_heads,
                 overview=window.overview(trace, selection, seen, key=OVERVIEW),
                 opening=None
@@ -98,6 +97,13 @@ def page(trace: Trace, selection: Selection) -> Selection:
         if selection.panel == "cell":
             return cell_panel.panel(trace, selection, cell)
         return PANELS[selection.panel](trace, selection)
+
+
+def _of_answer(selection: Selection) -> Selection:
+    """Return what is drawn of a selection: on a phone the answer leaves room for one head, which is that of the cell."""
+    if selection.focus is None and None not in (selection.query, selection.head) and is_narrow(KEY):
+        return replace(selection, focus=selection.head)
+    return selection
 
 
 def _view(selection: Selection, seen: Seen) -> View:
@@ -143,12 +149,13 @@ def _updated(trace: Trace, selection: Selection) -> Selection:
 def _changed(trace: Trace, selection: Selection) -> Selection:
     heads, seen = trace.config.n_heads, window.seen(trace, selection)
     before = selection
-    picked = _chosen(trace, selection)
+    drawn = _of_answer(selection)
+    picked = _chosen(trace, drawn)
     opened = model_views.opened(trace)
     if opened is not None:
         selection = replace(selection, every=False, layer=opened[0], focus=opened[1], shown="weights")
     if picked is not None:
-        selection = seen.outside(selection, _selected(selection, *picked))
+        selection = seen.outside(selection, replace(_selected(drawn, *picked), focus=selection.focus))
     elif drawer.is_closed(ANSWER):
         selection = replace(selection, query=None, key=None, dimension=None)
     if drawer.wants_all(ANSWER):

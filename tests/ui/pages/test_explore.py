@@ -197,3 +197,21 @@ def test_on_a_phone_the_stage_that_was_asked_for_is_shown_and_can_be_turned_over
     assert shown(at)[:1] == ["scores"]
     assert sent(at, "heatmap")["turns"] == ["scores", "weights", "heads"]
     assert [node["name"] for node in sent(at, "step_path")["nodes"] if node["shown"]] == ["scores"]
+
+
+def test_on_a_phone_an_answer_leaves_room_for_the_head_of_its_cell_and_all_come_back_without_it() -> None:
+    def weights_of(at: AppTest) -> list[str]:
+        return list(json.loads(figures(at)[0]["data"][0]["meta"])["heads"])
+
+    chosen = {"head": "2", "query": "5", "key": "3"}
+    phone = {"width": 366, "wide": False}
+    at = opened({"explore-bridge": phone}, **chosen)
+    assert weights_of(at) == ["head 2"]
+    assert "focus" not in at.query_params
+    cell = {"stage": "weights", "head": 0, "row": 6, "column": 1}
+    other = opened({"explore-bridge": {**phone, "picked": cell}}, **chosen)
+    assert [other.query_params[name] for name in ("head", "query", "key")] == ["2", "7", "2"]
+    assert "focus" not in other.query_params
+    assert len(weights_of(opened({"explore-bridge": phone}, query="5"))) == 4
+    assert len(weights_of(opened({"explore-bridge": phone}))) == 4
+    assert len(weights_of(opened(**chosen))) == 4, "beside a wide window's answer there is room for all"
