@@ -100,7 +100,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
 
 
 def _of_answer(selection: Selection) -> Selection:
-    """Return what is drawn of a selection: on a phone the answer leaves room for one head, which is that of the cell."""
+    """Return what is drawn of a selection: on a phone an answer leaves room for one head, that of the cell."""
     if selection.focus is None and None not in (selection.query, selection.head) and is_narrow(KEY):
         return replace(selection, focus=selection.head)
     return selection
