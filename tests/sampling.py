@@ -1,7 +1,8 @@
 """The part of the tests that is run every time: of a test with many cases a few, and of a file of visits one test.
 
-The rest is marked `slow`, for CI, or `nightly`, for what takes longer than CI may; either runs by name. Which cases
-these are follows from their names alone, so that it is the same on every machine and stays when others come.
+Other visits are marked `slow`, for CI, and other cases `nightly`, for what takes longer than CI may; either runs by
+name. Which these are follows from their names alone, so that it is the same on every machine and stays when others
+come.
 """
 
 from __future__ import annotations
@@ -13,13 +14,10 @@ from typing import Any
 
 import pytest
 
-QUICK_CASES = 2
-"""Cases of a test in the quick run."""
+CASES = 2
+"""Cases of a test in the quick run and in CI."""
 
-CI_CASES = 3
-"""Cases of a test in CI, those of the quick run among them."""
-
-BROWSER_CASES = 2
+BROWSER_CASES = 1
 """Cases in CI of a test that drives a browser, which takes seconds each time."""
 
 BROWSER_TESTS = 2
@@ -39,18 +37,16 @@ def mark_what_is_thorough(items: Iterable[pytest.Item]) -> None:
     driving: dict[str, int] = defaultdict(int)
     for cases in map(in_order, tests.values()):
         in_browser = cases[0].get_closest_marker("browser")
-        n = BROWSER_CASES if in_browser else CI_CASES
+        file = cases[0].nodeid.partition("::")[0]
+        n = CASES
         if "chromium" in getattr(cases[0], "fixturenames", ()):
-            file = cases[0].nodeid.partition("::")[0]
             driving[file] += 1
-            n = n if driving[file] <= BROWSER_TESTS else 0
+            n = BROWSER_CASES if driving[file] <= BROWSER_TESTS else 0
         for case in cases[n:]:
             case.add_marker("nightly")
-        ordinary = [case for case in cases[:n] if not in_browser and not case.get_closest_marker("slow")]
-        for case in ordinary[QUICK_CASES:]:
-            case.add_marker("slow")
-        for case in ordinary[:QUICK_CASES]:
-            quick[case.nodeid.partition("::")[0]].append(case)
+        for case in cases[:n]:
+            if not in_browser and not case.get_closest_marker("slow"):
+                quick[file].append(case)
     for visits in quick.values():
         if hasattr(getattr(visits[0], "module", None), "AppTest"):
             for visit in in_order(visits)[QUICK_VISITS:]:

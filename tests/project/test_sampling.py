@@ -24,14 +24,15 @@ def test_in_browser(case): ...
 def test_one(): ...
 """
 BROWSER = "import pytest\n@pytest.fixture\ndef chromium(): ...\n" + "".join(
-    f"@pytest.mark.browser\ndef test_{n}(chromium): ...\n" for n in range(5)
+    f"@pytest.mark.browser\n@pytest.mark.parametrize('case', range({3 - n % 2}))\ndef test_{n}(chromium, case): ...\n"
+    for n in range(5)
 )
 VISITS = "from streamlit.testing.v1 import AppTest\n" + "".join(f"def test_{n}(): ...\n" for n in range(5))
 COUNTS = {  # of what is run under a mark, by file
     "not slow and not nightly and not browser": (2 + 40 + 1, 1, 0),
-    "slow and not nightly": (1, 4, 0),
+    "slow and not nightly": (0, 4, 0),
     "browser and not nightly": (2, 0, 2),
-    "nightly": (37 + 7, 0, 3),
+    "nightly": (38 + 7, 0, 11),
 }
 
 
