@@ -70,3 +70,14 @@ def test_a_lecture_prints_the_weights_of_eight_heads_of_twelve_words_on_a_usual_
     assert sum(text.startswith(".") for text in texts) > 200
     image = page.locator(".st-key-class-weights .heatmaplayer image").bounding_box()
     assert image["width"] > 0.85 * DESK[0]
+
+
+@pytest.mark.parametrize("query", ["", "focus=2&head=2&query=5&key=3"])
+def test_what_follows_the_maps_is_scrolled_to_and_never_half_seen(
+    new_page: Callable[..., Any], app: Any, query: str
+) -> None:
+    page = opened(new_page, (1280, 725))  # seven pixels more than the maps, which are laid out in steps of eight
+    page.goto(f"{app.url}/?v=1&{query}")
+    page.locator(".st-key-explore-weights .attn-layer text").first.wait_for()
+    page.evaluate(QUIET)
+    assert page.locator(".stMain .attn-line").first.bounding_box()["y"] >= 725
