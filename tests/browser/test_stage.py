@@ -456,7 +456,7 @@ def test_the_places_are_few_and_in_one_line_and_what_changes_something_stands_un
     if size == DESK:
         check(page.page.evaluate(MEASURED), size, "beside what changes something")
         less = page.page.evaluate(MEASURED)["found"]["weights"]["chart"]
-        assert (less[1], less[3]) == (pytest.approx(whole[1], abs=1), pytest.approx(whole[3] - 240, abs=1))
+        assert (less[1], less[3]) == (pytest.approx(whole[1], abs=1), pytest.approx(whole[3] - 248, abs=1))
         assert page.page.get_by_test_id("stDataFrame").first.bounding_box()["y"] < size[1] - 100
 
 

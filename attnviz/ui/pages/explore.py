@@ -35,7 +35,7 @@ from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
 KEY, WAY, SENTENCE, ANSWER, OVERVIEW = "explore", "way", "telling", "answer", "overview"
-TOOLS = 240  # pixels at the foot of the window for what changes something, so that both are seen
+TOOLS = 248  # pixels at the foot of the window for what changes something, so that both are seen
 PANELS = {
     "cell": cell_panel.panel,
     "products": products.panel,
