@@ -38,7 +38,8 @@ def placed(stages: Sequence[Stage], width: int, height: int, *, focused: bool = 
 
     Words beside the rows of one stage serve also those at its right whose columns are only counted.
     """
-    outlines, worded = [], set[str]()
+    outlines: list[placement.Shape] = []
+    worded = set[str]()
     for stage in stages:
         is_bare = stage.columns is None and stage.axes[0] in worded
         outlines.append(replace(stage.outline, left=BARE) if is_bare else stage.outline)

@@ -161,7 +161,7 @@ def _largest(shapes: tuple[Shape, ...], width: int, height: int, focused: bool) 
     """Return the tiles with the largest cells; words share cells only where these would be too small otherwise."""
     heads, rows = max(len(shape.widths) for shape in shapes), max(shape.rows for shape in shapes)
     most = max([rows, *(max(shape.widths) for shape in shapes if shape.worded)])
-    best, found, block = _Way((0.0,) * 4, 1, 1, 1.0, 1.0), False, 1
+    best, found, block = _Way((0.0, 0.0, 0.0, 0.0), 1, 1, 1.0, 1.0), False, 1
     while True:
         for across in range(1, heads + 1):
             way = _columns(shapes, across, block, width, height, focused, best.score)
@@ -169,7 +169,7 @@ def _largest(shapes: tuple[Shape, ...], width: int, height: int, focused: bool) 
         if found and (best.score[0] >= BLOCKS_BELOW or block >= most):
             return _tilings(shapes, best, focused)
         if block >= most:  # not even that fits: it is drawn as small as can be, and may be scrolled to
-            return _tilings(shapes, _Way((1.0,) * 4, math.ceil(math.sqrt(heads)), block, 1.0, 1.0), focused)
+            return _tilings(shapes, _Way((1.0, 1.0, 1.0, 1.0), math.ceil(math.sqrt(heads)), block, 1.0, 1.0), focused)
         block *= 2
 
 
