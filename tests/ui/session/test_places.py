@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui.pages.explore import GONE
+from attnviz.ui.pages.explore import GONE, TOOLS
 from attnviz.ui.session import places
 from attnviz.ui.session.selection import PAGE_NAMES, PANEL_NAMES, Selection
 from tests.page_figures import figures
@@ -71,4 +71,4 @@ def test_presses_lead_from_place_to_place_and_what_was_looked_at_stays() -> None
 
 def test_where_something_is_changed_the_maps_leave_room_for_it() -> None:
     whole, less = (figures(opened(**query))[0]["layout"]["height"] for query in ({}, {"panel": "what_if"}))
-    assert whole - less == pytest.approx(240)
+    assert whole - less == pytest.approx(TOOLS)
