@@ -32,7 +32,7 @@ WORDS = Words(
     }
 )
 OF_A_CELL = ("query", "key")
-HEADLINE = 48  # pixels at the foot of the window, for where the numbers come from
+HEADLINE = 52  # pixels at the foot of the window, for where the numbers come from
 
 
 def page(trace: Trace, selection: Selection) -> Selection:
