@@ -149,8 +149,15 @@ def test_counted_columns_keep_their_size_when_other_stages_come_and_none_leads(w
 
 def test_every_row_has_its_word_beside_an_open_drawer_too() -> None:
     weights = place(three(8, 12, 4), DESK[0] - 320 + 12, DESK[1]).tilings[1]
-    assert (weights.across, weights.cell_h) == (3, 10), "not two heads in a row with a word at every second of theirs"
+    assert (weights.across, weights.cell_h) == (3, 11), "not two heads in a row with a word at every second of theirs"
     assert place(three(3, 14, 4), DESK[0] - 320, DESK[1]).tilings[1].cell_w >= 12, "but not at any price"
+
+
+@pytest.mark.parametrize(("heads", "words"), [(4, 16), (12, 8), (16, 8), (1, 40)])
+def test_rows_are_as_high_as_the_smallest_type_where_narrower_cells_leave_the_height(heads: int, words: int) -> None:
+    weights = place(three(heads, words, 4), DESK[0] - 320, DESK[1]).tilings[1]
+    assert weights.block == 1
+    assert weights.cell_h >= 11
 
 
 @pytest.mark.parametrize(("heads", "across"), [(8, 4), (6, 3), (16, 4)])

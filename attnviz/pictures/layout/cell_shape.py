@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 TALL, TALLER, FLAT = 1.35, 1.6, 0.75  # a cell's height over its width: at most, at most in focus, at least
-TALL_FOR_A_WORD = 1.7  # at most where that gives its row a word
+TALL_FOR_A_WORD = 2.2  # at most where that gives its row a word
 FLATTER, FLATTEST = 0.5, 0.3  # at least in a stage by itself, and in one head of it: there is width to spare
-LEGIBLE, WORDS_WORTH = 10, 1.26  # the height from which every row has its word, and what that is worth
+LEGIBLE, WORDS_WORTH = 11, 1.26  # the height of the smallest type, so that each row has its word; what that is worth
 PRINTED, NUMBERS_WORTH = (17, 14), 1.1  # the size from which a share is printed in a cell, and what that is worth
 
 
@@ -15,7 +15,7 @@ def tallest(width: float, *, focused: bool) -> float:
     """Return the height that a cell of a width may have; a narrow one is higher where that gives its row a word.
 
     >>> tallest(20, focused=False), tallest(20, focused=True), tallest(7, focused=False), tallest(5, focused=False)
-    (27.0, 32.0, 10, 8.5)
+    (27.0, 32.0, 11, 11)
     """
     return width * TALLER if focused else max(width * TALL, min(LEGIBLE, width * TALL_FOR_A_WORD))
 
@@ -32,7 +32,7 @@ def flattest(stages: int, heads: int) -> float:
 def worth(width: float, height: float) -> float:
     """Return the shorter side of a cell, and more where every row has its word beside it and every share its number.
 
-    >>> worth(9, 7.5), worth(6, 10) > worth(9, 7.5), worth(20, 14) > worth(21, 13)
+    >>> worth(9, 7.5), worth(6, 11) > worth(9, 7.5), worth(20, 14) > worth(21, 13)
     (7.5, True, True)
     """
     words = WORDS_WORTH if height >= LEGIBLE else 1

@@ -7,7 +7,6 @@ const BARE = 20; // pixels left of a map in which no word fits
 const NARROWEST_LEGEND = 84; // pixels
 const APART = 10; // pixels between two heads over which their names are told apart
 /** @typedef {[text: string, size: [wide: number, tall: number], fill?: string]} LegendLine */
-const INK = 0.9; // the part of a line of small words that letters take: lines that are as close do not touch
 
 export class Lettered extends Numbered {
   size = 11; // pixels of a word
@@ -160,7 +159,7 @@ export class Lettered extends Numbered {
   }
 
   /**
-   * The words left of every row of heads, as many as there is room for; or `only` one of them, over the others.
+   * The words left of every row of heads, as many as there is room for without one touching the next; or `only` one of them, over the others.
    *
    * @param {Element} parent
    * @param {number | null} [only]
@@ -169,7 +168,7 @@ export class Lettered extends Numbered {
    */
   drawRowWords(parent, only = null, beside = null, position = null) {
     if (this.meta.room[0] < BARE) return;
-    const every = Math.ceil((INK * this.size) / this.h);
+    const every = Math.ceil(this.size / this.h);
     const { heads, across } = this.meta;
     const group = this.group(parent, this.size, only === null ? 400 : 600, "end");
     for (let head = 0; head < heads.length; head += across) {
