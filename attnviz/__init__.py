@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from attnviz.engine.records.config import Config
     from attnviz.engine.records.trace import Step, Trace
     from attnviz.engine.records.typed_rows import normaliser, score
+    from attnviz.engine.rows.line_row import CellLine, LineRow
     from attnviz.engine.run import run
     from attnviz.engine.tables.biases import BIASES, alibi_slopes, t5_buckets
     from attnviz.engine.tables.embeddings import EMBEDDINGS
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from attnviz.models.model import Model, load
     from attnviz.pictures.plotly_figure import heatmaps
     from attnviz.settings.faults import ConfigError
-    from attnviz.settings.rows import CellLine, Knob, LineRow
+    from attnviz.settings.rows import Knob
 
 __version__ = "0.1.0"
 
@@ -116,7 +117,8 @@ _HOMES = {
     "models.model": "Model load",
     "pictures.plotly_figure": "heatmaps",
     "exports.notebook": "show",
-    "settings.rows": "CellLine Knob LineRow",
+    "engine.rows.line_row": "CellLine LineRow",
+    "settings.rows": "Knob",
 }
 """The modules that define these names: each is imported when one of its names is first used."""
 

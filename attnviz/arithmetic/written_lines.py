@@ -13,8 +13,8 @@ from attnviz.arithmetic.derivation import Derivation, Equation, Result, Wording,
 from attnviz.arithmetic.latex_numbers import Member, NumberFormat, chain, row
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
 from attnviz.arrays import Array
+from attnviz.engine.rows.line_row import CellLine
 from attnviz.engine.tables.normalisers import Normaliser
-from attnviz.settings.rows import CellLine
 
 Operands = Mapping[str, float | Array]
 

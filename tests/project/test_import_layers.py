@@ -19,7 +19,7 @@ HOUSE = {
     "settings": "",
     "formula": ". evaluation facts",
     "readings": "",
-    "engine": "numerics tables/scores tables/normalisers tables tasks records learning . external cost backward",
+    "engine": "numerics rows tables/scores tables/normalisers tables tasks records learning . external cost backward",
     "models": "",
     "analysis": "",
     "lessons": "",

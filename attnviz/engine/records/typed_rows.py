@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from attnviz.engine.records.head_settings import MOST_HEADS
+from attnviz.engine.rows.pair_row import PairRow
 from attnviz.engine.tables import normalisers, scores
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.masks import MASKS
@@ -21,7 +22,7 @@ from attnviz.formula.graph import Formula
 from attnviz.formula.reader import parse
 from attnviz.formula.traced import traced
 from attnviz.readings.latex import latex
-from attnviz.settings.rows import Choice, KnobValue, pick
+from attnviz.settings.rows import KnobValue, pick
 from attnviz.settings.tuple_kinds import Knobs
 
 TYPED = "formula"
@@ -117,13 +118,13 @@ def mask_formula(config: Setting) -> Formula:
     return parse(config.mask_formula, "mask")
 
 
-def bias_of(config: Setting) -> Choice:
+def bias_of(config: Setting) -> PairRow:
     """Return the row of the bias that is chosen, with the formula that was typed."""
     formula = bias_formula(config)
     return BIASES[config.bias] if formula is None else BIASES[TYPED].changed(formula=latex(formula))
 
 
-def mask_of(config: Setting, name: str) -> Choice:
+def mask_of(config: Setting, name: str) -> PairRow:
     """Return the row of a mask, with the formula that was typed."""
     return MASKS[name] if name != TYPED else MASKS[TYPED].changed(formula=latex(mask_formula(config)))
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.numerics.noise import Address, normal
+from attnviz.engine.rows.pair_row import PairRow
 from attnviz.formula.evaluation.functions import bias_table
 from attnviz.formula.reader import parse
-from attnviz.settings.rows import Choice, table
+from attnviz.settings.rows import table
 
 
 def alibi_slopes(h: int) -> Array:
@@ -153,7 +154,7 @@ def formula(n_heads: int, n_query: int, n_key: int, *, bias_formula: str = FORMU
 
 
 BIASES = table(
-    Choice(
+    PairRow(
         "none",
         "None",
         none,
@@ -161,7 +162,7 @@ BIASES = table(
         "Nothing is added to the scores.",
         "Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1",
     ),
-    Choice(
+    PairRow(
         "alibi",
         "ALiBi",
         alibi,
@@ -171,7 +172,7 @@ BIASES = table(
         script=("-slopes[:, None, None] * abs(i - j)",),
         script_before=alibi_script,
     ),
-    Choice(
+    PairRow(
         "t5",
         "T5 buckets",
         t5,
@@ -182,7 +183,7 @@ BIASES = table(
         script=('normal("t5_bias", (n_heads, t5_n_buckets))[:, bucket]',),
         script_before=t5_script,
     ),
-    Choice(
+    PairRow(
         "linear",
         "Linear decay",
         linear,
@@ -193,7 +194,7 @@ BIASES = table(
         line="-bias_slope * abs(i - j)",
         script=("-bias_slope * abs(i - j) * {np}.ones((n_heads, 1, 1))",),
     ),
-    Choice(
+    PairRow(
         "formula",
         "Your own formula",
         formula,

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.rows.pair_row import PairRow
 from attnviz.formula.evaluation.functions import mask_table
 from attnviz.formula.reader import parse as read_formula
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import translate
-from attnviz.settings.rows import Choice, table
+from attnviz.settings.rows import table
 
 Index = Array
 
@@ -184,7 +185,7 @@ def settings_of(config: object, name: str, words: Tokens) -> dict[str, Any]:
 
 
 MASKS = table(
-    Choice(
+    PairRow(
         "none",
         "No mask",
         none,
@@ -193,7 +194,7 @@ MASKS = table(
         "Vaswani et al. 2017, arXiv:1706.03762, section 3.2.3 (encoder self-attention)",
         line="i >= 0 and j >= 0",
     ),
-    Choice(
+    PairRow(
         "causal",
         "Causal",
         causal,
@@ -202,7 +203,7 @@ MASKS = table(
         "Vaswani et al. 2017, arXiv:1706.03762, section 3.2.3 (decoder self-attention)",
         line="j <= i",
     ),
-    Choice(
+    PairRow(
         "padding",
         "Padding",
         padding,
@@ -213,7 +214,7 @@ MASKS = table(
         script=("(~pad & (i >= 0))",),
         script_before=padding_script,
     ),
-    Choice(
+    PairRow(
         "window",
         "Sliding window",
         window,
@@ -223,7 +224,7 @@ MASKS = table(
         uses=("reach",),
         line="abs(i - j) <= reach",
     ),
-    Choice(
+    PairRow(
         "dilated",
         "Dilated window",
         dilated,
@@ -233,7 +234,7 @@ MASKS = table(
         uses=("reach", "dilation"),
         line="abs(i - j) <= reach*dilation and (i - j) % dilation == 0",
     ),
-    Choice(
+    PairRow(
         "block",
         "Blocks",
         block,
@@ -243,7 +244,7 @@ MASKS = table(
         uses=("block_size",),
         line="i // block_size == j // block_size",
     ),
-    Choice(
+    PairRow(
         "prefix",
         "Prefix, then causal",
         prefix,
@@ -253,7 +254,7 @@ MASKS = table(
         uses=("prefix_length",),
         line="j <= i or j < prefix_length",
     ),
-    Choice(
+    PairRow(
         "global_window",
         "Window and global tokens",
         global_window,
@@ -263,7 +264,7 @@ MASKS = table(
         uses=("reach", "n_global"),
         line="abs(i - j) <= reach or i < n_global or j < n_global",
     ),
-    Choice(
+    PairRow(
         "no_self",
         "Not itself",
         no_self,
@@ -272,7 +273,7 @@ MASKS = table(
         "Kitaev et al. 2020, arXiv:2001.04451, section 2 (shared-QK attention)",
         line="i != j",
     ),
-    Choice(
+    PairRow(
         "custom",
         "A list of cells",
         custom,
@@ -283,7 +284,7 @@ MASKS = table(
         script=("listed",),
         script_before=custom_script,
     ),
-    Choice(
+    PairRow(
         "formula",
         "Your own formula",
         formula,

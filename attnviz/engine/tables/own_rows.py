@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from attnviz.engine.rows.line_row import LineRow
 from attnviz.engine.tables import normalisers, scores
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
 from attnviz.formula.reader import parse
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
-from attnviz.settings.rows import Choice, LineRow
+from attnviz.settings.rows import Choice
 from attnviz.settings.tuple_kinds import number_of
 
 FAULTS = Words(

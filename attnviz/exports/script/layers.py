@@ -6,6 +6,7 @@ import numpy as np
 
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
+from attnviz.engine.rows.line_row import Written
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.exports.script import inputs, rows
@@ -16,7 +17,6 @@ from attnviz.formula import names
 from attnviz.formula.graph import Formula
 from attnviz.readings.forbidden import is_zero_of_nothing
 from attnviz.readings.words import NUMPY
-from attnviz.settings.rows import Written
 
 
 class LayerScript:

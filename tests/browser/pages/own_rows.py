@@ -1,7 +1,8 @@
 """The page of a host who has added rows of their own, as `attnviz --with` does."""
 
 from attnviz import SCORES, add_rows
-from attnviz.settings.rows import Knob, LineRow
+from attnviz.engine.rows.line_row import LineRow
+from attnviz.settings.rows import Knob
 from attnviz.ui import main
 
 SCORE = LineRow(

@@ -3,7 +3,8 @@
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.settings.rows import CellLine, Knob, LineRow
+from attnviz.engine.rows.line_row import CellLine, LineRow
+from attnviz.settings.rows import Knob
 
 STEPS, ROUNDING = 100, 1e-16
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.rows.line_row import CellLine, LineRow, Written
 from attnviz.engine.tables.normalisers.shared import over_sum
-from attnviz.settings.rows import CellLine, LineRow, Written
 
 TIE = 1e-9
 """Scores that are this much of their row's spread below the largest are equal to it but for rounding."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.normalisers import softmax
 from attnviz.engine.tables.normalisers.shared import row_max
-from attnviz.settings.rows import CellLine, LineRow
 
 
 def quiet_softmax(X: Array, T: float = 1.0) -> Array:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+from attnviz.engine.rows.line_row import CellLine, LineRow, Written
 from attnviz.formula.evaluation.functions import (
     leaves_a_rest,
     normaliser_function,
@@ -19,7 +20,7 @@ from attnviz.formula.graph import Formula
 from attnviz.formula.reader import parse
 from attnviz.readings.latex import latex
 from attnviz.settings.language import translated_fields
-from attnviz.settings.rows import CellLine, Choice, KnobValue, LineRow, Written
+from attnviz.settings.rows import Choice, KnobValue
 
 
 @translated_fields("masked_as_0")

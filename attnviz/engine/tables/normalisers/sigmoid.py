@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.settings.rows import CellLine, LineRow
+from attnviz.engine.rows.line_row import CellLine, LineRow
 
 
 def sigmoid(X: Array, T: float = 1.0) -> Array:

@@ -6,8 +6,8 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.numerics import scratch
+from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.normalisers.shared import over_sum, row_max
-from attnviz.settings.rows import CellLine, LineRow
 
 
 def softmax(X: Array, T: float = 1.0) -> Array:

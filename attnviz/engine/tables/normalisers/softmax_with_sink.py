@@ -1,7 +1,8 @@
 """Softmax with a sink: one more key in the denominator, whose value is nothing."""
 
+from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.normalisers import softmax
-from attnviz.settings.rows import CellLine, Knob, LineRow
+from attnviz.settings.rows import Knob
 
 ROW = LineRow(
     kind="normaliser",

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.rows.line_row import CellLine, LineRow, Written
 from attnviz.engine.tables.normalisers.shared import at_last, below_max, centred_slopes
-from attnviz.settings.rows import CellLine, LineRow, Written
 
 
 def sparsemax(X: Array, T: float = 1.0) -> Array:

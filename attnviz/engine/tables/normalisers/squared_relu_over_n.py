@@ -1,6 +1,6 @@
 """Squared ReLU over the number of keys, in the place of a softmax."""
 
-from attnviz.settings.rows import CellLine, LineRow
+from attnviz.engine.rows.line_row import CellLine, LineRow
 
 ROW = LineRow(
     kind="normaliser",

@@ -6,8 +6,8 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.numerics import scratch
+from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.scores.slopes import Slopes, swap
-from attnviz.settings.rows import CellLine, LineRow
 
 REACH = 150.0
 """Sizes up to which e^2x and e^-2x, and their sums and products, are far from overflow and underflow."""

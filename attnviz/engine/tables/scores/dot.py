@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from attnviz.arrays import Array
 from attnviz.engine.numerics import scratch
+from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.scores.slopes import Slopes, swap
-from attnviz.settings.rows import CellLine, LineRow
 
 
 def dot(Q: Array, K: Array) -> Array:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.scores.slopes import Slopes, swap
-from attnviz.settings.rows import CellLine, LineRow
 
 
 def gaussian(Q: Array, K: Array) -> Array:

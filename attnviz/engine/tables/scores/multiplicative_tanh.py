@@ -1,7 +1,7 @@
 """The bilinear score, squeezed by tanh."""
 
+from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.scores import general
-from attnviz.settings.rows import CellLine, LineRow
 
 ROW = LineRow(
     kind="score",

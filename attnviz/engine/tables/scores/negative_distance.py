@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.scores import gaussian
 from attnviz.engine.tables.scores.slopes import Slopes
-from attnviz.settings.rows import CellLine, LineRow
 
 
 def negative_distance(Q: Array, K: Array) -> Array:

@@ -1,7 +1,7 @@
 """QK-norm: queries and keys through an RMS norm with a learned gain, before they meet."""
 
+from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.scores import cosine
-from attnviz.settings.rows import CellLine, LineRow
 
 ROW = LineRow(
     kind="score",

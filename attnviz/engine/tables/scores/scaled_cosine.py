@@ -1,7 +1,7 @@
 """Scaled cosine: each head learns how sharp its cosines are."""
 
+from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.scores import cosine
-from attnviz.settings.rows import CellLine, LineRow
 
 ROW = LineRow(
     kind="score",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from attnviz.engine.rows.line_row import LineRow
 from attnviz.engine.tables.scores import dot
-from attnviz.settings.rows import LineRow
 
 ROW = LineRow(
     kind="score",

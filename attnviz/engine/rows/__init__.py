@@ -1,0 +1,1 @@
+"""The rows of the tables: their definitions, and the readings of those that no line defines."""
