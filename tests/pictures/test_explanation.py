@@ -32,7 +32,7 @@ def test_a_cell_has_its_four_lines_whatever_the_score_and_the_normaliser(score: 
     assert scored["columns"]["values"][4:] == [None] * 3, "what is masked has no bar"
     assert share["shares"]["values"] == pytest.approx(trace["weights"].array[0, 3].tolist(), rel=1e-5)
     assert share["note"]
-    assert "capped at ±3.00" in scored["note"]
+    assert "capped at ±3 = " in scored["note"]
     added = trace["weights"].array[0, 3, 2] * trace["values"].array[0, 2]
     assert [row[3] for row in value["terms"]["rows"]] == pytest.approx(added.tolist(), rel=1e-5)
     assert value["cells"]["values"] == pytest.approx(trace["heads"].array[0, 3].tolist(), rel=1e-5)
@@ -42,7 +42,7 @@ def test_a_cell_has_its_four_lines_whatever_the_score_and_the_normaliser(score: 
     ("settings", "message"),
     [
         ({}, "e^{"),
-        ({"temperature": 2.0}, ") ÷ 2.00} = "),
+        ({"temperature": 2.0}, ") ÷ 2} = "),
         ({"normaliser": "sigmoid"}, "1 ÷ (1 + e^{−("),
         ({"normaliser": "linear"}, "below 0 counts as 0"),
         ({"normaliser": "quiet_softmax"}, "with the 1"),
@@ -69,7 +69,7 @@ def test_the_share_is_explained_by_its_normaliser(settings: dict[str, Any], mess
         ({"score": "cosine"}, "the score", "both lengths"),
         ({"score": "gaussian"}, "the score", "× −½"),
         ({"score": "negative_distance"}, "the score", "− its root"),
-        ({"scale": 3.0}, "the scaled score", "× 3.00 = "),
+        ({"scale": 3.0}, "the scaled score", "× 3 = "),
         ({"bias": "alibi"}, "the adjusted score", "÷ √4 = "),
         ({"score": "formula", "score_formula": "2 * (q @ k)"}, "the score", "2 * (q @ k) = "),
         ({"score": "multiplicative_tanh"}, "the score", "tanh(q @ W @ k) = "),
@@ -78,6 +78,23 @@ def test_the_share_is_explained_by_its_normaliser(settings: dict[str, Any], mess
 def test_what_is_done_to_a_score_stands_beside_it(settings: dict[str, Any], title: str, note: str) -> None:
     line = made(run(Config(**settings)))["lines"][1]
     assert (line["title"], note in line["note"]) == (title, True)
+
+
+@pytest.mark.parametrize("settings", [{}, {"seed": 3, "d_k": 8}, {"initialiser": "by_hand"}, {"scale": 0.001}])
+def test_numbers_that_stand_together_have_as_many_decimals_and_so_has_what_they_add_up_to(
+    settings: dict[str, Any],
+) -> None:
+    trace = run(Config(**settings))
+    for head, query, key in itertools.product(range(2), range(3), range(4)):
+        for line in made(trace, head, query, key)["lines"]:
+            terms = line.get("terms")
+            columns = [*zip(*terms["rows"], strict=True)] if terms else []
+            together = [columns[4] + ((line["value"],) if line["name"] == "match" else ())] if columns else []
+            together += [columns[1], columns[2]] if columns else []
+            together += [line["cells"]["texts"]] if "cells" in line else []
+            for texts in together:
+                decimals = {len(text.partition(".")[2]) for text in texts if text not in ("0", "~0", "")}
+                assert len(decimals) <= 1, texts
 
 
 def test_a_row_is_explained_by_its_scores_and_shares() -> None:
@@ -99,7 +116,7 @@ def test_an_entry_of_an_output_is_explained_from_the_weights_side() -> None:
     puts = trace["weights"].array[1, 4] * trace["values"].array[1, :, 2]
     assert [row[3] for row in entries["terms"]["rows"]] == pytest.approx(puts.tolist(), rel=1e-5)
     assert total["cells"]["at"] == 2
-    assert total["value"] == f"{trace['heads'].array[1, 4, 2]:.2f}".replace("-", "−")
+    assert total["value"] == f"{trace['heads'].array[1, 4, 2]:.3f}".replace("-", "−")
 
 
 def test_of_sixty_four_words_little_is_sent() -> None:

@@ -58,7 +58,7 @@ def test_each_function_has_frames_of_its_own() -> None:
     assert titles("entries", score="gaussian") == ["The differences", "The squares"]
     assert titles("sum", score="cosine") == ["The dot product", "The score"]
     earlier = [frame.get("was") for frame in made(run(Config(score="cosine", scale=2.0)))["frames"]]
-    assert [text for text in earlier if text] == ["−4.77", "−0.52"], "each number is made of the one before"
+    assert [text for text in earlier if text] == ["−4.772", "−0.515"], "each number is made of the one before"
     assert titles("row") == ["Among the others", "Below the largest", "The exponentials", "The weight"]
     assert titles("row", normaliser="sparsemax") == ["Among the others", "Below the largest", "The weight"]
     assert titles("sum", score="formula", score_formula="2 * (q @ k) + norm(q)") == [

@@ -22,6 +22,7 @@ from attnviz.pictures.answer.explanation_parts import Tokens, factor, number
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import cell_sentence, percent
+from attnviz.text.format.number_format import short
 
 WORDS = Words(
     {
@@ -126,7 +127,7 @@ def _of_cell(trace: Trace, found: FourLines, words: Tokens) -> list[dict[str, An
     if found.terms is not None:
         title = found.terms.brief or MATCH["typed"]
         added = parts.terms(found.terms, "d_k") | {"sign": found.terms.sign or "×"}
-        lines.append(_line("match", title, number(found.terms.total), terms=added))
+        lines.append(_line("match", title, parts.writer(found.terms.values)(found.terms.total), terms=added))
     if found.enters is not None:
         lines.append(_score_line(trace, found, words, found.enters))
     lines.append(_share_line(trace, found, words))
@@ -174,11 +175,12 @@ def _steps(trace: Trace, found: FourLines) -> list[str]:
 
 
 def _change(trace: Trace, found: FourLines, change: Change) -> str:
-    by, made = number(change.by), number(change.made)
+    made = number(change.made)
     if _is_by_width(trace, change):
         return NOTES["width"].format(by=found.cell.d_k, made=made)
-    if change.name == "bias" and change.by >= 0:
-        by = f"+ {by}"
+    by = short(change.by)  # as it was set
+    if change.name == "bias":
+        by = f"+ {number(change.by)}" if change.by >= 0 else number(change.by)
     return NOTES[change.name].format(by=by, made=made)
 
 
@@ -221,7 +223,7 @@ def _exponent(found: FourLines) -> str:
     operands = found.lines["exponents"].operands
     x, m, T = (float(operands[name][found.at] if name == "s" else operands.get(name, 1.0)) for name in ("s", "m", "T"))
     apart = f"{number(x)} − {factor(m)}"
-    return apart if T == 1 else f"({apart}) ÷ {number(T)}"
+    return apart if T == 1 else f"({apart}) ÷ {short(T)}"
 
 
 def _numbers(line: ArithmeticLine) -> dict[str, str]:
@@ -264,5 +266,5 @@ def _of_output(mixed: Mixture, words: Tokens, dimension: int) -> list[dict[str, 
     return [
         _shares(mixed.weights, words, named=False),
         _line("value", WORDS["entries"].format(n=ordinal(dimension)), terms=terms),
-        _line("sum", WORDS["sum"], number(found.total), cells=cells),
+        _line("sum", WORDS["sum"], parts.writer(found.values)(found.total), cells=cells),
     ]

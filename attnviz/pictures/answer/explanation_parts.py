@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +16,14 @@ from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import short_percent
-from attnviz.text.format.number_format import short
+from attnviz.text.format.number_format import NEARLY_ZERO, short
 from attnviz.text.query_sentences import reading
 
+PLACES = 3
+"""Decimals of every number beside the maps. Where all that stand together are smaller, the largest has as many digits."""
+
+WHOLE, LARGE = 1000.0, 1e6  # from here on a number has no decimals, and from here on it has a power of ten
+SMALL, TINY = 0.01, 1e-6  # numbers that are all smaller have more decimals, or powers of ten
 MAX_ENTRIES = (6, 4)  # entries that a line shows beside the maps, and on a sheet from the foot of the window
 WORDS = Words(
     {
@@ -57,7 +64,8 @@ def terms(
 
     axis  what the entries are: "d_k", "d_v" or "key";  write  what makes text of a number
     """
-    values, write = settled(found.values), write or number
+    values = settled(found.values)
+    write = write or writer(values)
     left, right = (_written(part, len(values)) for part in (found.left, found.right))
     texts = [write(float(value)) for value in values]
     rows = [list(row) for row in zip(names or [""] * len(values), left, right, plain(values), texts, strict=True)]
@@ -65,7 +73,10 @@ def terms(
 
 
 def _written(part: Array | None, n: int) -> list[str]:
-    return [""] * n if part is None else [number(float(value)) for value in settled(part)]
+    if part is None:
+        return [""] * n
+    values = settled(part)
+    return [*map(writer(values), map(float, values))]
 
 
 def _folded(values: Array, most: int, write: Callable[[float], str]) -> dict[str, Any]:
@@ -89,7 +100,7 @@ def shares(weights: Array, at: int | None, words: Tokens, *, over_keys: bool) ->
 def cells(output: Array, words: Tokens, at: int | None = None) -> dict[str, Any]:
     """Return the entries of an output as cells with their numbers, in the colours that they have in the map."""
     values = settled(output)
-    made = {"values": plain(values), "texts": [number(float(x)) for x in values], "at": at}
+    made = {"values": plain(values), "texts": [*map(writer(values), map(float, values))], "at": at}
     return made | {"label": WORDS["z"].format(query=words.query), "end": words.end}
 
 
@@ -98,15 +109,33 @@ def plain(values: Sequence[float] | Array) -> list[float | None]:
     return [float(f"{x:.6g}") if np.isfinite(x) else None for x in np.asarray(values, dtype=float)]
 
 
-def number(x: float) -> str:
-    """Return a number for little room: two or three decimals where that says enough, else three digits.
+def number(x: float, places: int = PLACES) -> str:
+    """Return a number with so many decimals; ~0 for one that is not zero but would read so.
 
-    >>> [number(x) for x in (2.0625, -0.5, 0.0, 1e-16, 0.00345, 12345.6, float("-inf"))]
-    ['2.06', '−0.50', '0', '~0', '0.003', '12346', '−∞']
+    >>> [number(x) for x in (2.0625, -0.5, 0.0, 0.0004, -0.00345, 12345.6, float("-inf"))]
+    ['2.062', '−0.500', '0', '~0', '−0.003', '12346', '−∞']
     """
-    if x == 0 or not 0.001 <= abs(x) < 1000:
-        return short(x, 3)
-    return f"{x:.{2 if abs(x) >= 0.01 else 3}f}".replace("-", "−")
+    if x == 0 or not np.isfinite(x):
+        return short(x)
+    if abs(x) >= LARGE:
+        return short(x, PLACES)
+    text = f"{x:.{0 if abs(x) >= WHOLE else places}f}"
+    return text.replace("-", "−") if float(text) else NEARLY_ZERO
+
+
+def writer(values: Sequence[float] | Array) -> Callable[[float], str]:
+    """Return what makes text of numbers that stand together, and of what they add up to: all with as many decimals.
+
+    >>> [*map(writer([2.5, 0.25, 0.0001]), (2.5, 0.25, 0.0001))], [*map(writer([0.004, 0.0001]), (0.004, 0.0001))]
+    (['2.500', '0.250', '~0'], ['0.00400', '0.00010'])
+    """
+    sizes = np.abs(np.asarray(values, dtype=float))
+    most = float(np.max(sizes, initial=0.0, where=np.isfinite(sizes)))
+    if most >= WHOLE:
+        return partial(number, places=0)
+    if 0 < most < TINY:
+        return partial(short, digits=PLACES)
+    return partial(number, places=PLACES - 1 - math.floor(math.log10(most)) if 0 < most < SMALL else PLACES)
 
 
 def factor(x: float) -> str:

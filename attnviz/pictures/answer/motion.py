@@ -16,7 +16,7 @@ from attnviz.arithmetic.derivation import ArithmeticLine, largest
 from attnviz.arithmetic.short_derivation import CHANGES, Mixture, mixture, settled
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
-from attnviz.pictures.answer.explanation_parts import Tokens, number, plain
+from attnviz.pictures.answer.explanation_parts import Tokens, number, plain, writer
 from attnviz.settings.language import Words
 
 Frame = dict[str, Any]
@@ -90,7 +90,8 @@ def _map(array: Array, at: int) -> dict[str, Any]:
 def _vector(values: Array, at: int | None = None) -> dict[str, Any]:
     """Return numbers, and those as text that there is room for: all of a few, else the one that is explained."""
     values = settled(values)
-    written = (number(float(x)) if len(values) <= FEW or d == at else "" for d, x in enumerate(values))
+    write = writer(values)
+    written = (write(float(x)) if len(values) <= FEW or d == at else "" for d, x in enumerate(values))
     return {"values": plain(values), "texts": list(written)}
 
 
