@@ -20,7 +20,7 @@ from attnviz.text.format.number_format import NEARLY_ZERO, short
 from attnviz.text.query_sentences import reading
 
 PLACES = 3
-"""Decimals of every number beside the maps. Where all that stand together are smaller, the largest has as many digits."""
+"""Decimals of every number beside the maps; where all that stand together are small, digits of the largest."""
 
 WHOLE, LARGE = 1000.0, 1e6  # from here on a number has no decimals, and from here on it has a power of ten
 SMALL, TINY = 0.01, 1e-6  # numbers that are all smaller have more decimals, or powers of ten
