@@ -43,7 +43,7 @@ def test_every_question_is_opened_and_answered_in_numbers(browser_page: Any, app
     assert found is not None
     answers = {
         "Which axis sums to one": ("axis", "trial-keys", words.axis_sentences(sides, 0)[1]),
-        "Why divide by √d_k": (
+        "Why divide by": (
             "scale",
             "trial-root",
             variance_charts.of_spread(trace, variance_and_sharing.spread(trace, 0, 16))[0],

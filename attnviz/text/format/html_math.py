@@ -34,6 +34,9 @@ IN_FORMULAS = Words({word: word for word in (" where forbidden", " or ", "and", 
 
 _PART = re.compile(r"\\[a-zA-Z]+|\\.|[{}_^&]|[0-9.]+|\s+|.", re.DOTALL)
 _NAME = re.compile(r"\b([A-Za-z])_([A-Za-z0-9]+)\b")
+_LABELLED = re.compile(
+    r"(?P<kept>\$[^$]*\$|`[^`]*`)|(?P<over>1/)?(?P<root>√)?(?<![A-Za-z_])(?P<letter>[A-Za-z])_(?P<index>[A-Za-z0-9]+)\b"
+)
 _ROWS = re.compile(r"\\begin\{aligned\}(.*?)\\end\{aligned\}", re.DOTALL)
 _TEXT = re.compile(
     r"\$(?P<formula>.+?)\$|\*\*(?P<bold>.+?)\*\*|(?<!\*)\*(?!\*)(?P<slanted>.+?)(?<!\*)\*(?!\*)|`(?P<code>.+?)`",
@@ -70,6 +73,23 @@ def named(text: str) -> str:
     '<i>d</i><sub><i>model</i></sub> is 4'
     """
     return _NAME.sub(r"<i>\1</i><sub><i>\2</i></sub>", text)
+
+
+def as_markdown(label: str) -> str:
+    r"""Return a label of ours for a widget that reads markdown: names with a subscript, and roots of them, as formulas.
+
+    What is a formula or code already stays as it is.
+
+    >>> print(as_markdown("No 1/√d_k, but W_Q and d_model"))
+    No $1/\sqrt{d_k}$, but $W_Q$ and $d_{\mathrm{model}}$
+    """
+    return _LABELLED.sub(lambda found: found["kept"] or f"${found['over'] or ''}{_subscripted(found)}$", label)
+
+
+def _subscripted(found: re.Match[str]) -> str:
+    letter, index = found["letter"], found["index"]
+    name = f"{letter}_{index}" if len(index) == 1 else rf"{letter}_{{\mathrm{{{index}}}}}"
+    return rf"\sqrt{{{name}}}" if found["root"] else name
 
 
 def formula(latex: str) -> str:

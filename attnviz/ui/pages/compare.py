@@ -20,6 +20,7 @@ from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.text import changes, step_names
 from attnviz.text.captions import NAMES
+from attnviz.text.format.html_math import as_markdown
 from attnviz.text.format.sentence_parts import plain
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.available_space import View, is_narrow
@@ -126,9 +127,8 @@ def _starters(config: Config, selection: Selection) -> None:
             found = url_codec.difference(config, other, typed.not_shown(other, changed))
             if found:
                 begun = replace(selection, changes=found)
-                st.button(
-                    language.translate(label), key=f"start-{name}", on_click=session_state.adopt, args=(config, begun)
-                )
+                words = as_markdown(language.translate(label))
+                st.button(words, key=f"start-{name}", on_click=session_state.adopt, args=(config, begun))
         if model_registry.find(config.model) is None:
             _layers(config, selection)
         else:

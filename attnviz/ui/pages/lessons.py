@@ -26,6 +26,7 @@ from attnviz.settings import url_codec
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
 from attnviz.text.format.number_format import localised
+from attnviz.text.format.sentence_parts import TEXT
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.available_space import SCROLLED, View
 from attnviz.ui.panels.lesson import classroom_tools, controls, from_file, path, picked_answer, speaker, tally
@@ -33,7 +34,7 @@ from attnviz.ui.panels.lesson import question as question_panel
 from attnviz.ui.panels.lesson.controls import Tried
 from attnviz.ui.session import admission, locale, session_state, widgets
 from attnviz.ui.session.browser import styles
-from attnviz.ui.session.notices import paragraph
+from attnviz.ui.session.notices import typeset
 from attnviz.ui.session.selection import Selection
 
 WORDS = Words(
@@ -150,7 +151,7 @@ def _navigated(lesson: Lesson, selection: Selection) -> tuple[Selection, DeltaGe
         back_pressed = back_pressed and not _went_back(_at(lesson, selection))
     to = min(max(selection.slide - back_pressed + on_pressed, 0), n - 1)
     with heading:
-        paragraph([WORDS["at"].format(title=lesson.title, at=ordinal(to), n=n)])
+        typeset(((TEXT, WORDS["at"].format(title=lesson.title, at=ordinal(to), n=n)),))
     return replace(drawn, slide=to), tools
 
 

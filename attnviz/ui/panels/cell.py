@@ -13,10 +13,10 @@ from attnviz.pictures.charts.bars import bars
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import cell_sentence
-from attnviz.text.format.sentence_parts import plain
+from attnviz.text.format.sentence_parts import TEXT, plain
 from attnviz.ui.components import formula
 from attnviz.ui.session import widgets
-from attnviz.ui.session.notices import paragraph
+from attnviz.ui.session.notices import paragraph, typeset
 from attnviz.ui.session.selection import Selection
 
 WORDS = Words(
@@ -78,7 +78,7 @@ def _line(each: ArithmeticLine) -> None:
     words.markdown(f"**{each.title}**  \n{each.sentence}")
     if each.source:
         with words:
-            paragraph([each.source])
+            typeset(((TEXT, each.source),))
     with arithmetic:
         if each.name in SHOWN_AS_BARS and len(each.bars) > 1:
             st.plotly_chart(

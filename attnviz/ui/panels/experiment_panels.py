@@ -24,11 +24,12 @@ from attnviz.pictures.charts import variance_charts
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Plural, Words
-from attnviz.text.format.sentence_parts import plain
+from attnviz.text.format.html_math import as_markdown
+from attnviz.text.format.sentence_parts import TEXT, plain
 from attnviz.ui.components import number_tables
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.session import admission, session_state, widgets
-from attnviz.ui.session.notices import paragraph
+from attnviz.ui.session.notices import paragraph, typeset
 from attnviz.ui.session.selection import Selection
 
 QUESTIONS = Words(
@@ -145,7 +146,8 @@ def scale(trace: Trace, selection: Selection) -> Selection:
     )
     for column, name, chart in zip(st.columns(2), ("spread", "largest"), charts):
         with column:
-            paragraph([TEXTS[name], *[TEXTS["reference"]] * (name == "spread" and vectors == "unit")])
+            said = [TEXTS[name], *[TEXTS["reference"]] * (name == "spread" and vectors == "unit")]
+            typeset(*(((TEXT, each),) for each in said))
             st.plotly_chart(
                 figures.without_template(chart), key=f"chart-{name}", config={"displayModeBar": False}, alt=TEXTS[name]
             )
@@ -257,8 +259,8 @@ def _order(config: Config, selection: Selection) -> tuple[Selection, tuple[int, 
 
 def _ask(name: str) -> None:
     """Write the question, and what a textbook says of it."""
-    st.subheader(QUESTIONS[name], anchor=False)
-    paragraph([TEXTS[name]])
+    st.subheader(as_markdown(QUESTIONS[name]), anchor=False)
+    typeset(((TEXT, TEXTS[name]),))
 
 
 def _with(trace: Trace, config: Config, layer: int) -> Trace:
@@ -296,4 +298,4 @@ def _keep(settings: Mapping[str, Config], selection: Selection) -> None:
     """Draw a button that adopts each of these settings."""
     with st.container(horizontal=True):
         for at, (label, config) in enumerate(settings.items()):
-            st.button(label, key=f"keep-{at}", on_click=session_state.adopt, args=(config, selection))
+            st.button(as_markdown(label), key=f"keep-{at}", on_click=session_state.adopt, args=(config, selection))

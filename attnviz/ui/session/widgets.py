@@ -18,6 +18,7 @@ from attnviz.settings.fields import Changes, conditional_fields, relevant_fields
 from attnviz.settings.kinds import Named, Option, Ordinal, Text
 from attnviz.settings.language import translate
 from attnviz.settings.tuple_kinds import Options, SerialisedTuple
+from attnviz.text.format.html_math import as_markdown
 from attnviz.ui.session.field_widgets import draw_field
 from attnviz.ui.session.widget_values import first_value, held_values, reset_invalid_choice, shown_value, start
 
@@ -153,7 +154,7 @@ def choose(record: Record, name: str, skip: Collection[str] = ()) -> Record:
     chosen = st.segmented_control(
         translate(item.metadata["label"]),
         list(rows),
-        format_func=lambda row: rows[row].label,
+        format_func=lambda row: as_markdown(rows[row].label),
         key=name,
         default=first_value(record, item, name),
         required=True,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Radio
 
 from attnviz import TASKS, Config, run
 from attnviz.engine.tasks.games import GAMES
@@ -45,6 +48,21 @@ def test_a_first_comparison_is_one_press_away() -> None:
     assert at.multiselect(key="changes").value == ["mask"]
     assert at.multiselect(key="b_mask").value == ["causal"]
     assert not [button for button in at.button if button.key.startswith("start-")]
+
+
+@pytest.mark.parametrize(
+    "query", [{"page": "compare"}, {"page": "experiments", "experiment": "scale"}, {"page": "lessons"}]
+)
+def test_what_one_presses_has_names_and_roots_typeset(query: dict[str, str]) -> None:
+    at = opened(**query)
+    labels = [button.label for button in at.button]
+    labels += [option for choice in (*at.get("button_group"), *at.radio) for option in _options(choice)]
+    assert not [label for label in labels if re.search(r"√|_", re.sub(r"\$[^$]*\$", "", label))]
+    assert [label for label in labels if r"\sqrt{d_k}" in label]
+
+
+def _options(choice: Any) -> list[str]:
+    return [*choice.options] if isinstance(choice, Radio) else [each.content for each in choice.proto.options]
 
 
 def test_what_differs_is_chosen_and_taken_back() -> None:

@@ -97,7 +97,7 @@ def test_the_notes_give_the_answer_what_is_often_said_and_the_next_slide() -> No
     assert clean(at)
     assert not at.get("plotly_chart")
     shown = texts(at)
-    assert "Notes: Why divide by √d_k" in shown
+    assert r"Notes: Why divide by $\sqrt{d_k}$" in shown
     assert "It is 1.037." in shown
     assert "8.299: That is what comes out without the scale" in shown
     assert "And divided by $d_k = 64$ itself?" in shown

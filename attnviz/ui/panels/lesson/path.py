@@ -17,6 +17,7 @@ from attnviz.lessons.lesson import Lesson
 from attnviz.settings import url_codec
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
+from attnviz.text.format.html_math import as_markdown
 from attnviz.ui.session import session_state, widget_values
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import (
@@ -72,11 +73,12 @@ def _draw_progress(selection: Selection) -> None:
 
 def _label(name: str, selection: Selection) -> str:
     words = WORDS["done_option" if name in selection.done else "option"]
-    return words.format(number=ordinal(list(LESSON_NAMES).index(name)), title=LESSON_NAMES[name].label)
+    title = as_markdown(LESSON_NAMES[name].label)
+    return words.format(number=ordinal(list(LESSON_NAMES).index(name)), title=title)
 
 
 def _caption(name: str, selection: Selection) -> str:
-    caption = WORDS["caption"].format(minutes=LESSONS[name].minutes, about=LESSON_NAMES[name].note)
+    caption = WORDS["caption"].format(minutes=LESSONS[name].minutes, about=as_markdown(LESSON_NAMES[name].note))
     if name != following(selection.done):
         return caption
     return WORDS["start" if selection.done == (NOTHING_DONE,) else "go_on"].format(caption=caption)
@@ -109,11 +111,11 @@ def summary(lesson: Lesson, config: Config, selection: Selection) -> None:
         with st.container(horizontal=True, gap="small"):
             then = following(selection.done, lesson.name) if lesson.name in LESSONS else ""
             if then:
-                label = WORDS["next"].format(title=LESSONS[then].title)
+                label = as_markdown(WORDS["next"].format(title=LESSONS[then].title))
                 there = replace(selection, lesson=then, slide=0)
                 st.button(label, key="next-lesson", type="primary", on_click=session_state.adopt, args=(config, there))
             if lesson.further:
-                label = WORDS["further"].format(place=destination(lesson.further))
+                label = as_markdown(WORDS["further"].format(place=destination(lesson.further)))
                 there = with_further(selection, lesson)
                 st.button(label, key="further", on_click=session_state.adopt, args=(lesson.config, there))
 

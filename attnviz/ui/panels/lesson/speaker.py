@@ -15,6 +15,7 @@ from attnviz.engine.run import run
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
+from attnviz.text.format.html_math import as_markdown
 from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import plain
 from attnviz.ui.session.notices import paragraph
@@ -51,7 +52,7 @@ def page(lesson: Lesson, selection: Selection) -> Selection:
     slide = lesson.slides[at]
     shown = run(lesson.on(slide))
     with st.container(key="speaker"):
-        st.markdown(f"#### {WORDS['heading'].format(title=lesson.title, at=ordinal(at), n=n)}")
+        st.markdown(as_markdown(f"#### {WORDS['heading'].format(title=lesson.title, at=ordinal(at), n=n)}"))
         for line in _lines(lesson, slide, shown):
             st.markdown(line)
         st.markdown(_next(lesson, at))
