@@ -57,6 +57,13 @@ def test_a_phone_shows_the_weights_by_themselves_over_its_whole_width() -> None:
         assert min(weights.cell_w, weights.cell_h) >= BLOCKS_BELOW, (heads, words)
 
 
+@pytest.mark.parametrize(("heads", "words"), [(1, 3), (1, 5), (2, 3), (4, 3)])
+def test_a_few_words_fill_a_phone_too(heads: int, words: int) -> None:
+    (weights,) = place(three(heads, words, 4)[1:2], *PHONE, focused=True).tilings
+    assert weights.width > 0.8 * PHONE[0] or weights.height > 0.8 * PHONE[1]
+    assert whole(place(three(heads, words, 4)[1:2], *PHONE, focused=True), PHONE)
+
+
 def test_on_a_narrow_page_stages_stand_one_below_the_other() -> None:
     placed = place(three(4, 7, 4), 366, 600)
     assert not placed.side_by_side

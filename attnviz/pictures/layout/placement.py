@@ -16,6 +16,7 @@ from attnviz.pictures.layout.cell_shape import flattest, tallest, whole, worth
 
 LARGEST_CELL = 46
 LARGEST_FOR_A_ROOM = 120
+LARGEST_ON_A_PHONE = 96  # where one stage is shown by itself, and few words would leave most of the window empty
 BLOCKS_BELOW = 4
 EVEN_FROM = 30  # from here on the cells of all stages are equally wide; below, those that lead are wider
 NAME, SUMS, WORDS_BELOW = 17, 11, 36  # over a head its name; under it the sums of its columns; words under the last row
@@ -204,7 +205,7 @@ def _columns(
     down = max(math.ceil(len(shape.widths) / across) for shape in shapes)
     lines = max(math.ceil(shape.rows / block) for shape in shapes)
     top, gap, below = _around(shapes)
-    largest = LARGEST_FOR_A_ROOM if any(shape.large for shape in shapes) else LARGEST_CELL
+    largest = _most(shapes, width, focused)
     highest = min(largest, (height - top - below - (down - 1) * gap) / (down * lines))
     if highest < 1:
         return None
@@ -225,6 +226,13 @@ def _columns(
             score = (*size, -empty, min(taken / room, (down * lines * high + (down - 1) * gap) / height))
             return _Way(score, across, block, cell, high) if score > least else None
     return None
+
+
+def _most(shapes: Sequence[Shape], width: int, focused: bool) -> int:
+    """Return the largest size of a cell."""
+    if any(shape.large for shape in shapes):
+        return LARGEST_FOR_A_ROOM
+    return LARGEST_ON_A_PHONE if focused and width < NARROWEST_PAGE else LARGEST_CELL
 
 
 def _span(shape: Shape, shapes: Sequence[Shape], across: int, block: int, cell: float, focused: bool) -> int:
