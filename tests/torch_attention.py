@@ -182,10 +182,12 @@ class TorchRun:
                 ).T
             case "scaled_cosine":
                 return (q / length(torch, q)) @ (k / length(torch, k)).T / own["tau"][h, 0].clamp(min=0.01)
-        if self.config.score_formula.startswith("sum(tanh"):
-            distances = abs(self.tensor(np.arange(len(q)))[:, None] - self.tensor(np.arange(len(k)))[None])
-            return torch.tanh(pairs[0] * pairs[1]).sum(-1) / math.sqrt(d) - 0.1 * distances
-        return (torch.exp(-abs(pairs[0] - pairs[1])) @ own["v"][h][:d]) * own["g"][h, 0]
+            case "formula" if self.config.score_formula.startswith("sum(tanh"):
+                distances = abs(self.tensor(np.arange(len(q)))[:, None] - self.tensor(np.arange(len(k)))[None])
+                return torch.tanh(pairs[0] * pairs[1]).sum(-1) / math.sqrt(d) - 0.1 * distances
+            case "formula":
+                return (torch.exp(-abs(pairs[0] - pairs[1])) @ own["v"][h][:d]) * own["g"][h, 0]
+        raise NotImplementedError(f"TorchRun.scores in tests/torch_attention.py needs the score {self.config.score}")
 
     def normalised(self, X: Any) -> Any:
         torch, allowed = self.torch, ~torch_isneginf(self.torch, X)
@@ -216,7 +218,9 @@ class TorchRun:
                 return ratio(torch, p, allowed.sum(-1, keepdim=True).double())
             case "entmax":
                 return self.sparse(z, allowed, power=4)  # 1 / (order - 1), with its order of 1.25
-        return self.sparse(z, allowed, power=1 if name == "sparsemax" else 2)
+            case "sparsemax" | "entmax15":
+                return self.sparse(z, allowed, power=1 if name == "sparsemax" else 2)
+        raise NotImplementedError(f"TorchRun.normalised in tests/torch_attention.py needs the normaliser {name}")
 
     def _now(self, X: Any) -> Any:
         """The weights of hardmax, written by hand: equal but for rounding is equal."""

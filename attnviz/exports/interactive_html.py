@@ -10,6 +10,7 @@ import base64
 import hashlib
 import html as markup
 import json
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -24,7 +25,7 @@ from attnviz.exports.javascript import joined
 from attnviz.exports.links import setting_of
 from attnviz.formula.graph import Formula
 from attnviz.formula.names import STEPS
-from attnviz.pictures.colours import SIGNED
+from attnviz.pictures.colours import PAPER, SIGNED
 from attnviz.pictures.headings import SWITCH, end_of_scale, sum_up
 from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.stages import side_by_side
@@ -310,7 +311,8 @@ def _script() -> str:
 
 @cache
 def _style() -> str:
-    return Path(__file__).with_suffix(".css").read_text("utf-8")
+    sheet = Path(__file__).with_suffix(".css").read_text("utf-8")
+    return re.sub(r"var\(--paper-([a-z]+)(-dark)?\)", lambda name: PAPER[name[1]][bool(name[2])], sheet)
 
 
 def _hash(text: str) -> str:

@@ -27,7 +27,7 @@ BELOW, ABOVE = slice(3), slice(2, None)
 _ABOUT_ZERO: tuple[tuple[str, ...], ...] = (SIGNED, QUIET)
 DARK |= {whole[half]: DARK[whole][half] for whole in _ABOUT_ZERO for half in (BELOW, ABOVE)}
 
-MASKED_COLOUR = "rgba(128,128,128,.38)"
+MASKED_COLOUR, MASKED_IN_THE_DARK = "rgba(128,128,128,.38)", "rgba(128,128,128,.24)"
 EDITED = "#0f8a5f"
 WANTED = "#c8641b"
 """The frame of a cell that a head is meant to attend to."""
@@ -47,6 +47,8 @@ PAGE = {
     "sums": ("#858f9f", "#8a93a3"),
     "fault": (SIGNED[-1], SIGNED[-1]),
     "wanted": (WANTED, WANTED),
+    "outline": 2 * ("rgba(128, 128, 128, 0.35)",),
+    "rule": 2 * ("rgba(128, 128, 128, 0.25)",),
 }
 """What stands around the pictures, on a light page and on a dark one: `var(--page-accent)` in a style sheet.
 
@@ -54,4 +56,39 @@ ground    of a panel beside the maps
 negative  a bar of a negative number, and positive of a positive one
 others    the bars of those that are not explained
 sums      the bars beside a map
+outline   of a picture, and the line between two columns
+rule      the line between two rows
 """
+
+CLEAR = "rgba(0,0,0,0)"
+"""The ground of a chart: that of the page shows through."""
+
+CHARTS = {
+    "grid": "rgba(128,128,128,.22)",
+    "zero": "rgba(128,128,128,.6)",
+    "reference": "rgba(128,128,128,.7)",
+    "one": "#cf6040",
+    "root": "#4a8bcb",
+    "width": "#8f8f8f",
+    "loss": "#b23a2e",
+    "right": "#1f5fa8",
+    "crisp": EDITED,
+}
+"""The lines of charts, on a light page and on a dark one.
+
+reference         what is to be compared with
+one, root, width  scores divided by 1, by the root of d_k and by d_k
+loss, right       of a head that learns, and the answers that are right
+crisp             the weights on what it is meant to attend to
+"""
+
+PAPER = {
+    "ground": ("#fff", "#12151b"),
+    "ink": ("#16181d", "#e8eaee"),
+    "quiet": ("#5b606b", "#a0a6b2"),
+    "accent": ("#0f62c4", "#8ab8f5"),
+}
+"""What stands around the pictures in a file: in an SVG the first of the two, in an interactive page as it is read."""
+
+WORKBOOK = {"masked": "#c9c9c9", "input": "#fff8dc", "typed": "#1f3fbf", "quiet": "#555555", "masked_text": "#666666"}
+"""The cells of a workbook: `input` and `typed` are the ground and the text of numbers that may be changed."""

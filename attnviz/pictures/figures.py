@@ -18,7 +18,7 @@ import numpy as np
 
 from attnviz.analysis.statistics import column_sums, effective_keys
 from attnviz.arrays import Array
-from attnviz.pictures.colours import DARK, EDITED, MASKED_COLOUR, WANTED
+from attnviz.pictures.colours import CLEAR, DARK, EDITED, MASKED_COLOUR, WANTED
 from attnviz.pictures.layout import placement
 from attnviz.pictures.layout.placement import NARROWEST_PAGE, Placement, Tiling
 
@@ -252,8 +252,8 @@ def _layout(tiling: Tiling, height: int, ground: str) -> dict[str, Any]:
         "template": "none",
         "height": height,
         "margin": {"l": tiling.left, "t": tiling.top, "r": tiling.right, "b": below, "pad": 0},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
+        "paper_bgcolor": CLEAR,
+        "plot_bgcolor": CLEAR,
         "hovermode": False,
         "xaxis": axis | {"range": [0, tiling.x[-1]], "constraintoward": "left"},
         "yaxis": axis

@@ -6,12 +6,12 @@ import html
 import re
 from collections.abc import Sequence
 
-from attnviz.pictures.colours import DARK, MASKED_COLOUR, SHARE
+from attnviz.pictures.colours import DARK, MASKED_COLOUR, MASKED_IN_THE_DARK, SHARE
 from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage
 from attnviz.settings.language import Words, translate
 
 HEIGHT, HEIGHT_FOR_A_ROOM = 40, 60  # pixels that the two lines take
-GREY = f"light-dark({MASKED_COLOUR},rgba(128,128,128,.24))"
+GREY = f"light-dark({MASKED_COLOUR},{MASKED_IN_THE_DARK})"
 SWITCH = Words(
     {
         "apart": "own scales",

@@ -8,40 +8,76 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.pictures.colours import DARK, NOT_A_NUMBER, PAGE, QUIET, SIGNED
+from attnviz.pictures.colours import DARK, MASKED_IN_THE_DARK, NOT_A_NUMBER, PAGE, QUIET, SIGNED
 from attnviz.ui.session.browser import styles
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "attnviz"
 TABLE = PACKAGE / "pictures/colours.py"
-COLOURS = {each for scale in (*DARK, *DARK.values(), *PAGE.values()) for each in scale} - {"#ffffff", "#000000"}
+EXTREMES = {"#fff", "#ffffff", "#000", "#000000"}
+"""Black and white may be typed anywhere: for ink on a coloured cell, for a mask that cuts, for paper."""
+
 AGAIN = {
-    "exports/interactive/canvas.js": {NOT_A_NUMBER},
-    "ui/components/stage/ink.js": {NOT_A_NUMBER},
-    "ui/components/pickers/small_pictures.js": {NOT_A_NUMBER},
-    "pictures/static/colour_scale.py": {"#fbfaf7", "#12355f"},
-    "ui/session/browser/styles.py": {*PAGE["accent"]},
+    "classroom/printed/handout.css": ("#777 #999 #ccc", "greys of a sheet that a printer without colours prints"),
+    "exports/interactive/canvas.js": (NOT_A_NUMBER, "the script of a file that is one page stands alone"),
+    "exports/interactive/heads.js": ("rgba(128,128,128,.38)", "the same"),
+    "exports/interactive/picture.js": ("rgba(128,128,128,.38)", "the same"),
+    "exports/interactive_html.css": ("rgba(128,128,128,0.35) rgba(128,128,128,0.38)", "the same"),
+    "exports/workbook/book.py": ("#ff8040 #804020", "an example"),
+    "pictures/figures.py": ("#000001", "a comment on how Streamlit reads what looks like a colour"),
+    "pictures/static/colour_scale.py": ("#808080", "an example"),
+    "pictures/static/svg_stage.py": ("#808080", "an SVG has the opacity of masked cells beside their grey"),
+    "ui/components/answer/drawer.css": ("rgba(128,128,128,0.3)", "a masked cell beside others that are no maps"),
+    "ui/components/answer/motion_parts.js": ("#808080", "until the style sheet has come"),
+    "ui/components/colours.js": ("#ff8000", "an example"),
+    "ui/components/pickers/small_pictures.js": (NOT_A_NUMBER, "drawn before Python can have sent it"),
+    "ui/components/stage/chart.js": (MASKED_IN_THE_DARK, "drawn before Python can have sent it"),
+    "ui/components/stage/heatmap.css": ("rgba(0,0,0,0.28) rgba(128,128,128,0.4)", "a shadow and its edge"),
+    "ui/components/stage/ink.js": (f"{NOT_A_NUMBER} #111", "drawn before Python can have sent it"),
+    "ui/components/stage/lens.js": ("rgba(128,128,128,.3)", "a masked cell beside others that are no maps"),
+    "ui/components/stage/numbers.js": ("rgba(128,128,128,.35)", "an attribute of an SVG, which knows no variables"),
+    "ui/components/svg_to_png.js": ("rgba(128,128,128,.4)", "where Streamlit gives no colour of a border"),
+    "ui/page.css": ("#222 rgba(0,0,0,.25)", "where Streamlit gives no colour of text, and a shadow"),
 }
-"""Scripts that need it before Python can have sent it, and examples in docstrings."""
+"""The files that type a colour which is not black or white: which, and why."""
+
+HEXADECIMAL = r"(?<![&\w])#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})\b(?!-)"
+FUNCTION = r"\b(?:rgb|rgba|hsl|hsla)\([\d., %]+\)"
 
 
 def typed(text: str) -> set[str]:
-    """The colours of the table that stand in a text."""
-    return {each.lower() for each in re.findall(r"#[0-9a-fA-F]{6}\b", text)} & (COLOURS | {NOT_A_NUMBER})
+    """The colours that stand in a text, but black and white."""
+    found = re.findall(f"{HEXADECIMAL}|{FUNCTION}", text)
+    return {each.lower().replace(" ", "") for each in found} - EXTREMES
 
 
 def test_a_colour_is_typed_once() -> None:
     files = [path for path in PACKAGE.rglob("*") if path.suffix in {".py", ".js", ".css"} and path != TABLE]
     found = {path.relative_to(PACKAGE).as_posix(): typed(path.read_text("utf-8")) for path in files}
-    assert {name: colours for name, colours in found.items() if colours} == AGAIN
-    assert typed("a { color: #2A5EA8; }") == {"#2a5ea8"}
+    known = {name: set(colours.split()) for name, (colours, _) in AGAIN.items()}
+    new = {name: colours - known.get(name, set()) for name, colours in found.items()}
+    assert {name: each for name, each in new.items() if each} == {}, (
+        "put it into attnviz/pictures/colours.py; a style sheet names it var(--page-...), if it is in PAGE there"
+    )
+    gone = {name: colours - found.get(name, set()) for name, colours in known.items()}
+    assert {name: each for name, each in gone.items() if each} == {}, "take it out of AGAIN"
+
+
+def test_a_colour_is_found_however_it_is_written() -> None:
+    assert typed("a { color: #2A5EA8; b: #abc; c: rgba(1, 2, 3, .5); d: #fff }") == {
+        "#2a5ea8",
+        "#abc",
+        "rgba(1,2,3,.5)",
+    }
+    assert typed("`rgb(${parts})` &#123; #add-more #1") == set()
 
 
 def test_streamlits_own_theme_has_the_same_colours() -> None:
     theme = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))["theme"]
-    pairs = {"primaryColor": "accent", "textColor": "ink"}
-    assert [(theme["light"][name], theme["dark"][name]) for name in pairs] == [PAGE[each] for each in pairs.values()]
-    assert (theme["light"]["backgroundColor"], theme["dark"]["backgroundColor"]) == PAGE["on-accent"]
+    pairs = {"primaryColor": "accent", "textColor": "ink", "backgroundColor": "on-accent"}
+    for option, name in pairs.items():
+        there = theme["light"][option], theme["dark"][option]
+        assert there == PAGE[name], f".streamlit/config.toml: {option} is PAGE[{name!r}] of attnviz/pictures/colours.py"
 
 
 def test_a_style_sheet_defines_the_colours_that_it_names(tmp_path: Path) -> None:

@@ -10,23 +10,22 @@ import pytest
 
 import attnviz
 from attnviz.engine.tables import row_names
-from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
-from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
+from tests.tables import TABLES
 
-TABLES = {
-    row_names.BiasName: attnviz.BIASES,
-    row_names.EmbeddingName: attnviz.EMBEDDINGS,
-    row_names.FeedForwardName: FEED_FORWARDS,
-    row_names.InitialiserName: attnviz.INITIALISERS,
-    row_names.MaskName: attnviz.MASKS,
-    row_names.NormaliserName: attnviz.NORMALISERS,
-    row_names.NormName: NORMS,
-    row_names.PatternName: attnviz.PATTERNS,
-    row_names.PositionName: attnviz.POSITIONS,
-    row_names.ScoreName: attnviz.SCORES,
-    row_names.SideName: NORMALISED_AXES,
+TYPES = {
+    row_names.BiasName: TABLES["bias"],
+    row_names.EmbeddingName: TABLES["embedding"],
+    row_names.FeedForwardName: TABLES["feed_forward"],
+    row_names.InitialiserName: TABLES["initialiser"],
+    row_names.MaskName: TABLES["mask"],
+    row_names.NormaliserName: TABLES["normaliser"],
+    row_names.NormName: TABLES["norm"],
+    row_names.PatternName: TABLES["patterns"],
+    row_names.PositionName: TABLES["position"],
+    row_names.ScoreName: TABLES["score"],
+    row_names.SideName: TABLES["normalise_over"],
     row_names.TaskName: attnviz.TASKS,
-    row_names.TokeniserName: attnviz.TOKENISERS,
+    row_names.TokeniserName: TABLES["tokeniser"],
 }
 
 
@@ -36,7 +35,8 @@ def loaded(code: str) -> set[str]:
     return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
 
 
-@pytest.mark.parametrize(("names", "table"), TABLES.items(), ids=[next(iter(table)) for table in TABLES.values()])
+@pytest.mark.every_case
+@pytest.mark.parametrize(("names", "table"), TYPES.items(), ids=[next(iter(table)) for table in TYPES.values()])
 def test_the_types_name_the_rows_of_the_tables(names: object, table: dict[str, object]) -> None:
     """A type checker runs no code, so its names cannot be made of the tables: this says what to write."""
     name = next(name for name, value in vars(row_names).items() if value is names)
@@ -46,7 +46,7 @@ def test_the_types_name_the_rows_of_the_tables(names: object, table: dict[str, o
 
 def test_every_table_has_a_type() -> None:
     types = {value for name, value in vars(row_names).items() if name.endswith("Name") and name != "Name"}
-    assert types == set(TABLES)
+    assert types == set(TYPES)
 
 
 def test_dir_shows_what_is_public_and_nothing_else() -> None:

@@ -6,6 +6,7 @@ import io
 import re
 import string
 from functools import cache
+from pathlib import Path
 
 import pytest
 from babel.messages.catalog import Catalog
@@ -33,6 +34,10 @@ def names(text: str) -> set[str]:
 @cache
 def catalogue(language: str) -> Catalog:
     return translations.read(language)
+
+
+def path(language: str) -> str:
+    return translations.path(language).relative_to(Path(__file__).parents[2]).as_posix()
 
 
 def pairs(language: str) -> list[tuple[str, str]]:
@@ -69,10 +74,11 @@ def test_messages_of_every_kind_are_found() -> None:
 def test_every_message_is_there_and_none_that_nobody_says(language: str) -> None:
     extracted = {translations.msgid(message) for message in messages.messages()}
     there = {message.id: message.string for message in catalogue(language) if message.id}
-    assert sorted(map(str, extracted - there.keys())) == []
-    assert sorted(map(str, there.keys() - extracted)) == []
+    lacking, unsaid = (sorted(map(str, some)) for some in (extracted - there.keys(), there.keys() - extracted))
+    assert (lacking, unsaid) == ([], []), f"run `python -m tools.translations`, then fill in msgstr in {path(language)}"
     forms = {str(english): (other,) if isinstance(other, str) else other for english, other in there.items()}
-    assert [english for english, each in forms.items() if not all(form.strip() for form in each)] == []
+    untranslated = [english for english, each in forms.items() if not all(form.strip() for form in each)]
+    assert untranslated == [], f"fill in their msgstr in {path(language)}, then run `python -m tools.translations`"
     wanted = catalogue(language).num_plurals
     assert [english for english, each in forms.items() if len(each) not in (1, wanted)] == []
 

@@ -17,7 +17,7 @@ from typing import Any
 from attnviz.engine.records.trace import Trace
 from attnviz.exports.workbook.layers import sheets
 from attnviz.exports.workbook.layout import FORBIDDEN, NOTHING, Block, Sheet
-from attnviz.pictures.colours import EDITED, SHARE, SIGNED
+from attnviz.pictures.colours import EDITED, SHARE, SIGNED, WORKBOOK
 from attnviz.settings.language import Words
 
 FAULTS = Words({"missing": 'a spreadsheet needs the package XlsxWriter; install it with: pip install "attnviz[xlsx]"'})
@@ -28,22 +28,22 @@ EARLIEST = datetime.datetime(1980, 1, 1, tzinfo=datetime.UTC)
 
 LONGEST_TEXT = 32_767  # halves of characters count, as in UTF-16
 FIGURE = "0.0000"
-MASKED_COLOUR, INPUT = "#c9c9c9", "#fff8dc"
 WIDTHS = (20, 10)
 """Of the column of words and of every other one, in characters."""
 
 SHADES = 10
 """Steps from no weight to all of it."""
 
+_MASKED = {"bg_color": WORKBOOK["masked"], "font_color": WORKBOOK["masked_text"]}
 FORMATS: dict[str, dict[str, Any]] = {
     "title": {"bold": True, "font_size": 14},
-    "line": {"font_color": "#555555"},
+    "line": {"font_color": WORKBOOK["quiet"]},
     "heading": {"bold": True},
-    "label": {"font_color": "#555555", "quote_prefix": True},
-    "label_above": {"font_color": "#555555", "quote_prefix": True, "align": "right"},
+    "label": {"font_color": WORKBOOK["quiet"], "quote_prefix": True},
+    "label_above": {"font_color": WORKBOOK["quiet"], "quote_prefix": True, "align": "right"},
     "formula": {"num_format": FIGURE, "align": "right"},
-    "input": {"num_format": FIGURE, "bg_color": INPUT, "font_color": "#1f3fbf", "align": "right"},
-    "switch": {"num_format": "0", "bg_color": INPUT, "font_color": "#1f3fbf", "align": "right"},
+    "input": {"num_format": FIGURE, "bg_color": WORKBOOK["input"], "font_color": WORKBOOK["typed"], "align": "right"},
+    "switch": {"num_format": "0", "bg_color": WORKBOOK["input"], "font_color": WORKBOOK["typed"], "align": "right"},
     "edited": {
         "num_format": FIGURE,
         "font_color": EDITED,
@@ -52,8 +52,8 @@ FORMATS: dict[str, dict[str, Any]] = {
         "border_color": EDITED,
         "align": "right",
     },
-    "closed": {"bg_color": MASKED_COLOUR, "font_color": "#666666"},
-    "masked": {"bg_color": MASKED_COLOUR, "font_color": "#666666", "num_format": ";;;@"},  # a masked weight shows no 0
+    "closed": _MASKED,
+    "masked": {**_MASKED, "num_format": ";;;@"},  # a masked weight shows no 0
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attnviz.pictures.colours import SHARE, SIGNED
+from attnviz.pictures.colours import CHARTS, CLEAR, SHARE, SIGNED
 
 NEGATIVE, POSITIVE = SIGNED[0], SIGNED[-1]
 HEIGHT = 132
@@ -35,10 +35,10 @@ def bars(values: Sequence[tuple[str, float]], *, shares: bool = False) -> dict[s
         "template": "none",
         "height": HEIGHT,
         "margin": {"l": 46, "r": 6, "t": 6, "b": 24},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
+        "paper_bgcolor": CLEAR,
+        "plot_bgcolor": CLEAR,
         "bargap": 0.5,
         "xaxis": axis | {"tickmode": "array", "tickvals": position[::every], "ticktext": labels[::every]},
-        "yaxis": axis | {"nticks": 4, "zeroline": True, "zerolinecolor": "rgba(128,128,128,.6)"},
+        "yaxis": axis | {"nticks": 4, "zeroline": True, "zerolinecolor": CHARTS["zero"]},
     }
     return {"data": [trace], "layout": layout}

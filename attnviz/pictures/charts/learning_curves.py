@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attnviz.pictures.charts.variance_charts import FAINT
+from attnviz.pictures.colours import CHARTS, CLEAR
 from attnviz.settings.language import Words
 
 HEIGHT, NAME = 124, 16  # pixels of a chart, and of the name of its axis
 ROOM = 0.06
 """Of the axis, beside the first and the last step."""
-COLOURS = {"loss": "#b23a2e", "right": "#1f5fa8", "crisp": "#0f8a5f"}
 NAMES = Words({"loss": "Loss", "right": "Right", "crisp": "Weight in place", "step": "Steps of learning"})
 
 
@@ -49,20 +48,20 @@ def _line(steps: Sequence[int], name: str, values: Sequence[float]) -> dict[str,
         "name": NAMES[name],
         "x": list(steps),
         "y": list(values),
-        "line": {"color": COLOURS[name], "width": 2},
-        "marker": {"color": COLOURS[name], "size": 5, "symbol": "diamond" if name == "crisp" else "circle"},
+        "line": {"color": CHARTS[name], "width": 2},
+        "marker": {"color": CHARTS[name], "size": 5, "symbol": "diamond" if name == "crisp" else "circle"},
         "hovertemplate": "%{x}: %{y:.4~g}",
     }
 
 
 def _layout(steps: Sequence[int], y: dict[str, Any], *, named: bool = True) -> dict[str, Any]:
     """Return the axes; `named` if the title of the axis of steps stands below this chart, not only below the next."""
-    axis = {"fixedrange": True, "zeroline": False, "gridcolor": FAINT}
+    axis = {"fixedrange": True, "zeroline": False, "gridcolor": CHARTS["grid"]}
     return {
         "height": HEIGHT + NAME * named,
         "margin": {"l": 48, "r": 8, "t": 30, "b": 26 + NAME * named},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
+        "paper_bgcolor": CLEAR,
+        "plot_bgcolor": CLEAR,
         "showlegend": True,
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         "xaxis": axis | {"range": _ends(steps)} | ({"title": {"text": NAMES["step"], "standoff": 6}} if named else {}),

@@ -13,17 +13,15 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.scores import SCORES
+from attnviz.pictures.colours import CHARTS, CLEAR
 from attnviz.settings.language import Words, translate
 from attnviz.text.format.number_format import short
 
-COLOURS = {"one": "#cf6040", "root": "#4a8bcb", "width": "#8f8f8f"}
 SYMBOLS = {"one": "square", "root": "circle", "width": "diamond"}
 REFERENCE = "√d_k"
 PHRASE = "largest weight {largest} on average"
 HEIGHT = 300
 DIVIDED = "÷ {divisor}"
-GREY = "rgba(128,128,128,.7)"
-FAINT = "rgba(128,128,128,.22)"
 
 SENTENCES = Words(
     {
@@ -115,7 +113,7 @@ def spread_chart(found: Sequence[Spread], d_k: int, *, reference: bool) -> dict[
     lines = [_line(found, name, [each.scores[name] for each in found]) for name in ("one", "root", "width")]
     if reference:
         x = [WIDTHS[0], WIDTHS[-1]]
-        dashes = {"color": GREY, "dash": "dash", "width": 1.5}
+        dashes = {"color": CHARTS["reference"], "dash": "dash", "width": 1.5}
         lines.append(
             {"type": "scatter", "mode": "lines", "x": x, "y": [math.sqrt(each) for each in x], "line": dashes}
             | {"name": REFERENCE, "hoverinfo": "skip"}
@@ -138,25 +136,25 @@ def _line(found: Sequence[Spread], name: str, values: Sequence[float]) -> dict[s
         "name": translate(DIVIDED, divisor=DIVISORS[name].label),
         "x": [each.d_k for each in found],
         "y": list(values),
-        "line": {"color": COLOURS[name], "width": 2},
-        "marker": {"color": COLOURS[name], "symbol": SYMBOLS[name], "size": 7},
+        "line": {"color": CHARTS[name], "width": 2},
+        "marker": {"color": CHARTS[name], "symbol": SYMBOLS[name], "size": 7},
         "hovertemplate": "d_k = %{x}: %{y:.4~g}",
     }
 
 
 def _layout(d_k: int, y: dict[str, Any]) -> dict[str, Any]:
-    axis = {"fixedrange": True, "zeroline": False, "gridcolor": FAINT}
+    axis = {"fixedrange": True, "zeroline": False, "gridcolor": CHARTS["grid"]}
     mark = {"type": "line", "x0": d_k, "x1": d_k, "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
     return {
         "template": "none",
         "height": HEIGHT,
         "margin": {"l": 44, "r": 8, "t": 34, "b": 40},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
+        "paper_bgcolor": CLEAR,
+        "plot_bgcolor": CLEAR,
         "showlegend": True,
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
         "xaxis": axis
         | {"type": "log", "tickvals": list(WIDTHS), "ticktext": list(map(str, WIDTHS)), "title": {"text": "d_k"}},
         "yaxis": axis | y,
-        "shapes": [mark | {"line": {"color": GREY, "width": 1, "dash": "dot"}}],
+        "shapes": [mark | {"line": {"color": CHARTS["reference"], "width": 1, "dash": "dot"}}],
     }

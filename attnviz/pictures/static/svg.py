@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from attnviz.engine.records.trace import Trace
-from attnviz.pictures.colours import SHARE, SIGNED
+from attnviz.pictures.colours import PAPER, SHARE, SIGNED
 from attnviz.pictures.headings import end_of_scale, sum_up
 from attnviz.pictures.layout.mosaic import GAP, Grid
 from attnviz.pictures.stage_record import ALLOWED, FORBIDDEN, MASKED_WORD, Stage
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static import fonts
+from attnviz.pictures.static.colour_scale import PALE_INK
 from attnviz.pictures.static.svg_stage import GREY, GREY_OPACITY, Element, arranged, group, height, shown, text, tiles
 from attnviz.pictures.static.text_metrics import drawable, width, wrapped
 from attnviz.settings.counting import ordinal
@@ -26,7 +27,7 @@ from attnviz.text.headline import headline
 WORDS = Words({"layer": "Layer {n} of {all}.", "picture": "Attention", "blank": "(empty)"})
 MARGIN = 24
 NARROWEST, WIDEST = 320, 10_000
-BLACK, QUIET = "#16181d", "#5b606b"
+BLACK, QUIET = PAPER["ink"][0], PAPER["quiet"][0]
 TITLE, STAGE_TITLE, PLAIN, FOOT = 20, 16, 12, 11
 MOST_LINES = {"title": 3, "said": 4, "foot": 6, "heading": 4}
 SHAPE = " — "  # between a formula and its shape
@@ -85,7 +86,7 @@ def _written(body: Sequence[Element], width: int, tall: int, title: str, stages:
     root.attrib |= {"font-family": fonts.FAMILY, "fill": BLACK}
     for kind, words in (("title", title or WORDS["picture"]), ("desc", " ".join(stage.alt for stage in stages))):
         ET.SubElement(root, kind).text = drawable(words) or WORDS["blank"]
-    root.append(ET.Element("rect", {"width": str(width), "height": str(tall), "fill": "#ffffff"}))
+    root.append(ET.Element("rect", {"width": str(width), "height": str(tall), "fill": PALE_INK}))
     root.append(_gradients())
     root.extend(body)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"

@@ -80,5 +80,5 @@ def test_a_table_refuses_a_name_twice_and_a_name_that_is_none() -> None:
 
 
 def test_a_name_that_is_not_there_lists_those_that_are() -> None:
-    with pytest.raises(ValueError, match="no score called 'dott'; choose one of: scaled_dot, dot"):
+    with pytest.raises(ValueError, match=f"no score called 'dott'; choose one of: {', '.join(SCORES)}"):
         pick(SCORES, "dott", "score")

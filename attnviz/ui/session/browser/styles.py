@@ -16,8 +16,8 @@ def colours(*texts: str) -> str:
 
     Raises KeyError for a colour that is not in the table.
 
-    >>> colours("a { color: var(--page-accent); }")
-    ':root, :host { --page-accent: light-dark(#2a5ea8, #8fc1ff); }\\n'
+    >>> colours("a { color: var(--page-ink); }") == ":root, :host { --page-ink: light-dark(%s, %s); }\\n" % PAGE["ink"]
+    True
     """
     names = sorted({name for text in texts for name in re.findall(r"--page-([a-z-]+)", text)})
     defined = "".join(f" --page-{name}: light-dark({', '.join(PAGE[name])});" for name in names)
