@@ -79,6 +79,9 @@ def test_a_first_visit_computes_the_page_once_and_again_only_for_another_window(
     at.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: frames_sent.append(frame)))
     at.measured(8, 12, 4, head="2", query="6", key="3")
     assert len(frames_sent) <= runs
+    frames_sent.clear()
+    at.measured(8, 12, 4)
+    assert len(frames_sent) <= 1, "the browser remembers its window"
 
 
 NEVER_BLANK = """() => {

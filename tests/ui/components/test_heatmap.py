@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.pictures import figures as figures_of_pictures
 from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.pickers import film_strip
-from attnviz.ui.components.stage.available_space import HEIGHTS, WIDTHS, Room, View, within
+from attnviz.ui.components.stage.available_space import HEIGHTS, WIDTHS, Room, View, assumed, room_for, within
 from attnviz.ui.components.stage.picking import Picked, focused_head, read
 from tests.page_figures import figures, numbers
 
@@ -101,6 +101,27 @@ def test_other_numbers_leave_the_charts_as_they_are_so_that_the_browser_keeps_th
     for one, two in zip(page.get("plotly_chart"), other.get("plotly_chart"), strict=True):
         assert one.proto.SerializeToString() == two.proto.SerializeToString()
     assert components(page)[0].SerializeToString() == components(other)[0].SerializeToString()
+
+
+@pytest.mark.parametrize(
+    ("kept", "room"),
+    [
+        ("1600x920x1", (1600, 920, True)),
+        ("366x600x0", (366, 600, False)),
+        ("0x9999x1", (WIDTHS[0], HEIGHTS[1], True)),
+        ("1600x920", (960, 560, True)),
+        ("axbx1", (960, 560, True)),
+    ],
+)
+def test_a_page_that_is_opened_again_is_laid_out_for_the_window_that_it_had(
+    monkeypatch: pytest.MonkeyPatch, kept: str, room: tuple[int, int, bool]
+) -> None:
+    monkeypatch.setattr(type(st.context), "cookies", {"attnviz_window_maps": kept})
+    view = View(fill=True)
+    found = room_for("maps", view)
+    assert (found.width, found.height, found.is_wide) == room
+    assert assumed("maps", view) == room[:2], "what the browser need not report"
+    assert room_for("others", view).width == view.width
 
 
 def test_a_choice_made_in_the_browser_is_returned() -> None:

@@ -53,6 +53,14 @@ export class AvailableSpace {
   send(name, size) {
     this.bridge.afterimage.expect();
     this.bridge.page.setStateValue(name, size);
+    this.remember();
+  }
+
+  /** Keep what was reported until the browser is closed: a page that is opened again is laid out for it at once. */
+  remember() {
+    const { cookie, width, fill, wide } = this.bridge.data;
+    const values = [this.width ?? width, this.height ?? fill, (this.wide ?? wide) ? 1 : 0];
+    if (cookie) document.cookie = `${cookie}=${values.join("x")}; path=/; SameSite=Lax`;
   }
 
   /** The height that the window leaves for the pictures: what it has less all that stands above and below them; where
@@ -100,6 +108,8 @@ export class AvailableSpace {
     const { bridge } = this;
     const { data } = bridge;
     const wide = window.innerWidth >= BESIDE_FROM;
-    if (data.fill && wide !== (this.wide ?? data.wide)) bridge.page.setStateValue("wide", (this.wide = wide));
+    if (!data.fill || wide === (this.wide ?? data.wide)) return;
+    bridge.page.setStateValue("wide", (this.wide = wide));
+    this.remember();
   }
 }

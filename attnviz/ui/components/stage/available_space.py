@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -20,6 +21,8 @@ WIDTHS = (240, 3840)
 DEFAULT_HEIGHT = 560  # below the sentence on a window of 720
 HEIGHTS = (160, 2160)
 SCROLLED_HEIGHT = 560  # pixels for the pictures of a page that is scrolled
+COOKIE = "attnviz_window_{key}"
+_REMEMBERED = re.compile(r"(\d{1,4})x(\d{1,4})x([01])", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -128,8 +131,27 @@ def in_front(stages: Sequence[Stage], first: str) -> Stage:
 
 
 def reported(key: str) -> Mapping[str, Any]:
-    """Return the browser's report on the pictures of a key: it may say anything."""
-    return component.report(f"{key}-bridge")
+    """Return the browser's report on the pictures of a key: it may say anything.
+
+    Before it has said anything, that is what it said when the page was opened before.
+    """
+    return {**remembered(component.cookie(COOKIE.format(key=key))), **component.report(f"{key}-bridge")}
+
+
+def remembered(note: str) -> dict[str, Any]:
+    """Return the report that a browser has kept of a window, so that the page need not be drawn twice there.
+
+    >>> remembered("1600x920x1"), remembered("wide")
+    ({'width': 1600, 'room': 920, 'wide': True}, {})
+    """
+    found = _REMEMBERED.fullmatch(note)
+    return {"width": int(found[1]), "room": int(found[2]), "wide": found[3] == "1"} if found else {}
+
+
+def assumed(key: str, view: View) -> tuple[int, int]:
+    """Return the width and the height that are laid out for until the browser reports others."""
+    kept = remembered(component.cookie(COOKIE.format(key=key)))
+    return within(kept.get("width"), WIDTHS, view.width), within(kept.get("room"), HEIGHTS, DEFAULT_HEIGHT)
 
 
 def room_for(key: str, view: View, *, has_film: bool = False) -> Room:

@@ -26,7 +26,7 @@ from attnviz.settings.language import Words
 from attnviz.ui.components.pickers import film_strip, overview
 from attnviz.ui.components.pickers.overview import Overview
 from attnviz.ui.components.stage import picking
-from attnviz.ui.components.stage.available_space import DEFAULT_HEIGHT, HEIGHTS, SCROLLED, Room, View, room_for
+from attnviz.ui.components.stage.available_space import COOKIE, HEIGHTS, SCROLLED, Room, View, assumed, room_for
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.session.browser import transport
 from attnviz.ui.session.browser.component import component
@@ -154,18 +154,20 @@ def _nothing() -> None:
 def _message(drawing: _Drawing, heads: Heads, lettering: Lettering) -> dict[str, Any]:
     """Return the data that the component needs beside the charts and their numbers."""
     view = drawing.room.view
+    width, height = assumed(drawing.key, view)
     mark = {"nan": WORDS["question"], "mark": "?"} if lettering.is_question else {"mark": "NaN"}
     return {
         "key": drawing.key,
         "stages": [stage.name for stage in drawing.stages],
         "names": {stage.name: stage.title for stage in drawing.stages},
-        "width": view.width,
+        "width": width,
         "wide": drawing.room.is_wide,
         "words": {**WORDS, **mark},
         "axes": {axis: language.translate(axis) for stage in drawing.stages for axis in stage.axes},
         "signs": lettering.signs,
         "fit": HEIGHTS[0] if view.fit or view.fill else 0,
-        "fill": DEFAULT_HEIGHT if view.fill else 0,
+        "fill": height if view.fill else 0,
+        "cookie": COOKIE.format(key=drawing.key) if view.fill else "",
         "focus": None if heads.film is None else heads.film.head,
         "heads": heads.number,
         "opening": heads.opening,

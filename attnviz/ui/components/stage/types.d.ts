@@ -50,6 +50,8 @@ export interface StageData {
   fit: number;
   /** The height that was laid out for where the maps fill the window; 0 where they do not. */
   fill: number;
+  /** The name under which the browser keeps what it reports, so that the next visit is laid out for it; or none. */
+  cookie: string;
   /** The head that is shown alone. */
   focus: number | null;
   heads: number;

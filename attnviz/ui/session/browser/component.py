@@ -23,6 +23,7 @@ from attnviz.exports.javascript import joined, without_descriptions
 from attnviz.ui.session.browser.styles import colours
 
 KEY = "scripts"
+COOKIES = "cookies of the browser"  # no component has such a key
 _SHELF = "(window.attnvizScripts ??= { parts: {}, waiting: [] })"
 _STUB = """\
 export default (component) => {
@@ -120,6 +121,14 @@ def report(key: str) -> Mapping[str, Any]:
         values = st.session_state.get(key)
         reports[key] = values if isinstance(values, Mapping) else {}
     return reports[key]
+
+
+def cookie(name: str) -> str:
+    """Return a cookie that the browser had when it opened the page, read once as what it reports; empty if none."""
+    reports: dict[str, Mapping[str, Any]] = getattr(_run, "reports", {})
+    if COOKIES not in reports:
+        reports[COOKIES] = st.context.cookies
+    return str(reports[COOKIES].get(name, ""))
 
 
 def parts() -> frozenset[str]:
