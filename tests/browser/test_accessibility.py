@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 
 PAGES = [
     "",
-    "head=1&query=2&key=3",
+    "head=1&query=2&key=3&all_lines=yes",
     "focus=2",
     "panel=statistics",
     "page=compare&b_mask=causal",

@@ -36,7 +36,7 @@ OUTSIDE = """() => [...document.querySelectorAll(".stMarkdown :is(td, th)")].fil
 def cell(new_page: Callable[..., Any], app: Any, width: int, query: str) -> Any:
     """The page of one cell with all its formulas opened."""
     page = new_page(viewport={"width": width, "height": 844})
-    page.goto(f"{app.url}/?v=1&head=2&query=3&key=3&{query}")
+    page.goto(f"{app.url}/?v=1&head=2&query=3&key=3&all_lines=yes&{query}")
     page.wait_for_selector(".st-key-part-output .katex")
     page.locator(".st-key-part-vectors summary").click()
     page.locator(".st-key-part-vectors .katex").first.wait_for(state="visible")

@@ -48,7 +48,7 @@ def test_the_file_computes_its_cells(new_page: Callable[..., Any], tmp_path: Pat
 def test_the_page_follows_their_knobs(server: Callable[..., Any], browser_page: Any) -> None:
     page, url = browser_page, server("tests/browser/pages/own_rows.py").url
     page.goto(
-        f"{url}/?v=1&sentence=a+b+c&n_heads=1&score=laplace&score_knobs=laplace.width~4.0&normaliser=power&head=1&query=3&key=1"
+        f"{url}/?v=1&sentence=a+b+c&n_heads=1&score=laplace&score_knobs=laplace.width~4.0&normaliser=power&head=1&query=3&key=1&all_lines=yes"
     )
     weight = page.locator(".st-key-part-weight .katex-html").last
     weight.wait_for()

@@ -205,7 +205,9 @@ def test_the_one_row_of_a_vector_has_no_word(browser_page: Any, app: Any) -> Non
 
 SHOWN = {
     "word": ".st-key-word",
+    "layers": ".st-key-cosines",
     "statistics": "[data-testid=stDataFrame]",
+    "twin": ".st-key-twin-heads",
     "redeal": ".st-key-redeal",
     "table": "[data-testid=stDataFrame]",
     "what_if": ".st-key-what-if",
@@ -213,17 +215,15 @@ SHOWN = {
     "cell": "[class*=st-key-part-]",
     "backward": ".st-key-slope-sizes",
     "products": "[data-testid=stDataFrame]",
-    "layers": ".st-key-cosines",
-    "twin": ".st-key-twin-heads",
 }
-"""A text that each panel shows."""
+"""A text that each panel shows; each of these can be reached from the one before."""
 PRESSED = {"redeal": "Deal again", "what_if": "Change", "mask": "Mask", "cell": "Explore"}
 """The button that leads there from the panel before, where it is not named for the panel in the row below the maps."""
 NAMED = "name => (new URLSearchParams(location.search).get('panel') ?? 'cell') === name"
 
 
 def test_every_panel_opens_by_its_button(browser_page: Any, app: Any) -> None:
-    page = opened(browser_page, app, "head=1&query=2&key=2")
+    page = opened(browser_page, app, "head=1&query=2&key=2&all_lines=yes")
     assert set(SHOWN) == set(PANEL_NAMES) - set(GONE)
     page.locator(SHOWN["cell"]).first.wait_for()
     for name, part in SHOWN.items():
@@ -306,7 +306,7 @@ def test_nothing_scrolls_sideways(new_page: Callable[..., Any], app: Any, width:
     page = opened(
         new_page(viewport={"width": width, "height": height}, color_scheme=scheme),
         app,
-        "n_heads=8&head=1&query=1&key=1",
+        "n_heads=8&head=1&query=1&key=1&all_lines=yes",
     )
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 

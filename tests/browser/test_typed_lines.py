@@ -25,7 +25,7 @@ def typed_in(url: str, kind: str) -> str:
 @pytest.mark.parametrize("kind", EXAMPLES)
 def test_each_example_is_computed_by_one_press(new_page: Callable[..., Any], app: Any, kind: str) -> None:
     page = new_page()
-    page.goto(f"{app.url}/?v=1&sentence=a+king+saw+the+queen&{kind}=formula&head=1&query=3&key=3")
+    page.goto(f"{app.url}/?v=1&sentence=a+king+saw+the+queen&{kind}=formula&head=1&query=3&key=3&all_lines=yes")
     page.locator(".st-key-part-weight .katex-html").first.wait_for()
     if kind in GROUPS:
         page.locator("[data-testid=stSidebar] summary", has_text=GROUPS[kind]).first.click()

@@ -30,7 +30,7 @@ from attnviz.ui.panels import backward, explore_panels, mask_builder, model_view
 from attnviz.ui.panels import cell as cell_panel
 from attnviz.ui.panels.depth import layers, products, twin
 from attnviz.ui.panels.window import Seen
-from attnviz.ui.session import places
+from attnviz.ui.session import places, widget_values, widgets
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
@@ -57,7 +57,8 @@ def page(trace: Trace, selection: Selection) -> Selection:
     if selection.panel in GONE:
         selection = replace(selection, panel="cell", shown=selection.step)
     selection = _updated(trace, selection)
-    with st.container(key="stage", gap=None):
+    stage = st.container(key="stage", gap=None)
+    with stage:
         selection = model_views.choose(trace, selection)
         if selection.every and len(trace.layers) > 1:
             model_views.mosaic(trace, selection)
@@ -65,6 +66,9 @@ def page(trace: Trace, selection: Selection) -> Selection:
             return selection
         seen = window.seen(trace, selection)
         head, query = _described(trace, selection, seen)
+    # Before the maps, though it stands behind them: a browser takes longer to draw these, and a click waits for this.
+    cell = _explain(trace, selection, head)
+    with stage:
         drawn = _of_answer(selection)
         shown = _stages(trace, drawn)
         narrow = is_narrow(KEY)
@@ -88,14 +92,14 @@ def page(trace: Trace, selection: Selection) -> Selection:
                 else (head, seen.position(query)),
             ),
         )
-    cell = _explain(trace, selection, head)
     paragraph(headline(trace))
     with st.container(key="all-lines"):
         selection = places.choose_panel(selection, has_seed=not trace.config.model)
         if not explore_panels.has_room(selection.panel, trace):
             return selection
-        if selection.panel == "cell":
-            return cell_panel.panel(trace, selection, cell)
+        if selection.panel == "cell" and cell is not None:
+            selection = widgets.draw(selection, "all_lines")
+            return cell_panel.panel(trace, selection, cell) if selection.all_lines else selection
         return PANELS[selection.panel](trace, selection)
 
 
@@ -159,7 +163,8 @@ def _changed(trace: Trace, selection: Selection) -> Selection:
     elif drawer.is_closed(ANSWER):
         selection = replace(selection, query=None, key=None, dimension=None)
     if drawer.wants_all(ANSWER):
-        selection = replace(selection, panel="cell")
+        selection = replace(selection, panel="cell", all_lines=True)
+        widget_values.show(selection, unlike=[replace(selection, all_lines=False)])
     key = drawer.chosen(ANSWER, len(trace.key_tokens))
     if key is not None and selection.query is not None:
         described = _described(trace, selection, seen)[0] if selection.key is None else selection.head or 0

@@ -106,6 +106,9 @@ class Selection:
     column: int | None = position(None, 65_536, none="the first", label="Column")
     word_b: int | None = position(None, 1024, none="the same word", label="Word of B")
     twin: str = option(TWIN_NAMES, "previous", label="Set by hand")
+    all_lines: bool = switch(
+        False, label="All lines", help="Every line of arithmetic between the words and the output, with its formula."
+    )
     play: bool = switch(False, label="Play the cell", help="The page opens with the selected cell as it happens.")
     large: float = number(
         -1e9,

@@ -9,6 +9,7 @@ import streamlit as st
 
 from attnviz import Config, run
 from attnviz.ui.components.answer import drawer
+from attnviz.ui.components.stage import heatmap
 from tests.page_figures import figures
 from tests.ui.pages.test_explore import opened, sent
 
@@ -68,6 +69,33 @@ def test_all_lines_open_the_full_arithmetic_below() -> None:
     at = opened({"answer-lines": {"all": True}}, panel="table", head="2", query="4", key="3")
     assert at.segmented_control(key="pick-group").value == "cell"
     assert any("From q and k" in expander.label for expander in at.expander)
+    assert at.query_params["all_lines"] == "yes"
+    assert any("From q and k" in expander.label for expander in at.run().expander)
+    again = opened(head="2", query="4", key="3", all_lines="yes")
+    assert any("From q and k" in expander.label for expander in again.expander)
+
+
+def test_the_full_arithmetic_is_drawn_only_when_it_is_asked_for() -> None:
+    at = opened(head="2", query="4", key="3")
+    assert not any("From q and k" in expander.label for expander in at.expander)
+    at = at.toggle(key="all_lines").set_value(True).run()
+    assert any("From q and k" in expander.label for expander in at.expander)
+    at = at.toggle(key="all_lines").set_value(False).run()
+    assert not any("From q and k" in expander.label for expander in at.expander)
+    assert "all_lines" not in at.query_params
+
+
+def test_the_answer_is_sent_before_the_maps_which_take_a_browser_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent_so_far: list[object] = []
+    for module in (drawer, heatmap):
+
+        def show(*given: Any, module: Any = module, show: Any = module.show, **named: Any) -> Any:
+            sent_so_far.append(module)
+            return show(*given, **named)
+
+        monkeypatch.setattr(module, "show", show)
+    opened(head="2", query="4", key="3")
+    assert sent_so_far == [drawer, heatmap]
 
 
 def test_a_key_in_it_is_a_way_to_that_cell() -> None:
