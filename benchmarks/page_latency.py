@@ -5,7 +5,8 @@
 Serves `pages/latency.py` and moves its seed slider ever forward, so that all numbers are fresh at every move: the floor
 (a slider and one line of text), a page of as many elements as the app's with nothing computed or drawn in them, and the
 pictures in several sizes; then the same with the whole app and its seed field. The browser asks for less motion, so
-that the 200 ms in which colours glide to the new ones are left out: it shows these when they have come.
+that the 200 ms in which colours glide to the new ones are left out: it shows these when they have come. In the app, a
+cell is chosen after each move, too, and its answer waited for; the first opens the place for it, and is not counted.
 Prints milliseconds from the key press to the frame after the last change of the document, bytes on the wire (counted by
 a small proxy, so after compression) and processor time of the server. Rounds are interleaved and each is shown, since a
 busy machine moves all of them together.
@@ -62,11 +63,24 @@ SETTLED = """(text) => performance.now() - Math.max(seen.last, seen.start) > 400
     (document.body.innerText + location.search).includes(text)"""
 
 
+ANSWERED = """() => {
+    const seen = (window.answered = { last: 0 });
+    const mark = () => requestAnimationFrame(() => (seen.last = performance.now()));
+    new MutationObserver(mark).observe(document.querySelector(".attn-drawer"), { subtree: true, childList: true });
+    document.addEventListener("keydown", () => (seen.start = performance.now()), true);
+}"""
+IN_SIGHT = """() => answered.last > answered.start && performance.now() - Math.max(answered.last, seen.last) > 400"""
+
+
 @dataclass
 class Result:
-    """Medians of one round a list entry: milliseconds; means over a round: kilobytes and milliseconds of processor."""
+    """Medians of one round a list entry: milliseconds; means over a round: kilobytes and milliseconds of processor.
+
+    pixel  from a key that moves the seed to the last pixel;  answer  from the key that chooses a cell to its answer
+    """
 
     pixel: list[float] = field(default_factory=list)
+    answer: list[float] = field(default_factory=list)
     kilobytes: list[float] = field(default_factory=list)
     processor: list[float] = field(default_factory=list)
 
@@ -174,6 +188,19 @@ def measure(page: Page, wire: Wire, pid: int, moves: int, seed: int, result: Res
     return seed
 
 
+def measure_answers(page: Page, cells: int, result: Result) -> None:
+    """Choose one cell after the other in the weights, and wait for the answer to each."""
+    page.evaluate(ANSWERED)
+    page.locator(".st-key-explore-weights .attn-focus").focus()
+    times = []
+    for _ in range(cells + 1):
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        page.wait_for_function(IN_SIGHT, polling=100)
+        times.append(page.evaluate("answered.last - answered.start"))
+    result.answer.append(statistics.median(times[1:]))
+
+
 def run(executable: str | None, rounds: int, moves: int) -> dict[str, Result]:
     results = {name: Result() for name in CASES}
     arguments: dict[str, Any] = {"executable_path": executable} if executable else {}
@@ -189,19 +216,22 @@ def run(executable: str | None, rounds: int, moves: int) -> dict[str, Result]:
                 page = opened(browser, f"http://127.0.0.1:{wire.port}/?{query}", has_maps="heads=" in query)
                 seed = measure(page, wire, pid, 2, 0, Result())
                 measure(page, wire, pid, moves, seed, results[name])
+                if script == "app.py":
+                    measure_answers(page, moves, results[name])
                 page.close()
         browser.close()
     return results
 
 
 def table(results: dict[str, Result]) -> str:
-    lines = ["page            last pixel, ms (each round)      over floor   KB a move   CPU ms a move"]
+    lines = ["page            last pixel, ms (each round)      over floor   KB a move   CPU ms a move   a cell's answer, ms"]
     floor = statistics.median(results["floor"].pixel)
     for name, result in results.items():
         pixel = " / ".join(f"{ms:.0f}" for ms in result.pixel)
         over = statistics.median(result.pixel) - floor
         kilobytes, processor = statistics.median(result.kilobytes), statistics.median(result.processor)
-        lines.append(f"{name:<15} {pixel:<32} {over:>10.0f} {kilobytes:>11.1f} {processor:>15.1f}")
+        answer = " / ".join(f"{ms:.0f}" for ms in result.answer)
+        lines.append(f"{name:<15} {pixel:<32} {over:>10.0f} {kilobytes:>11.1f} {processor:>15.1f}   {answer}")
     return "\n".join(lines)
 
 
