@@ -224,7 +224,7 @@ def run(executable: str | None, rounds: int, moves: int) -> dict[str, Result]:
 
 
 def table(results: dict[str, Result]) -> str:
-    lines = ["page            last pixel, ms (each round)      over floor   KB a move   CPU ms a move   a cell's answer, ms"]
+    lines = ["page            last pixel, ms (each round)      over floor   KB a move   CPU ms a move   answer, ms"]
     floor = statistics.median(results["floor"].pixel)
     for name, result in results.items():
         pixel = " / ".join(f"{ms:.0f}" for ms in result.pixel)
