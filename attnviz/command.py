@@ -209,11 +209,11 @@ def _with_model(config: Config, must: bool) -> Config:
     return config
 
 
-def _kind(output: str, given: str | None) -> str:
+def _kind(output: str, ending: str | None) -> str:
     """Return the row of FORMATS that is meant."""
-    if given is None and output == "-":
+    if ending is None and output == "-":
         raise ConfigError(FAULTS["format"].format(known=", ".join(FORMATS)))
-    return given or kind_of(output)
+    return ending or kind_of(output)
 
 
 def _linked(link: str | None) -> tuple[Config, Selection, list[str]]:

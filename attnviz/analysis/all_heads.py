@@ -30,6 +30,6 @@ def all_kinds(trace: Trace, weights: Array) -> list[HeadKind]:
         return head_kinds(np.nan_to_num(weights), is_self=False)
     tokens = trace.query_tokens
     words = special_tokens.words(tokens) if special_tokens.has_both(tokens) else range(len(tokens))
-    found = np.nan_to_num(weights)
-    found[:, np.setdiff1d(np.arange(len(tokens)), list(words))] = 0.0
-    return head_kinds(found, tokens=tokens)
+    weights_or_0 = np.nan_to_num(weights)
+    weights_or_0[:, np.setdiff1d(np.arange(len(tokens)), list(words))] = 0.0
+    return head_kinds(weights_or_0, tokens=tokens)

@@ -65,13 +65,13 @@ def _ways(P: Array) -> dict[str, Array]:
     """Return the mean share that each head gives to the previous token, to itself, to the next and to the first."""
     following = np.full(P.shape[:-1], np.nan)
     following[..., :-1] = np.diagonal(statistics.shares(P), offset=1, axis1=-2, axis2=-1)
-    found = {
+    shares = {
         "previous": statistics.share_on_previous(P),
         "self": statistics.share_on_self(P),
         "next": following,
         "first": statistics.share_on_first(P),
     }
-    return {name: np.nan_to_num(statistics.mean_over_rows(rows)) for name, rows in found.items()}
+    return {name: np.nan_to_num(statistics.mean_over_rows(rows)) for name, rows in shares.items()}
 
 
 def _of_some_rows(P: Array, tokens: Sequence[str]) -> dict[str, Array]:
@@ -80,19 +80,20 @@ def _of_some_rows(P: Array, tokens: Sequence[str]) -> dict[str, Array]:
     Only the rows count that have such a word; 0 for a head whose other rows read these words half as much, as where
     every row reads one noun.
     """
-    found = {}
+    by_kind = {}
     P = statistics.shares(P)
     for name, meets in (("same", same_word(tokens)), ("article", article_to_noun(tokens))):
         rows = np.asarray(meets.any(axis=-1))
         if rows.any():
-            given = np.where(meets, P, 0.0).sum(axis=-1)
+            share_of_kind = np.where(meets, P, 0.0).sum(axis=-1)
             others = np.nan_to_num(statistics.mean_over_rows(np.where(rows[:, None], np.nan, P).swapaxes(-1, -2)))
             usual = (others[:, None, :] * meets).sum(axis=-1)
             shares, usual = (
-                np.nan_to_num(statistics.mean_over_rows(np.where(rows, each, np.nan))) for each in (given, usual)
+                np.nan_to_num(statistics.mean_over_rows(np.where(rows, each, np.nan)))
+                for each in (share_of_kind, usual)
             )
-            found[name] = np.where(shares > USUAL * usual, shares, 0.0)
-    return found
+            by_kind[name] = np.where(shares > USUAL * usual, shares, 0.0)
+    return by_kind
 
 
 def _kind(head: int, ways: dict[str, Array], some: dict[str, Array], words: Array, spread: float) -> HeadKind:
@@ -110,5 +111,9 @@ def _kind(head: int, ways: dict[str, Array], some: dict[str, Array], words: Arra
 def in_order(kinds: list[HeadKind]) -> list[HeadKind]:
     """Return the heads sorted by what they do, the clearest of each kind first, and those that spread least."""
     return sorted(
-        kinds, key=lambda found: (KINDS.index(found.kind), found.keys if found.kind == "spread" else -found.share)
+        kinds,
+        key=lambda head_kind: (
+            KINDS.index(head_kind.kind),
+            head_kind.keys if head_kind.kind == "spread" else -head_kind.share,
+        ),
     )

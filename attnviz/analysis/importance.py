@@ -48,12 +48,12 @@ class Importance:
 
     def correlations(self) -> dict[str, float | None]:
         """Return for each measure its rank correlation with the knock-out, the mean over rows; None where none has."""
-        found: dict[str, float | None] = {}
+        correlations: dict[str, float | None] = {}
         for name in MEASURES:
             each = [rank_correlation(*pair) for pair in zip(getattr(self, name), self.knock_out)]
-            there = [r for r in each if r is not None]
-            found[name] = float(np.mean(there)) if there else None
-        return found
+            defined = [r for r in each if r is not None]
+            correlations[name] = float(np.mean(defined)) if defined else None
+        return correlations
 
 
 def measure(trace: Trace, layer: int, first: tuple[int, int] = (0, 0)) -> Importance:

@@ -116,13 +116,13 @@ def words(config: Config) -> tuple[tuple[int, ...], ...]:
     tokens = inputs.tokens(config)[0]
     row = TOKENISERS[config.tokeniser]
     n = min(len(row.fn(config.sentence, **row.settings(config))), max(config.max_tokens - config.bos - config.eos, 0))
-    found: list[tuple[int, ...]] = []
+    wordings: list[tuple[int, ...]] = []
     for position in range(config.bos, config.bos + n):
-        if found and config.tokeniser == "pieces" and tokens[position].startswith("##"):
-            found[-1] += (position,)
+        if wordings and config.tokeniser == "pieces" and tokens[position].startswith("##"):
+            wordings[-1] += (position,)
         else:
-            found.append((position,))
-    return tuple(found)
+            wordings.append((position,))
+    return tuple(wordings)
 
 
 def order_of_tokens(config: Config, order: Sequence[int]) -> Order:
@@ -186,15 +186,15 @@ def reordered(config: Config, order: Sequence[int]) -> Reordered | None:
     if moved is None:
         return None
     before, of_tokens = run(config), order_of_tokens(config, order)
-    given = [_solved(layer) for layer in before.layers] if INITIALISERS[config.initialiser].solved else None
+    solved = [_solved(layer) for layer in before.layers] if INITIALISERS[config.initialiser].solved else None
     wanted = {"token_embeddings": before.around["token_embeddings"].array[list(of_tokens)]}
     if config.is_cross_attention:
         wanted["token_embeddings_kv"] = before.around["token_embeddings_kv"].array
-    after = run(moved, given)
+    after = run(moved, solved)
     pinned = [edit for name, E in wanted.items() for edit in _differing(name, E, after.around[name].array)]
     if pinned:
         del after  # before the next is made: together they would need half as much memory again
-        after = run(moved, given, pinned)
+        after = run(moved, solved, pinned)
     return Reordered(of_tokens, before, after)
 
 
@@ -203,8 +203,8 @@ def _solved(layer: Any) -> dict[str, list[Array]]:
     return {name: [layer[name].head(h) for h in range(len(layer[name].array))] for name in ("w_q", "w_k", "w_v")}
 
 
-def _differing(name: str, wanted: Array, found: Array) -> list[Edit]:
-    return [(None, name, (int(i), int(j)), float(wanted[i, j])) for i, j in np.argwhere(wanted != found)]
+def _differing(name: str, wanted: Array, words_left: Array) -> list[Edit]:
+    return [(None, name, (int(i), int(j)), float(wanted[i, j])) for i, j in np.argwhere(wanted != words_left)]
 
 
 def without_position_effects(config: Config) -> Config:

@@ -25,19 +25,19 @@ def aligned(one: Sequence[str], other: Sequence[str]) -> tuple[Pair, ...]:
     if len(one) == len(other):
         return tuple((at, at) for at in range(len(one)))
     longest = _lengths(one, other)
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     i = j = 0
     while i < len(one) or j < len(other):
         if i < len(one) and j < len(other) and one[i] == other[j]:
-            found.append((i, j))
+            pairs.append((i, j))
             i, j = i + 1, j + 1
         elif j == len(other) or (i < len(one) and longest[i + 1, j] >= longest[i, j + 1]):
-            found.append((i, None))
+            pairs.append((i, None))
             i += 1
         else:
-            found.append((None, j))
+            pairs.append((None, j))
             j += 1
-    return tuple(found)
+    return tuple(pairs)
 
 
 def shared(pairs: Sequence[Pair]) -> tuple[list[int], list[int]]:

@@ -47,7 +47,7 @@ def set_by_hand(trace: Trace, pattern: str) -> Array:
     if n > MAX_TOKENS:
         raise ConfigError(FAULTS["tokens"].format(most=MAX_TOKENS, n=n))
     positions = {word: at for at, word in enumerate(dict.fromkeys(trace.query_tokens))}
-    made = Config(
+    config = Config(
         sentence=" ".join(f"w{positions[word]}" for word in trace.query_tokens),
         tokeniser="whitespace",
         max_tokens=MAX_TOKENS,
@@ -59,7 +59,7 @@ def set_by_hand(trace: Trace, pattern: str) -> Array:
         patterns=(pattern,),  # type: ignore[arg-type]
         mask="causal" if "causal" in trace.config.mask else "none",
     )
-    return run(made)["weights"].array[0]
+    return run(config)["weights"].array[0]
 
 
 def twin(trace: Trace, pattern: str) -> Twin:
@@ -67,9 +67,9 @@ def twin(trace: Trace, pattern: str) -> Twin:
 
     Raises ConfigError for more tokens than a head is set by hand for.
     """
-    made = set_by_hand(trace, pattern)
-    rows = list(special_tokens.words(trace.query_tokens)) or list(range(len(made)))
+    by_hand = set_by_hand(trace, pattern)
+    rows = list(special_tokens.words(trace.query_tokens)) or list(range(len(by_hand)))
     A = np.stack([np.nan_to_num(steps["weights"].array) for steps in trace.layers])
-    overlap = np.minimum(A[:, :, rows], made[rows]).sum(axis=-1).mean(axis=-1)
+    overlap = np.minimum(A[:, :, rows], by_hand[rows]).sum(axis=-1).mean(axis=-1)
     layer, head = (int(at) for at in np.unravel_index(int(overlap.argmax()), overlap.shape))
-    return Twin(layer, head, made, A[layer, head], float(overlap[layer, head]), overlap)
+    return Twin(layer, head, by_hand, A[layer, head], float(overlap[layer, head]), overlap)

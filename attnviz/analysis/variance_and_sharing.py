@@ -46,8 +46,8 @@ def setting_vectors(trace: Trace, layer: int, d_k: int) -> tuple[Array, Array]:
     """Return queries (H, n_query, d_k) and keys (Hkv, n_key, d_k) as the setting makes them with this d_k in every
     head.
     """
-    found = run(replace(trace.config, d_k=d_k, score="scaled_dot", scale=None)).layers[layer]
-    return found["queries"].array, found["keys"].array
+    steps = run(replace(trace.config, d_k=d_k, score="scaled_dot", scale=None)).layers[layer]
+    return steps["queries"].array, steps["keys"].array
 
 
 VECTORS = table(
@@ -97,10 +97,10 @@ def spread(trace: Trace, layer: int, d_k: int, vectors: str = "unit") -> Spread:
     return Spread(
         d_k,
         (float(Q.std()), float(K.std())),
-        {name: _deviation(found.scaled[may]) for name, found in each.items()},
-        {name: _mean(statistics.largest(found.weights)[asks]) for name, found in each.items()},
+        {name: _deviation(scores.scaled[may]) for name, scores in each.items()},
+        {name: _mean(statistics.largest(scores.weights)[asks]) for name, scores in each.items()},
         _mean(1.0 / n_open[asks]),
-        {name: found.weights for name, found in each.items()},
+        {name: scores.weights for name, scores in each.items()},
         ~may,
     )
 

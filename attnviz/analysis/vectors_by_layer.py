@@ -16,13 +16,13 @@ def streams(trace: Trace) -> list[Array]:
 
     Layers that hand on vectors of another width than they read end the list.
     """
-    found = [trace.around["embedded"].array] if "embedded" in trace.around else []
+    vectors = [trace.around["embedded"].array] if "embedded" in trace.around else []
     for layer in trace.layers:
         array = result_of(layer).array
-        if array.ndim != 2 or (found and array.shape != found[0].shape):
+        if array.ndim != 2 or (vectors and array.shape != vectors[0].shape):
             break
-        found.append(array)
-    return found
+        vectors.append(array)
+    return vectors
 
 
 def cosines(one: Array, other: Array) -> Array:
@@ -45,13 +45,13 @@ def by_layer(a: Sequence[Array], b: Sequence[Array], row: int, other: int) -> tu
     >>> [each.tolist() for each in by_layer(a, a, 0, 1)]
     [[0.0, 1.0], [0.0, 1.0]]
     """
-    found, means = [], []
+    similarities, means = [], []
     for one, two in zip(a, b):
         each = cosines(one, two)
-        found.append(each[row, other])
+        similarities.append(each[row, other])
         pairs = each[~np.eye(len(each), dtype=bool)] if one is two and len(each) > 1 else each
         means.append(float(pairs.mean()))
-    return np.array(found), np.array(means)
+    return np.array(similarities), np.array(means)
 
 
 def two_words(tokens: Sequence[str]) -> tuple[int, int]:

@@ -53,10 +53,10 @@ def article_to_noun(tokens: Sequence[str]) -> Array:
     [0, 0, 1, 0]
     """
     words = [bare(token) for token in tokens]
-    found = np.zeros((len(words), len(words)), dtype=bool)
+    relation = np.zeros((len(words), len(words)), dtype=bool)
     for at, word in enumerate(words):
         if word in ARTICLES:
             noun = next((n for n in range(at + 1, len(words)) if words[n] not in ADJECTIVES), None)
             if noun is not None and words[noun].isalpha() and tokens[noun] not in SPECIAL:
-                found[at, noun] = True
-    return found
+                relation[at, noun] = True
+    return relation

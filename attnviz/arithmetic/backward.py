@@ -68,45 +68,45 @@ def jacobian(trace: Trace, layer: int, head: int, query: int, key: int) -> Array
         if row.typed is None:
             tiled = (np.tile(each[head, line], (n, 1)) for each in (X, A))
             return np.asarray(row.back(np.eye(n), *tiled, config.temperature))
-        made = []
+        rows = []
         for e in np.eye(n):  # all heads and rows each time, so that both are counted as in the run
             G = np.zeros(X.shape)
             G[head, line] = e
-            made.append(row.back(G, X, A, config.temperature)[head, line])
-        return np.stack(made)
+            rows.append(row.back(G, X, A, config.temperature)[head, line])
+        return np.stack(rows)
 
 
 def slope_lines(
     trace: Trace, slopes: Gradients, layer: int, head: int, query: int, key: int, digits: int = 4
 ) -> list[SlopeLine]:
     """Return the lines from the slopes of the head's output to that of one score; all positions count from 0."""
-    steps, found, write = trace.layers[layer], slopes.layers[layer], NumberFormat(digits)
+    steps, slopes_of_layer, write = trace.layers[layer], slopes.layers[layer], NumberFormat(digits)
     config, at = trace.config, (head, query, key)
     kv_head = head // config.group_size
     width = config.value_widths()[kv_head]
     over_keys = config.normalise_over == "keys"
     line = np.s_[head, query] if over_keys else np.s_[head, :, key]
-    here = key if over_keys else query
-    a, g = steps["weights"].array[line], _through(trace, layer, "weights", found["weights"].array)[line]
-    lines = [_of_weight(steps, found, at, kv_head, width, write)]
-    row = chain(rf"\frac{{\partial L}}{{\partial a_{{{'i l' if over_keys else 'l j'}}}}}", [write.vector(g, here)])
-    lines.append(SlopeLine("row", TITLES["row"], SENTENCES["row"], float(g[here]), aligned(row)))
-    through = _through_normaliser(g, jacobian(trace, layer, head, query, key)[:, here], here, write)
+    position = key if over_keys else query
+    a, g = steps["weights"].array[line], _through(trace, layer, "weights", slopes_of_layer["weights"].array)[line]
+    lines = [_of_weight(steps, slopes_of_layer, at, kv_head, width, write)]
+    row = chain(rf"\frac{{\partial L}}{{\partial a_{{{'i l' if over_keys else 'l j'}}}}}", [write.vector(g, position)])
+    lines.append(SlopeLine("row", TITLES["row"], SENTENCES["row"], float(g[position]), aligned(row)))
+    through = _through_normaliser(g, jacobian(trace, layer, head, query, key)[:, position], position, write)
     lines.append(through)
     if normaliser_of(config).slopes_as_softmax and not any(edit[:2] == (layer, "weights") for edit in trace.edits):
-        lines.append(_by_softmax(a, g, here, config.temperature, write))
+        lines.append(_by_softmax(a, g, position, config.temperature, write))
     return [*lines, _to_score(trace, layer, at, through.value, write)]
 
 
-def _through_normaliser(g: Array, column: Array, here: int, write: NumberFormat) -> SlopeLine:
+def _through_normaliser(g: Array, column: Array, position: int, write: NumberFormat) -> SlopeLine:
     """Return the slopes of the row times a column of the Jacobian."""
     value = float(g @ column)
     members: list[Member] = [
         r"\sum_l \frac{\partial L}{\partial a_l} \, \frac{\partial a_l}{\partial \hat s_{ij}}",
-        write.products(g, column, here),
+        write.products(g, column, position),
         write.number(value),
     ]
-    sentence = SENTENCES["masked"].format(key=ordinal(here))
+    sentence = SENTENCES["masked"].format(key=ordinal(position))
     return SlopeLine("masked", TITLES["masked"], sentence, value, aligned(chain(SLOPE_OF_MASKED, members)))
 
 
@@ -139,19 +139,19 @@ def _through(trace: Trace, layer: int, name: str, G: Array) -> Array:
 
 def _of_weight(
     steps: Mapping[str, Step],
-    found: Mapping[str, Step],
+    slopes: Mapping[str, Step],
     at: tuple[int, int, int],
     kv_head: int,
     width: int,
     write: NumberFormat,
 ) -> SlopeLine:
     head, query, key = at
-    z = found["heads"].array[head, query, :width]
+    z = slopes["heads"].array[head, query, :width]
     v = steps["values"].array[kv_head, key, :width]
-    weight = float(found["weights"].array[at])
-    made = float(z @ v)
+    weight = float(slopes["weights"].array[at])
+    slope = float(z @ v)
     symbol = r"\frac{\partial L}{\partial a_{ij}}"
-    is_made = np.isclose(made, weight, rtol=1e-9, atol=1e-12)
+    is_made = np.isclose(slope, weight, rtol=1e-9, atol=1e-12)
     members: list[Member] = [write.number(weight)]
     if is_made:
         members = [r"\frac{\partial L}{\partial z_i} \cdot v_j", write.products(z, v), write.number(weight)]
@@ -159,14 +159,14 @@ def _of_weight(
     return SlopeLine("weight", TITLES["weight"], sentence, weight, aligned(chain(symbol, members)))
 
 
-def _by_softmax(a: Array, g: Array, here: int, temperature: float, write: NumberFormat) -> SlopeLine:
+def _by_softmax(a: Array, g: Array, position: int, temperature: float, write: NumberFormat) -> SlopeLine:
     mean = float(a @ g)
-    value = float(a[here] * (g[here] - mean)) / temperature
+    value = float(a[position] * (g[position] - mean)) / temperature
     over = "" if temperature == 1.0 else f" / {write.number(temperature)}"
     members = [
         r"a_{ij} \left(\frac{\partial L}{\partial a_{ij}} - \sum_l a_l \frac{\partial L}{\partial a_l}\right)"
         + (" / T" if over else ""),
-        rf"{write.number(a[here])} \cdot ({write.difference(g[here], mean)}){over}",
+        rf"{write.number(a[position])} \cdot ({write.difference(g[position], mean)}){over}",
         write.number(value),
     ]
     return SlopeLine(

@@ -88,9 +88,9 @@ def derive(trace: Trace, layer: int, head: int, query: int, key: int, digits: in
         "line": translate("row") if position.over_keys else translate("column"),
     }
     sizes = {name: largest(step.array) for name, step in position.steps.items()}
-    made, scored, weighed, mixed = (Derivation(NumberFormat(digits), dict(facts), sizes) for _ in range(4))
+    of_vectors, scored, weighed, mixed = (Derivation(NumberFormat(digits), dict(facts), sizes) for _ in range(4))
     with np.errstate(all="ignore"):
-        _lines(position, made, scored, weighed, mixed)
+        _lines(position, of_vectors, scored, weighed, mixed)
     return Cell(
         layer=layer,
         head=head,
@@ -103,7 +103,7 @@ def derive(trace: Trace, layer: int, head: int, query: int, key: int, digits: in
         line_tokens=position.line_tokens,
         d_k=position.d_k,
         d_v=position.d_v,
-        vectors=tuple(made.lines),
+        vectors=tuple(of_vectors.lines),
         score=tuple(scored.lines),
         weight=tuple(weighed.lines),
         output=tuple(mixed.lines),
@@ -114,12 +114,12 @@ def derive(trace: Trace, layer: int, head: int, query: int, key: int, digits: in
 
 
 def _lines(
-    position: CellPosition, made: Derivation, scored: Derivation, weighed: Derivation, mixed: Derivation
+    position: CellPosition, of_vectors: Derivation, scored: Derivation, weighed: Derivation, mixed: Derivation
 ) -> None:
     """Add every line to its derivation, from what the layer begins with."""
     symbol = ""
     if "queries" in position.steps:
-        first = made if "w_q" in position.steps else scored
+        first = of_vectors if "w_q" in position.steps else scored
         symbol = score_lines.add_lines(scored, position, vectors.query(first, position), vectors.key(first, position))
     elif "scores" in position.steps:
         symbol = score_lines.from_score(

@@ -146,9 +146,9 @@ class Derivation:
 
         Where a number becomes 0 so, the next line that is added says it.
         """
-        made = self.fmt.settled(np.asarray(x, dtype=float), size)
-        self._settled |= bool(np.any((made == 0) & (np.asarray(x) != 0)))
-        return made
+        printed = self.fmt.settled(np.asarray(x, dtype=float), size)
+        self._settled |= bool(np.any((printed == 0) & (np.asarray(x) != 0)))
+        return printed
 
     def is_shown(self) -> bool:
         """Return whether the line that was added last changes anything here."""

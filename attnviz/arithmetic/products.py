@@ -124,8 +124,8 @@ def _of(
 
 def _sources(trace: Trace, layer: int, names: tuple[str, ...], column: int, head: int) -> tuple[str, ...]:
     known, steps = anatomy_of(trace.config), trace.layers[layer]
-    found = [(known.slice_of(layer, name), steps[name].symbol) for name in names if name in steps]
-    return tuple(tensor_slices.column(at, symbol, column, head) for at, symbol in found if at is not None)
+    slices = [(known.slice_of(layer, name), steps[name].symbol) for name in names if name in steps]
+    return tuple(tensor_slices.column(at, symbol, column, head) for at, symbol in slices if at is not None)
 
 
 def _read(trace: Trace, layer: int, what: str) -> tuple[str, Array]:

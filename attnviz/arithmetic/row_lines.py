@@ -54,8 +54,8 @@ def weight(derivation: Derivation, position: CellPosition, its: Normaliser, line
     knobs = its.knob_values(dict(position.config.normaliser_knobs))
     formula = _formula(its.lines, "normaliser_lines", [" / T"] if line.T == 1.0 else [], knobs)
     numbers = typed_lines.weight_numbers(position, line)
-    given = {"s": line.x[None, None, :, None], "T": np.full((1, 1, 1, 1), line.T)}
-    numbers = Numbers(replace(numbers.arrays, values={**numbers.arrays.values, **given}))
+    values = {"s": line.x[None, None, :, None], "T": np.full((1, 1, 1, 1), line.T)}
+    numbers = Numbers(replace(numbers.arrays, values={**numbers.arrays.values, **values}))
     sizes = {"s": derivation.sizes["masked"], "x": derivation.sizes["masked"] / line.T}
     writer = _Writer(
         derivation, formula, numbers, sizes, (str(ordinal(position.query)), str(ordinal(position.key))), line
@@ -113,11 +113,11 @@ class _Writer:
         symbol = line.name.replace("l", "@") if name == "s" or line.T == 1.0 else line.divided
         return rf"({symbol})" if " + " in symbol else symbol
 
-    def _size(self, node: Node, given: Mapping[str, float]) -> float:
+    def _size(self, node: Node, sizes: Mapping[str, float]) -> float:
         """Return the size beside which an entry of a node is zero but for rounding; 0 where none is."""
         of = [self._sizes[id(arg)] for arg in node.args]
         if node.op in ("variable", "matrix"):
-            return given.get(node.name, 0.0) or largest(self._numbers(node).astype(float))
+            return sizes.get(node.name, 0.0) or largest(self._numbers(node).astype(float))
         if node.op == "@":
             return largest(self._numbers(node))
         if node.op == "*":
@@ -204,15 +204,15 @@ class _Writer:
 
     def _operands(self, node: Node) -> list[tuple[str, Node]]:
         """Return the lines and the variables that a line is made of, by their names in it."""
-        found: dict[str, Node] = {}
+        operands: dict[str, Node] = {}
         for arg in node.args:
             if id(arg) in self._names:
-                found[self._names[id(arg)]] = arg
+                operands[self._names[id(arg)]] = arg
             elif arg.op in ("variable", "matrix"):
-                found[arg.name] = arg
+                operands[arg.name] = arg
             else:
-                found |= dict(self._operands(arg))
-        return list(found.items())
+                operands |= dict(self._operands(arg))
+        return list(operands.items())
 
     # --- the sides of an equation ------------------------------------------------------------------------------------
 
@@ -270,8 +270,8 @@ class _Writer:
         if node.op == "/" and position is not None:
             above, below = (self._entries.text(arg, "d") for arg in node.args)
             return f"({above}) / {below}"
-        made = self._entries.text(node, "d")
-        return made if position is None else made.replace(r"\left(", "(").replace(r"\right)", ")")
+        text = self._entries.text(node, "d")
+        return text if position is None else text.replace(r"\left(", "(").replace(r"\right)", ")")
 
     def _know(self, node: Node, position: int | None) -> None:
         for arg in node.args:

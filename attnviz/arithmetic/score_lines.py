@@ -44,7 +44,7 @@ def _add_scale(derivation: Derivation, position: CellPosition, s: Array, symbol:
     config, row = position.config, score_of(position.config)
     c = row.scale(position.d_k) if config.scale is None else config.scale
     by_width = config.scale is None and row.is_over_root
-    made = derivation.add_line(
+    scaled = derivation.add_line(
         "scale",
         Equation(
             f"s'_{{{derivation.ij}}}",
@@ -66,13 +66,13 @@ def _add_scale(derivation: Derivation, position: CellPosition, s: Array, symbol:
         c=derivation.format(c),
         d=position.d_k,
     )
-    return made, "s'_{@}"
+    return scaled, "s'_{@}"
 
 
 def _add_cap(derivation: Derivation, position: CellPosition, s: Array, symbol: str) -> tuple[Array, str]:
     cap, fmt = position.config.softcap, derivation.fmt
     inside = rf"\frac{{{fmt.number(derivation.as_printed(s, derivation.sizes['scaled']))}}}{{{fmt.number(cap)}}}"
-    made = derivation.add_line(
+    capped = derivation.add_line(
         "softcap",
         Equation(
             f"s''_{{{derivation.ij}}}",
@@ -89,7 +89,7 @@ def _add_cap(derivation: Derivation, position: CellPosition, s: Array, symbol: s
         words="softcap" if cap else "softcap_off",
         cap=derivation.format(cap),
     )
-    return made, "s''_{@}"
+    return capped, "s''_{@}"
 
 
 def _add_bias(derivation: Derivation, position: CellPosition, s: Array, symbol: str) -> tuple[Array, str]:
@@ -102,7 +102,7 @@ def _add_bias(derivation: Derivation, position: CellPosition, s: Array, symbol: 
         words = "bias" if bias == expected else "bias_edited"
     added = symbol + " + B_{@}"
     seen = derivation.as_printed(s, derivation.sizes["capped"])
-    made = derivation.add_line(
+    biased = derivation.add_line(
         "bias",
         Equation(added.replace("@", derivation.ij), [f"{derivation.fmt.number(seen)} + {derivation.fmt.factor(bias)}"]),
         Result(s + bias, {"score": s, "bias": bias}, beside=derivation.sizes["capped"]),
@@ -111,7 +111,7 @@ def _add_bias(derivation: Derivation, position: CellPosition, s: Array, symbol: 
         bias=derivation.format(bias),
         expected=derivation.format(expected),
     )
-    return made, added
+    return biased, added
 
 
 def _bias_of_settings(position: CellPosition) -> float:
@@ -127,7 +127,7 @@ def _add_mask(derivation: Derivation, position: CellPosition, s: Array, symbol: 
         words = "forbidden"
     else:
         words = "opened" if position.may and position.forbidden_by else "mask"
-    made = derivation.add_line(
+    masked = derivation.add_line(
         "mask",
         Equation(rf"\hat s_{{{derivation.ij}}}", [] if closed else [symbol.replace("@", derivation.ij)]),
         Result(
@@ -141,7 +141,7 @@ def _add_mask(derivation: Derivation, position: CellPosition, s: Array, symbol: 
         words=words,
         why=position.why,
     )
-    return made, r"\hat s_{@}"
+    return masked, r"\hat s_{@}"
 
 
 def _add_temperature(derivation: Derivation, position: CellPosition, s: Array) -> None:

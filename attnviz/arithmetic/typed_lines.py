@@ -32,11 +32,13 @@ def score_numbers(position: CellPosition, formula: Formula, q: Array, k: Array) 
     """Return the numbers of a score in one cell, with the parameters of its head."""
     Q, K = q[None, None], k[None, None]
     shape = position.steps["scores"].shape
-    given = {name: position.steps[STEPS[name]].head(position.head) for name in _recorded(formula, position)}
-    given = {name: array[0] if name in NUMBERS else array for name, array in given.items()}
-    own = complete(formula, {name: np.asarray(array)[None] for name, array in given.items()}, Q[None], K[None])
+    parameters = {name: position.steps[STEPS[name]].head(position.head) for name in _recorded(formula, position)}
+    parameters = {name: array[0] if name in NUMBERS else array for name, array in parameters.items()}
+    completed = complete(
+        formula, {name: np.asarray(array)[None] for name, array in parameters.items()}, Q[None], K[None]
+    )
     part = Part(position.query, position.key, shape[1], shape[2], (position.head,), shape[0])
-    return Numbers(of_score(formula, Q, K, own, part))
+    return Numbers(of_score(formula, Q, K, completed, part))
 
 
 def _recorded(formula: Formula, position: CellPosition) -> list[str]:
@@ -123,12 +125,12 @@ def _words(node: Node, *, along_row: bool) -> str:
 
 def _operands(formula: Formula, numbers: Numbers) -> dict[str, Array]:
     """Return the operands: the variables and parameters of this cell."""
-    found = {}
+    operands = {}
     for node in formula.nodes:
         if node.op in ("variable", "matrix") and not node.is_token:
             array = np.asarray(numbers(node), dtype=float)
-            found[node.name] = array[0, 0] if node.op == "matrix" else array.reshape(-1)
-    return {name: array[0] if array.shape == (1,) else array for name, array in found.items()}
+            operands[node.name] = array[0, 0] if node.op == "matrix" else array.reshape(-1)
+    return {name: array[0] if array.shape == (1,) else array for name, array in operands.items()}
 
 
 def size(formula: Formula, numbers: Numbers) -> float:

@@ -116,14 +116,14 @@ def _normed(derivation: Derivation, position: CellPosition, kind: Kind, y: Array
     step, letter, known = f"normed_{kind.step}", kind.letter, anatomy_of(position.config)
     g = position.steps[f"g_{letter}"].array
     rms = np.sqrt((y**2).mean() + known.eps)
-    made, fmt = y / rms * g, derivation.fmt
+    normed, fmt = y / rms * g, derivation.fmt
     mean = rf"\sqrt{{\tfrac{{1}}{{{len(y)}}} \textstyle\sum_d \tilde {letter}_d^2 + \epsilon}}"
     above = chain(r"\rho", [mean, fmt.number(rms)])
     for d in shown_entries(len(y)):
         if d is None:
             above.append(VERTICAL_DOTS)
         else:
-            parts = rf"\frac{{{fmt.number(y[d])}}}{{\rho}} \cdot {fmt.factor(g[d])} = {fmt.number(made[d])}"
+            parts = rf"\frac{{{fmt.number(y[d])}}}{{\rho}} \cdot {fmt.factor(g[d])} = {fmt.number(normed[d])}"
             above += chain(rf"\hat {letter}_{{{ordinal(kind.row)},{ordinal(d)}}}", [parts])
     return derivation.add_line(
         f"normed_{kind.name}",
@@ -131,11 +131,11 @@ def _normed(derivation: Derivation, position: CellPosition, kind: Kind, y: Array
             rf"\hat {letter}_{{{ordinal(kind.row)}}}", [rf"\tfrac{{1}}{{\rho}}\, \tilde {letter} \odot g"], above=above
         ),
         Result(
-            made,
+            normed,
             {"x": y, "g": g},
             recorded=position.steps[step].array[kind.head, kind.row, : kind.width],
             step=step,
-            size=np.abs(made).max(),
+            size=np.abs(normed).max(),
             beside=derivation.sizes[step],
         ),
         bars=dimension,
@@ -163,9 +163,9 @@ def _rotated(derivation: Derivation, position: CellPosition, kind: Kind, y: Arra
     """
     first, second, angles = _turn(position, kind, len(y))
     sin, cos = np.sin(angles), np.cos(angles)
-    made, y_seen = y.copy(), derivation.as_printed(y, derivation.sizes[before])
-    made[first] = y[first] * cos - y[second] * sin
-    made[second] = y[first] * sin + y[second] * cos
+    rotated_y, y_seen = y.copy(), derivation.as_printed(y, derivation.sizes[before])
+    rotated_y[first] = y[first] * cos - y[second] * sin
+    rotated_y[second] = y[first] * sin + y[second] * cos
     positions = {int(d): (pair, at) for at, ends in enumerate((first, second)) for pair, d in enumerate(ends)}
     above: list[str] = []
     for d in shown_entries(len(y)):
@@ -174,7 +174,7 @@ def _rotated(derivation: Derivation, position: CellPosition, kind: Kind, y: Arra
         elif d in positions:
             pair, at = positions[d]
             entry = f"{kind.letter}_{{{ordinal(kind.row)},{ordinal(d)}}}"
-            rotated = derivation.fmt.number(derivation.as_printed(made[d], derivation.sizes[kind.step]))
+            rotated = derivation.fmt.number(derivation.as_printed(rotated_y[d], derivation.sizes[kind.step]))
             ends = y_seen[first[pair]], y_seen[second[pair]]
             above += chain(entry, [f"{_entry(derivation, ends, angles[pair], at)} = {rotated}"])
     return derivation.add_line(
@@ -185,7 +185,7 @@ def _rotated(derivation: Derivation, position: CellPosition, kind: Kind, y: Arra
             above=above,
         ),
         Result(
-            made,
+            rotated_y,
             {"x": y, "angles": angles},
             recorded=position.steps[kind.step].array[kind.head, kind.row, : kind.width],
             step=kind.step,
@@ -211,5 +211,5 @@ def _sources(position: CellPosition, parts: Sequence[tuple[str, str, int]]) -> s
     parts  of each parameter its name in the trace, its symbol and the head
     """
     known = anatomy_of(position.config)
-    found = [(known.slice_of(position.layer, name), symbol, head) for name, symbol, head in parts]
-    return " ".join(tensor_slices.columns(at, symbol, head) for at, symbol, head in found if at is not None)
+    slices = [(known.slice_of(position.layer, name), symbol, head) for name, symbol, head in parts]
+    return " ".join(tensor_slices.columns(at, symbol, head) for at, symbol, head in slices if at is not None)

@@ -40,13 +40,19 @@ class WrittenLines:
         return Wording(line.title, line.sentence, line.brief)
 
     def add(
-        self, name: str, symbol: str, members: list[Member], made: float | Array, operands: Operands, size: float = 0.0
+        self,
+        name: str,
+        symbol: str,
+        members: list[Member],
+        number: float | Array,
+        operands: Operands,
+        size: float = 0.0,
     ) -> Array:
         """Add a line: the symbol equals the members, which come to what is made of the operands; return that.
 
         size  of the terms of a sum, which tells rounding from an edit
         """
-        result = Result(made, operands, size=size or None)
+        result = Result(number, operands, size=size or None)
         return self._to.add_line(name, Equation(symbol, members), result, words=self._wording(name))
 
     def largest(self) -> Array:
@@ -96,9 +102,9 @@ class WrittenLines:
         symbol, members = r"\textstyle\sum_{l \le k} u_{(l)}", [self.fmt.total(terms)]
         return k, self.add("sum_of_support", symbol, [*members], np.cumsum(terms)[-1], {"terms": terms})
 
-    def weight(self, members: list[Member], made: float | Array, operands: Operands, words: str = "weight") -> None:
+    def weight(self, members: list[Member], result: float | Array, operands: Operands, words: str = "weight") -> None:
         """Add the weight, in the words of the row that are called so."""
-        _weight(self._to, self._line, members, made, operands, self._wording(words))
+        _weight(self._to, self._line, members, result, operands, self._wording(words))
 
 
 def other(derivation: Derivation, line: NormalisedSlice) -> None:
@@ -115,7 +121,7 @@ def _weight(
     derivation: Derivation,
     line: NormalisedSlice,
     members: list[Member],
-    made: float | Array,
+    result: float | Array,
     operands: Operands,
     words: str | Wording,
 ) -> None:
@@ -123,6 +129,6 @@ def _weight(
     derivation.add_line(
         "weight",
         Equation(f"a_{{{derivation.ij}}}", [*members]),
-        Result(made, operands, recorded=line.recorded, step="weights", **at_one),
+        Result(result, operands, recorded=line.recorded, step="weights", **at_one),
         words=words,
     )

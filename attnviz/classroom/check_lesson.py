@@ -30,13 +30,13 @@ def opened(name: str, text: str, admit: Callable[[Config], None]) -> Lesson:
 
     Raises ConfigError, with the position, for all that the page could not show.
     """
-    found = FOREIGN.search(text)
-    if found:
-        raise ConfigError(f"the lesson {name} holds {found[0]!r}; links and pictures are not drawn in lessons")
+    foreign = FOREIGN.search(text)
+    if foreign:
+        raise ConfigError(f"the lesson {name} holds {foreign[0]!r}; links and pictures are not drawn in lessons")
     lesson = read_lesson(name, text, admit)
-    found = next((sign for each in _texts(asdict(lesson)) for sign in FOREIGN.finditer(each)), None)
-    if found:  # written as \u0021[ it is not seen in the file
-        raise ConfigError(f"the lesson {name} holds {found[0]!r}; links and pictures are not drawn in lessons")
+    foreign = next((sign for each in _texts(asdict(lesson)) for sign in FOREIGN.finditer(each)), None)
+    if foreign:  # written as \u0021[ it is not seen in the file
+        raise ConfigError(f"the lesson {name} holds {foreign[0]!r}; links and pictures are not drawn in lessons")
     if not 1 <= len(lesson.slides) <= MOST_SLIDES:
         raise ConfigError(f"the lesson {name} has {len(lesson.slides)} slides; choose 1 to {MOST_SLIDES}")
     for n, slide in enumerate(lesson.slides, 1):
@@ -72,12 +72,12 @@ def _gone_through(lesson: Lesson, slide: Slide) -> None:
     missing = [name for name in (slide.control.measures if slide.control else ()) if name not in MEASURES]
     if missing:
         raise ConfigError(f"there is no measure {missing[0]!r}; choose from {', '.join(MEASURES)}")
-    own, shown = run(lesson.config), run(lesson.on(slide))
+    baseline, shown = run(lesson.config), run(lesson.on(slide))
     slides.fill_numbers(slide.text, shown)
     slides.fill_numbers(slide.notes, shown)
-    if not any(slides.rows(slide, own, shown)):
+    if not any(slides.rows(slide, baseline, shown)):
         raise ConfigError("none of its steps is there in this setting")
     if slide.question:
         slides.fill_numbers(slide.question.why, shown)
-        found = resolve(slide.question, shown, own)
-        open_questions.pictures(slide, slide.question, found, own, shown)
+        resolved = resolve(slide.question, shown, baseline)
+        open_questions.pictures(slide, slide.question, resolved, baseline, shown)

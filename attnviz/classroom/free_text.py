@@ -31,8 +31,8 @@ def encode_text(text: str) -> int:
     >>> decode_text(encode_text("weil −∞ zu 0 wird")), encode_text("  ")
     ('weil −∞ zu 0 wird', 0)
     """
-    held = " ".join(clean(text).split())[:MAX_ANSWER_CHARACTERS].encode("utf-8", "replace")[:MAX_ANSWER_BYTES]
-    whole = held.decode("utf-8", "ignore").encode()
+    data = " ".join(clean(text).split())[:MAX_ANSWER_CHARACTERS].encode("utf-8", "replace")[:MAX_ANSWER_BYTES]
+    whole = data.decode("utf-8", "ignore").encode()
     return int.from_bytes(b"\1" + whole, "big") if whole else 0
 
 
@@ -40,11 +40,11 @@ def decode_text(number: int) -> str:
     """Return the text that `encode_text` packed into the number; raise ConfigError if the number encodes none."""
     if number == 0:
         return ""
-    held = number.to_bytes((number.bit_length() + 7) // 8, "big")
+    data = number.to_bytes((number.bit_length() + 7) // 8, "big")
     try:
-        text = held[1:].decode("utf-8")
+        text = data[1:].decode("utf-8")
     except UnicodeDecodeError:
         text = ""
-    if held[:1] != b"\1" or not text or len(text) > MAX_ANSWER_CHARACTERS:
+    if data[:1] != b"\1" or not text or len(text) > MAX_ANSWER_CHARACTERS:
         raise ConfigError(FAULT["text"])
     return clean(text)

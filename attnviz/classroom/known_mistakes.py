@@ -14,14 +14,14 @@ from attnviz.engine.records.trace import Step
 def of_number(runs: QuestionContext, step: Step, index: tuple[int, ...]) -> tuple[Mistake, ...]:
     """Return the known mistakes for one number of a step, each with the number that it leads to."""
     if step.name == "weights":
-        found = _weight(runs, index)
+        mistakes = _weight(runs, index)
     elif step.axes[-2:] == ("query", "key") and len(index) == 3:
-        found = _score(runs, step, index)
+        mistakes = _score(runs, step, index)
     elif step.name == "heads":
-        found = _output(runs, index)
+        mistakes = _output(runs, index)
     else:
-        found = iter(())
-    return _wrong_only(found, float(step.array[index]))
+        mistakes = iter(())
+    return _wrong_only(mistakes, float(step.array[index]))
 
 
 def of_sum(numbers: Array, across: Array, value: float) -> tuple[Mistake, ...]:
@@ -32,8 +32,8 @@ def of_sum(numbers: Array, across: Array, value: float) -> tuple[Mistake, ...]:
 def of_size(step: Step) -> tuple[Mistake, ...]:
     """Return the known mistakes for the number of entries of a step."""
     n = step.array.size
-    found = [Mistake("one_head", n / len(step.array)), Mistake("sides", float(sum(step.shape[-2:])))]
-    return _wrong_only(iter(found if step.array.ndim == 3 else found[1:]), float(n))
+    mistakes = [Mistake("one_head", n / len(step.array)), Mistake("sides", float(sum(step.shape[-2:])))]
+    return _wrong_only(iter(mistakes if step.array.ndim == 3 else mistakes[1:]), float(n))
 
 
 def of_spread(value: float, divisor: float, width: int | None = None) -> tuple[Mistake, ...]:
@@ -41,16 +41,16 @@ def of_spread(value: float, divisor: float, width: int | None = None) -> tuple[M
 
     width  of the heads of an experiment; there learners predict from sqrt(width), not from the measured deviation
     """
-    found = [Mistake("variance", value**2), Mistake("twice", value / divisor)]
+    mistakes = [Mistake("variance", value**2), Mistake("twice", value / divisor)]
     expected = [] if width is None else [width**0.5 / divisor]
     for each in (value, *expected):
-        found += [Mistake("scale", each * divisor), Mistake("by_root", each * divisor**0.5)]
-    return _wrong_only(iter(found), value)
+        mistakes += [Mistake("scale", each * divisor), Mistake("by_root", each * divisor**0.5)]
+    return _wrong_only(iter(mistakes), value)
 
 
-def _wrong_only(found: Iterator[Mistake], right: float) -> tuple[Mistake, ...]:
+def _wrong_only(mistakes: Iterator[Mistake], right: float) -> tuple[Mistake, ...]:
     """Return the mistakes that lead to a wrong number: a few give the right one by chance."""
-    return tuple(each for each in found if np.isfinite(each.value) and abs(each.value - right) > 1e-6)
+    return tuple(each for each in mistakes if np.isfinite(each.value) and abs(each.value - right) > 1e-6)
 
 
 def _softmax(x: Array) -> Array:

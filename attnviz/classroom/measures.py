@@ -96,8 +96,8 @@ def _head_shares(_: Trace, tried: Trace) -> Array:
 
 
 def _values_over_limit(_: Trace, tried: Trace) -> float:
-    found = predicates.values_and_limit(tried)
-    return found["largest"] / found["limit"]
+    values = predicates.values_and_limit(tried)
+    return values["largest"] / values["limit"]
 
 
 def _parameters(_: Trace, tried: Trace) -> float:
@@ -174,12 +174,12 @@ def measured(name: str, baseline: Trace, tried: Trace) -> str:
     ('1', '0')
     """
     try:
-        found = MEASURES[name].found(baseline, tried)
+        value = MEASURES[name].found(baseline, tried)
     except KeyError:  # a step that this run does not have
-        found = None
-    if found is None:
+        value = None
+    if value is None:
         return short(None)
-    numbers = np.atleast_1d(np.asarray(found, dtype=float))
+    numbers = np.atleast_1d(np.asarray(value, dtype=float))
     if name == "head_shares":
         return ", ".join(_short(number) for number in numbers)
     low, high = _short(float(numbers.min())), _short(float(numbers.max()))

@@ -52,8 +52,8 @@ def inputs_of(runs: QuestionContext, name: str) -> tuple[str, ...]:
     >>> inputs_of(QuestionContext(run(Config(mask="none", score="dot", position="none")), None, 0), "weights")
     ('scores',)
     """
-    found = dict.fromkeys(part for each in FOLLOWS_FROM.get(name, ()) for part in _present(runs, each))
-    return tuple(found)
+    inputs = dict.fromkeys(part for each in FOLLOWS_FROM.get(name, ()) for part in _present(runs, each))
+    return tuple(inputs)
 
 
 def _present(runs: QuestionContext, name: str) -> tuple[str, ...]:
@@ -76,12 +76,12 @@ def shape_inputs(runs: QuestionContext, name: str) -> tuple[str, ...]:
     """
     if name in SHAPES_FOLLOW_FROM:
         return SHAPES_FOLLOW_FROM[name]
-    found = [each for each in inputs_of(runs, name) if runs.steps[each].array.size <= MAX_NUMBERS]
-    before = [each for one in found for each in inputs_of(runs, one) if runs.steps[each].array.size <= MAX_NUMBERS]
+    inputs = [each for each in inputs_of(runs, name) if runs.steps[each].array.size <= MAX_NUMBERS]
+    before = [each for one in inputs for each in inputs_of(runs, one) if runs.steps[each].array.size <= MAX_NUMBERS]
     apart, further = (
-        [each for each in names if runs.steps[each].shape != runs.steps[name].shape] for names in (found, before)
+        [each for each in names if runs.steps[each].shape != runs.steps[name].shape] for names in (inputs, before)
     )
-    return tuple(apart or further or found)
+    return tuple(apart or further or inputs)
 
 
 def covered(runs: QuestionContext, step: Step, position: tuple[int, ...]) -> Array | None:
@@ -115,12 +115,12 @@ def steps_before(steps: Sequence[str], hides: str) -> tuple[str, ...]:
     return tuple(name for name in steps if hides and order.index(name) < order.index(hides))
 
 
-def open_steps(slide: Slide, found: ResolvedQuestion) -> tuple[str, ...]:
+def open_steps(slide: Slide, question: ResolvedQuestion) -> tuple[str, ...]:
     """Return the steps that are drawn while a question about one run is open, in the order of the computation."""
-    names = {*steps_before(slide.steps, found.hides), *found.inputs}
-    names -= {"scaled", "capped"} if "scores" in names and found.hides == "weights" else set()
-    if found.covered is not None and found.hides in slide.steps:
-        names.add(found.hides)
+    names = {*steps_before(slide.steps, question.hides), *question.inputs}
+    names -= {"scaled", "capped"} if "scores" in names and question.hides == "weights" else set()
+    if question.covered is not None and question.hides in slide.steps:
+        names.add(question.hides)
     return tuple(name for name in STEPS if name in names)
 
 
@@ -146,20 +146,20 @@ def run_of(question: Question, baseline: Trace, trace: Trace) -> Trace:
 
 
 def pictures(
-    slide: Slide, question: Question, found: ResolvedQuestion, baseline: Trace, trace: Trace
+    slide: Slide, question: Question, resolved: ResolvedQuestion, baseline: Trace, trace: Trace
 ) -> tuple[Stage, ...]:
     """Return the pictures of a slide while its question is open; none of them holds a number that gives it away."""
     layer, whole = slide.layer, is_whole(question)
-    names = slide.steps if whole else open_steps(slide, found)
+    names = slide.steps if whole else open_steps(slide, resolved)
     shown = slides.pictures(run_of(question, baseline, trace), layer, names)
-    return tuple(slides.without_caption(each if whole else _covered(each, found)) for each in shown)
+    return tuple(slides.without_caption(each if whole else _covered(each, resolved)) for each in shown)
 
 
-def _covered(picture: Stage, found: ResolvedQuestion) -> Stage:
+def _covered(picture: Stage, question: ResolvedQuestion) -> Stage:
     """Return the picture without the numbers that are asked for; their positions are framed."""
-    if picture.name != found.hides or found.covered is None:
+    if picture.name != question.hides or question.covered is None:
         return picture
-    cells = found.covered.reshape(picture.array.shape)
+    cells = question.covered.reshape(picture.array.shape)
     if picture.masked is not None:
         cells = cells & ~picture.masked
     positions = tuple((int(head), int(row), int(column)) for head, row, column in np.argwhere(cells))

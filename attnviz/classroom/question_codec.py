@@ -134,9 +134,9 @@ def item(kind: str, chosen: Mapping[str, Value]) -> Item:
     return kind, tuple((name, whole.get(name, LISTS[name][0])) for name in positions(kind, whole))
 
 
-def to_question(given: Item, *, layers: int = 1) -> Question:
+def to_question(entry: Item, *, layers: int = 1) -> Question:
     """Return the question as lessons have it; of several layers it says which."""
-    kind, at = given[0], dict(given[1])
+    kind, at = entry[0], dict(entry[1])
     position: dict[str, Any] = {"step" if name in AS_STEP else name: value for name, value in at.items()}
     ask = ASK[KINDS[kind].question]
     if kind == "number":
@@ -156,12 +156,12 @@ def validated(items: Iterable[Any]) -> tuple[Item, ...]:
     return tuple(map(_checked, items))
 
 
-def _checked(given: Any) -> Item:
+def _checked(entry: Any) -> Item:
     try:
-        kind, at = given
+        kind, at = entry
         chosen = dict(at)
     except (TypeError, ValueError):
-        raise ConfigError(f"holds {given!r}; give (kind, places)") from None
+        raise ConfigError(f"holds {entry!r}; give (kind, places)") from None
     if kind not in KINDS:
         raise ConfigError(WORDS["kind"].format(given=kind, allowed=", ".join(KINDS)))
     names = positions(kind, chosen)
@@ -199,13 +199,13 @@ def decode(text: str) -> tuple[tuple[Item, ...], list[str]]:
     >>> decode("highest_key~head.1~query.3~~nonsense")
     ((('highest_key', (('head', 1), ('query', 3), ('layer', 1))),), ['nonsense'])
     """
-    found, unread = [], []
+    questions, unread = [], []
     for part in filter(None, text.split(_BETWEEN)):
         try:
-            found.append(_read(part))
+            questions.append(_read(part))
         except ValueError:
             unread.append(part)
-    return tuple(found), unread
+    return tuple(questions), unread
 
 
 def _read(part: str) -> Item:

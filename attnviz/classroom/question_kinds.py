@@ -98,9 +98,9 @@ def resolve(
     if question.kind not in QUESTIONS:
         raise ValueError(PROBLEMS["kind"].format(given=question.kind, allowed=", ".join(QUESTIONS)))
     at, runs = question.at, QuestionContext(trace, baseline, index_of(question.at.get("layer", 1)), worked)
-    found = QUESTIONS[question.kind](runs, at)
+    resolved = QUESTIONS[question.kind](runs, at)
     words = fill(question.ask or ASK[question.kind], **_named(runs, at))
-    return replace(found, words=words, why=question.why)
+    return replace(resolved, words=words, why=question.why)
 
 
 def _named(runs: QuestionContext, at: Mapping[str, Any]) -> dict[str, str | Sentence]:

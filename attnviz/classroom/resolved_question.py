@@ -166,8 +166,8 @@ class ResolvedQuestion:
         return HOW.get(self.how, "")
 
     def _hint_for_number(self, answer: float) -> str:
-        made = next((each for each in self.mistakes if self._is_near(answer, each.value)), None)
-        return HINTS[made.name] if made else HOW.get(self.how, "")
+        mistake = next((each for each in self.mistakes if self._is_near(answer, each.value)), None)
+        return HINTS[mistake.name] if mistake else HOW.get(self.how, "")
 
     def _is_near(self, answer: float, mistaken: float) -> bool:
         """Return whether a number is that of a mistake, and the mistake is far enough from what is right to be told."""

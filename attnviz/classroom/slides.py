@@ -55,7 +55,7 @@ def fill_numbers(text: str, trace: Trace) -> str:
 
 def named_steps(text: str) -> tuple[str, ...]:
     """Return the steps whose numbers a text names."""
-    return tuple(found[1] for found in NUMBER.finditer(text))
+    return tuple(match[1] for match in NUMBER.finditer(text))
 
 
 def format_number(x: float) -> str:
@@ -81,13 +81,13 @@ def pictures(trace: Trace, layer: int, names: Sequence[str]) -> tuple[Stage, ...
     Steps that the run does not have are left out.
     """
     explored = {stage.name: stage for stage in stages.side_by_side(trace, layer)}
-    found = step_names.steps(trace, layer)
-    return tuple(explored.get(name) or _picture(trace, found, layer, name) for name in names if name in found)
+    by_name = step_names.steps(trace, layer)
+    return tuple(explored.get(name) or _picture(trace, by_name, layer, name) for name in names if name in by_name)
 
 
-def _picture(trace: Trace, found: Mapping[str, Step], layer: int, name: str) -> Stage:
+def _picture(trace: Trace, steps: Mapping[str, Step], layer: int, name: str) -> Stage:
     entry = next(entry for entry in pipeline_strip.entries(trace, layer) if entry.name == name)
-    return stages.stage(trace, found[name], entry.text, entry.meaning, entry.plain_formula)
+    return stages.stage(trace, steps[name], entry.text, entry.meaning, entry.plain_formula)
 
 
 def rows(slide: Slide, baseline: Trace, trace: Trace) -> list[tuple[Stage, ...]]:
@@ -95,11 +95,11 @@ def rows(slide: Slide, baseline: Trace, trace: Trace) -> list[tuple[Stage, ...]]
     layer, question = slide.layer, slide.question
     if slide.beside:
         return [comparison_row(baseline, trace, layer, name) for name in slide.steps]
-    found = [pictures(trace, layer, slide.steps)]
+    rows_of_pictures = [pictures(trace, layer, slide.steps)]
     if question is not None and "change" in question.at:
         other = run(replace(trace.config, **question.at["change"]))
-        found.append(comparison_row(trace, other, layer, question.at.get("step", "weights"), CHANGED))
-    return found
+        rows_of_pictures.append(comparison_row(trace, other, layer, question.at.get("step", "weights"), CHANGED))
+    return rows_of_pictures
 
 
 def n_rows(slide: Slide) -> int:

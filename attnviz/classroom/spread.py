@@ -93,11 +93,11 @@ def _divisor(runs: QuestionContext, at: Mapping[str, Any]) -> float:
 
 def divisor_table(trace: Trace, layer: int = 0) -> str:
     """Return both measures of trials at widths from 1 to 256 under the three divisors, as a table of a text."""
-    found = variance_and_sharing.spread_by_width(trace, layer, widths=WIDTHS)
+    spreads = variance_and_sharing.spread_by_width(trace, layer, widths=WIDTHS)
     rows = [
         " | ".join(
             [str(each.d_k), *(short(each.scores[by]) for by in ORDER), *(short(each.largest[by]) for by in ORDER)]
         )
-        for each in found
+        for each in spreads
     ]
     return "\n".join([TABLE["head"], "|" + "---|" * 7, *(f"| {row} |" for row in rows)])

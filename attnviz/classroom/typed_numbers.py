@@ -43,11 +43,11 @@ def _parts(text: str) -> Iterator[str]:
         raise ValueError(len(text))
     text, at = text.translate(_SAME).strip(), 0
     while at < len(text):
-        found = _PART.match(text, at)
-        if found is None:
+        match = _PART.match(text, at)
+        if match is None:
             raise ValueError(text[at])
-        yield found[1] or found[2]
-        at = found.end()
+        yield match[1] or match[2]
+        at = match.end()
 
 
 class _Reader:

@@ -27,24 +27,24 @@ def real(name: str, x: ArrayLike) -> Array:
 
 def aligned(Q: Array, K: Array, V: Array, row: Score) -> tuple[Array, Array, Array]:
     """Return queries, keys and values with the same heads; raises ValueError where their shapes do not fit together."""
-    given = f"q has shape {Q.shape}, k {K.shape}, v {V.shape}"
+    shapes = f"q has shape {Q.shape}, k {K.shape}, v {V.shape}"
     if min(Q.ndim, K.ndim, V.ndim) < 2 or (Q.ndim == 2 and max(K.ndim, V.ndim) > 2):
-        raise ValueError(f"{given}; give (n, d) to each, or q (..., heads, n, d) and k, v likewise")
+        raise ValueError(f"{shapes}; give (n, d) to each, or q (..., heads, n, d) and k, v likewise")
     if K.shape[-2] != V.shape[-2]:
-        raise ValueError(f"{given}; k and v need the same number of rows, one for each key")
+        raise ValueError(f"{shapes}; k and v need the same number of rows, one for each key")
     if Q.shape[-1] != K.shape[-1] and not row.any_widths:
-        raise ValueError(f"{given}; the score {row.name!r} needs queries and keys of one width")
+        raise ValueError(f"{shapes}; the score {row.name!r} needs queries and keys of one width")
     if Q.shape[-1] == 0 or K.shape[-1] == 0:
-        raise ValueError(f"{given}; queries and keys need at least one column")
+        raise ValueError(f"{shapes}; queries and keys need at least one column")
     if Q.ndim == 2:
         return Q, K, V
     K, V = (x if x.ndim > 2 else x[None] for x in (K, V))
     H, H_kv = Q.shape[-3], K.shape[-3]
     if V.shape[-3] != H_kv or H_kv == 0 or H % H_kv:
-        raise ValueError(f"{given}; k and v need the same number of heads, one that divides q's")
+        raise ValueError(f"{shapes}; k and v need the same number of heads, one that divides q's")
     for x in (K, V):
         if not _broadcasts(x.shape[:-3], Q.shape[:-3]):
-            raise ValueError(f"{given}; k and v may have only batch axes that q has")
+            raise ValueError(f"{shapes}; k and v may have only batch axes that q has")
     if H_kv != H:
         K, V = (np.repeat(x, H // H_kv, axis=-3) for x in (K, V))
     return Q, K, V
@@ -124,10 +124,10 @@ def parameters(row: Score, params: Mapping[str, ArrayLike], Q: Array, K: Array) 
                 f"the score {row.name!r} has no parameter {name!r}; it has: {', '.join(row.parameters) or 'none'}"
             )
         array, axes = real(name, value), row.parameters[name]
-        own = array.shape[max(array.ndim - len(axes), 0) :]
-        wanted = tuple(sizes.setdefault(axis, size) for axis, size in zip(axes, own))
+        shape = array.shape[max(array.ndim - len(axes), 0) :]
+        wanted = tuple(sizes.setdefault(axis, size) for axis, size in zip(axes, shape))
         heads = array.shape[: max(array.ndim - len(axes), 0)]
-        if own != wanted or len(own) != len(axes) or (heads and heads != Q.shape[-3:-2]):
+        if shape != wanted or len(shape) != len(axes) or (heads and heads != Q.shape[-3:-2]):
             raise ValueError(
                 f"{name} has shape {array.shape}; its axes are {axes}, here {wanted}, one head axis may stand in front"
             )

@@ -123,8 +123,8 @@ class Received:
 class ReceivedFrames:
     """The frames of a film that came back, as a `Film` asks for them."""
 
-    def __init__(self, found: Received, job: Job) -> None:
-        self._found, self._start, self._layout = found, job.start, job.learner.trainer.layout
+    def __init__(self, film: Received, job: Job) -> None:
+        self._found, self._start, self._layout = film, job.start, job.learner.trainer.layout
 
     @property
     def n_bytes(self) -> int:
@@ -202,15 +202,15 @@ def _are_whole(numbers: Any, least: int, most: int) -> TypeGuard[list[int]]:
 
 def _figures(rows: Any) -> tuple[Measured, ...] | None:
     """Return loss, right and crisp of each frame, or None if they are out of range."""
-    found = []
+    figures = []
     for row in rows if isinstance(rows, list) else [None]:
         if not isinstance(row, list) or len(row) != 3 or not all(type(x) in (int, float) for x in row):
             return None
         loss, right, crisp = map(float, row)
         if not (0 <= loss < MOST_LOSS and 0 <= right <= 1 and crisp >= 0 and math.isfinite(crisp)):
             return None
-        found.append(Measured(loss, right, crisp))
-    return tuple(found)
+        figures.append(Measured(loss, right, crisp))
+    return tuple(figures)
 
 
 def _decoded(text: Any, n: int) -> bytes | None:
@@ -233,14 +233,14 @@ def _whole(numbers: bytes) -> Array:
 def _constants(network: Network, start: Array) -> dict[str, Array]:
     """Return the constants of learning, and the parameters to start from."""
     n, m = network.allowed.shape
-    found = {"embeddings": network.embeddings, "positions_q": network.positions[0][:n]}
-    found |= {"positions_k": network.positions[1][:m], "allowed": network.allowed}
+    arrays = {"embeddings": network.embeddings, "positions_q": network.positions[0][:n]}
+    arrays |= {"positions_k": network.positions[1][:m], "allowed": network.allowed}
     if network.turns:
         parts = (part for turn in network.turns for part in turn)
-        found |= dict(zip(("cos_q", "sin_q", "cos_k", "sin_k"), parts, strict=True))
+        arrays |= dict(zip(("cos_q", "sin_q", "cos_k", "sin_k"), parts, strict=True))
     if network.bias is not None:
-        found["bias"] = network.bias
-    return found | {"start": start}
+        arrays["bias"] = network.bias
+    return arrays | {"start": start}
 
 
 def _token_ids(
@@ -248,14 +248,14 @@ def _token_ids(
 ) -> dict[str, Array]:
     """Return the sentences: of every batch, of those that are measured, and the one that is shown."""
     steps = [_judged(game, *game.examples(config.seed, "batch", config.learn_batch, step)) for step in range(last)]
-    found = {f"batch_{name}": np.stack([each[name] for each in steps]) for name in steps[0] if name != "where"}
-    held = _judged(game, *game.examples(config.seed, "held_out", HELD_OUT))
-    found |= {f"held_{name}": positions for name, positions in held.items()}
+    arrays = {f"batch_{name}": np.stack([each[name] for each in steps]) for name in steps[0] if name != "where"}
+    held_out = _judged(game, *game.examples(config.seed, "held_out", HELD_OUT))
+    arrays |= {f"held_{name}": positions for name, positions in held_out.items()}
     queries, keys = (game.positions(words) for words in shown)
     if queries is None or keys is None or (len(queries), len(keys)) != shape:
         queries, keys = (each[0] for each in game.examples(config.seed, "shown", 1))
     one = _judged(game, queries[None], keys[None])
-    return found | {f"shown_{name}": positions for name, positions in one.items()}
+    return arrays | {f"shown_{name}": positions for name, positions in one.items()}
 
 
 def _judged(game: Game, queries: Array, keys: Array) -> dict[str, Array]:

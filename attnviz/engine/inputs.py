@@ -44,11 +44,13 @@ def tokens(config: Config) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]
     lines = []
     for sentence in (config.sentence, config.second_sentence):
         row = TOKENISERS[config.tokeniser]
-        found = row.fn(sentence, **row.settings(config))
-        lines.append(framed(found, bos=config.bos, eos=config.eos, pad_to=config.pad_to, max_tokens=config.max_tokens))
+        tokens_of_row = row.fn(sentence, **row.settings(config))
+        lines.append(
+            framed(tokens_of_row, bos=config.bos, eos=config.eos, pad_to=config.pad_to, max_tokens=config.max_tokens)
+        )
         room = max(config.max_tokens - config.bos - config.eos, 0)
-        if len(found) > room:
-            notes.append(NOTES["cut"].format(n=len(found), room=room))
+        if len(tokens_of_row) > room:
+            notes.append(NOTES["cut"].format(n=len(tokens_of_row), room=room))
     if not lines[0]:
         raise ConfigError(translate("the sentence has no tokens; type at least one word"))
     return lines[0], lines[1] if config.is_cross_attention else lines[0], notes
@@ -94,8 +96,8 @@ def _note_missing(own_numbers: str, n: int, d_model: int, notes: list[str]) -> N
     rows = parse(own_numbers)
     widths = {len(row) for row in rows}
     if len(rows) != n or widths != {d_model}:
-        given = NOTES["or"].join(map(str, sorted(widths)))
-        notes.append(NOTES["own" if rows else "no_own"].format(rows=len(rows), widths=given, n=n, d_model=d_model))
+        lengths = NOTES["or"].join(map(str, sorted(widths)))
+        notes.append(NOTES["own" if rows else "no_own"].format(rows=len(rows), widths=lengths, n=n, d_model=d_model))
 
 
 def _say_unlisted(vocabulary: tuple[str, ...], notes: list[str]) -> None:

@@ -111,10 +111,10 @@ def _with_learned(config: Config, supplied: list[Projections], n_key: int, notes
     """
     if not learnable.learns(config) or all(layer.get(name) is not None for layer in supplied for name in MATRICES):
         return supplied
-    found = film.learned(config, run, n_key)
+    frames = film.learned(config, run, n_key)
     notes += film.film_of(config, run).notes
-    taken = ({name: array for name, array in layer.items() if array is not None} for layer in supplied)
-    return [{**learned, **layer} for learned, layer in zip(found, taken)]
+    layers = ({name: array for name, array in layer.items() if array is not None} for layer in supplied)
+    return [{**learned, **layer} for learned, layer in zip(frames, layers)]
 
 
 def _solved_heads(

@@ -148,16 +148,16 @@ class SolvedHeads:
             if pattern.alike:
                 continue
             wanted, allowed = pattern.wanted(match), layer["allowed"].array
-            got = self._got(A, pattern, wanted, allowed)
-            i = int(np.flatnonzero(got <= got.min() + ROUNDING)[0])
-            if got[i] < ENOUGH - ROUNDING:
+            share_of = self._got(A, pattern, wanted, allowed)
+            i = int(np.flatnonzero(share_of <= share_of.min() + ROUNDING)[0])
+            if share_of[i] < ENOUGH - ROUNDING:
                 why = WHY["hidden"] if not (wanted & allowed)[i].any() else self._because(g)
-                missing.setdefault((pattern.goal, f": {why}" if why else ""), []).append((float(got[i]), i, h))
+                missing.setdefault((pattern.goal, f": {why}" if why else ""), []).append((float(share_of[i]), i, h))
         notes = self._without(where) + self._nearly(where)
-        for (goal, why), found in missing.items():
-            share = min(found)[0]
-            i = min(i for other, i, _ in found if other <= share + ROUNDING)
-            heads, down = heads_in_words([h for *_, h in found]), np.floor((share + ROUNDING) * 100) / 100
+        for (goal, why), missing_heads in missing.items():
+            share = min(missing_heads)[0]
+            i = min(i for other, i, _ in missing_heads if other <= share + ROUNDING)
+            heads, down = heads_in_words([h for *_, h in missing_heads]), np.floor((share + ROUNDING) * 100) / 100
             row = {"row": ordinal(i), "token": self._query_tokens[i]}
             notes.append(translate(MISSED, where=where, heads=heads, goal=goal, share=down, **row, why=why))
         return [note[0].upper() + note[1:] for note in notes + self._halves(where)]
@@ -187,9 +187,11 @@ class SolvedHeads:
         Heads for similar meaning miss nothing: how much each word takes is for the vectors to say.
         """
         heads, allowed = layer["weights"].array, layer["allowed"].array
-        made = [self._made_for(g) for g in range(self._config.kv_heads)]
+        patterns = [self._made_for(g) for g in range(self._config.kv_heads)]
         each = self._config.group_size
-        goals = [(made[h // each][0], made[h // each][0].wanted(made[h // each][1])) for h in range(len(heads))]
+        goals = [
+            (patterns[h // each][0], patterns[h // each][0].wanted(patterns[h // each][1])) for h in range(len(heads))
+        ]
         least = [1.0 if goal[0].alike else self._got(A, *goal, allowed).min() for A, goal in zip(heads, goals)]
         return frozenset(h for h, share in enumerate(least) if share < ENOUGH - ROUNDING)
 

@@ -59,8 +59,8 @@ def with_sums(picture: Stage, head: int) -> Stage:
     The corner is what all of them add to. `head` counts from 0.
     """
     A = picture.array[head]
-    found = sums(picture.array, head)
-    framed = np.block([[A, found["query"][:, None]], [found["key"][None], A.sum(keepdims=True)]])
+    sums_of_axis = sums(picture.array, head)
+    framed = np.block([[A, sums_of_axis["query"][:, None]], [sums_of_axis["key"][None], A.sum(keepdims=True)]])
     hidden = None if picture.masked is None else np.pad(picture.masked[head], ((0, 1), (0, 1)))[None]
     return replace(
         picture,
@@ -154,17 +154,17 @@ class Shared:
 
 def shared(variants: Sequence[Trace], layer: int) -> list[Shared]:
     """Of runs that differ in their number of key/value heads, the first with as many as heads."""
-    own = variants[0].layers[layer]["weights"].array
-    found = []
+    own_weights = variants[0].layers[layer]["weights"].array
+    variants_of_head = []
     for trace in variants:
         group, A = trace.config.group_size, trace.layers[layer]["weights"].array
         kept, n_parameters = (
             variance_and_sharing.cache_size(trace.config),
             cost_ledger.ledger(trace, layer).n_parameters,
         )
-        pairs = variance_and_sharing.shared_weight(A, group), variance_and_sharing.shared_weight(own, group)
-        found.append(Shared(trace.config.kv_heads, kept, n_parameters, *pairs))
-    return found
+        pairs = variance_and_sharing.shared_weight(A, group), variance_and_sharing.shared_weight(own_weights, group)
+        variants_of_head.append(Shared(trace.config.kv_heads, kept, n_parameters, *pairs))
+    return variants_of_head
 
 
 SHARED_COLUMNS = (
@@ -199,12 +199,12 @@ SHARED = Words(
 
 def sharing_sentences(variants: Sequence[Trace], layer: int) -> list[str]:
     """Describe the saving by sharing and its effect on the maps."""
-    found = shared(variants, layer)
-    many, few = found[0].cache, found[-1].cache
-    if len(found) == 1:
+    by_variant = shared(variants, layer)
+    many, few = by_variant[0].cache, by_variant[-1].cache
+    if len(by_variant) == 1:
         return [SHARED["one"].format(cache=many)]
     sentences = [SHARED["cache"].format(many=many, few=few, many16=2 * many, few16=2 * few, times=many / few)]
-    last = found[-1]
+    last = by_variant[-1]
     if not np.isnan(last.alike):
         sentences.append(SHARED["alike"].format(alike=percent(last.alike), apart=percent(last.apart)))
         sentences.append(SHARED["equal" if last.alike > 1 - 1e-9 else "maps"])
@@ -227,13 +227,13 @@ def _queries(variants: Sequence[Trace], layer: int) -> str:
     return "widths" if len(set(config.key_widths())) > 1 else "changes"
 
 
-def sharing_table(found: Sequence[Shared]) -> pd.DataFrame:
+def sharing_table(by_variant: Sequence[Shared]) -> pd.DataFrame:
     """Return the variants as a table, a row each."""
     rows = [
         (
             *(each.n_kv_heads, each.cache, 2 * each.cache, 4 * each.cache, each.parameters),
             *(NO_PAIRS if np.isnan(share) else percent(share) for share in (each.alike, each.apart)),
         )
-        for each in found
+        for each in by_variant
     ]
     return pd.DataFrame(rows, columns=translate_all(SHARED_COLUMNS))

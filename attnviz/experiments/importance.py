@@ -35,18 +35,18 @@ SENTENCES = Words(
 ROWS = Plural("The mean of {n} row of {all} in this layer.", "The mean of {n} rows of {all} in this layer.")
 
 
-def row_table(trace: Trace, found: Importance, position: tuple[int, int]) -> pd.DataFrame:
+def row_table(trace: Trace, importance: Importance, position: tuple[int, int]) -> pd.DataFrame:
     """Return the measures of one row, a line for each key; `position` is its head and query, counted from 0."""
-    r = list(found.positions).index(position)
+    r = list(importance.positions).index(position)
     keys = [f"{ordinal(j)} {token}" for j, token in enumerate(trace.key_tokens)]
     return pd.DataFrame(
-        {COLUMNS["key"]: keys} | {COLUMNS[name]: getattr(found, name)[r] for name in (*MEASURES, "knock_out")}
+        {COLUMNS["key"]: keys} | {COLUMNS[name]: getattr(importance, name)[r] for name in (*MEASURES, "knock_out")}
     )
 
 
-def correlation_table(found: Importance) -> pd.DataFrame:
+def correlation_table(importance: Importance) -> pd.DataFrame:
     """Return for each measure how well its order of the keys is that of the knock-out."""
-    correlations = found.correlations()
+    correlations = importance.correlations()
     return pd.DataFrame(
         {
             COLUMNS["measure"]: [COLUMNS[name] for name in MEASURES],
@@ -55,13 +55,15 @@ def correlation_table(found: Importance) -> pd.DataFrame:
     )
 
 
-def importance_sentences(found: Importance) -> list[str]:
+def importance_sentences(importance: Importance) -> list[str]:
     """Name the measure that agrees best with the knock-out, over how many rows, and what is exact."""
-    there = {name: r for name, r in found.correlations().items() if r is not None}
-    if not there:
+    defined = {name: r for name, r in importance.correlations().items() if r is not None}
+    if not defined:
         return [SENTENCES["none"]]
-    best, weight = max(there, key=there.__getitem__), short(there.get("weight"))
+    best, weight = max(defined, key=defined.__getitem__), short(defined.get("weight"))
     row = "weight" if best == "weight" else "best"
-    sentences = [SENTENCES[row].format(best=COLUMNS[best], most=short(there[best]), weight=weight)]
-    sentences.append(ROWS.format(n=len(found.positions), all=found.n_rows))
-    return sentences if found.exact is None else [*sentences, SENTENCES["exact"].format(off=short(found.exact))]
+    sentences = [SENTENCES[row].format(best=COLUMNS[best], most=short(defined[best]), weight=weight)]
+    sentences.append(ROWS.format(n=len(importance.positions), all=importance.n_rows))
+    return (
+        sentences if importance.exact is None else [*sentences, SENTENCES["exact"].format(off=short(importance.exact))]
+    )

@@ -154,8 +154,8 @@ def leakiest(trace: Trace, layer: int) -> tuple[int, float]:
 
     Heads that leak equally, but for rounding, are equal: the first of them. What is no number counts as all.
     """
-    found = [masking_trial(trace, layer, head) for head in range(trace.config.n_heads)]
-    most = [_most(each.hidden_by("zero_score"), each.allowed) for each in found]
+    trials = [masking_trial(trace, layer, head) for head in range(trace.config.n_heads)]
+    most = [_most(each.hidden_by("zero_score"), each.allowed) for each in trials]
     counted = np.nan_to_num(most, nan=np.inf)
     head = int(np.argmax(counted >= counted.max() - 1e-9))
     return head, most[head]
@@ -166,43 +166,43 @@ def _most(A: Array, allowed: Array) -> float:
     return float(leaked(A, allowed)[allowed.any(axis=-1)].max(initial=0.0))
 
 
-def stage(found: MaskingTrial) -> Stage:
+def stage(trial: MaskingTrial) -> Stage:
     """Return the five ways side by side on one scale.
 
     Forbidden cells are grey in the first and numbers in the others.
     """
-    masked = np.zeros(found.weights.shape, dtype=bool)
-    masked[0] = ~found.allowed
+    masked = np.zeros(trial.weights.shape, dtype=bool)
+    masked[0] = ~trial.allowed
     return Stage(
         name="fills",
-        title=translate(TITLE, head=ordinal(found.head)),
-        array=found.weights,
+        title=translate(TITLE, head=ordinal(trial.head)),
+        array=trial.weights,
         kind="share",
-        rows=found.trace.query_tokens,
-        columns=found.trace.key_tokens,
+        rows=trial.trace.query_tokens,
+        columns=trial.trace.key_tokens,
         masked=masked,
-        heads=found.names,
+        heads=trial.names,
         phrase=translate(PHRASE),
-        alt=translate(ALT, head=ordinal(found.head), ways=", ".join(found.names)),
+        alt=translate(ALT, head=ordinal(trial.head), ways=", ".join(trial.names)),
     )
 
 
-def ways(found: MaskingTrial) -> pd.DataFrame:
+def ways(trial: MaskingTrial) -> pd.DataFrame:
     """Return a row for each way: what is done, what leaks, how far it is from −∞, and what an emptied row becomes.
 
     Rows with nothing allowed count only in the last.
     """
-    normaliser = normaliser_of(found.trace.config)
-    full = found.allowed.any(axis=-1)
+    normaliser = normaliser_of(trial.trace.config)
+    full = trial.allowed.any(axis=-1)
     rows = [
         {
             "way": label,
-            "what": DONE[name].format(normaliser=normaliser.plain, large=short(found.large)),
-            "leaked": _most(A, found.allowed),
-            "differs": np.abs(A - found.weights[0])[full].max(initial=0.0),
+            "what": DONE[name].format(normaliser=normaliser.plain, large=short(trial.large)),
+            "leaked": _most(A, trial.allowed),
+            "differs": np.abs(A - trial.weights[0])[full].max(initial=0.0),
             "empty": _becomes(row, bare=name == "minus_infinity" and normaliser.sums_to_one),
         }
-        for name, label, A, row in zip(FILLS, found.names, found.weights, found.emptied, strict=True)
+        for name, label, A, row in zip(FILLS, trial.names, trial.weights, trial.emptied, strict=True)
     ]
     return pd.DataFrame(rows).rename(columns=dict(COLUMNS))
 
@@ -218,19 +218,19 @@ def _becomes(row: Array, *, bare: bool) -> str:
     return EMPTY["sum"].format(sum=short(row.sum()))
 
 
-def leaked_weights(found: MaskingTrial) -> pd.DataFrame:
+def leaked_weights(trial: MaskingTrial) -> pd.DataFrame:
     """For each query the sum of its weights on forbidden keys, a column for each way."""
-    return _by_query(found, leaked(found.weights, found.allowed))
+    return _by_query(trial, leaked(trial.weights, trial.allowed))
 
 
-def sums(found: MaskingTrial) -> pd.DataFrame:
+def sums(trial: MaskingTrial) -> pd.DataFrame:
     """For each query the sum of all its weights, a column for each way."""
-    return _by_query(found, found.weights.sum(axis=-1))
+    return _by_query(trial, trial.weights.sum(axis=-1))
 
 
-def _by_query(found: MaskingTrial, numbers: Array) -> pd.DataFrame:
-    index = pd.Index(labels(found.trace.query_tokens), name=translate("query"))
-    return pd.DataFrame(numbers.T, index=index, columns=found.names)
+def _by_query(trial: MaskingTrial, numbers: Array) -> pd.DataFrame:
+    index = pd.Index(labels(trial.trace.query_tokens), name=translate("query"))
+    return pd.DataFrame(numbers.T, index=index, columns=trial.names)
 
 
 def libraries() -> pd.DataFrame:

@@ -48,16 +48,16 @@ HOW = Words({"off": "Without positions", "on": "With positions ({position})"})
 PLACED = Words({"mask": "mask ({labels})", "bias": "bias by distance", "location": "location-based score"})
 
 
-def stage(name: str, found: Reordered) -> Stage:
+def stage(name: str, reordered: Reordered) -> Stage:
     """Return the outputs of both orders, row by row for the same words, and their difference, on one colour scale."""
-    before = found.before["output"].array
-    drawn = stages.stage(found.before, found.before["output"], TITLES[name])
-    n = int(found.changed.sum())
+    before = reordered.before["output"].array
+    drawn = stages.stage(reordered.before, reordered.before["output"], TITLES[name])
+    n = int(reordered.changed.sum())
     phrase = PHRASES["changed" if n else "moved"].format(n=n, all=len(before))
     return replace(
         drawn,
         name=name,
-        array=np.stack([before, found.matched, found.matched - before]),
+        array=np.stack([before, reordered.matched, reordered.matched - before]),
         widths=None,
         masked=None,
         heads=translate_all(TILES),
@@ -66,23 +66,23 @@ def stage(name: str, found: Reordered) -> Stage:
     )
 
 
-def unchanged_order(found: Reordered) -> list[str]:
+def unchanged_order(reordered: Reordered) -> list[str]:
     """Return a note if the new order is the old one.
 
     >>> from attnviz.analysis.permutations import reordered
     >>> unchanged_order(reordered(Config(sentence="one"), (0,)))
     ['One word has only one order.']
     """
-    n, tokens = len(words(found.before.config)), found.before.query_tokens
-    if found.order == tuple(range(len(tokens))):
+    n, tokens = len(words(reordered.before.config)), reordered.before.query_tokens
+    if reordered.order == tuple(range(len(tokens))):
         return [SENTENCES["one" if n < 2 else "same_order"]]
-    return [SENTENCES["same_words"]] if found.after.query_tokens == tokens else []
+    return [SENTENCES["same_words"]] if reordered.after.query_tokens == tokens else []
 
 
-def order_sentences(name: str, found: Reordered) -> Sentence:
+def order_sentences(name: str, reordered: Reordered) -> Sentence:
     """List the output rows that moved along unchanged, and those that changed, with the largest change."""
-    tokens, differences, changed = found.before.query_tokens, found.differences, found.changed
-    how = HOW[name].format(position=POSITIONS[found.before.config.position].label)
+    tokens, differences, changed = reordered.before.query_tokens, reordered.differences, reordered.changed
+    how = HOW[name].format(position=POSITIONS[reordered.before.config.position].label)
     n, largest = len(tokens), float(differences.max())
     if not changed.any():
         rounding = translate(ROUNDING) if largest else ""

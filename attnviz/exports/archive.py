@@ -167,8 +167,8 @@ def read(data: bytes, budget: npy.Budget = BUDGET) -> Trace:
     Raises ConfigError for anything else, in one sentence.
     """
     if data.startswith(npy.ZIP):
-        held = npy.npz(data, budget)
-        return _trace(_parsed(str(held.pop(ABOUT, ""))), held)
+        arrays = npy.npz(data, budget)
+        return _trace(_parsed(str(arrays.pop(ABOUT, ""))), arrays)
     whole = _parsed(_decoded(data))
     about = whole.pop(ABOUT, None)
     return _trace(about, {name: _array(name, value) for name, value in whole.items()})
@@ -183,12 +183,12 @@ def _decoded(data: bytes) -> str:
 
 def _parsed(text: str) -> dict[str, Any]:
     try:
-        held = json.loads(text)
+        content = json.loads(text)
     except (ValueError, RecursionError):
         raise _fault("format") from None
-    if not isinstance(held, dict):
+    if not isinstance(content, dict):
         raise _fault("format")
-    return held
+    return content
 
 
 def _array(name: str, value: Any) -> Array:
@@ -198,7 +198,7 @@ def _array(name: str, value: Any) -> Array:
     return parse_text.listed(value, ODD)
 
 
-def _trace(about: Any, held: Mapping[str, Array]) -> Trace:
+def _trace(about: Any, arrays: Mapping[str, Array]) -> Trace:
     """Return the run that a description and its arrays make."""
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise _fault("format")
@@ -208,11 +208,11 @@ def _trace(about: Any, held: Mapping[str, Array]) -> Trace:
         kind = ExternalConfig if about["brought"] is True else Config
         config = _setting(PretrainedConfig if about.get("pretrained") is True else kind, about["setting"])
         tokens = _texts(about["query_tokens"]), _texts(about["key_tokens"])
-        around, layers = _steps(about["steps"], held, config, tokens)
+        around, layers = _steps(about["steps"], arrays, config, tokens)
         result = list(layers[-1].values())[-1]
-        edits, given = tuple(map(checked, about["edits"])), frozenset(_texts(about["given"]))
+        edits, given_steps = tuple(map(checked, about["edits"])), frozenset(_texts(about["given"]))
         given_in = tuple(frozenset(_texts(names)) for names in _listed(about.get("given_in", []), len(layers)))
-        return Trace(config, *tokens, around, layers, result, _texts(about["notes"]), edits, given, given_in)
+        return Trace(config, *tokens, around, layers, result, _texts(about["notes"]), edits, given_steps, given_in)
     except (KeyError, TypeError, AttributeError, OverflowError) as error:
         raise _fault("about", why=type(error).__name__) from None
 
@@ -228,25 +228,25 @@ def _setting(kind: type[Config], written: Mapping[str, Any]) -> Config:
     return kind(**values)
 
 
-def _listed(given: Any, layers: int) -> list[Any]:
+def _listed(value: Any, layers: int) -> list[Any]:
     """Return a list that has nothing or one entry a layer; older files have none.
 
     Raises TypeError for anything else.
     """
-    if not isinstance(given, list) or len(given) not in (0, layers):
-        raise TypeError(given)
-    return given
+    if not isinstance(value, list) or len(value) not in (0, layers):
+        raise TypeError(value)
+    return value
 
 
-def _texts(given: Any) -> tuple[str, ...]:
+def _texts(value: Any) -> tuple[str, ...]:
     """Return a list of texts; lone surrogates become U+FFFD, as nothing could show them."""
-    if not isinstance(given, list):
-        raise TypeError(given)
-    return tuple(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") for text in given)
+    if not isinstance(value, list):
+        raise TypeError(value)
+    return tuple(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") for text in value)
 
 
 def _steps(
-    described: Mapping[str, Any], held: Mapping[str, Array], config: Config, tokens: tuple[tuple[str, ...], ...]
+    described: Mapping[str, Any], arrays: Mapping[str, Array], config: Config, tokens: tuple[tuple[str, ...], ...]
 ) -> tuple[Steps, tuple[Steps, ...]]:
     """Return the steps around the layers and those of each layer."""
     sizes = dict(zip(("query", "key"), map(len, tokens))) | {"head": config.n_heads, "kv_head": config.kv_heads}
@@ -257,9 +257,9 @@ def _steps(
         parts = re.fullmatch(r"(?:layer(\d{1,3})\.)?(\w+)", name, re.ASCII)
         if not parts or parts[2] not in STEPS or int(parts[1] or 0) >= len(layers):
             raise _fault("step", name=shorten(name))
-        if name not in held:
+        if name not in arrays:
             raise _fault("missing", name=name)
-        _record(around if parts[1] is None else layers[int(parts[1])], parts[2], held[name], entry)
+        _record(around if parts[1] is None else layers[int(parts[1])], parts[2], arrays[name], entry)
     _check_whole(config, around, layers)
     return around, layers
 

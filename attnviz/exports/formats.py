@@ -88,13 +88,13 @@ def save(trace: Trace, path: str | os.PathLike[str], target: ExportTarget = Expo
 
     Raises ConfigError for another name, as `export` does, and where the file cannot be written.
     """
-    given = os.fspath(path)
-    whole = export(kind_of(given), trace, target)
+    path_text = os.fspath(path)
+    whole = export(kind_of(path_text), trace, target)
     try:
-        Path(given).write_bytes(whole.encode("utf-8") if isinstance(whole, str) else whole)
+        Path(path_text).write_bytes(whole.encode("utf-8") if isinstance(whole, str) else whole)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(FAULTS["written"].format(name=shorten(given, 120), why=why.lower())) from None
+        raise ConfigError(FAULTS["written"].format(name=shorten(path_text, 120), why=why.lower())) from None
 
 
 def kind_of(path: str) -> str:
@@ -111,12 +111,12 @@ def kind_of(path: str) -> str:
 
 
 def _check(trace: Trace, target: ExportTarget) -> None:
-    there = {"layer": len(trace.layers), "head": trace.config.n_heads}
-    there |= {"query": len(trace.query_tokens), "key": len(trace.key_tokens)}
-    for name, most in there.items():
-        given = getattr(target, name)
-        if given is not None and given not in range(most):
-            raise ConfigError(FAULTS["beyond"].format(name=name, given=ordinal(given), most=most))
+    counts = {"layer": len(trace.layers), "head": trace.config.n_heads}
+    counts |= {"query": len(trace.query_tokens), "key": len(trace.key_tokens)}
+    for name, most in counts.items():
+        number = getattr(target, name)
+        if number is not None and number not in range(most):
+            raise ConfigError(FAULTS["beyond"].format(name=name, given=ordinal(number), most=most))
 
 
 def _program(write: str) -> Callable[[Any, Trace, ExportTarget], str]:

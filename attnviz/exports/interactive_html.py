@@ -200,16 +200,16 @@ def _definitions(trace: Trace) -> tuple[Formula | None, Formula | None]:
 def _typed(trace: Trace) -> dict[str, Any]:
     """Return the arguments of the functions of the lines."""
     score, normaliser = _definitions(trace)
-    found: dict[str, Any] = {}
+    typed: dict[str, Any] = {}
     if score:
         parameters = [
             {"name": name, "step": STEPS[name], "role": parameter.role, "axes": score.axes_of(name)}
             for name, parameter in score.parameters.items()
         ]
-        found["score"] = {"text": score.text, "sizes": score.sizes, "parameters": parameters}
+        typed["score"] = {"text": score.text, "sizes": score.sizes, "parameters": parameters}
     if normaliser:
-        found["normaliser"] = {"text": normaliser.text}
-    return found
+        typed["normaliser"] = {"text": normaliser.text}
+    return typed
 
 
 def described(trace: Trace) -> dict[str, Any]:
@@ -283,12 +283,12 @@ def _stage(stage: Stage) -> dict[str, Any]:
 
 def _tables(trace: Trace) -> Iterator[str]:
     """Yield the weights as plain tables, for a reader without scripts."""
-    held = {layer: steps["weights"] for layer, steps in enumerate(trace.layers) if "weights" in steps}
-    n = sum(step.array.size for step in held.values())
+    weights = {layer: steps["weights"] for layer, steps in enumerate(trace.layers) if "weights" in steps}
+    n = sum(step.array.size for step in weights.values())
     if n > MOST_IN_TABLES:
         yield f"<p>{markup.escape(TEXTS['too_many'].format(n=n))}</p>"
         return
-    for layer, step in held.items():
+    for layer, step in weights.items():
         names = next(stage.names for stage in side_by_side(trace, layer) if stage.name == "weights")
         for name, numbers in zip(names, step.array):
             yield _table(trace, TEXTS["table"].format(layer=ordinal(layer), head=name), numbers)

@@ -55,7 +55,7 @@ def qr_svg(address: str) -> str | None:
 
     if len(address.encode()) > MOST_IN_CODE:
         return None
-    made = segno.make(address, error="m", micro=False, boost_error=False)
-    held = io.BytesIO()  # with its namespace, without which a browser draws no picture from it
-    made.save(held, kind="svg", xmldecl=False, nl=False, scale=5, border=4, dark="#000", light="#fff", omitsize=True)
-    return held.getvalue().decode()
+    code = segno.make(address, error="m", micro=False, boost_error=False)
+    buffer = io.BytesIO()  # with its namespace, without which a browser draws no picture from it
+    code.save(buffer, kind="svg", xmldecl=False, nl=False, scale=5, border=4, dark="#000", light="#fff", omitsize=True)
+    return buffer.getvalue().decode()

@@ -130,7 +130,7 @@ def row_statistics(trace: Trace, layer: int) -> pd.DataFrame:
     needs queries and keys to be the same sentence where they are not. The first column is called "head" in every
     language.
     """
-    A, found = _statistics(trace, layer)
+    A, measures = _statistics(trace, layer)
     at = statistics.largest_at(A)
     names = np.array([*labels(trace.key_tokens), ""], dtype=object)
     head, query = np.indices(A.shape[:2]).reshape(2, -1)
@@ -138,7 +138,7 @@ def row_statistics(trace: Trace, layer: int) -> pd.DataFrame:
         "head": ordinal(head),
         COLUMNS["query"]: np.array(labels(trace.query_tokens), dtype=object)[query],
     }
-    for name, values in found.items():
+    for name, values in measures.items():
         columns[STATISTICS[name].label] = values.reshape(-1)
         if name == "largest":
             columns[WORDS["largest_at"]] = names[at].reshape(-1)
@@ -151,10 +151,10 @@ def head_statistics(trace: Trace, layer: int) -> pd.DataFrame:
     """Return what is said of each head: the mean over the rows for which a statistic is defined, and its largest
     weight.
     """
-    A, found = _statistics(trace, layer)
+    A, measures = _statistics(trace, layer)
     columns: dict[str, Any] = {COLUMNS["head"]: ordinals(len(A))}
     queries, keys = labels(trace.query_tokens), labels(trace.key_tokens)
-    for name, values in found.items():
+    for name, values in measures.items():
         if name != "largest":
             columns[STATISTICS[name].label] = statistics.mean_over_rows(values)
             continue

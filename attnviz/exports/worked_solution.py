@@ -107,10 +107,10 @@ def cell(trace: Trace, layer: int, head: int, query: int, key: int, digits: int 
 
     Raises ValueError if the trace has no such cell, or for digits outside the range.
     """
-    found = derive(trace, layer, head, query, key, digits)
-    named = {"query_token": _token(found.query_token), "key_token": _token(found.key_token)}
+    derived = derive(trace, layer, head, query, key, digits)
+    named = {"query_token": _token(derived.query_token), "key_token": _token(derived.key_token)}
     title = TEXTS["cell"].format(head=ordinal(head), query=ordinal(query), key=ordinal(key), **named)
-    parts = {"vectors": found.vectors, "scores": found.score, "weight": found.weight, "output": found.output}
+    parts = {"vectors": derived.vectors, "scores": derived.score, "weight": derived.weight, "output": derived.output}
     body = [part for name, lines in parts.items() if lines for part in (_section(TEXTS[name]), *_lines(lines))]
     return _document(trace, layer, title, body)
 
@@ -159,9 +159,9 @@ def _row(cells: Sequence[Cell]) -> Iterator[str]:
     if of_query:
         yield from (_section(TEXTS["query"]), *_lines(of_query))
     for each in cells:
-        own = [line for line in (*each.vectors, *each.score) if not _is_of_query(line)]
-        if own:
-            yield from (_section(_key(each)), *_lines(own))
+        lines = [line for line in (*each.vectors, *each.score) if not _is_of_query(line)]
+        if lines:
+            yield from (_section(_key(each)), *_lines(lines))
     yield _section(TEXTS["weights"])
     yield from _lines(first.weight[:-1] if over_keys and not first.emptied else ())
     for each in cells:
@@ -177,8 +177,8 @@ def _is_of_query(line: ArithmeticLine) -> bool:
     return line.name in ("query", "turned_query", "transformed_query", "hidden_query", "query_length")
 
 
-def _key(found: Cell) -> str:
-    return TEXTS["key"].format(key=ordinal(found.key), key_token=_token(found.key_token))
+def _key(derived: Cell) -> str:
+    return TEXTS["key"].format(key=ordinal(derived.key), key_token=_token(derived.key_token))
 
 
 def _section(title: str) -> str:

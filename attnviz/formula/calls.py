@@ -59,19 +59,19 @@ class Calls:
             return self._graph.make("variable", value=value, axes="", span=where)
         first, *others = value if isinstance(value, tuple) else (value,)
         numbers = [self._graph.make("number", value=float(each), span=where) for each in (first, *others)]
-        made = numbers.pop()
+        node = numbers.pop()
         for at in range(len(numbers), 0, -1):
             h = self._graph.make("variable", value="h", axes="", span=where)
             number = self._graph.make("number", value=float(at), span=where)
             is_head = self._graph.make("==", (h, number), truth=True, span=where)
-            made = self._graph.make("if", (is_head, numbers[at - 1], made), span=where)
-        return made
+            node = self._graph.make("if", (is_head, numbers[at - 1], node), span=where)
+        return node
 
 
 def folded(op: str, left: Node, right: Node) -> float | None:
     """Compute the value of two numbers of a line with knobs, so that a power of knobs is a plain number."""
     try:
-        made = {"+": add, "-": sub, "*": mul, "/": truediv}[op](left.number, right.number)
+        number = {"+": add, "-": sub, "*": mul, "/": truediv}[op](left.number, right.number)
     except (KeyError, ArithmeticError):
         return None
-    return made if abs(made) < LARGEST_NUMBER else None
+    return number if abs(number) < LARGEST_NUMBER else None

@@ -181,6 +181,6 @@ class FormulaError(ConfigError):
 
 def fault(which: str, span: tuple[int, int] = (0, 1), fix: Fix | None = None, /, **facts: object) -> FormulaError:
     """Return the fault of this name at a span of the line, with what to write in which position if that is known."""
-    made = FormulaError(FAULTS[which].format(**facts), *span)
-    made.which, made.fix = which, fix
-    return made
+    error = FormulaError(FAULTS[which].format(**facts), *span)
+    error.which, error.fix = which, fix
+    return error

@@ -43,12 +43,12 @@ def parse(text: str, kind: str = "score", knobs: Mapping[str, Knob] | None = Non
     >>> found.any_widths
     True
     """
-    held = tuple(sorted((knobs or {}).items()))
+    frozen = tuple(sorted((knobs or {}).items()))
     try:
-        return _read(text, kind, held)
+        return _read(text, kind, frozen)
     except FormulaError as error:
         if isinstance(text, str):
-            error.suggestion = suggestion(text, kind, error, lambda line: _read(line, kind, held))
+            error.suggestion = suggestion(text, kind, error, lambda line: _read(line, kind, frozen))
         raise
 
 
@@ -96,9 +96,9 @@ class _Reader:
         if not isinstance(target, ast.Name):
             raise self._fault("assignment", statement)
         name = target.id
-        taken = name in self.kind.variables or name in names.CALLED or name in self.named or name == "token"
-        taken = taken or name in self.knobs
-        if taken or names.role(name) or len(name) > names.MAX_NAME_CHARACTERS:
+        is_taken = name in self.kind.variables or name in names.CALLED or name in self.named or name == "token"
+        is_taken = is_taken or name in self.knobs
+        if is_taken or names.role(name) or len(name) > names.MAX_NAME_CHARACTERS:
             raise self._fault("taken", target, name=name)
         self.named[name] = self.node(statement.value)
         self.spans[name] = span(self.text, target)
@@ -162,10 +162,10 @@ class _Reader:
             self.used.add(name)
             return self.named[name]
         if name in self.knobs:
-            made = self.calls.knob(self.knobs[name], where)
-            if not made.is_leaf:
-                self.named[name] = made
-            return made
+            node = self.calls.knob(self.knobs[name], where)
+            if not node.is_leaf:
+                self.named[name] = node
+            return node
         if name == "n" and self.kind.name == "normaliser":
             return self.graph.make("size", value="j", axes="i", span=where)  # as many keys as take part
         if name in self.kind.variables:
@@ -256,10 +256,10 @@ class _Reader:
 
     def _joined(self, n: ast.BoolOp) -> Node:
         op = "and" if isinstance(n.op, ast.And) else "or"
-        made, *others = [self._truth(self.node(value)) for value in n.values]
+        node, *others = [self._truth(self.node(value)) for value in n.values]
         for other in others:
-            made = self.make(op, (made, other), n, truth=True)
-        return made
+            node = self.make(op, (node, other), n, truth=True)
+        return node
 
     def _compared(self, n: ast.Compare) -> Node:
         """Return a chain of comparisons: 0 <= i - j < 3 is both of them."""
@@ -274,10 +274,10 @@ class _Reader:
             right = self.node(other)
             pairs.append(self._pair(n, left, op, right))
             left = right
-        made = pairs[0]
+        node = pairs[0]
         for pair in pairs[1:]:
-            made = self.make("and", (made, pair), n, truth=True)
-        return made
+            node = self.make("and", (node, pair), n, truth=True)
+        return node
 
     def _pair(self, n: ast.Compare, left: Node, op: ast.cmpop, right: Node) -> Node:
         sign = names.COMPARED.get(type(op))
@@ -292,10 +292,10 @@ class _Reader:
     def _member(self, n: ast.Compare, left: Node, op: ast.cmpop, right: ast.expr) -> Node:
         if not isinstance(right, (ast.Tuple, ast.List)) or not right.elts:
             raise self._fault("membership", right)
-        made, *others = [self._pair(n, left, ast.Eq(), self.node(each)) for each in right.elts]
+        node, *others = [self._pair(n, left, ast.Eq(), self.node(each)) for each in right.elts]
         for other in others:
-            made = self.make("or", (made, other), n, truth=True)
-        return self.make("not", (made,), n, truth=True) if isinstance(op, ast.NotIn) else made
+            node = self.make("or", (node, other), n, truth=True)
+        return self.make("not", (node,), n, truth=True) if isinstance(op, ast.NotIn) else node
 
     def _check_outcome(self, root: Node, n: ast.expr) -> None:
         if "d" in root.axes:

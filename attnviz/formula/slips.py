@@ -111,26 +111,26 @@ def of_name(name: str, kind: Kind, known: tuple[str, ...], where: tuple[int, int
     near = meant or names.nearest(name, known)
     if near:
         return fault("unknown_near", where, (*where, near), name=name[: names.MAX_NAME_CHARACTERS], near=near)
-    own = kind.name == "score"
-    facts = {"known": ", ".join(known)} | ({"own": ", ".join(names.STEPS)} if own else {})
-    return fault("unknown_of_score" if own else "unknown", where, name=name[: names.MAX_NAME_CHARACTERS], **facts)
+    is_score = kind.name == "score"
+    facts = {"known": ", ".join(known)} | ({"own": ", ".join(names.STEPS)} if is_score else {})
+    return fault("unknown_of_score" if is_score else "unknown", where, name=name[: names.MAX_NAME_CHARACTERS], **facts)
 
 
 def of_function(n: ast.Call, name: str, kind: Kind, text: str) -> FormulaError:
     """Return what is said of a function that there is not, or that takes another number of arguments."""
     where = span(text, n)
-    given = [text[slice(*span(text, each))] for each in n.args]
+    arguments = [text[slice(*span(text, each))] for each in n.args]
     line = EQUIVALENTS[kind.name].get(name, "")
-    if line and len(given) > _highest(line):
-        better = re.sub(r"(?<!\w)\((\w[\w.]*)\)", r"\1", line.format(*given))
+    if line and len(arguments) > _highest(line):
+        better = re.sub(r"(?<!\w)\((\w[\w.]*)\)", r"\1", line.format(*arguments))
         whole = ";" not in better or where == (0, len(text))
         return fault("near_function", span(text, n.func), (*where, better) if whole else None, name=name, better=better)
     if name in names.CALLED:
         wanted = " / ".join(map(str, names.ARGUMENTS.get(name, (1,))))
-        first = f"{name}({given[0]})" if _is_axis(name, given) else ""
-        better = f"sum(abs({given[0]}))" if name == "norm" and given[1:] == ["1"] else first
+        first = f"{name}({arguments[0]})" if _is_axis(name, arguments) else ""
+        better = f"sum(abs({arguments[0]}))" if name == "norm" and arguments[1:] == ["1"] else first
         fix = (*where, better) if better else None
-        return fault("arguments", where, fix, name=name, wanted=wanted, given=len(given))
+        return fault("arguments", where, fix, name=name, wanted=wanted, given=len(arguments))
     near = names.nearest(name, names.CALLED)
     at = span(text, n.func)
     if near:
@@ -138,14 +138,16 @@ def of_function(n: ast.Call, name: str, kind: Kind, text: str) -> FormulaError:
     return fault("no_function", at, name=name[: names.MAX_NAME_CHARACTERS], known=", ".join(names.CALLED))
 
 
-def _is_axis(name: str, given: list[str]) -> bool:
+def _is_axis(name: str, arguments: list[str]) -> bool:
     """Return whether the second argument is the axis of an array in other programs, or the 2 of a norm."""
-    return len(given) == 2 and name in names.OVER and given[1] in (("2",) if name == "norm" else ("-1", "0", "1"))
+    return (
+        len(arguments) == 2 and name in names.OVER and arguments[1] in (("2",) if name == "norm" else ("-1", "0", "1"))
+    )
 
 
 def _highest(line: str) -> int:
     """Return the number of the last argument that the line names, from 0; -1 where it names none."""
-    return max((int(found) for found in re.findall(r"\{(\d)\}", line)), default=-1)
+    return max((int(digit) for digit in re.findall(r"\{(\d)\}", line)), default=-1)
 
 
 def of_call(n: ast.Call, kind: Kind, known: tuple[str, ...], text: str) -> FormulaError | None:

@@ -175,9 +175,9 @@ def _weighed(text: str, error: FormulaError, kind: str) -> str:
 
 def _condition(text: str, error: FormulaError, kind: str) -> str:
     """Return the condition of `1 if j <= i else 0`, and `j % 2 == 0` for `j % 2`."""
-    found = re.fullmatch(r"\s*1 if (.+) else 0\s*", text)
-    if found:
-        return found[1]
+    match = re.fullmatch(r"\s*1 if (.+) else 0\s*", text)
+    if match:
+        return match[1]
     return f"{text} == 0" if re.search(r"%\s*\d+\s*$", text) else ""
 
 

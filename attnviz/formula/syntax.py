@@ -25,45 +25,45 @@ TEXT = "\0"
 
 def unquoted(text: str) -> str:
     """Return the line without what stands in quotation marks; positions stay."""
-    return re.sub(r"'[^']*'|\"[^\"]*\"", lambda found: TEXT * len(found[0]), text)
+    return re.sub(r"'[^']*'|\"[^\"]*\"", lambda match: TEXT * len(match[0]), text)
 
 
 def complaint(text: str, at: int, truth: bool) -> FormulaError:
     """Return what is probably wrong with a line that Python cannot read at this position."""
     bare = unquoted(text)
     for look in _LOOKS:
-        found = look(bare, truth)
-        if found:
-            return found
+        problem = look(bare, truth)
+        if problem:
+            return problem
     return fault("unreadable", (at, at + 1))
 
 
 def _angle(text: str, truth: bool) -> FormulaError | None:
-    found = re.search(r"<([^<>=,;]+),([^<>=,;]+)>", text)
-    if not found:
+    match = re.search(r"<([^<>=,;]+),([^<>=,;]+)>", text)
+    if not match:
         return None
-    one, other = found[1].strip(), found[2].strip()
-    return fault("angle", found.span(), (*found.span(), f"dot({one}, {other})"), one=one, other=other)
+    one, other = match[1].strip(), match[2].strip()
+    return fault("angle", match.span(), (*match.span(), f"dot({one}, {other})"), one=one, other=other)
 
 
 def _order(text: str, truth: bool) -> FormulaError | None:
-    found = re.search("|".join(ORDERS), text)
-    if not found:
+    match = re.search("|".join(ORDERS), text)
+    if not match:
         return None
-    better = ORDERS[found[0]]
-    return fault("order", found.span(), (*found.span(), better), better=better, sign=found[0])
+    better = ORDERS[match[0]]
+    return fault("order", match.span(), (*match.span(), better), better=better, sign=match[0])
 
 
 def _not(text: str, truth: bool) -> FormulaError | None:
-    found = re.search(r"!(?!=)\s*", text)
-    return fault("invert", (found.start(), found.start() + 1), (*found.span(), "not "), sign="!") if found else None
+    match = re.search(r"!(?!=)\s*", text)
+    return fault("invert", (match.start(), match.start() + 1), (*match.span(), "not "), sign="!") if match else None
 
 
 def _prime(text: str, truth: bool) -> FormulaError | None:
-    found = re.search(r"\b[qkQK]'", text)
-    if not found or truth:
+    match = re.search(r"\b[qkQK]'", text)
+    if not match or truth:
         return None
-    where = found.end() - 1, found.end()
+    where = match.end() - 1, match.end()
     return fault("transpose", where, (*where, " "), name="'")
 
 
@@ -95,44 +95,44 @@ def _semicolon(text: str, truth: bool) -> FormulaError | None:
 
 
 def _not_text(text: str, truth: bool) -> FormulaError | None:
-    found = re.search(rf"\bnot\s+(?={TEXT})", text)
-    where = (found.start(), found.start() + 3) if found else (0, 0)
-    return fault("order", where, (*found.span(), "!= "), better="!=", sign="not") if found else None
+    match = re.search(rf"\bnot\s+(?={TEXT})", text)
+    where = (match.start(), match.start() + 3) if match else (0, 0)
+    return fault("order", where, (*match.span(), "!= "), better="!=", sign="not") if match else None
 
 
 def _broken_off(text: str, truth: bool) -> FormulaError | None:
-    found = re.search(r"([-+*/%@<>=,.]+|\b(?:and|or|not|in|else))\s*$", text)
-    return fault("broken_off", (found.start(1), found.end(1)), (found.start(), len(text), "")) if found else None
+    match = re.search(r"([-+*/%@<>=,.]+|\b(?:and|or|not|in|else))\s*$", text)
+    return fault("broken_off", (match.start(1), match.end(1)), (match.start(), len(text), "")) if match else None
 
 
 def _taken_of(text: str, truth: bool) -> FormulaError | None:
-    found = TAKEN_OF.search(text)
-    if not found:
+    match = TAKEN_OF.search(text)
+    if not match:
         return None
     depth, end = 0, len(text)
-    for at in range(found.end(), len(text)):
+    for at in range(match.end(), len(text)):
         depth += (text[at] in PAIRS) - (text[at] in PAIRS.values())
         if depth < 0 or (not depth and re.match(r"[;,\n<>=]| (?:if|else|and|or)\b", text[at:])):
             end = at
             break
-    part = text[found.end() : end].rstrip()
-    where = found.end(), found.end() + len(part)
-    return fault("brackets_missing", where, (found.start(), where[1], f"{found[1]}({part})"), name=found[1])
+    part = text[match.end() : end].rstrip()
+    where = match.end(), match.end() + len(part)
+    return fault("brackets_missing", where, (match.start(), where[1], f"{match[1]}({part})"), name=match[1])
 
 
 def _apart(text: str, truth: bool) -> FormulaError | None:
-    found = APART.search(text)
-    if not found:
+    match = APART.search(text)
+    if not match:
         return None
-    at, name = found.end(), (re.match(r"\w+", text[found.end() :]) or [""])[0]
+    at, name = match.end(), (re.match(r"\w+", text[match.end() :]) or [""])[0]
     where = at, at + max(len(name), 1)
     line = re.match(r"\s*(\w+) *=(?!=)[^;]*$", text[:at])  # a name and its formula; what follows uses the name
     if re.match(r"\w+ *=(?!=)", text[at:]) or (line and re.search(rf"\b{line[1]}\b", text[at:])):
-        return fault("lines_apart", where, (found.end(1), at, "; "))
-    if found[1] == "mod" or name == "mod":
+        return fault("lines_apart", where, (match.end(1), at, "; "))
+    if match[1] == "mod" or name == "mod":
         mod = re.search(r" *\bmod\b *", text)
         return fault("between", where, (*mod.span(), " % ")) if mod else None
-    return fault("between", where, (found.end(1), at, f" {_sign(text, found[1], name, at)} "))
+    return fault("between", where, (match.end(1), at, f" {_sign(text, match[1], name, at)} "))
 
 
 def _sign(text: str, left: str, right: str, at: int) -> str:
@@ -151,24 +151,24 @@ def _sign(text: str, left: str, right: str, at: int) -> str:
 
 
 def _if(text: str, truth: bool) -> FormulaError | None:
-    found = re.search(r"\bif\b", text)
-    if not found:
+    match = re.search(r"\bif\b", text)
+    if not match:
         return None
     whole = re.match(r"\s*if\b(.+?):(.+?)(?:;|\n)?\s*\belse\b\s*:?(.+)$", text, re.S)
     if whole:
         test, yes, no = (part.strip() for part in whole.groups())
-        return fault("if_first", found.span(), (0, len(text), f"{yes} if {test} else {no}"))
+        return fault("if_first", match.span(), (0, len(text), f"{yes} if {test} else {no}"))
     if re.match(r"\s*if\b", text):
-        return fault("if_first", found.span(), (0, found.end(), "") if truth else None)
-    return None if re.search(r"\belse\b", text) else fault("if_else", found.span(), (len(text), len(text), " else 0"))
+        return fault("if_first", match.span(), (0, match.end(), "") if truth else None)
+    return None if re.search(r"\belse\b", text) else fault("if_else", match.span(), (len(text), len(text), " else 0"))
 
 
 def _equality(text: str, truth: bool) -> FormulaError | None:
-    found = re.search(r"(?<![<>=!])=(?!=)", text)
-    if not found:
+    match = re.search(r"(?<![<>=!])=(?!=)", text)
+    if not match:
         return None
-    fix = (*found.span(), "==") if truth else (0, found.end(), "")
-    return fault("equality" if truth else "last", (0, found.end()) if not truth else found.span(), fix)
+    fix = (*match.span(), "==") if truth else (0, match.end(), "")
+    return fault("equality" if truth else "last", (0, match.end()) if not truth else match.span(), fix)
 
 
 _LOOKS: tuple[Callable[[str, bool], FormulaError | None], ...] = (

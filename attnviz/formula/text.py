@@ -70,17 +70,17 @@ def tree(text: str, wanted: str, *, truth: bool = False) -> ast.Module:
     check_opening(text)
     try:
         # The file name must not be typed by a visitor: on a syntax error Python looks for a file of that name.
-        found = ast.parse(text)
+        module = ast.parse(text)
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         column = getattr(error, "offset", None) or 1
         row = getattr(error, "lineno", None) or 1
         start = sum(len(line) + 1 for line in text.split("\n")[: row - 1])
         at = min(max(start + column - 1, 0), max(len(text) - 1, 0))
         raise complaint(text, at, truth) from None
-    _check_size(found, text)
-    if not found.body:
+    _check_size(module, text)
+    if not module.body:
         raise fault("empty", wanted=wanted)
-    return found
+    return module
 
 
 def check_characters(text: str, wanted: str) -> None:
@@ -129,25 +129,25 @@ def _product(text: str, at: int) -> str:
 
 def check_opening(text: str) -> None:
     """Raise FormulaError for what other programs write before a formula: return, lambda q, k:, an equals sign."""
-    found = re.match(r"\s*(return\b|lambda\b[^:]*:|def\b[^:]*:\s*return\b|->|=(?!=))\s*", text)
-    if found:
-        what = found[1].split()[0]
-        raise fault("return", (found.start(1), found.end(1)), (0, found.end(), ""), what=what)
+    match = re.match(r"\s*(return\b|lambda\b[^:]*:|def\b[^:]*:\s*return\b|->|=(?!=))\s*", text)
+    if match:
+        what = match[1].split()[0]
+        raise fault("return", (match.start(1), match.end(1)), (0, match.end(), ""), what=what)
 
 
 def _check_numbers(text: str) -> None:
     """Raise FormulaError for 3q, which Python would read as a broken number."""
     glued = r"(?<![\w.])(\d+\.?\d*|\.\d+)(?!e[+-]?\d{1,3}(?!\w))([A-Za-z_]\w*)"
-    for found in re.finditer(glued, unquoted(text)):
-        if found[2].startswith("_") or (found[1] == "0" and found[2][0] in "xXbBoO"):
-            raise fault("number", found.span())
-        name = "times_j" if found[2] == "j" else "factor"
-        raise fault(name, found.span(), (found.end(1), found.end(1), "*"), number=found[1], name=found[2])
+    for match in re.finditer(glued, unquoted(text)):
+        if match[2].startswith("_") or (match[1] == "0" and match[2][0] in "xXbBoO"):
+            raise fault("number", match.span())
+        name = "times_j" if match[2] == "j" else "factor"
+        raise fault(name, match.span(), (match.end(1), match.end(1), "*"), number=match[1], name=match[2])
 
 
-def _check_size(found: ast.Module, text: str) -> None:
+def _check_size(module: ast.Module, text: str) -> None:
     """Raise FormulaError for deep or long trees; level by level, so that no depth can reach Python's own limit."""
-    level: list[ast.AST] = [found]
+    level: list[ast.AST] = [module]
     depth = count = 0
     while level:
         count, depth = count + len(level), depth + 1

@@ -144,14 +144,14 @@ def traced(function: Callable[..., Any], kind: str = "score") -> Formula:
     'sum(tanh(q * k))'
     """
     try:
-        made = function(*map(_Typed, arguments_of(function)))
+        result = function(*map(_Typed, arguments_of(function)))
     except ConfigError:
         raise
     except Exception as error:  # whatever a function of the caller's own can raise
         raise fault("not_traced", why=str(error)) from error
-    if not isinstance(made, _Typed):
-        raise fault("not_traced", why=f"it gives {type(made).__name__}")
-    return parse(_bare(made.text), kind)
+    if not isinstance(result, _Typed):
+        raise fault("not_traced", why=f"it gives {type(result).__name__}")
+    return parse(_bare(result.text), kind)
 
 
 def arguments_of(function: Callable[..., Any]) -> tuple[str, ...]:

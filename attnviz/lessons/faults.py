@@ -79,6 +79,6 @@ def with_fault(config: Config, name: str) -> Config:
     >>> faulty[0].tolist() == right[0, :2].ravel().tolist()
     True
     """
-    found = tuple(FAULTS[name](run(config)))
+    edits = tuple(FAULTS[name](run(config)))
     open_to_all = {"mask": "none"} if name == "mask_added" else {}
-    return replace(config, edits=(*config.edits, *found), **open_to_all)  # type: ignore[arg-type]
+    return replace(config, edits=(*config.edits, *edits), **open_to_all)  # type: ignore[arg-type]

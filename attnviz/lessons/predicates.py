@@ -38,8 +38,8 @@ def largest_weights(trace: Trace) -> Figures:
 def padding_read(trace: Trace) -> Figures:
     """Return the most that any word gives to padding; what padding itself reads does not count."""
     words, padding = ([token == PAD for token in trace.query_tokens], [token == PAD for token in trace.key_tokens])
-    given = trace["weights"].array[:, ~np.array(words)][:, :, np.array(padding)]
-    return {"most": float(np.abs(given).max(initial=0.0))}
+    weights = trace["weights"].array[:, ~np.array(words)][:, :, np.array(padding)]
+    return {"most": float(np.abs(weights).max(initial=0.0))}
 
 
 def sum_over_heads(trace: Trace) -> Figures:

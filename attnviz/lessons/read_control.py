@@ -30,26 +30,26 @@ def read_control(table: Any, where: str, setting: Setting) -> Control:
 
     Raises ConfigError, with the position, for an unknown key, another type, or too much of it.
     """
-    found = _checked(table, "control", where)
-    moves = found.get("moves", [])
-    measures = found.get("measures", [])
+    entries = _checked(table, "control", where)
+    moves = entries.get("moves", [])
+    measures = entries.get("measures", [])
     if not measures or not all(isinstance(name, str) for name in measures):
         raise ConfigError(f"{where} measures nothing; give measures, a list of names")
-    if not moves and not found.get("paint"):
+    if not moves and not entries.get("paint"):
         raise ConfigError(f"{where} moves nothing; give moves, or paint = true")
     if len(moves) > MOST_MOVES:
         raise ConfigError(f"{where} has {len(moves)} moves; at most {MOST_MOVES} fit")
     return Control(
         measures=tuple(measures),
         moves=tuple(_move(each, f"move {n} of {where}", setting) for n, each in enumerate(moves, 1)),
-        paint=found.get("paint", False),
+        paint=entries.get("paint", False),
     )
 
 
 def _move(table: Any, where: str, setting: Setting) -> Move:
-    found = _checked(table, "move", where)
-    name, stops, choices = found.get("field"), found.get("stops", []), found.get("choices", [])
-    if "label" not in found or (name is None) == (not choices) or not 2 <= len(stops or choices) <= MOST_CHOICES:
+    entries = _checked(table, "move", where)
+    name, stops, choices = entries.get("field"), entries.get("stops", []), entries.get("choices", [])
+    if "label" not in entries or (name is None) == (not choices) or not 2 <= len(stops or choices) <= MOST_CHOICES:
         raise ConfigError(
             f"{where} has to have a label, and either a field and its stops, or choices; from 2 to {MOST_CHOICES}"
         )
@@ -57,17 +57,17 @@ def _move(table: Any, where: str, setting: Setting) -> Move:
         if not all(isinstance(stop, int | float) for stop in stops):
             raise ConfigError(f"the stops of {where} are {stops!r}, and have to be numbers")
         numbers = (Choice(f"{stop:g}", setting({name: stop}, where)) for stop in stops)
-        return Move(found["label"], tuple(numbers), is_slider=True)
-    return Move(found["label"], tuple(_choice(each, where, setting) for each in choices))
+        return Move(entries["label"], tuple(numbers), is_slider=True)
+    return Move(entries["label"], tuple(_choice(each, where, setting) for each in choices))
 
 
 def _choice(table: Any, where: str, setting: Setting) -> Choice:
-    found = _checked(table, "choice", f"a choice of {where}")
-    fault = found.get("fault", "")
-    if "label" not in found or fault not in {"", MENDED, *FAULTS}:
+    entries = _checked(table, "choice", f"a choice of {where}")
+    fault = entries.get("fault", "")
+    if "label" not in entries or fault not in {"", MENDED, *FAULTS}:
         raise ConfigError(f"a choice of {where} has to have a label; its fault may be {MENDED}, {', '.join(FAULTS)}")
-    change = setting(found.get("change", {}), where)
-    return Choice(found["label"], change, fault, found.get("turned", False))
+    change = setting(entries.get("change", {}), where)
+    return Choice(entries["label"], change, fault, entries.get("turned", False))
 
 
 def _checked(table: Any, kind: str, where: str) -> Mapping[str, Any]:

@@ -74,19 +74,19 @@ def read_lesson(
     if len(text) > MAX_LESSON_CHARACTERS:
         raise ConfigError(f"the lesson {name} has {len(text):,} characters; at most {MAX_LESSON_CHARACTERS:,} fit")
     try:
-        found = _checked(tomllib.loads(text), "lesson", f"the lesson {name}")
+        entries = _checked(tomllib.loads(text), "lesson", f"the lesson {name}")
     except (ValueError, RecursionError) as error:
         if isinstance(error, ConfigError):
             raise
         raise ConfigError(f"the lesson {name} is not written in TOML: {error}") from None
-    setting = _setting(found["setting"], f"the setting of the lesson {name}")
-    slides = [_slide(each, f"slide {n} of the lesson {name}") for n, each in enumerate(found["slides"], 1)]
-    if found["minutes"] not in MINUTES:
-        raise ConfigError(f"the lesson {name} takes {found['minutes']} minutes; choose 1 to {MINUTES[-1]}")
-    texts = {key: _flowing(found[key]) for key in ("title", "about", "source", "goal", "known")}
-    further = dict(found.get("further", {}))
+    setting = _setting(entries["setting"], f"the setting of the lesson {name}")
+    slides = [_slide(each, f"slide {n} of the lesson {name}") for n, each in enumerate(entries["slides"], 1)]
+    if entries["minutes"] not in MINUTES:
+        raise ConfigError(f"the lesson {name} takes {entries['minutes']} minutes; choose 1 to {MINUTES[-1]}")
+    texts = {key: _flowing(entries[key]) for key in ("title", "about", "source", "goal", "known")}
+    further = dict(entries.get("further", {}))
     lesson = Lesson(
-        name=name, setting=setting, slides=tuple(slides), minutes=found["minutes"], further=further, **texts
+        name=name, setting=setting, slides=tuple(slides), minutes=entries["minutes"], further=further, **texts
     )
     for n, slide in enumerate(lesson.slides if is_tried else (), 1):
         try:
@@ -126,28 +126,28 @@ def _checked(table: Any, kind: str, where: str) -> dict[str, Any]:
 
 
 def _slide(table: Any, where: str) -> Slide:
-    found = _checked(table, "slide", where)
-    parts: dict[str, Any] = {key: found[key] for key in ("beside", "fault") if key in found}
-    parts["layer"] = index_of(found.get("layer", ordinal(0)))
+    entries = _checked(table, "slide", where)
+    parts: dict[str, Any] = {key: entries[key] for key in ("beside", "fault") if key in entries}
+    parts["layer"] = index_of(entries.get("layer", ordinal(0)))
     if parts.get("fault", "") not in {"", *FAULTS}:
         raise ConfigError(f"fault of {where} is {parts['fault']!r}; there are {', '.join(FAULTS)}")
-    if "steps" in found:
-        parts["steps"] = tuple(map(str, found["steps"]))
-    if "change" in found:
-        parts["change"] = _setting(found["change"], where)
-    if "question" in found:
-        parts["question"] = _question(found["question"], f"the question on {where}")
-    if "control" in found:
-        parts["control"] = read_control(found["control"], f"the control on {where}", _setting)
-    return Slide(_flowing(found["text"]), notes=_flowing(found.get("notes", "")), **parts)
+    if "steps" in entries:
+        parts["steps"] = tuple(map(str, entries["steps"]))
+    if "change" in entries:
+        parts["change"] = _setting(entries["change"], where)
+    if "question" in entries:
+        parts["question"] = _question(entries["question"], f"the question on {where}")
+    if "control" in entries:
+        parts["control"] = read_control(entries["control"], f"the control on {where}", _setting)
+    return Slide(_flowing(entries["text"]), notes=_flowing(entries.get("notes", "")), **parts)
 
 
 def _question(table: Any, where: str) -> Question:
-    found = _checked(table, "question", where)
-    at = dict(found.get("at", {}))
+    entries = _checked(table, "question", where)
+    at = dict(entries.get("at", {}))
     if "change" in at:
         at["change"] = _setting(at["change"], where)
-    return Question(found["kind"], _flowing(found.get("ask", "")), at, _flowing(found.get("why", "")))
+    return Question(entries["kind"], _flowing(entries.get("ask", "")), at, _flowing(entries.get("why", "")))
 
 
 def _setting(table: Any, where: str) -> dict[str, Any]:
@@ -177,10 +177,10 @@ def _edits(table: Any, where: str) -> Iterator[edits.Edit]:
             rows = [row.split() for row in value.strip().splitlines()]
             cells = {f"{position}.{i}.{j}": x for i, row in enumerate(rows, 1) for j, x in enumerate(row, 1)}
         for cell, number in cells.items():
-            found, unread = edits.decode(f"{cell}~{number}")
-            if unread or not found:
+            read, unread = edits.decode(f"{cell}~{number}")
+            if unread or not read:
                 raise ConfigError(f"{where} has an edit {cell} = {number}; give a place such as scores.1.1.2.3")
-            yield from found
+            yield from read
 
 
 def _flowing(text: str) -> str:

@@ -54,15 +54,15 @@ class Arrays:
 
     def norm(self, name: str, symbol: str, width: int) -> dict[str, Array]:
         """Return the gain of a norm, and what it adds if it does; nothing where the family has no such norm."""
-        found = {}
+        arrays = {}
         if name:
             gain = shaped(self._tensors, f"{self._base}{name}.weight", width)
-            found[f"g_{symbol}"] = gain + np.float64(self._shape.gain) if self._shape.gain else gain
+            arrays[f"g_{symbol}"] = gain + np.float64(self._shape.gain) if self._shape.gain else gain
             self._locate(f"g_{symbol}", f"{self._base}{name}.weight", "entry", plus=self._shape.gain)
             if f"{self._base}{name}.bias" in self._tensors:
-                found[f"c_{symbol}"] = shaped(self._tensors, f"{self._base}{name}.bias", width)
+                arrays[f"c_{symbol}"] = shaped(self._tensors, f"{self._base}{name}.bias", width)
                 self._locate(f"c_{symbol}", f"{self._base}{name}.bias", "entry")
-        return found
+        return arrays
 
     def layer(self, i: int) -> dict[str, Array]:
         """Return every matrix, bias and gain of a layer."""
@@ -70,44 +70,44 @@ class Arrays:
         shape, names = self._shape, self._family.names
         at = names.layer.format(i=i)
         d, joined = shape.d_model, shape.n_heads * shape.d_head
-        found = self._fused(at) if names.fused else self._apart(at)
-        found |= self._block(at + names.output, "o", joined, d)
-        found |= self._block(at + names.hidden, "1", d, shape.d_ff)
-        found |= self._block(at + names.up, "3", d, shape.d_ff) if names.up else {}
-        found |= self._block(at + names.down, "2", shape.d_ff, d)
+        arrays = self._fused(at) if names.fused else self._apart(at)
+        arrays |= self._block(at + names.output, "o", joined, d)
+        arrays |= self._block(at + names.hidden, "1", d, shape.d_ff)
+        arrays |= self._block(at + names.up, "3", d, shape.d_ff) if names.up else {}
+        arrays |= self._block(at + names.down, "2", shape.d_ff, d)
         for name, symbol in ((names.norm_1, "1"), (names.norm_2, "2")):
-            found |= self.norm(at + name, symbol, d)
+            arrays |= self.norm(at + name, symbol, d)
         for name, symbol in ((names.norm_1_out, "1_out"), (names.norm_2_out, "2_out")):
-            found |= self.norm(at + name, symbol, d) if name else {}
+            arrays |= self.norm(at + name, symbol, d) if name else {}
         for name, symbol in ((names.norm_queries, "q"), (names.norm_keys, "k")):
             if name and f"{self._base}{at}{name}.weight" in self._tensors:
-                found |= self.norm(at + name, symbol, shape.d_head)
-        return found
+                arrays |= self.norm(at + name, symbol, shape.d_head)
+        return arrays
 
     def _block(self, name: str, symbol: str, n_in: int, n_out: int) -> dict[str, Array]:
         """Return a matrix (n_in, n_out) and its bias, if it has one."""
         sizes = (n_out, n_in) if self._family.names.linear else (n_in, n_out)
         W = shaped(self._tensors, f"{self._base}{name}.weight", *sizes)
-        found = {f"w_{symbol}": W.T if self._family.names.linear else W}
+        arrays = {f"w_{symbol}": W.T if self._family.names.linear else W}
         self._locate(f"w_{symbol}", f"{self._base}{name}.weight", "row" if self._family.names.linear else "column")
         if f"{self._base}{name}.bias" in self._tensors:
-            found[f"b_{symbol}"] = shaped(self._tensors, f"{self._base}{name}.bias", n_out)
+            arrays[f"b_{symbol}"] = shaped(self._tensors, f"{self._base}{name}.bias", n_out)
             self._locate(f"b_{symbol}", f"{self._base}{name}.bias", "entry")
-        return found
+        return arrays
 
     def _apart(self, at: str) -> dict[str, Array]:
         """Return queries, keys and values from three matrices, head by head."""
         shape, names = self._shape, self._family.names
-        found: dict[str, Array] = {}
+        arrays: dict[str, Array] = {}
         for letter, name, n in (
             ("q", names.queries, shape.n_heads),
             ("k", names.keys, shape.n_kv_heads),
             ("v", names.values, shape.n_kv_heads),
         ):
             block = self._block(at + name, letter, shape.d_model, n * shape.d_head)
-            found |= {key: _by_head(array, (n, shape.d_head)) for key, array in block.items()}
+            arrays |= {key: _by_head(array, (n, shape.d_head)) for key, array in block.items()}
             self.slices |= {key: replace(self.slices[key], stride=shape.d_head) for key in block}
-        return found
+        return arrays
 
     def _fused(self, at: str) -> dict[str, Array]:
         """Return queries, keys and values from one matrix: its columns are theirs in turn, of all heads or in each."""
@@ -116,14 +116,14 @@ class Arrays:
         sizes = (shape.n_heads, 3, shape.d_head) if names.fused == "heads" else (3, shape.n_heads, shape.d_head)
         by_head = names.fused == "heads"
         apart, stride = (shape.d_head, 3 * shape.d_head) if by_head else (shape.n_heads * shape.d_head, shape.d_head)
-        found = {}
+        arrays = {}
         for key, array in block.items():
             parts, whole = array.reshape(*array.shape[:-1], *sizes), self.slices.pop(key)
             for number, letter in enumerate("qkv"):
                 part = parts[..., number, :] if by_head else parts[..., number, :, :]
-                found[f"{key}{letter}"] = part if part.ndim == 2 else part.transpose(1, 0, 2)
+                arrays[f"{key}{letter}"] = part if part.ndim == 2 else part.transpose(1, 0, 2)
                 self.slices[f"{key}{letter}"] = replace(whole, first=number * apart, stride=stride)
-        return found
+        return arrays
 
 
 def _by_head(array: Array, sizes: tuple[int, int]) -> Array:

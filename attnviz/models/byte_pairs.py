@@ -83,8 +83,8 @@ def cut(text: str, pattern: str) -> Iterator[str]:
     short_forms, words = WORDS[pattern]
     kinds, at = "".join(map(_kind, text)), 0
     while at < len(text):
-        found = short_forms.match(text, at) or words.match(kinds, at)
-        end = found.end() if found else at + 1
+        match = short_forms.match(text, at) or words.match(kinds, at)
+        end = match.end() if match else at + 1
         yield text[at:end]
         at = end
 

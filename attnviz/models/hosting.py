@@ -39,11 +39,11 @@ def offer(written: Iterable[str], most_tokens: str = "") -> None:
     Raises ConfigError, in one sentence, for one that cannot be opened; then none is offered.
     """
     limit = _limit(most_tokens)
-    found = dict(_opened(each.strip()) for each in written if each.strip())
-    for model in found.values():
+    models = dict(_opened(each.strip()) for each in written if each.strip())
+    for model in models.values():
         model.limit = limit
         _ = model.digest, model.sizes  # read now, not when the first visitor comes
-    MODELS.update(found)
+    MODELS.update(models)
 
 
 def offer_those_of_the_environment(environment: Mapping[str, str] = os.environ) -> None:

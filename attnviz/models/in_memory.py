@@ -56,14 +56,14 @@ def of_model(model: Any, tokenizer: Any, text: str) -> Trace:
     if not (hasattr(model, "state_dict") and hasattr(getattr(model, "config", None), "to_dict")):
         raise ConfigError(FAULTS["model"].format(given=type(model).__name__))
     state = _State({name: _array(tensor) for name, tensor in model.state_dict().items()})
-    made = Model.of_parts(model.config.to_dict(), state, lambda line: _tokens(tokenizer, line))
-    trace = made(text)
+    model_read = Model.of_parts(model.config.to_dict(), state, lambda line: _tokens(tokenizer, line))
+    trace = model_read(text)
     ids = _tokens(tokenizer, text)[0]
     if len(ids) > len(trace.query_tokens):  # it was cut, as no position is left
         return trace
     difference = _difference(trace, _states(model, ids))
     if difference > FAR * max(float(np.abs(trace.result.array).max()), 1.0):
-        raise ConfigError(FAULTS["other"].format(family=made.family, difference=difference))
+        raise ConfigError(FAULTS["other"].format(family=model_read.family, difference=difference))
     return replace(trace, notes=(*trace.notes, NOTES["difference"].format(difference=difference)))
 
 
@@ -78,8 +78,8 @@ def _array(tensor: Any) -> Array:
 def _tokens(tokenizer: Any, text: str) -> tuple[list[int], list[str]]:
     """Return the ids of a text and the pieces that they stand for."""
     try:
-        found = tokenizer(text)
-        ids = [int(number) for number in (found["input_ids"] if isinstance(found, Mapping) else found)]
+        encoding = tokenizer(text)
+        ids = [int(number) for number in (encoding["input_ids"] if isinstance(encoding, Mapping) else encoding)]
         pieces = tokenizer.convert_ids_to_tokens(ids) if hasattr(tokenizer, "convert_ids_to_tokens") else ids
         shown = readable if _is_byte_level(tokenizer) else str
         return ids, [shown(str(piece)) for piece in pieces]
@@ -102,8 +102,8 @@ def _states(model: Any, ids: list[int]) -> list[Array]:
     was_training, parameter = model.training, next(model.parameters())
     model.eval()
     try:
-        given = parameter.new_tensor([ids]).long()
-        out = model(given, output_hidden_states=True, return_dict=True)
+        token_ids = parameter.new_tensor([ids]).long()
+        out = model(token_ids, output_hidden_states=True, return_dict=True)
     finally:
         model.train(was_training)
     return [_array(state[0]) for state in out.hidden_states]
@@ -112,4 +112,4 @@ def _states(model: Any, ids: list[int]) -> list[Array]:
 def _difference(trace: Trace, states: list[Array]) -> float:
     """Return the largest difference between the hidden states."""
     ours = [trace["embedded"].array, *(list(layer.values())[-1].array for layer in trace.layers)]
-    return max(float(np.abs(computed - theirs).max()) for computed, theirs in zip(ours, states, strict=True))
+    return max(float(np.abs(computed - expected).max()) for computed, expected in zip(ours, states, strict=True))

@@ -74,10 +74,10 @@ class Model:
     @classmethod
     def of_parts(cls, config: Mapping[str, Any], tensors: Mapping[str, Array], tokenise: Tokenise) -> Model:
         """Return a model from a config.json, arrays by name and a tokeniser. Raises ConfigError as `load` does."""
-        made = cls.__new__(cls)
-        made._load(config, tensors)
-        made.tokenise = tokenise
-        return made
+        model = cls.__new__(cls)
+        model._load(config, tensors)
+        model.tokenise = tokenise
+        return model
 
     def _load(self, config: Mapping[str, Any], tensors: Mapping[str, Array]) -> None:
         family, self.shape = family_of(config)
@@ -113,11 +113,11 @@ class Model:
     @cached_property
     def digest(self) -> str:
         """The first eight hexadecimal digits of the weights' SHA-256; of several files, of their digests by name."""
-        found = []
+        parts = []
         for path in sorted(self.folder.glob("*.safetensors")):
             with path.open("rb") as file:
-                found.append(hashlib.file_digest(file, "sha256"))
-        whole = found[0] if len(found) == 1 else hashlib.sha256(b"".join(each.digest() for each in found))
+                parts.append(hashlib.file_digest(file, "sha256"))
+        whole = parts[0] if len(parts) == 1 else hashlib.sha256(b"".join(each.digest() for each in parts))
         return whole.hexdigest()[:8]
 
     @property
@@ -183,17 +183,17 @@ class Model:
         return self._setting({name: getattr(chosen, name) for name in FREE} | {"beside": chosen})
 
     def _setting(self, free: Mapping[str, Any]) -> PretrainedConfig:
-        shape, given = self.shape, dict(free)
-        wanted = given.pop("mask", "none")
+        shape, setting = self.shape, dict(free)
+        wanted = setting.pop("mask", "none")
         names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
-        own = self.own_masks
-        mask: Any = tuple(dict.fromkeys((*own, *(name for name in names if name != "none")))) or "none"
+        masks = self.own_masks
+        mask: Any = tuple(dict.fromkeys((*masks, *(name for name in names if name != "none")))) or "none"
         norm: Any = "rms" if shape.norm == "rms" else {"after": "post", "before": "pre"}[shape.norm_applied]
         feed_forward: Any = "geglu" if shape.feed_forward == "geglu_tanh" else shape.feed_forward
         return PretrainedConfig(
-            **given,
+            **setting,
             mask=mask,
-            own_masks=own,
+            own_masks=masks,
             n_heads=shape.n_heads,
             n_kv_heads=shape.n_kv_heads,
             n_layers=shape.n_layers,
@@ -271,9 +271,9 @@ class Model:
         inputs.append(last["ff_added"].array[row])
         gain, added = self._final.get("g_f"), self._final.get("c_f")
         H = np.stack(inputs) if gain is None else forward.normed(np.stack(inputs), self.shape, gain, added)
-        found = next_words.most_likely(next_words.logits(H, self._head, self.shape.logits_softcap), most)
+        likely = next_words.most_likely(next_words.logits(H, self._head, self.shape.logits_softcap), most)
         piece = getattr(self.tokenise, "piece", "#{}".format)
-        return [[(piece(word.number), word.share) for word in words] for words in found]
+        return [[(piece(word.number), word.share) for word in words] for words in likely]
 
     def _layer(self, run: RunRecord, i: int, X: Array) -> Steps:
         """Return the steps of a layer that reads X."""

@@ -30,10 +30,10 @@ def logits(H: Array, table: Array, cap: float = 0.0) -> Array:
     >>> logits(np.array([[1.0, 2.0]]), np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])).tolist()
     [[1.0, 2.0, 3.0]]
     """
-    found = np.empty((len(H), len(table)))
+    scores = np.empty((len(H), len(table)))
     for first in range(0, len(table), BLOCK):
-        found[:, first : first + BLOCK] = H @ np.asarray(table[first : first + BLOCK], dtype=float).T
-    return cap * np.tanh(found / cap) if cap else found
+        scores[:, first : first + BLOCK] = H @ np.asarray(table[first : first + BLOCK], dtype=float).T
+    return cap * np.tanh(scores / cap) if cap else scores
 
 
 def most_likely(scores: Array, most: int) -> list[list[NextWord]]:

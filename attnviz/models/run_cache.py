@@ -49,10 +49,10 @@ class KeptRuns:
     def get(self, key: Hashable) -> Kept | None:
         """Return what is kept under a key, if anything is."""
         with self._lock:
-            found = self._runs.get(key)
-            if found is not None:
+            entry = self._runs.get(key)
+            if entry is not None:
                 self._runs.move_to_end(key)
-            return found
+            return entry
 
     def put(self, key: Hashable, run: Kept) -> None:
         """Keep a run, and let go of others until all fit; one that is larger than all may be is not kept."""

@@ -189,10 +189,10 @@ def _check_apart(path: Path, header: dict[str, Any]) -> None:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return what a JSON object says. Raises ValueError where it says it twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
         raise ValueError("a name stands twice")
-    return found
+    return entries
 
 
 def _are_sizes(value: Any, most: int) -> bool:

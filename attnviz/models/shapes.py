@@ -120,8 +120,8 @@ class Facts:
             raise self.odd(name, self._config[name], ", ".join(map(repr, usual)))
 
     @staticmethod
-    def odd(name: str, given: Any, known: str) -> ConfigError:
-        return ConfigError(FAULTS["value"].format(name=name, given=_shown(given), known=known))
+    def odd(name: str, value: Any, known: str) -> ConfigError:
+        return ConfigError(FAULTS["value"].format(name=name, given=_shown(value), known=known))
 
 
 def bert(facts: Facts, **other: str) -> Shape:
@@ -195,7 +195,7 @@ def gpt_neox(facts: Facts) -> Shape:
     )  # fmt: skip
 
 
-def llama(facts: Facts, **own: Any) -> Shape:
+def llama(facts: Facts, **changes: Any) -> Shape:
     """Llama and its kin; `own` is what differs."""
     facts.only("pretraining_tp", 1)
     n, d = facts.size("num_attention_heads", "heads"), facts.size("hidden_size")
@@ -205,13 +205,13 @@ def llama(facts: Facts, **own: Any) -> Shape:
     width = facts.size("head_dim", otherwise=max(d // n, 1))
     base, frequencies = _rotation(facts, width, {})
     act = "hidden_activation" if facts.get("hidden_activation") else "hidden_act"
-    made: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "feed_forward": facts.one_of(act, GATED, "silu"), "norm": "rms", "norm_applied": "before",
         "eps": facts.number("rms_norm_eps", 1e-6), "causal": True, "frequencies": frequencies, "rope_base": base,
         "n_positions": facts.size("max_position_embeddings", otherwise=65_536) if _fits(facts) else None,
         "windows": _windows(facts, n_layers),
     }  # fmt: skip
-    return Shape(n_layers, n, n_kv, d, width, facts.size("intermediate_size"), **(made | own))
+    return Shape(n_layers, n, n_kv, d, width, facts.size("intermediate_size"), **(fields | changes))
 
 
 def _fits(facts: Facts) -> bool:
@@ -223,11 +223,11 @@ def _fits(facts: Facts) -> bool:
 def gemma2(facts: Facts) -> Shape:
     cap = facts.get("attn_logit_softcapping", 0.0)
     facts.only("use_bidirectional_attention", None, False)
-    own = {"norm_applied": "both", "gain": 1.0, "embedding_factor": math.sqrt(facts.size("hidden_size"))}
+    changes = {"norm_applied": "both", "gain": 1.0, "embedding_factor": math.sqrt(facts.size("hidden_size"))}
     scale = facts.number("query_pre_attn_scalar", 256.0) ** -0.5
     if facts.get("final_logit_softcapping", 0.0):
-        own["logits_softcap"] = facts.number("final_logit_softcapping")
-    return llama(facts, softcap=facts.number("attn_logit_softcapping") if cap else 0.0, scale=scale, **own)
+        changes["logits_softcap"] = facts.number("final_logit_softcapping")
+    return llama(facts, softcap=facts.number("attn_logit_softcapping") if cap else 0.0, scale=scale, **changes)
 
 
 def _windows(facts: Facts, n_layers: int) -> tuple[int | None, ...]:

@@ -59,8 +59,8 @@ class Tokeniser:
 
     def __call__(self, text: str) -> tuple[list[int], list[str]]:
         """Return the ids of a text's pieces, and the pieces."""
-        found = [*self.start, *(piece for part in self._parts(text) for piece in part), *self.end]
-        return [self._id(piece) for piece in found], [self.shown(piece) for piece in found]
+        ids = [*self.start, *(piece for part in self._parts(text) for piece in part), *self.end]
+        return [self._id(piece) for piece in ids], [self.shown(piece) for piece in ids]
 
     def piece(self, number: int) -> str:
         """Return the piece of an id; one that there is not stands as its number."""
@@ -77,10 +77,10 @@ class Tokeniser:
             return
         pattern = "|".join(self._pattern(name) for name in sorted(self.special, key=len, reverse=True))
         at = 0
-        for found in re.finditer(pattern, text):
-            yield self.pieces(text[at : found.start()])
-            yield [group for group in found.groups() if group is not None]
-            at = found.end()
+        for match in re.finditer(pattern, text):
+            yield self.pieces(text[at : match.start()])
+            yield [group for group in match.groups() if group is not None]
+            at = match.end()
         yield self.pieces(text[at:])
 
     def _pattern(self, name: str) -> str:
@@ -180,8 +180,8 @@ def _byte_pairs(spec: Mapping[str, Any], vocabulary: Mapping[str, int]) -> Calla
     merges = (tuple(pair.split(" ")) if isinstance(pair, str) else tuple(pair) for pair in model["merges"])
     ranks = {(str(left), str(right)): rank for rank, (left, right) in enumerate(merges)}
     begins, whole = bool(steps[-1].get("add_prefix_space")), bool(model.get("ignore_merges"))
-    made = BytePairs(vocabulary, ranks, pattern, begins, whole).pieces
-    return (lambda text: made(unicodedata.normalize("NFC", text))) if normal else made
+    pieces = BytePairs(vocabulary, ranks, pattern, begins, whole).pieces
+    return (lambda text: pieces(unicodedata.normalize("NFC", text))) if normal else pieces
 
 
 def _is_byte_level(spec: Mapping[str, Any]) -> bool:
@@ -216,13 +216,13 @@ def _of_library(path: Path, kind: str, shown: Callable[[str], str]) -> Callable[
     except ImportError:
         raise ConfigError(FAULTS["kind"].format(kind=shorten(str(kind)))) from None
     try:
-        made = Tokenizer.from_file(str(path))
+        tokeniser = Tokenizer.from_file(str(path))
     except Exception as error:  # the package raises nothing more special
         raise _broken(error, path) from None
-    made.no_padding()
-    made.no_truncation()
+    tokeniser.no_padding()
+    tokeniser.no_truncation()
 
-    return _Library(made, shown)
+    return _Library(tokeniser, shown)
 
 
 @dataclass(frozen=True)
@@ -233,8 +233,8 @@ class _Library:
     shown: Callable[[str], str]
 
     def __call__(self, text: str) -> tuple[list[int], list[str]]:
-        found = self.made.encode(text)
-        return found.ids, [self.shown(token) for token in found.tokens]
+        encoding = self.made.encode(text)
+        return encoding.ids, [self.shown(token) for token in encoding.tokens]
 
     def piece(self, number: int) -> str:
         return self.shown(str(self.made.id_to_token(number) or f"#{number}"))

@@ -65,7 +65,7 @@ class WordPiece:
     def _of_word(self, word: str) -> list[str]:
         if len(word) > LONGEST_WORD:
             return [self.unknown]
-        found: list[str] = []
+        pieces: list[str] = []
         start = 0
         while start < len(word):
             before = self.prefix if start else ""
@@ -73,9 +73,9 @@ class WordPiece:
             end = next(ends, None)
             if end is None:
                 return [self.unknown]
-            found.append(before + word[start:end])
+            pieces.append(before + word[start:end])
             start = end
-        return found
+        return pieces
 
 
 def _apart(word: str) -> Iterator[str]:

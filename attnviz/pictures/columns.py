@@ -131,11 +131,11 @@ def names(trace: Trace, layer: int, shown: str) -> tuple[str, ...]:
 def columns(trace: Trace, layer: int, shown: str = "weights", *, apart: bool = True) -> tuple[Stage, ...]:
     """Return the pictures of those steps; `apart` gives each head of the scores a colour scale of its own."""
     steps, usual = step_names.steps(trace, layer), {stage.name: stage for stage in stages.side_by_side(trace, layer)}
-    found = []
+    shown_stages = []
     for name in names(trace, layer, shown):
         stage = usual.get(name) or stages.stage(trace, steps[name], step_names.plain(steps[name].symbol))
-        found.append(_dressed(trace, layer, stage, apart=apart))
-    return tuple(found)
+        shown_stages.append(_dressed(trace, layer, stage, apart=apart))
+    return tuple(shown_stages)
 
 
 def opening(trace: Trace, layer: int, *, apart: bool = False) -> tuple[Stage, ...]:
@@ -174,34 +174,34 @@ def roles(trace: Trace, layer: int) -> tuple[str, ...]:
     ('previous token', 'reads 1.8 words')
     """
     step = trace.layers[layer]["weights"]
-    made = stages.stage(trace, step, "").names
-    if all(" · " in name for name in made):
-        return tuple(within_sentence(name.split(" · ", 1)[1]) for name in made)
+    head_names = stages.stage(trace, step, "").names
+    if all(" · " in name for name in head_names):
+        return tuple(within_sentence(name.split(" · ", 1)[1]) for name in head_names)
     hidden = np.broadcast_to(forbidden(trace.layers[layer]), step.shape)
     weights = np.where(hidden | ~np.isfinite(step.array), 0.0, step.array)
-    found = _from_weights(trace, weights)
+    by_head = _from_weights(trace, weights)
     if not is_pretrained(trace):
-        return found
+        return by_head
     kinds = all_kinds(trace, weights)  # a learned head may well attend to its neighbours
-    return tuple(title(kind, "") if kind.kind in LEARNED else role for kind, role in zip(kinds, found))
+    return tuple(title(kind, "") if kind.kind in LEARNED else role for kind, role in zip(kinds, by_head))
 
 
 def _from_weights(trace: Trace, weights: Array) -> tuple[str, ...]:
     """Say of each head where most of its weight goes."""
     n, m = weights.shape[1:]
-    own = np.zeros(len(weights)) if trace.config.is_cross_attention else np.trace(weights, axis1=1, axis2=2) / n
+    diagonal = np.zeros(len(weights)) if trace.config.is_cross_attention else np.trace(weights, axis1=1, axis2=2) / n
     shares = weights.sum(axis=1) / n
     with np.errstate(all="ignore"):
         spread = np.nan_to_num(effective_keys(weights)).mean(axis=1)
-    found = []
-    for of_itself, share, keys in zip(own, shares, spread):
+    by_head = []
+    for of_itself, share, keys in zip(diagonal, shares, spread):
         if of_itself > SELF_FROM:
-            found.append(ROLES["self"])
+            by_head.append(ROLES["self"])
         elif share.max() > WORD_FROM and m > 3:
-            found.append(ROLES["word"].format(word=visible_token(trace.key_tokens[int(share.argmax())])))
+            by_head.append(ROLES["word"].format(word=visible_token(trace.key_tokens[int(share.argmax())])))
         else:
-            found.append(ROLES["spread"].format(n=float(keys)))
-    return tuple(found)
+            by_head.append(ROLES["spread"].format(n=float(keys)))
+    return tuple(by_head)
 
 
 def focused(stage: Stage, head: int, heads: int) -> Stage:

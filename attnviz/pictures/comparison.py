@@ -37,8 +37,8 @@ def pictures(a: Trace, b: Trace, layer: int, name: str) -> tuple[Stage, ...]:
     The last is missing where shapes differ.
     """
     both = [_picture(trace, layer, name) for trace in (a, b)]
-    found = [picture for picture in both if picture is not None]
-    reach = max(_reach(picture) for picture in found)
+    present = [picture for picture in both if picture is not None]
+    reach = max(_reach(picture) for picture in present)
     shown = [
         replace(picture, name=side, title=WORDS[side], phrase=WORDS[f"{side}_phrase"], formula="", reach=reach)
         for side, picture in zip("ab", both)

@@ -100,12 +100,12 @@ def split_numbers(figure: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any
     like = {"dtype": str(numbers.dtype), "shape": numbers.shape}
     trace = trace | {"z": like, "name": name}
     chart = {"data": [{"type": "heatmap", "name": name, "showscale": False, "hoverinfo": "skip"}], "layout": size}
-    given = {
+    parts = {
         "trace": trace,
         "layout": inside,
         "revision": zlib.crc32(json.dumps([trace, inside]).encode(), revision),
     }
-    return chart, given, numbers
+    return chart, parts, numbers
 
 
 def as_written(figure: dict[str, Any]) -> Figure:

@@ -57,13 +57,13 @@ def entries(trace: Trace, layer: int) -> tuple[Entry, ...]:
     >>> [(entry.text, entry.words) for entry in entries(run(Config()), 0) if entry.name in ("embedded", "weights")]
     [('X', '(7 tokens, d_model 16)'), ('A', '(4 heads, 7 queries, 7 keys)')]
     """
-    found = steps(trace, layer)
-    return tuple(_entry(trace.config, found, each) for each in found.values())
+    by_name = steps(trace, layer)
+    return tuple(_entry(trace.config, by_name, each) for each in by_name.values())
 
 
-def _entry(config: Config, found: dict[str, Step], step: Step) -> Entry:
-    formula = _formula(found, step)
-    masked = hidden(found, step)
+def _entry(config: Config, by_name: dict[str, Step], step: Step) -> Entry:
+    formula = _formula(by_name, step)
+    masked = hidden(by_name, step)
     shades = _as_stage(step, masked).scale
     return Entry(
         name=step.name,
@@ -73,20 +73,22 @@ def _entry(config: Config, found: dict[str, Step], step: Step) -> Entry:
         shape=short_shape(step),
         words=shape_in_words(step, config.group_size > 1),
         formula=formula,
-        plain_formula=plain(formula) if step.name in first_steps(found) else _plain_formula(config, step.name, formula),
+        plain_formula=plain(formula)
+        if step.name in first_steps(by_name)
+        else _plain_formula(config, step.name, formula),
         meaning=step.meaning,
         kind=step.kind,
         stage=next(number for number, names in enumerate(STAGES) if step.name in names),
         on_path=step.name not in INGREDIENTS,
-        changes=_changes(found, step),
+        changes=_changes(by_name, step),
         thumbnail=thumbnail(step, shades.low, shades.high, masked),
         colours=shades.colours,
     )
 
 
-def _formula(found: dict[str, Step], step: Step) -> str:
+def _formula(by_name: dict[str, Step], step: Step) -> str:
     """Return the formula of a step without the biases that this run does not have."""
-    return worded(re.sub(r" \+ (b_\w)(\^h)?", lambda b: b[0] if b[1].lower() in found else "", step.formula))
+    return worded(re.sub(r" \+ (b_\w)(\^h)?", lambda b: b[0] if b[1].lower() in by_name else "", step.formula))
 
 
 def _plain_formula(config: Config, name: str, formula: str) -> str:
@@ -112,24 +114,24 @@ BEFORE = {
 """A step shows nothing new if its numbers are those of another: the one before or, if that matters more, after."""
 
 
-def _changes(found: dict[str, Step], step: Step) -> bool:
+def _changes(by_name: dict[str, Step], step: Step) -> bool:
     """Return whether there is something to see that the steps beside it do not show."""
     if step.name in ("positions", "positions_kv", "bias"):
         return bool(step.array.any())
     if step.name == "allowed":
         return not step.array.all()
-    if step.name == "concat" and found["heads"].shape[0] == 1:
+    if step.name == "concat" and by_name["heads"].shape[0] == 1:
         return False
-    other = found.get(BEFORE.get(step.name, ""))
+    other = by_name.get(BEFORE.get(step.name, ""))
     return other is None or not np.array_equal(step.array, other.array, equal_nan=True)
 
 
-def hidden(found: dict[str, Step], step: Step) -> Array | None:
+def hidden(by_name: dict[str, Step], step: Step) -> Array | None:
     """True where a query may not attend to a key, for the steps that know it."""
     if step.name == "allowed":
         return ~step.array
     if step.name == "weights":
-        return forbidden(found)
+        return forbidden(by_name)
     return np.isneginf(step.array) if step.name in ("masked", "bias") else None
 
 

@@ -180,19 +180,19 @@ def _numbers(stage: Stage, head: int) -> Array:
 
 def _colours(shown: Sequence[Sequence[Stage]]) -> dict[str, Any]:
     """Return one scale of colour for a stage in all heads and layers."""
-    found = {}
+    axes = {}
     for at, layers in enumerate(zip(*shown)):
         scales = [stage.scale for stage in layers]
         widest = max(scales, key=lambda each: each.high - each.low)
         steps = np.linspace(0, 1, len(widest.colours)).tolist()
-        found[f"coloraxis{at + 1}"] = {
+        axes[f"coloraxis{at + 1}"] = {
             "cmin": min(each.low for each in scales),
             "cmax": max(each.high for each in scales),
             "colorscale": [list(stop) for stop in zip(steps, widest.colours)],
             "colorbar": {"title": {"text": layers[0].title}, "x": 1.01, "xpad": 8 + 62 * at, "thickness": 10}
             | COLOUR_BAR,
         }
-    return found
+    return axes
 
 
 def _slider(layers: Sequence[int], n_maps: int) -> dict[str, Any]:

@@ -41,14 +41,14 @@ MISSED = Words({"missed": "{label}, missed"})
 def side_by_side(trace: Trace, layer: int) -> tuple[Stage, ...]:
     """Return scores, weights and outputs of a layer, those it has; forbidden cells are masked in the first two."""
     config, steps = trace.config, trace.layers[layer]
-    given = first_steps(steps)
-    product = score_of(config).is_dot and "scores" not in given
+    first = first_steps(steps)
+    product = score_of(config).is_dot and "scores" not in first
     shown = {
         "scores": (TITLES["product" if product else "scores"], PHRASES["scores"], score_of(config).plain),
         "weights": (TITLES["weights"], _weights_phrase(trace, layer), weights_formula(config)),
         "heads": (TITLES["heads"], PHRASES["heads"], PHRASES["mixed"]),
     }
-    words = {name: (*words_of[:2], PHRASES["given"]) if name in given else words_of for name, words_of in shown.items()}
+    words = {name: (*words_of[:2], PHRASES["given"]) if name in first else words_of for name, words_of in shown.items()}
     return tuple(stage(trace, steps[name], *words_of) for name, words_of in words.items() if name in steps)
 
 
@@ -96,8 +96,8 @@ def _head_names(trace: Trace, step: Step) -> list[str]:
     that does not do what it was made for says so: another setting, or a changed number, may be in its way.
     """
     config = trace.config
-    own = step.shape[0] == config.n_heads  # then its keys and values are each head's own
-    names = [HEAD_NAMES["head" if own else step.axes[0]].format(h) for h in ordinals(step.shape[0])]
+    is_per_head = step.shape[0] == config.n_heads  # then its keys and values are each head's own
+    names = [HEAD_NAMES["head" if is_per_head else step.axes[0]].format(h) for h in ordinals(step.shape[0])]
     if not INITIALISERS[config.initialiser].solved or step.axes[-2:] != ("query", "key"):
         return names
     layer = _layer_of(trace, step)

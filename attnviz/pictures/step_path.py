@@ -57,10 +57,10 @@ def way(trace: Trace, layer: int, head: int) -> tuple[Node, ...]:
     """
     steps = step_names.steps(trace, layer)
     later = [name for name in LATER if name in steps and name not in step_names.PARAMETERS]
-    found: list[Node] = []
+    nodes: list[Node] = []
     for name in (*[name for name in NODES if name in steps], *later):
-        found.append(_node(trace, steps, name, head, found[-1].name if found else ""))
-    return tuple(found)
+        nodes.append(_node(trace, steps, name, head, nodes[-1].name if nodes else ""))
+    return tuple(nodes)
 
 
 def _node(trace: Trace, steps: dict[str, Step], name: str, head: int, before: str) -> Node:

@@ -56,11 +56,11 @@ def is_zero_of_nothing(formula: Formula) -> bool:
     """
     if at_forbidden(formula.root) != ZERO:
         return True  # a script leaves out what is forbidden where that is not harmless
-    found: dict[int, Array] = {}
+    values: dict[int, Array] = {}
     with np.errstate(all="ignore"):
         for node in formula.nodes:
-            found[id(node)] = _of_nothing(node, [found[id(arg)] for arg in node.args])
-    return bool(np.all(found[id(formula.root)] == 0))
+            values[id(node)] = _of_nothing(node, [values[id(arg)] for arg in node.args])
+    return bool(np.all(values[id(formula.root)] == 0))
 
 
 def _of_nothing(node: Node, args: list[Array]) -> Array:

@@ -70,19 +70,19 @@ class _Writer:
     def source(self) -> str:
         """Return the whole function; every name of the visitor's has a $ before it, so none is a reserved word."""
         code, lines, terms, name = [], [], "[]", ""
-        found = steps(self._formula, every=True)
-        summed = {id(node.args[0]) for _, node in found if node.op == "sum"} - set(
+        nodes = steps(self._formula, every=True)
+        summed = {id(node.args[0]) for _, node in nodes if node.op == "sum"} - set(
             map(id, self._formula.named.values())
         )
-        for own, node in found:
-            name = f"${own}"
+        for variable, node in nodes:
+            name = f"${variable}"
             is_list = self._over in node.axes and node is not self._formula.root
             value = self._list(node) if is_list else self.text(node, "c.j" if self._over == "j" else "d")
             code.append(f"  const {name} = {value};")
             terms = self._terms(node)
             self._names[id(node)] = (name, is_list)
             if node is not self._formula.root and id(node) not in summed:
-                lines.append(f"[{json.dumps(_label(own, node, self._formula))}, {name}, {terms}]")
+                lines.append(f"[{json.dumps(_label(variable, node, self._formula))}, {name}, {terms}]")
         result = f"  return {{ lines: [{', '.join(lines)}], value: {name}, terms: {terms} }};"
         return "\n".join(["(c) => {", *code, result, "}"])
 
@@ -140,7 +140,7 @@ class _Writer:
 
 def _label(name: str, node: Node, formula: Formula) -> str:
     """Return the label of a line: its name in the formula or, where it has none, its kind."""
-    names = {id(each): own for own, each in formula.named.items()}
+    names = {id(each): variable for variable, each in formula.named.items()}
     if id(node) in names or node.op not in REDUCTIONS:
         return name
     (x,) = node.args

@@ -58,12 +58,12 @@ def latex(formula: Formula) -> str:
     writer = Latex()
     if _written_out(formula) <= MAX_PARTS:
         return _RESULT[formula.kind.name] + writer.text(formula.root)
-    made = []
+    lines = []
     for name, node in steps(formula, every=False):
         entry = "d" if "d" in node.axes else ""
-        made.append(f"{writer.called(name, node, entry)} &= {writer.text(node, entry)}")
+        lines.append(f"{writer.called(name, node, entry)} &= {writer.text(node, entry)}")
         writer.names[id(node)] = name
-    return r"\begin{aligned} " + r" \\ ".join(made) + r" \end{aligned}"
+    return r"\begin{aligned} " + r" \\ ".join(lines) + r" \end{aligned}"
 
 
 def _written_out(formula: Formula) -> int:

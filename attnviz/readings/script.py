@@ -68,9 +68,9 @@ class Script:
         if inside is not None and (not self._allowed or at_forbidden(inside) == MINUS):
             softmax = self._words.softmax.format(self._text(inside)[0], axis=self._axis)
             return [f"{result} = {softmax}"]
-        made = []
+        lines = []
         reserved = RESERVED | set(self._named.values()) | set(self._formula.parameters)
-        for name, node in steps(self._formula, every=False, taken=reserved):
+        for name, node in steps(self._formula, every=False, reserved=reserved):
             is_last = node is self._formula.root
             self._is_undivided = not is_last and not self._is_used_divided(node)
             code = self._fitted(node, self._frame) if is_last and self.layout(node) else self._text(node)[0]
@@ -78,9 +78,9 @@ class Script:
                 self._degrees[id(node)] = None  # it is divided where it is made
             comment = PAIRS if node.is_big and not is_last else ""
             comment = f"  # {self._comments[name]}" if name in self._comments else comment
-            made.append(f"{result if is_last else name} = {code}{comment}")
+            lines.append(f"{result if is_last else name} = {code}{comment}")
             self._lines[id(node)] = name
-        return made
+        return lines
 
     def covers(self) -> bool:
         """Return whether the result has its full shape, or has to be spread over queries, keys and heads."""
@@ -286,14 +286,14 @@ class Script:
 
     def _product(self, x: Node) -> str:
         """Return a sum of products as `Q @ K.T`; nothing where it is none."""
-        found = factors(x)
-        if not all("d" in f.axes for f in found):
+        members = factors(x)
+        if not all("d" in f.axes for f in members):
             return ""
-        left, right = [f for f in found if "j" not in f.axes], [f for f in found if "j" in f.axes]
+        left, right = [f for f in members if "j" not in f.axes], [f for f in members if "j" in f.axes]
         is_pair = right and not any("i" in self.layout(f) for f in right) and any("i" in f.axes for f in left)
         if is_pair and not any("j" in self.layout(f) for f in left):
             return f"{within(self._times(left), MATRIX)} @ {self._transposed(right)}"
-        vectors, others = [f for f in found if f.axes == "d"], [f for f in found if f.axes != "d"]
+        vectors, others = [f for f in members if f.axes == "d"], [f for f in members if f.axes != "d"]
         if not self._heads and len(vectors) == 1 and others:
             return f"{within(self._times(others), SIGN)} @ {within(self._text(vectors[0]), SIGN)}"
         return ""

@@ -12,7 +12,7 @@ RESULTS = {"score": "score", "mask": "allowed", "bias": "bias", "normaliser": "w
 _COSTLY = ("call", *REDUCTIONS, "@", "**", "ratio", "high", "low", "if")
 
 
-def steps(formula: Formula, *, every: bool, taken: Collection[str] = ()) -> list[NamedNode]:
+def steps(formula: Formula, *, every: bool, reserved: Collection[str] = ()) -> list[NamedNode]:
     """Return the named nodes of the line and those used twice, and with `every` each vector and sum on the way too.
 
     taken  names that the reading uses itself: a line of that name gets a _ behind it
@@ -21,19 +21,19 @@ def steps(formula: Formula, *, every: bool, taken: Collection[str] = ()) -> list
     >>> [name for name, _ in steps(parse("sum(tanh(q*k)) * sum(tanh(q*k))"), every=False)]
     ['s1', 'score']
     """
-    own = {id(node): name for name, node in formula.named.items()}
-    names = set(taken) | {RESULTS[formula.kind.name]}
-    made: list[NamedNode] = []
-    for node in _lines(formula, set(own), every=every):
-        name = own.get(id(node)) or _short(node, len(made) + 1)
+    typed_names = {id(node): name for name, node in formula.named.items()}
+    names = set(reserved) | {RESULTS[formula.kind.name]}
+    named: list[NamedNode] = []
+    for node in _lines(formula, set(typed_names), every=every):
+        name = typed_names.get(id(node)) or _short(node, len(named) + 1)
         while name in names:
             name += "_"
         names.add(name)
-        made.append((name, node))
-    return [*made, (RESULTS[formula.kind.name], formula.root)]
+        named.append((name, node))
+    return [*named, (RESULTS[formula.kind.name], formula.root)]
 
 
-def _lines(formula: Formula, own: set[int], *, every: bool) -> list[Node]:
+def _lines(formula: Formula, named: set[int], *, every: bool) -> list[Node]:
     uses: dict[int, int] = {}
     costly: set[int] = set()
     fed: set[int] = set()
@@ -44,15 +44,15 @@ def _lines(formula: Formula, own: set[int], *, every: bool) -> list[Node]:
             costly.add(id(node))
         if node.op in REDUCTIONS:
             fed.add(id(node.args[0]))
-    found = []
+    nodes = []
     for node in formula.nodes:
         if node is formula.root or node.is_leaf:
             continue
         is_twice = uses.get(id(node), 0) > 1 and node.op != "neg" and id(node) in costly
         on_the_way = every and (node.op in (*REDUCTIONS, "@") or id(node) in fed)
-        if id(node) in own or is_twice or on_the_way:
-            found.append(node)
-    return found
+        if id(node) in named or is_twice or on_the_way:
+            nodes.append(node)
+    return nodes
 
 
 def _short(node: Node, number: int) -> str:

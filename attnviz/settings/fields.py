@@ -36,10 +36,10 @@ class Changes:
         """
         names = [item.name for item in settings(self.of)]
         try:
-            given = dict(value)
+            pairs = dict(value)
         except (TypeError, ValueError):
             raise ConfigError(translate("is {given}; give pairs of a name and a text", given=repr(value))) from None
-        for name, text in given.items():
+        for name, text in pairs.items():
             if name not in names or not isinstance(text, str):
                 raise ConfigError(
                     translate(
@@ -48,7 +48,7 @@ class Changes:
                         text=repr(text),
                     )
                 )
-        return tuple((name, given[name]) for name in names if name in given)
+        return tuple((name, pairs[name]) for name in names if name in pairs)
 
     def write(self, value: tuple[tuple[str, str], ...]) -> str:
         return " ".join(name for name, _ in value)

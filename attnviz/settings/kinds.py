@@ -78,10 +78,10 @@ class Number:
     def range(self) -> str:
         ends = {"low": self.low, "high": self.high}
         if self.integer and self.step != 1:
-            found = translate("{low:,g} to {high:,g} in steps of {step:g}", **ends, step=self.step)
+            words = translate("{low:,g} to {high:,g} in steps of {step:g}", **ends, step=self.step)
         else:
-            found = translate("{low:,g} to {high:,g}", **ends)
-        return translate("{range}, or {none}", range=found, none=self.none) if self.none else found
+            words = translate("{low:,g} to {high:,g}", **ends)
+        return translate("{range}, or {none}", range=words, none=self.none) if self.none else words
 
     def check(self, value: Any) -> int | float | None:
         if value is None and self.none:

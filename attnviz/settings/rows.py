@@ -72,10 +72,10 @@ class Choice:
 
     def changed(self: Row, **fields: Any) -> Row:
         """Return a copy with other values in some fields; its texts stay English, to be read in any language."""
-        made = copy.copy(self)
+        row = copy.copy(self)
         for name, value in fields.items():
-            object.__setattr__(made, name, value)
-        return made
+            object.__setattr__(row, name, value)
+        return row
 
     def knob_values(self, values: Mapping[str, KnobValue]) -> dict[str, KnobValue]:
         """Return the value of each knob by its name; `values` names those that are set as `row.knob`."""

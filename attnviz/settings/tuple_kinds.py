@@ -66,13 +66,13 @@ class Widths:
     def read(self, text: str) -> tuple[int | tuple[int, ...], str | None]:
         one = Number(self.low, self.high, 1, integer=True)
         parts = text.replace(",", ".").replace(" ", ".").split(".")
-        given = [one.read(part) for part in parts if part]
-        if not given:
+        numbers = [one.read(part) for part in parts if part]
+        if not numbers:
             raise ValueError(text)
-        problem = "; ".join([fault for _, fault in given if fault][:3]) or None
-        if len(given) > self.most:
-            problem = translate("listed {n:,} widths; the first {most} are kept", n=len(given), most=self.most)
-        widths = tuple(int(width or 0) for width, _ in given[: self.most])
+        problem = "; ".join([fault for _, fault in numbers if fault][:3]) or None
+        if len(numbers) > self.most:
+            problem = translate("listed {n:,} widths; the first {most} are kept", n=len(numbers), most=self.most)
+        widths = tuple(int(width or 0) for width, _ in numbers[: self.most])
         return widths[0] if len(parts) == 1 else widths, problem
 
 
@@ -105,14 +105,14 @@ class Listed:
         return ".".join(value)
 
     def read(self, text: str) -> tuple[tuple[str, ...], str | None]:
-        given = [name for name in text.replace(",", ".").replace(" ", ".").split(".") if name]
-        names = [name for name in given if name in self.table]
+        typed = [name for name in text.replace(",", ".").replace(" ", ".").split(".") if name]
+        names = [name for name in typed if name in self.table]
         if not names:
             raise ValueError(text)
         if len(names) > self.most:
             problem = translate("listed {n:,} names; the first {most} are kept", n=len(names), most=self.most)
             return self._canonical(names[: self.most]), problem
-        return self._canonical(names), _unknown(given, self.table)
+        return self._canonical(names), _unknown(typed, self.table)
 
 
 @dataclass(frozen=True)
@@ -142,14 +142,14 @@ class SerialisedTuple:
         return self.written(value)
 
     def read(self, text: str) -> tuple[tuple[Any, ...], str | None]:
-        found, unread = self.parsed(text)
-        if len(found) > self.most:
-            return found[: self.most], translate(
-                "listed {n:,}; the first {most:,} are kept", n=len(found), most=self.most
+        items, unread = self.parsed(text)
+        if len(items) > self.most:
+            return items[: self.most], translate(
+                "listed {n:,}; the first {most:,} are kept", n=len(items), most=self.most
             )
         if not unread:
-            return found, None
-        return found, translate("holds what could not be read, {part}; that is left out", part=shorten(unread[0]))
+            return items, None
+        return items, translate("holds what could not be read, {part}; that is left out", part=shorten(unread[0]))
 
 
 @dataclass(frozen=True)
@@ -171,15 +171,15 @@ class Knobs:
 
     def check(self, value: Any) -> tuple[tuple[str, KnobValue], ...]:
         try:
-            given, known = dict(value), self.known
+            knobs, known = dict(value), self.known
         except (TypeError, ValueError):
             raise ConfigError(translate("is {given}; give a dict of names and numbers", given=repr(value))) from None
-        for name in given:
+        for name in knobs:
             if name not in known:
                 names = ", ".join(known)
                 raise ConfigError(translate("names {name}; choose one of: {names}", name=repr(name), names=names))
         return self._canonical(
-            {name: self._checked(name, knob, given[name]) for name, knob in known.items() if name in given}
+            {name: self._checked(name, knob, knobs[name]) for name, knob in known.items() if name in knobs}
         )
 
     def _checked(self, name: str, knob: Knob, value: Any) -> KnobValue:
@@ -194,7 +194,7 @@ class Knobs:
 
     def _canonical(self, values: Mapping[str, KnobValue]) -> tuple[tuple[str, KnobValue], ...]:
         """Return them in the table's order, without defaults: equal numbers are equal settings."""
-        found = []
+        pairs = []
         for name, knob in self.known.items():
             value = values.get(name, knob.default)
             if isinstance(value, tuple):
@@ -202,14 +202,14 @@ class Knobs:
                     value = value[:-1]
                 value = value[0] if len(value) == 1 else value
             if value != knob.default:
-                found.append((name, value))
-        return tuple(found)
+                pairs.append((name, value))
+        return tuple(pairs)
 
     def write(self, value: tuple[tuple[str, KnobValue], ...]) -> str:
         return "~~".join(f"{name}~{written_knob(number)}" for name, number in value)
 
     def read(self, text: str) -> tuple[tuple[tuple[str, KnobValue], ...], str | None]:
-        found: dict[str, KnobValue] = {}
+        values: dict[str, KnobValue] = {}
         problems = []
         for part in filter(None, text.split("~~")):
             name, _, numbers = part.partition("~")
@@ -217,9 +217,9 @@ class Knobs:
             if knob is None:
                 problems.append(translate("names {listed}, which does not exist; ignored", listed=shorten(name)))
                 continue
-            found[name], problem = read_knob(knob, numbers, self.most)
+            values[name], problem = read_knob(knob, numbers, self.most)
             problems += [problem] if problem else []
-        return self._canonical(found), "; ".join(problems[:3]) or None
+        return self._canonical(values), "; ".join(problems[:3]) or None
 
 
 def number_of(knob: Knob) -> Number:

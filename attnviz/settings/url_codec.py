@@ -70,21 +70,23 @@ def encode(*records: object, every: bool = False) -> dict[str, str]:
 
 def labels(*classes: type[Any]) -> dict[str, str]:
     """Return the label of every parameter of an address, with those of a second setting."""
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for item in (item for cls in classes for item in settings(cls)):
         kind = item.metadata["kind"]
         if isinstance(kind, Changes):
-            found |= {f"{kind.prefix}{name}": _in_side(label, kind) for name, label in labels(kind.of).items()}
+            by_name |= {f"{kind.prefix}{name}": _in_side(label, kind) for name, label in labels(kind.of).items()}
         else:
-            found[item.name] = _label(item)
-    return found
+            by_name[item.name] = _label(item)
+    return by_name
 
 
 def difference(one: object, other: object, also: Collection[str] = ()) -> tuple[tuple[str, str], ...]:
     """Return the fields in which two records of a class differ, and those in `also`, with the values of the second."""
-    here, there = encode(one, every=True), encode(other, every=True)
+    query, other_query = encode(one, every=True), encode(other, every=True)
     return tuple(
-        (name, there[name]) for name in here if name != VERSION and (here[name] != there[name] or name in also)
+        (name, other_query[name])
+        for name in query
+        if name != VERSION and (query[name] != other_query[name] or name in also)
     )
 
 
@@ -121,12 +123,12 @@ def decode(query: Mapping[str, Any], *classes: type[Any]) -> tuple[tuple[Any, ..
     problems: list[str] = []
     names = labels(*classes)
     known = {name: query[name] for name in query if name in names or name in RESERVED}
-    given = _migrated(dict(_single(known, names, problems)), problems)
+    texts = _migrated(dict(_single(known, names, problems)), problems)
     problems += _unknown([str(name) for name in query if name not in known and not _hosting(str(name))])
-    for name in given.pop(WITHOUT, "").split("."):
-        if name in names and name not in given:
+    for name in texts.pop(WITHOUT, "").split("."):
+        if name in names and name not in texts:
             problems.append(PROBLEMS["without"].format(label=names[name]))
-    return tuple(_record(cls, given, problems) for cls in classes), problems
+    return tuple(_record(cls, texts, problems) for cls in classes), problems
 
 
 def _single(query: Mapping[str, Any], names: Mapping[str, str], problems: list[str]) -> Iterator[tuple[str, str]]:
@@ -167,13 +169,13 @@ def _migrated(query: dict[str, str], problems: list[str]) -> dict[str, str]:
     return query
 
 
-def _record(cls: type[Any], given: Mapping[str, str], problems: list[str]) -> Any:
+def _record(cls: type[Any], texts: Mapping[str, str], problems: list[str]) -> Any:
     items = {item.name: item for item in settings(cls)}
     values = {name: default(item) for name, item in items.items()}
-    values |= {name: _value(items[name], given[name], problems) for name in items if name in given}
+    values |= {name: _value(items[name], texts[name], problems) for name in items if name in texts}
     for name, item in items.items():
         if isinstance(item.metadata["kind"], Changes):
-            values[name] = tuple(_changes(item.metadata["kind"], given, problems))
+            values[name] = tuple(_changes(item.metadata["kind"], texts, problems))
     fitting, _ = snap_to_valid(cls, values)
     for name, item in items.items():
         if fitting[name] != values[name]:
@@ -185,10 +187,10 @@ def _record(cls: type[Any], given: Mapping[str, str], problems: list[str]) -> An
         return _without_one(cls, items, fitting, str(error)[:200], problems)
 
 
-def _changes(kind: Changes, given: Mapping[str, str], problems: list[str]) -> Iterator[tuple[str, str]]:
+def _changes(kind: Changes, texts: Mapping[str, str], problems: list[str]) -> Iterator[tuple[str, str]]:
     """Yield the fields that differ in a second setting; one that cannot be read there stays as in the first."""
     for item in settings(kind.of):
-        text = given.get(kind.prefix + item.name)
+        text = texts.get(kind.prefix + item.name)
         if text is None:
             continue
         it = _in_side(_label(item), kind)

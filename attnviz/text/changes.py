@@ -81,15 +81,15 @@ def pair(a: Trace, b: Trace, layer: int, name: str) -> tuple[Array, Array] | Non
     for at, axis in enumerate(one.axes):
         pairs = pairs_along(a, b, axis)
         if pairs is not None:
-            here, there = shared(pairs)
-            left, right = left.take(here, axis=at), right.take(there, axis=at)
+            left_index, right_index = shared(pairs)
+            left, right = left.take(left_index, axis=at), right.take(right_index, axis=at)
     return (left, right) if left.shape == right.shape and left.size else None
 
 
 def pairs_along(a: Trace, b: Trace, axis: str) -> tuple[Pair, ...] | None:
     """Align the tokens of A and B along an axis; None where they are as many, or where there are none."""
-    here, there = _tokens(a, axis), _tokens(b, axis)
-    return None if here is None or there is None or len(here) == len(there) else aligned(here, there)
+    left, right = _tokens(a, axis), _tokens(b, axis)
+    return None if left is None or right is None or len(left) == len(right) else aligned(left, right)
 
 
 def _tokens(trace: Trace, axis: str) -> Sequence[str] | None:
@@ -175,13 +175,13 @@ def moves(a: Trace, b: Trace, layer: int, name: str, most: int = 5) -> tuple[Mov
     rows, columns = (_shared(a, b, axis) for axis in ("", *steps(a, layer)[name].axes)[-2:])
     apart = np.nan_to_num(_moved(left, right), nan=0.0, posinf=0.0)
     order = np.argsort(-apart, axis=None, kind="stable")[:most]
-    found = []
+    largest = []
     for at in (at for at in order if apart.flat[at] > 0):
         head, row, column = (int(number) for number in np.unravel_index(at, apart.shape))
         (row, other_row), (column, other_column) = rows.get(row, (row, row)), columns.get(column, (column, column))
         other = (other_row, other_column) if (other_row, other_column) != (row, column) else None
-        found.append(Move(head, row, column, float(left.flat[at]), float(right.flat[at]), other))
-    return tuple(found)
+        largest.append(Move(head, row, column, float(left.flat[at]), float(right.flat[at]), other))
+    return tuple(largest)
 
 
 def finding(a: Trace, b: Trace, layer: int, name: str) -> str:
@@ -223,13 +223,13 @@ def describe_move(a: Trace, b: Trace, layer: int, name: str, move: Move) -> Sent
     if step is None:
         raise ValueError(f"layer {layer} of A has no step {name!r}")
     n = len(step.axes)
-    here, there = (
+    left, right = (
         (move.head, move.row, move.column)[3 - n :],
         (move.head, *(move.in_b or (move.row, move.column)))[3 - n :],
     )
     sign = "+" if move.change > 0 else ""
     numbers = {"a": rounded_number(move.a), "b": rounded_number(move.b), "change": sign + rounded_number(move.change)}
-    return fill(translate(MOVED), where=where_in_both(a, b, step, here, there), **numbers)
+    return fill(translate(MOVED), where=where_in_both(a, b, step, left, right), **numbers)
 
 
 def _by_head(array: Array) -> Array:

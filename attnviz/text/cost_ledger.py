@@ -69,12 +69,12 @@ def ledger(trace: Trace, layer: int) -> Ledger:
     >>> whole.n_parameters
     24
     """
-    found = steps(trace, layer)
-    sizes, given = _Sizes(trace, found), first_steps(found)
-    tied = _tied(trace.config, found)
+    by_name = steps(trace, layer)
+    sizes, first = _Sizes(trace, by_name), first_steps(by_name)
+    tied = _tied(trace.config, by_name)
     rows = []
-    for name, step in found.items():
-        count = None if name in given else MULTIPLY_ADDS.get(name)
+    for name, step in by_name.items():
+        count = None if name in first else MULTIPLY_ADDS.get(name)
         rows.append(
             LedgerEntry(
                 name=name,
@@ -103,17 +103,17 @@ def _true_size(step: Step) -> int:
     return sum(step.head(h).size for h in range(len(step.array)))
 
 
-def _tied(config: Config, found: Mapping[str, Step]) -> dict[str, int]:
+def _tied(config: Config, by_name: Mapping[str, Step]) -> dict[str, int]:
     """Return the parameters of W_Q, W_K and their biases where the one is the other: counted once, with the queries."""
     counts: dict[str, int] = {}
     for query, key in (("w_q", "w_k"), ("b_q", "b_k")):
-        if not config.tied or key not in found:
+        if not config.tied or key not in by_name:
             continue
-        Q, K = found[query].array, found[key].array
+        Q, K = by_name[query].array, by_name[key].array
         if Q.shape == np.repeat(K, config.group_size, axis=0).shape and np.array_equal(Q[:: config.group_size], K):
             counts[key] = 0
             if np.array_equal(Q, np.repeat(K, config.group_size, axis=0)):
-                counts[query] = _true_size(found[key])
+                counts[query] = _true_size(by_name[key])
     return counts
 
 
@@ -159,8 +159,8 @@ def _scores(s: _Sizes) -> int:
 
 
 def _scaled(s: _Sizes) -> int:
-    own = score_of(s.config).scale
-    factors = [own(d) if s.config.scale is None else s.config.scale for d in s.d_q]
+    scale = score_of(s.config).scale
+    factors = [scale(d) if s.config.scale is None else s.config.scale for d in s.d_q]
     return sum(s.pairs for factor in factors if factor != 1.0)
 
 

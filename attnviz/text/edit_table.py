@@ -68,15 +68,15 @@ def changed_cells(
 
     A cell that was emptied is undone.
     """
-    new, gone = [], set()
+    new, removed = [], set()
     for row, cells in rows.items():
         for column, value in cells.items():
             position = on.index(int(row), list(columns).index(column), n_axes)
             if value is None:
-                gone.add((on.layer, on.step, position))
+                removed.add((on.layer, on.step, position))
             else:
                 new.append((on.layer, on.step, position, float(value)))
-    return _with(config, (edit for edit in config.edits if edit[:3] not in gone), new)
+    return _with(config, (edit for edit in config.edits if edit[:3] not in removed), new)
 
 
 def set_matrix(trace: Trace, config: Config, on: EditedMatrix, matrix: Array) -> Config:

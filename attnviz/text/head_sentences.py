@@ -32,51 +32,55 @@ WORDS = Words(
 SHORT = Words({"previous": "previous", "self": "itself", "next": "next", "same": "same word", "article": "→ noun"})
 
 
-def short(found: HeadKind, word: str) -> str:
+def short(head_kind: HeadKind, word: str) -> str:
     """Return the title of a head in a word or two, to stand below a small picture.
 
     >>> short(HeadKind(0, "article", 0.9, 2, 1.6), "sat"), short(HeadKind(0, "word", 0.5, 2, 1.6), "sat")
     ('→ noun', 'sat')
     """
-    return SHORT.get(found.kind, word)
+    return SHORT.get(head_kind.kind, word)
 
 
-def about(found: HeadKind, word: str, at: tuple[int, int], keys: int) -> str:
+def about(head_kind: HeadKind, word: str, at: tuple[int, int], keys: int) -> str:
     """Describe a head in one line with its position, `at`: its layer and its number in it, from 0.
 
     >>> about(HeadKind(0, "previous", 0.93, 2, 1.24), "sat", (0, 2), 7)
     'layer 1, head 3: previous token, 93 % of its weight on average'
     """
     position = WORDS["position"].format(layer=ordinal(at[0]), head=ordinal(at[1]))
-    return f"{position}: {title(found, word)}, {lines(found, word, keys)[0]}"
+    return f"{position}: {title(head_kind, word)}, {lines(head_kind, word, keys)[0]}"
 
 
-def title(found: HeadKind, word: str) -> str:
+def title(head_kind: HeadKind, word: str) -> str:
     """Return the title of a head: where most of its weight goes; `word` is the one with the most weight.
 
     >>> title(HeadKind(0, "word", 0.5, 2, 1.6), "sat"), title(HeadKind(0, "spread", 0.2, 2, 6.31), "sat")
     ('mostly sat', 'spreads over 6.3 words')
     """
-    return WORDS[found.kind].replace("{word}", word) if found.kind == "word" else WORDS[found.kind].format(n=found.keys)
+    return (
+        WORDS[head_kind.kind].replace("{word}", word)
+        if head_kind.kind == "word"
+        else WORDS[head_kind.kind].format(n=head_kind.keys)
+    )
 
 
-def lines(found: HeadKind, word: str, keys: int) -> tuple[str, str]:
+def lines(head_kind: HeadKind, word: str, keys: int) -> tuple[str, str]:
     """Describe the share of a head's weight on that relation, and the number of words that a row spreads over.
 
     >>> lines(HeadKind(0, "previous", 0.93, 2, 1.24), "sat", 7)
     ('93 % of its weight on average', 'a row spreads over 1.2 of 7 words')
     """
-    amount = percent(found.share)
-    which = {"spread": "most", "same": "share_same", "article": "share_article"}.get(found.kind, "share")
+    amount = percent(head_kind.share)
+    which = {"spread": "most", "same": "share_same", "article": "share_article"}.get(head_kind.kind, "share")
     first = WORDS[which].replace("{amount}", amount).replace("{word}", word)
-    return first, WORDS["keys"].format(n=found.keys, all=keys)
+    return first, WORDS["keys"].format(n=head_kind.keys, all=keys)
 
 
 def what_heads_do(trace: Trace) -> list[list[tuple[str, str]]]:
     """Return for each head of each layer what it does on this sentence, in a word, if one says it, and in a line."""
-    found, n, all_keys = all_kinds(trace, all_weights(trace)), trace.config.n_heads, len(trace.key_tokens)
+    kinds, n, all_keys = all_kinds(trace, all_weights(trace)), trace.config.n_heads, len(trace.key_tokens)
     sentences = []
-    for at, each in enumerate(found):
+    for at, each in enumerate(kinds):
         word = visible_token(trace.key_tokens[each.key])
         named = "" if each.kind == "spread" else short(each, word)
         sentences.append((named, about(each, word, divmod(at, n), all_keys)))

@@ -79,6 +79,6 @@ def telling(
 
 def describe_origin(trace: Trace) -> str:
     """Describe the origin of the numbers, in a few words."""
-    found = origin(trace)
+    source = origin(trace)
     name = {"random": "random", "random_own": "random", "mixed": "random", "hand": "by_hand", "solved": "by_hand"}
-    return within_sentence(found.label) if found.edited or found.name not in name else WORDS[name[found.name]]
+    return within_sentence(source.label) if source.edited or source.name not in name else WORDS[name[source.name]]

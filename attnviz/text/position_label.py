@@ -35,7 +35,7 @@ def position_label(trace: Trace, step: Step, index: Sequence[int]) -> Sentence:
     return _position(step, index, [_end(trace, axis, at) for axis, at in _inside(step, index)])
 
 
-def where_in_both(a: Trace, b: Trace, step: Step, here: Sequence[int], there: Sequence[int]) -> Sentence:
+def where_in_both(a: Trace, b: Trace, step: Step, position: Sequence[int], position_in_b: Sequence[int]) -> Sentence:
     """Return the position of a number in two runs; what is called otherwise in the second has both names.
 
     >>> from attnviz import Config, run
@@ -45,11 +45,11 @@ def where_in_both(a: Trace, b: Trace, step: Step, here: Sequence[int], there: Se
     'head 2, “cat” / “dog” → “sat”'
     """
     ends = []
-    for (axis, at), (_, other) in zip(_inside(step, here), _inside(step, there)):
+    for (axis, at), (_, other) in zip(_inside(step, position), _inside(step, position_in_b)):
         one, two = _end(a, axis, at), _end(b, axis, other)
         is_same = one == two or (at == other and one[0] == two[0])
         ends.append(one if is_same else merge_parts((*one, (TEXT, " / "), *two)))
-    return _position(step, here, ends)
+    return _position(step, position, ends)
 
 
 def _inside(step: Step, index: Sequence[int]) -> list[tuple[str, int]]:

@@ -97,7 +97,7 @@ def origin(trace: Trace) -> Origin:
     return Origin(name, translate(EDITED, label=label), BY_HAND.format(n=n, sentence=sentence), edited=True)
 
 
-def _case(trace: Trace, given: set[str]) -> str:
+def _case(trace: Trace, given_steps: set[str]) -> str:
     if is_pretrained(trace):
         return "pretrained"
     if is_external(trace):
@@ -105,14 +105,14 @@ def _case(trace: Trace, given: set[str]) -> str:
     config = trace.config
     row, is_own, by_chance = INITIALISERS[config.initialiser], config.embedding == "own", _by_chance(config)
     learned = config.embedding == "meaning"
-    drawn = _parameters(trace) - given
+    drawn = _parameters(trace) - given_steps
     if drawn and row.solved:
         return "solved"
     if drawn and learnable.learns(config):
-        return "mixed_learned" if given else "learned"
+        return "mixed_learned" if given_steps else "learned"
     if drawn and row.origin != "set by hand":
-        return "mixed" if given else "random_own" if is_own else "random"
-    if drawn and not given:
+        return "mixed" if given_steps else "random_own" if is_own else "random"
+    if drawn and not given_steps:
         return "hand_random" if by_chance else "hand_learned" if learned else "own" if is_own else "hand"
     return "own_random" if by_chance else "own_learned" if learned else "own"
 

@@ -123,14 +123,14 @@ def steps(trace: Trace, layer: int) -> dict[str, Step]:
     What a layer reads is always "embedded", also if a layer made it.
     """
     cross = trace.config.is_cross_attention
-    found = {name: each for name, each in trace.around.items() if cross or not name.endswith("_kv")}
+    by_name = {name: each for name, each in trace.around.items() if cross or not name.endswith("_kv")}
     if layer:
         meaning = translate(FORMER, layer=layer)
         former = result_of(trace.layers[layer - 1])
-        own = replace(former, name="embedded", axes=("query", "model"), symbol="X", formula="X", meaning=meaning)
-        found = {"embedded": own} | ({"embedded_kv": found["embedded_kv"]} if cross else {})
-    found |= trace.layers[layer]
-    return {name: found[name] for name in ORDER if name in found}
+        embedded = replace(former, name="embedded", axes=("query", "model"), symbol="X", formula="X", meaning=meaning)
+        by_name = {"embedded": embedded} | ({"embedded_kv": by_name["embedded_kv"]} if cross else {})
+    by_name |= trace.layers[layer]
+    return {name: by_name[name] for name in ORDER if name in by_name}
 
 
 LETTERS = (

@@ -87,9 +87,9 @@ def npy(data: bytes, name: str = "", most: int | None = None) -> Array:
     """
     name = name or translate("the array")
     start, shape, fortran, dtype = _header(data, name)
-    declared, held = prod(shape) * dtype.itemsize, len(data) - start
-    if declared != held:
-        raise _fault("length", name, said=declared, held=held)
+    declared, size = prod(shape) * dtype.itemsize, len(data) - start
+    if declared != size:
+        raise _fault("length", name, said=declared, held=size)
     if most is not None and dtype.kind != "U" and prod(shape) > most:
         raise _fault("many", name, said=prod(shape), most=most)
     flat = np.frombuffer(data, dtype, offset=start)

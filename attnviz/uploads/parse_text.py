@@ -85,26 +85,26 @@ def clean_tokens(value: Any) -> tuple[str, ...]:
     return tuple(clean(token)[:LONGEST_TOKEN] for token in value)
 
 
-def sort_parts(found: Mapping[str, Any], extra: Mapping[str, Any] | None = None) -> Upload:
+def sort_parts(parts: Mapping[str, Any], extra: Mapping[str, Any] | None = None) -> Upload:
     """Return numbers, tokens and texts apart."""
-    numbers = {name: array for name, array in found.items() if array.dtype.kind != "U"}
-    texts = {name: str(array) for name, array in found.items() if array.dtype.kind == "U" and not array.ndim}
-    lists = {name: array.tolist() for name, array in found.items() if array.dtype.kind == "U" and array.ndim == 1}
+    numbers = {name: array for name, array in parts.items() if array.dtype.kind != "U"}
+    texts = {name: str(array) for name, array in parts.items() if array.dtype.kind == "U" and not array.ndim}
+    lists = {name: array.tolist() for name, array in parts.items() if array.dtype.kind == "U" and array.ndim == 1}
     whose: dict[str, tuple[str, ...]] = {}
-    for name, given in (lists | dict(extra or {})).items():
+    for name, value in (lists | dict(extra or {})).items():
         for axis in TOKENS.get(name, ()):
-            whose[axis] = clean_tokens(given)
+            whose[axis] = clean_tokens(value)
     return Upload(numbers, whose.get("query"), whose.get("key"), texts)
 
 
 def _of_json(text: str) -> Upload:
     """Lists of numbers, or an object that names them."""
-    held = _loaded(text)
-    if isinstance(held, list):
-        return Upload({"": listed(held)})
-    if not isinstance(held, dict) or not any(isinstance(value, list) for value in held.values()):
+    content = _loaded(text)
+    if isinstance(content, list):
+        return Upload({"": listed(content)})
+    if not isinstance(content, dict) or not any(isinstance(value, list) for value in content.values()):
         raise tables.fault("object", example=EXAMPLES["object"])
-    named = {name: value for name, value in held.items() if isinstance(value, list)}
+    named = {name: value for name, value in content.items() if isinstance(value, list)}
     numbers = {clean(name): listed(value) for name, value in named.items() if name not in TOKENS}
     return sort_parts(numbers, {name: value for name, value in named.items() if name in TOKENS})
 
@@ -122,13 +122,13 @@ MINUS_INFINITY = {"-inf": -math.inf}
 """A number that JSON has no form for, as a text."""
 
 
-def listed(held: list[Any], odd: Mapping[str, float] = MINUS_INFINITY) -> Array:
+def listed(items: list[Any], odd: Mapping[str, float] = MINUS_INFINITY) -> Array:
     """Return nested lists of numbers as an array; `odd` are texts that stand for numbers which JSON has no form for.
 
     Raises ConfigError with the position of what is no number, and of a list that is shorter or longer than others.
     """
     shape: list[int] = []
-    level: Any = held
+    level: Any = items
     while isinstance(level, list) and level and len(shape) <= npy.MOST_AXES:
         shape.append(len(level))
         level = level[0]
@@ -140,20 +140,20 @@ def listed(held: list[Any], odd: Mapping[str, float] = MINUS_INFINITY) -> Array:
         raise tables.fault("wide", n=max(shape), what=translate("numbers in a list"), most=npy.MAX_AXIS_LENGTH)
     tables.check_count(math.prod(shape))
     flat: list[float] = []
-    _collect(held, tuple(shape), (), flat, odd)
+    _collect(items, tuple(shape), (), flat, odd)
     return np.array(flat).reshape(shape)
 
 
 def _collect(
-    held: Any, shape: tuple[int, ...], at: tuple[int, ...], flat: list[float], odd: Mapping[str, float]
+    value: Any, shape: tuple[int, ...], at: tuple[int, ...], flat: list[float], odd: Mapping[str, float]
 ) -> None:
     """Collect the numbers of a list in order; every list at one depth has to be as long as the first."""
-    if not isinstance(held, list) or len(held) != shape[0]:
+    if not isinstance(value, list) or len(value) != shape[0]:
         found = translate("no list")
-        if isinstance(held, list):
-            found = translate("{n:,} entries, not {first:,},", n=len(held), first=shape[0])
+        if isinstance(value, list):
+            found = translate("{n:,} entries, not {first:,},", n=len(value), first=shape[0])
         raise tables.fault("lists", found=found, place=_path(at))
-    for i, each in enumerate(held):
+    for i, each in enumerate(value):
         if len(shape) > 1:
             _collect(each, shape[1:], (*at, i), flat, odd)
         else:
@@ -186,11 +186,11 @@ def _of_table(text: str) -> Upload:
 
     A table of ours with a number a row is read as well.
     """
-    found = tables.read(text, "or_minus_infinity")
+    table = tables.read(text, "or_minus_infinity")
     queries, keys = (
-        None if labels is None else clean_tokens(_unlabelled(labels)) for labels in (found.queries, found.keys)
+        None if labels is None else clean_tokens(_unlabelled(labels)) for labels in (table.queries, table.keys)
     )
-    return Upload({"": found.numbers}, queries, keys)
+    return Upload({"": table.numbers}, queries, keys)
 
 
 def _unlabelled(labels: list[str]) -> list[str]:

@@ -53,17 +53,17 @@ def read(name: str, data: bytes) -> Upload:
         raise _fault("empty")
     if len(data) > MAX_FILE_BYTES:
         raise _fault("large", n=len(data), most=MAX_FILE_BYTES)
-    ending, found = name.rpartition(".")[2].lower(), form(data)
+    ending, form_of_file = name.rpartition(".")[2].lower(), form(data)
     if not any(ending in endings for endings in FORMATS.values()):
         endings = ", ".join(f".{each[0]}" for each in FORMATS.values())
         raise _fault("ending", name=shorten(clean(name)), endings=endings)
-    if ending in ("npz", "npy") and found == "csv" and not data[:LOOKED_AT].isascii():
+    if ending in ("npz", "npy") and form_of_file == "csv" and not data[:LOOKED_AT].isascii():
         raise _fault("unknown", name=shorten(clean(name)))
-    if ending not in FORMATS[found]:
-        raise _fault("content", name=shorten(clean(name)), what=CALLED[found])
-    if found == "npz":
+    if ending not in FORMATS[form_of_file]:
+        raise _fault("content", name=shorten(clean(name)), what=CALLED[form_of_file])
+    if form_of_file == "npz":
         return parse_text.sort_parts(npy.npz(data, BUDGET))
-    if found == "npy":
+    if form_of_file == "npy":
         return parse_text.sort_parts({"": npy.npy(data)})
     return parse_text.from_text(decoded(data))
 

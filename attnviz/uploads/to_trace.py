@@ -92,13 +92,13 @@ def _arrays(kind: str, parts: Mapping[str, Upload]) -> tuple[Array, ...]:
     """
     if "" not in parts:
         return tuple(_only(parts[part], part) for part in PARTS[kind])
-    found = parts[""].arrays
-    if len(PARTS[kind]) == 1 and len(found) == 1:
-        return tuple(found.values())
-    named = {name.lower(): array for name, array in found.items()}
+    arrays = parts[""].arrays
+    if len(PARTS[kind]) == 1 and len(arrays) == 1:
+        return tuple(arrays.values())
+    named = {name.lower(): array for name, array in arrays.items()}
     called = [next((name for name in OTHER_NAMES[part] if name in named), None) for part in PARTS[kind]]
     if None in called:
-        raise _fault("which" if found else "none", found, PARTS[kind])
+        raise _fault("which" if arrays else "none", arrays, PARTS[kind])
     return tuple(named[name] for name in called if name)
 
 
@@ -108,6 +108,6 @@ def _only(upload: Upload, part: str) -> Array:
     return next(iter(upload.arrays.values()))
 
 
-def _fault(which: str, found: Mapping[str, Array], wanted: tuple[str, ...]) -> ConfigError:
-    names = ", ".join(shorten(name) if name else translate(NAMELESS) for name in list(found)[:6])
+def _fault(which: str, arrays: Mapping[str, Array], wanted: tuple[str, ...]) -> ConfigError:
+    names = ", ".join(shorten(name) if name else translate(NAMELESS) for name in list(arrays)[:6])
     return ConfigError(FAULTS[which].format(names=names, wanted=", ".join(wanted)))

@@ -82,18 +82,18 @@ def decode_free(signs: Sequence[int]) -> tuple[int, ...]:
     >>> decode_free(encode_free(3) + encode_free(11) + encode_free(12_345))
     (3, 11, 12345)
     """
-    found, number, position = [], 0, 1
+    choices, number, position = [], 0, 1
     for sign in signs:
         number += sign % _HALF * position
         position *= _HALF
         if sign < _HALF:
-            found.append(number)
+            choices.append(number)
             number, position = 0, 1
         elif sign == BASE - 1:
             raise ConfigError(FAULTS["check"])
     if position > 1:
         raise ConfigError(FAULTS["short"])
-    return tuple(found)
+    return tuple(choices)
 
 
 def with_checksum(signs: Iterable[int]) -> str:
@@ -102,8 +102,8 @@ def with_checksum(signs: Iterable[int]) -> str:
     >>> with_checksum((0, 1, 2, 3, 4))
     '3467-99D'
     """
-    held = list(signs)
-    text = "".join(SIGNS[sign] for sign in (*held, *_sums(held)))
+    numbers = list(signs)
+    text = "".join(SIGNS[sign] for sign in (*numbers, *_sums(numbers)))
     return "-".join(text[at : at + GROUP] for at in range(0, len(text), GROUP))
 
 
@@ -120,10 +120,10 @@ def without_checksum(text: str) -> tuple[int, ...]:
     strange = next((sign for sign in bare if sign not in SIGNS), None)
     if strange is not None:
         raise ConfigError(FAULTS["sign"].format(sign=shorten(strange), signs=SIGNS))
-    held = [SIGNS.index(sign) for sign in bare]
-    if tuple(held[-2:]) != _sums(held[:-2]):
+    numbers = [SIGNS.index(sign) for sign in bare]
+    if tuple(numbers[-2:]) != _sums(numbers[:-2]):
         raise ConfigError(FAULTS["check"])
-    return tuple(held[:-2])
+    return tuple(numbers[:-2])
 
 
 def _sums(signs: Sequence[int]) -> tuple[int, ...]:

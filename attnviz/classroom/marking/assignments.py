@@ -143,14 +143,14 @@ def encode(task: Assignment) -> str:
     query = url_codec.encode(task)
     if query.keys() <= {url_codec.VERSION}:
         return ""
-    held = (
+    payload = (
         base64.urlsafe_b64encode(
             json.dumps(query, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
         )
         .decode()
         .rstrip("=")
     )
-    return f"{VERSION}.{_check(held)}.{held}"
+    return f"{VERSION}.{_check(payload)}.{payload}"
 
 
 def decode(field: str) -> tuple[Assignment | None, list[str]]:
@@ -164,29 +164,29 @@ def decode(field: str) -> tuple[Assignment | None, list[str]]:
     if not field:
         return None, []
     version, _, rest = field.partition(".")
-    check, _, held = rest.partition(".")
+    check, _, payload = rest.partition(".")
     if version != VERSION:
         return None, [PROBLEMS["version"]]
-    if len(field) > MAX_FIELD_CHARACTERS or check != _check(held):
+    if len(field) > MAX_FIELD_CHARACTERS or check != _check(payload):
         return None, [PROBLEMS["cut"]]
-    query = _query(held)
+    query = _query(payload)
     if query is None:
         return None, [PROBLEMS["cut"]]
     (task,), problems = url_codec.decode(query, Assignment)
     return task, [PROBLEMS["part"].format(problem=problem) for problem in problems]
 
 
-def _query(held: str) -> Mapping[str, Any] | None:
+def _query(payload: str) -> Mapping[str, Any] | None:
     """Decode the field into values by name, or None if it is none of ours: its check can be made by anyone."""
     try:
-        found = json.loads(base64.b64decode(held + "=" * (-len(held) % 4), "-_", validate=True), parse_int=str)
+        query = json.loads(base64.b64decode(payload + "=" * (-len(payload) % 4), "-_", validate=True), parse_int=str)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return query if isinstance(query, dict) else None
 
 
-def _check(held: str) -> str:
-    return blake2b(held.encode("utf-8", "replace"), digest_size=4).hexdigest()
+def _check(payload: str) -> str:
+    return blake2b(payload.encode("utf-8", "replace"), digest_size=4).hexdigest()
 
 
 def with_setting(task: Assignment, config: Config) -> Assignment:
@@ -242,8 +242,8 @@ def open_assignment(field: str, config: Config) -> tuple[Opened | None, list[str
     task, problems = decode(field)
     if task is None:
         return None, problems
-    given, unread = teacher_setting(config, task)
-    return Opened(task, given, digest(config, task), tuple(problems), tuple(unread)), []
+    setting, unread = teacher_setting(config, task)
+    return Opened(task, setting, digest(config, task), tuple(problems), tuple(unread)), []
 
 
 def known_by(name: str) -> str:
@@ -291,9 +291,9 @@ def _resolved(item: Item, trace: Trace, worked: bool) -> ResolvedQuestion | str:
         return str(error)
 
 
-def given_away(task: Assignment, found: Sequence[ResolvedQuestion | str]) -> tuple[int, ...]:
+def given_away(task: Assignment, questions: Sequence[ResolvedQuestion | str]) -> tuple[int, ...]:
     """Return the numbers, from 1, of the questions whose answers can be read off what is shown."""
     hides = {
-        number: ask.hides for number, ask in enumerate(found, 1) if isinstance(ask, ResolvedQuestion) and ask.hides
+        number: ask.hides for number, ask in enumerate(questions, 1) if isinstance(ask, ResolvedQuestion) and ask.hides
     }
     return tuple(number for number, step in hides.items() if task.panels or step in task.pictures)

@@ -237,7 +237,7 @@ def made_under(digest: int, names: Sequence[str], text: str) -> str:
 
 def grade_all(config: Config, task: Assignment, handed_in: Sequence[tuple[str, str]]) -> Iterator[GradedSubmission]:
     """Yield every code in turn, against the student's own numbers; nothing raises, a code that is none says why."""
-    digest, given = assignments.digest(config, task), assignments.teacher_setting(config, task)[0]
+    digest, setting = assignments.digest(config, task), assignments.teacher_setting(config, task)[0]
     kept: dict[int, tuple[ResolvedQuestion | str, ...]] = {}
     for name, text in handed_in:
         try:
@@ -245,10 +245,10 @@ def grade_all(config: Config, task: Assignment, handed_in: Sequence[tuple[str, s
         except ConfigError as error:
             yield GradedSubmission(name, text, str(error))
             continue
-        own = assignments.with_seed(given, task, digest, name)
-        if own.seed not in kept:  # a student's numbers are computed once, however many codes are handed in
-            kept[own.seed] = assignments.resolved_questions(task, run(own), worked=False)
-        yield _marked(name, text, kept[own.seed], numbers, tries)
+        own_setting = assignments.with_seed(setting, task, digest, name)
+        if own_setting.seed not in kept:  # a student's numbers are computed once, however many codes are handed in
+            kept[own_setting.seed] = assignments.resolved_questions(task, run(own_setting), worked=False)
+        yield _marked(name, text, kept[own_setting.seed], numbers, tries)
 
 
 def _answers(digest: int, task: Assignment, name: str, text: str) -> tuple[tuple[int, ...], int | None]:
@@ -266,28 +266,28 @@ def _answers(digest: int, task: Assignment, name: str, text: str) -> tuple[tuple
 
 
 def _marked(
-    name: str, text: str, found: Sequence[ResolvedQuestion | str], numbers: Sequence[int], tries: int | None
+    name: str, text: str, questions: Sequence[ResolvedQuestion | str], numbers: Sequence[int], tries: int | None
 ) -> GradedSubmission:
     words: list[str | float] = []
     shares: list[float] = []
     right: list[bool | None] = []
-    for n, (ask, held) in enumerate(zip(found, numbers), 1):
+    for n, (ask, answer) in enumerate(zip(questions, numbers), 1):
         try:
-            words.append("" if isinstance(ask, str) else answer_text(ask, held))
+            words.append("" if isinstance(ask, str) else answer_text(ask, answer))
             judged = None if isinstance(ask, str) or ask.form == "text" else ask
-            right.append(None if judged is None else is_right(judged, held))
-            shares.append(0.0 if judged is None else share(judged, held))
+            right.append(None if judged is None else is_right(judged, answer))
+            shares.append(0.0 if judged is None else share(judged, answer))
         except ConfigError as error:
             return GradedSubmission(name, text, str(error).format(n=n))
     return GradedSubmission(name, text, "", tuple(words), tuple(right), tuple(shares), tries)
 
 
-def table(task: Assignment, found: Sequence[GradedSubmission], points: Sequence[float] = ()) -> pd.DataFrame:
+def table(task: Assignment, graded: Sequence[GradedSubmission], points: Sequence[float] = ()) -> pd.DataFrame:
     """Return a row for every code: name, whether it is valid, the score, and every answer with its mark.
 
     points  of each question, where these differ
     """
-    rows = [_row(task, each, points) for each in found]
+    rows = [_row(task, each, points) for each in graded]
     columns = dict.fromkeys(name for row in rows for name in row)  # a note, the tries and the points not all rows have
     return pd.DataFrame([{name: row.get(name, "") for name in columns} for row in rows])
 

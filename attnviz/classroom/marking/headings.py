@@ -66,16 +66,16 @@ def kinds(head: Sequence[str]) -> dict[str, list[int]]:
     {'last': [0], 'first': [1], 'code': [2]}
     """
     called = {"first": FIRST, "last": LAST, "full": FULL, "number": NUMBER, "code": CODE}
-    found: dict[str, list[int]] = {}
+    columns: dict[str, list[int]] = {}
     for at, cell in enumerate(head):
         name = re.sub(r"\s*\d+\.?$", "", " ".join(clean(cell).casefold().split())).strip()
         kind = next((kind for kind, names in called.items() if name in names), None)
         kind = kind or ("code" if re.search(r"\bcodes?\b", name) else None)
         if kind:
-            found.setdefault(kind, []).append(at)
-    if "first" in found and "full" in found and "last" not in found:
-        found["last"] = found.pop("full")  # Name beside Vorname
-    return found
+            columns.setdefault(kind, []).append(at)
+    if "first" in columns and "full" in columns and "last" not in columns:
+        columns["last"] = columns.pop("full")  # Name beside Vorname
+    return columns
 
 
 def are_worded(head: Sequence[str]) -> bool:

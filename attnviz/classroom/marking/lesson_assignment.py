@@ -48,12 +48,12 @@ def as_item(question: Question) -> Item | None:
 
 def settings(lesson: Lesson) -> Iterator[tuple[Config, tuple[Item, ...]]]:
     """Yield the settings of a lesson that have questions, each with those that can be posed."""
-    found: dict[Config, dict[Item, None]] = {}
+    by_setting: dict[Config, dict[Item, None]] = {}
     for slide in lesson.slides:
         item = as_item(slide.question) if slide.question is not None and not slide.fault else None
         if item is not None:
-            found.setdefault(lesson.on(slide), {})[item] = None
-    for config, items in found.items():
+            by_setting.setdefault(lesson.on(slide), {})[item] = None
+    for config, items in by_setting.items():
         yield config, tuple(items)[: question_codec.MAX_QUESTIONS]
 
 
@@ -71,8 +71,8 @@ def of_lesson(lesson: Lesson) -> tuple[Config, Assignment] | None:
         task_own=is_random(config),
         task_questions=items,
     )
-    found = assignments.resolved_questions(task, run(config))
-    hides = {each.hides for each in found if isinstance(each, ResolvedQuestion)}
+    questions = assignments.resolved_questions(task, run(config))
+    hides = {each.hides for each in questions if isinstance(each, ResolvedQuestion)}
     order = list(PICTURES)
     first = min((order.index(name) for name in hides if name in order), default=len(order))
     return config, replace(task, task_hidden=(*order[first:], *PANELS))

@@ -57,12 +57,12 @@ def read_points(text: str, n: int) -> tuple[float, ...]:
     return points
 
 
-def only_last(found: Sequence[GradedSubmission]) -> list[GradedSubmission]:
+def only_last(graded: Sequence[GradedSubmission]) -> list[GradedSubmission]:
     """Return the submissions with a note on every valid one that its student handed in again further down."""
-    last = {known_by(each.name): at for at, each in enumerate(found) if not each.problem}
+    last = {known_by(each.name): at for at, each in enumerate(graded) if not each.problem}
     return [
         replace(each, note=WORDS["again"]) if not each.problem and last[known_by(each.name)] != at else each
-        for at, each in enumerate(found)
+        for at, each in enumerate(graded)
     ]
 
 
@@ -71,15 +71,15 @@ def all_or_nothing(each: GradedSubmission) -> GradedSubmission:
     return replace(each, share=tuple(float(bool(right)) for right in each.right))
 
 
-def counted(found: Sequence[GradedSubmission]) -> list[GradedSubmission]:
+def counted(graded: Sequence[GradedSubmission]) -> list[GradedSubmission]:
     """Return the valid submissions that count: of each student the last."""
-    return [each for each in only_last(found) if not each.problem and not each.note]
+    return [each for each in only_last(graded) if not each.problem and not each.note]
 
 
 def csv_text(
     table: Table,
     task: Assignment,
-    found: Sequence[GradedSubmission],
+    graded_codes: Sequence[GradedSubmission],
     points: Sequence[float],
     dialect: str = "came",
 ) -> str:
@@ -94,7 +94,7 @@ def csv_text(
     if not separator:
         separator = table.separator or (";" if current_language() in DECIMAL_COMMA else ",")
         has_comma = separator == ";" or (separator == "\t" and current_language() in DECIMAL_COMMA)
-    graded = grading.table(task, only_last(found), points)
+    graded = grading.table(task, only_last(graded_codes), points)
     head = list(table.head) if table.head else [WORDS["name"], WORDS["code"]]
     width = max([len(head), *(len(entry.cells) for entry in table.entries)])
     head += [""] * (width - len(head))
@@ -116,20 +116,20 @@ def _cell(cell: object, has_comma: bool) -> str:
 
 
 def sheet(
-    task: Assignment, name: str, code: str, found: Sequence[ResolvedQuestion | str], numbers: Sequence[int]
+    task: Assignment, name: str, code: str, questions: Sequence[ResolvedQuestion | str], numbers: Sequence[int]
 ) -> pd.DataFrame:
     """Return a student's own sheet: every question, what was answered, and, if that may be said, whether it is right.
 
     Its columns are called alike in every language, as files are read by their names.
     """
     rows, names = [], grading.WORDS.english
-    for ask, held in zip(found, numbers):
+    for ask, answer in zip(questions, numbers):
         row: dict[str, str | float] = {names["name"]: name, names["code"]: code}
         row |= {names["question"]: "" if isinstance(ask, str) else plain(ask.words)}
-        row |= {names["given"]: "" if isinstance(ask, str) else grading.answer_text(ask, held)}
+        row |= {names["given"]: "" if isinstance(ask, str) else grading.answer_text(ask, answer)}
         if task.task_feedback and (isinstance(ask, str) or ask.form != "text"):
             row["right"] = grading.WORDS[
-                "right" if not isinstance(ask, str) and grading.is_right(ask, held) else "wrong"
+                "right" if not isinstance(ask, str) and grading.is_right(ask, answer) else "wrong"
             ]
         rows.append(row)
     return pd.DataFrame(rows)
@@ -137,5 +137,5 @@ def sheet(
 
 def sheet_files(task: Assignment, frame: pd.DataFrame) -> dict[str, str]:
     """Return the sheet as files, by their endings."""
-    held = {grading.WORDS.english["assignment"]: task.task_title, "answers": frame.to_dict("records")}
-    return {"csv": tables.csv(frame), "json": json.dumps(held, ensure_ascii=False, indent=1)}
+    content = {grading.WORDS.english["assignment"]: task.task_title, "answers": frame.to_dict("records")}
+    return {"csv": tables.csv(frame), "json": json.dumps(content, ensure_ascii=False, indent=1)}

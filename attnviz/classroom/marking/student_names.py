@@ -64,11 +64,11 @@ def without_apostrophe(cell: str) -> str:
     return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA_STARTS) else text
 
 
-def _written(found: Sequence[str]) -> Iterator[str]:
+def _written(words: Sequence[str]) -> Iterator[str]:
     """Yield the names as written, without the apostrophe that guards a formula, and cut as the page cuts what is typed;
     and a number with the zeros that a spreadsheet took away."""
     seen: dict[str, None] = {}
-    for cell in found:
+    for cell in words:
         name = clean(cell).strip()[:MAX_NAME_CHARACTERS]
         bare = without_apostrophe(name)
         seen |= dict.fromkeys([bare, name, bare[:MAX_TYPED_CHARACTERS]])

@@ -99,11 +99,11 @@ def from_text(text: str, has_head: bool | None = None) -> Table:
         raise ConfigError(FAULTS["large"].format(n=len(text), most=MAX_FILE_BYTES))
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")  # old spreadsheets end lines in \r
     declared, text = _declared_separator(text)
-    found = None if has_head is False else _headed(text, declared)
-    found = found or _plain(text, declared)
-    if len(found.entries) > MAX_SUBMISSIONS:
-        raise ConfigError(FAULTS["many"].format(n=len(found.entries), most=MAX_SUBMISSIONS))
-    return found
+    headed = None if has_head is False else _headed(text, declared)
+    headed = headed or _plain(text, declared)
+    if len(headed.entries) > MAX_SUBMISSIONS:
+        raise ConfigError(FAULTS["many"].format(n=len(headed.entries), most=MAX_SUBMISSIONS))
+    return headed
 
 
 def joined(tables: Sequence[Table]) -> Table:
@@ -116,8 +116,8 @@ def joined(tables: Sequence[Table]) -> Table:
 def _declared_separator(text: str) -> tuple[str, str]:
     """Return the sign after `sep=` in the first line, as spreadsheets write it, and the text without that line."""
     first, _, rest = text.partition("\n")
-    found = re.fullmatch(r'"?sep=(.)"?;*,*\s*', first, re.IGNORECASE)
-    return (found[1], rest) if found else ("", text)
+    match = re.fullmatch(r'"?sep=(.)"?;*,*\s*', first, re.IGNORECASE)
+    return (match[1], rest) if match else ("", text)
 
 
 def _rows(text: str, separator: str) -> list[list[str]]:

@@ -48,8 +48,8 @@ def can_be_worked_out(name: str, printed: Iterable[str]) -> bool:
     >>> can_be_worked_out("heads", ["weights"]), can_be_worked_out("heads", ["weights", "values"])
     (False, True)
     """
-    there = set(printed)
-    return name in NEEDED and all(there & set(group) for group in NEEDED[name])
+    names = set(printed)
+    return name in NEEDED and all(names & set(group) for group in NEEDED[name])
 
 
 def chosen(trace: Trace, layer: int, step: Step, seed: int) -> Array:
@@ -88,7 +88,7 @@ def questioned(trace: Trace, layer: int, step: Step, questions: Iterable[Questio
 
 def _index(trace: Trace, step: Step, question: Question) -> tuple[int | slice, ...]:
     """Return the indices that the question names, and every index along the other axes."""
-    at, found = question.at, []
+    at, index = question.at, []
     for axis in step.axes:
         number = at.get(axis, at.get("column") if axis not in ("query", "key") else None)
         if step.name == "weights" and axis == "key":
@@ -96,5 +96,5 @@ def _index(trace: Trace, step: Step, question: Question) -> tuple[int | slice, .
         if axis.endswith("head"):
             shared = trace.config.group_size if axis == "kv_head" else 1
             number = ordinal(index_of(at.get("head", 1)) // shared)
-        found.append(slice(None) if number is None else index_of(number))
-    return tuple(found)
+        index.append(slice(None) if number is None else index_of(number))
+    return tuple(index)

@@ -73,11 +73,11 @@ class Printed:
     ) -> None:
         """Note what a question asks for."""
         try:
-            found = resolve(question, trace, baseline, worked=False)
+            resolved = resolve(question, trace, baseline, worked=False)
         except ValueError:
             return  # the sheet says that it has no answer
-        at = rank(found.hides) if found.hides else ANYWHERE
-        values = [found.value] if found.form == "number" else []
+        at = rank(resolved.hides) if resolved.hides else ANYWHERE
+        values = [resolved.value] if resolved.form == "number" else []
         layer = index_of(question.at.get("layer", 1))
         weights = trace.layers[layer]["weights"]
         values += weights.array[blanks.questioned(trace, layer, weights, [question])].tolist()
@@ -101,11 +101,11 @@ class Printed:
     def see_words(self, text: str) -> str:
         """Note the numbers of a text; return the text without those that are asked for."""
 
-        def kept(found: re.Match[str]) -> str:
-            if _size(found[0]) in self.asked:
+        def kept(match: re.Match[str]) -> str:
+            if _size(match[0]) in self.asked:
                 return BLANK
-            self.see(found[0], ANYWHERE)
-            return found[0]
+            self.see(match[0], ANYWHERE)
+            return match[0]
 
         return NUMBER.sub(kept, text)
 
@@ -134,10 +134,10 @@ def asked_cells(printed: Printed, step: Step, number: Callable[[float], str]) ->
 
 
 def _where(array: Array, cells: Array, holds: Callable[[str], bool], number: Callable[[float], str]) -> Array:
-    found = np.zeros(array.shape, dtype=bool)
+    given_away = np.zeros(array.shape, dtype=bool)
     for at in np.argwhere(cells & np.isfinite(array.astype(float))):
-        found[tuple(at)] = holds(number(float(array[tuple(at)])))
-    return found
+        given_away[tuple(at)] = holds(number(float(array[tuple(at)])))
+    return given_away
 
 
 def note(printed: Printed, name: str, numbers: Iterable[str]) -> None:

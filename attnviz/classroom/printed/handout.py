@@ -116,8 +116,8 @@ def _empty(source: Config | Lesson, items: Sequence[Item], seed: int, digits: in
     A cell that is printed after all may be the blank of another position, so it is gone through until nothing is new.
     """
     paper = Paper(False, seed, digits)
-    for question, trace, own in _asked(source, items):
-        paper.printed.note_question(question, trace, own, paper.number)
+    for question, trace, baseline in _asked(source, items):
+        paper.printed.note_question(question, trace, baseline, paper.number)
     before = None
     while before != (paper.printed.seen, paper.printed.named):
         before = dict(paper.printed.seen), set(paper.printed.named)
@@ -127,8 +127,8 @@ def _empty(source: Config | Lesson, items: Sequence[Item], seed: int, digits: in
 
 def _asked(source: Config | Lesson, items: Sequence[Item]) -> Iterator[tuple[Question, Trace, Trace | None]]:
     if isinstance(source, Lesson):
-        own = run(source.config)
-        yield from ((slide.question, run(source.on(slide)), own) for slide in source.slides if slide.question)
+        baseline = run(source.config)
+        yield from ((slide.question, run(source.on(slide)), baseline) for slide in source.slides if slide.question)
         return
     trace = run(source)
     yield from ((question_codec.to_question(item, layers=len(trace.layers)), trace, None) for item in items)
@@ -140,17 +140,19 @@ def _body(paper: Paper, source: Config | Lesson, items: Sequence[Item]) -> Itera
 
 def key(lesson: Lesson) -> str:
     """Return the answers to the questions of a lesson as one HTML file, apart from the sheet."""
-    own = run(lesson.config)
+    baseline = run(lesson.config)
     title = f"{lesson.title}: {WORDS['key']}"
     lines = []
     for n, slide in enumerate(lesson.slides, 1):
         if slide.question is None:
             continue
-        found = resolve(slide.question, run(lesson.on(slide)), own, worked=False)
-        words, *told = (
-            sentence((kind, drawable(part)) for kind, part in each) for each in (found.words, *found.solution) if each
+        resolved = resolve(slide.question, run(lesson.on(slide)), baseline, worked=False)
+        words, *explanation = (
+            sentence((kind, drawable(part)) for kind, part in each)
+            for each in (resolved.words, *resolved.solution)
+            if each
         )
-        answer = " ".join(told)
+        answer = " ".join(explanation)
         lines.append(f'<div class="key"><b class="n">{n}</b>{words}<p><b>{answer}</b></p></div>')
     whole = "\n".join([f"<h1>{named(markup.escape(title))}</h1>", *lines])
     return PAGE.format(language=current_language(), title=markup.escape(title), style=_style(), body=whole)
@@ -168,9 +170,9 @@ def _who() -> str:
 def _setting(paper: Paper, config: Config, items: Sequence[Item]) -> Iterator[str]:
     trace = run(config)
     questions = [question_codec.to_question(item, layers=len(trace.layers)) for item in items]
-    for name, given in (("sentence", config.sentence), ("second", config.second_sentence)):
-        if given.strip():
-            yield f'<p class="given">{markup.escape(WORDS[name].format(sentence=drawable(given)))}</p>'
+    for name, text in (("sentence", config.sentence), ("second", config.second_sentence)):
+        if text.strip():
+            yield f'<p class="given">{markup.escape(WORDS[name].format(sentence=drawable(text)))}</p>'
     yield f'<p class="small">{markup.escape(" ".join(headline(trace)))}</p>'
     shown = side_by_side(trace, 0) if paper.solutions else slides.pictures(trace, 0, READ)
     yield printed_pictures.html(paper, shown)
@@ -221,38 +223,38 @@ def _tables(
 
 
 def _lesson(paper: Paper, lesson: Lesson) -> Iterator[str]:
-    own = run(lesson.config)
-    yield f'<p class="small">{markup.escape(" ".join(headline(own)))} {_about_blanks(paper)}</p>'
-    asked = [(lesson.on(slide), slide.question) for slide in lesson.slides if slide.question]
+    baseline = run(lesson.config)
+    yield f'<p class="small">{markup.escape(" ".join(headline(baseline)))} {_about_blanks(paper)}</p>'
+    questions = [(lesson.on(slide), slide.question) for slide in lesson.slides if slide.question]
     before: dict[Config, set[tuple[str, int, int]]] = {}
     for n, slide in enumerate(lesson.slides, 1):
         trace = run(lesson.on(slide))
         drawn = trace
         if slide.question is not None and not paper.solutions:
-            drawn = open_questions.run_of(slide.question, own, trace)
-        text = slides.fill_numbers(_slide_text(paper, slide.text, trace, _of(trace, asked)), trace)
+            drawn = open_questions.run_of(slide.question, baseline, trace)
+        text = slides.fill_numbers(_slide_text(paper, slide.text, trace, _of(trace, questions)), trace)
         words = text if paper.solutions else paper.printed.see_words(text)
         yield f"<section><h2>{WORDS['slide'].format(n=n)}</h2>{prose(localised(words))}"
-        yield from _slide(paper, slide, own, trace, drawn, _of(drawn, asked), before)
+        yield from _slide(paper, slide, baseline, trace, drawn, _of(drawn, questions), before)
         if slide.question is not None:
-            yield printed_question.html(paper, str(n), slide.question, trace, own)
+            yield printed_question.html(paper, str(n), slide.question, trace, baseline)
         yield "</section>"
 
 
-def _of(trace: Trace, asked: Sequence[tuple[Config, Question]]) -> list[Question]:
+def _of(trace: Trace, questions: Sequence[tuple[Config, Question]]) -> list[Question]:
     """Return the questions that are asked of a run, on any slide."""
-    return [question for config, question in asked if config == trace.config]
+    return [question for config, question in questions if config == trace.config]
 
 
 def _slide_text(paper: Paper, text: str, trace: Trace, questions: Sequence[Question]) -> str:
     """Return the text without those numbers of the run that a question asks for."""
     if paper.solutions:
         return text
-    for found in slides.NUMBER.finditer(text):
-        if not _is_questioned(trace, found[1], found[2], questions):
-            paper.printed.name(trace, found[1], found[2])
+    for match in slides.NUMBER.finditer(text):
+        if not _is_questioned(trace, match[1], match[2], questions):
+            paper.printed.name(trace, match[1], match[2])
     return slides.NUMBER.sub(
-        lambda found: given_away.BLANK if _is_questioned(trace, found[1], found[2], questions) else found[0], text
+        lambda match: given_away.BLANK if _is_questioned(trace, match[1], match[2], questions) else match[0], text
     )
 
 
@@ -289,15 +291,15 @@ def _slide(
             printed_pictures.html(paper, slides.comparison_row(baseline, trace, layer, name), name) for name in names
         )
         return
-    trace, found = drawn, step_names.steps(drawn, layer)
+    trace, by_name = drawn, step_names.steps(drawn, layer)
     head = index_of(question.at.get("head", 1)) if question else 0
-    steps = [found[name] for name in names if name in found]
+    steps = [by_name[name] for name in names if name in by_name]
     small = [step for step in steps if max(step.shape[-2:]) <= SMALL and step.array.ndim > 1]
     if small:
         printed = before.setdefault(trace.config, set())
         printed |= {(step.name, layer, head) for step in small}
-        there = [name for name, *position in printed if position == [layer, head]]
-        yield _tables(paper, trace, layer, small, head, same, there)
+        printed_steps = [name for name, *position in printed if position == [layer, head]]
+        yield _tables(paper, trace, layer, small, head, same, printed_steps)
     large = [step.name for step in steps if step not in small and not _gives_away(paper, trace, layer, step, same)]
     if large:
         yield printed_pictures.html(paper, slides.pictures(trace, layer, large))

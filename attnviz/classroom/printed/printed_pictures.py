@@ -25,13 +25,13 @@ def html(paper: Paper, shown: Sequence[Stage], name: str = "") -> str:
 
     name  of the step, where the stages are its two runs and their difference
     """
-    said = "".join(f'<p class="small">{markup.escape(_said(stage))}</p>' for stage in shown if _is_too_wide(stage))
+    captions = "".join(f'<p class="small">{markup.escape(_said(stage))}</p>' for stage in shown if _is_too_wide(stage))
     shown = [stage for stage in shown if not _is_too_wide(stage)]
     if not paper.solutions and shown:
         shown = list(given_away.open_stages(paper.printed, shown, name, paper.number))
         shown = [slides.without_caption(each) for each in shown]
     drawn = picture(shown, width=WIDTH).partition("?>")[2].strip() if shown else ""
-    return said + (f'<div class="part">{drawn}</div>' if drawn else "")
+    return captions + (f'<div class="part">{drawn}</div>' if drawn else "")
 
 
 def _is_too_wide(stage: Stage) -> bool:

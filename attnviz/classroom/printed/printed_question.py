@@ -25,32 +25,32 @@ def html(paper: Paper, n: str, question: Question, trace: Trace, baseline: Trace
     baseline  the run of the lesson's own setting
     """
     try:
-        found = resolve(question, trace, baseline)
+        resolved = resolve(question, trace, baseline)
     except ValueError as error:
         why = WORDS["unanswerable"].format(why=markup.escape(str(error)))
         return f'<div class="question"><b class="n">{n}</b>{why}</div>'
     options = "".join(
-        f"<li{_right(paper, found, position)}>{markup.escape(drawable(plain(option)))}</li>"
-        for position, option in enumerate(found.options)
+        f"<li{_right(paper, resolved, position)}>{markup.escape(drawable(plain(option)))}</li>"
+        for position, option in enumerate(resolved.options)
     )
     listed = f'<ul class="options">{options}</ul>' if options else ""
-    asked = [(kind, drawable(part)) for kind, part in found.words]
-    words = sentence(asked if paper.solutions else [(kind, paper.printed.see_words(part)) for kind, part in asked])
-    rest = _solved(found, trace) if paper.solutions else _room(found)
+    parts = [(kind, drawable(part)) for kind, part in resolved.words]
+    words = sentence(parts if paper.solutions else [(kind, paper.printed.see_words(part)) for kind, part in parts])
+    rest = _solved(resolved, trace) if paper.solutions else _room(resolved)
     return f'<div class="question"><b class="n">{n}</b>{words}{listed}{rest}</div>'
 
 
-def _right(paper: Paper, found: ResolvedQuestion, position: int) -> str:
-    return ' class="right"' if paper.solutions and position in found.right else ""
+def _right(paper: Paper, resolved: ResolvedQuestion, position: int) -> str:
+    return ' class="right"' if paper.solutions and position in resolved.right else ""
 
 
-def _room(found: ResolvedQuestion) -> str:
-    answer = f'<p>{WORDS["answer"]} <span class="answer"></span></p>' if found.form == "number" else ""
+def _room(resolved: ResolvedQuestion) -> str:
+    answer = f'<p>{WORDS["answer"]} <span class="answer"></span></p>' if resolved.form == "number" else ""
     return f'{answer}<div class="room"></div>'
 
 
-def _solved(found: ResolvedQuestion, trace: Trace) -> str:
-    told = ([(kind, drawable(part)) for kind, part in each] for each in found.solution if each)
-    words = "".join(f"<p>{sentence(each)}</p>" for each in told)
-    why = prose(localised(slides.fill_numbers(found.why, trace))) if found.why else ""
-    return words + why + arithmetic(found.lines)
+def _solved(resolved: ResolvedQuestion, trace: Trace) -> str:
+    lines = ([(kind, drawable(part)) for kind, part in each] for each in resolved.solution if each)
+    words = "".join(f"<p>{sentence(each)}</p>" for each in lines)
+    why = prose(localised(slides.fill_numbers(resolved.why, trace))) if resolved.why else ""
+    return words + why + arithmetic(resolved.lines)

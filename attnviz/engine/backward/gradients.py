@@ -77,10 +77,10 @@ def gradients(trace: Trace, of: Targets) -> Gradients:
         raise ConfigError(translate("gradients needs a run from a sentence; these numbers were uploaded"))
     if is_pretrained(trace):
         raise ConfigError(translate("gradients does not know the steps of a trained model; give a run of a setting"))
-    found = walk(trace, _checked(trace, of))
-    around = {name: _step(step, found[None, name]) for name, step in trace.around.items()}
+    slopes = walk(trace, _checked(trace, of))
+    around = {name: _step(step, slopes[None, name]) for name, step in trace.around.items()}
     layers = tuple(
-        {name: _step(step, found[i, name]) for name, step in layer.items()} for i, layer in enumerate(trace.layers)
+        {name: _step(step, slopes[i, name]) for name, step in layer.items()} for i, layer in enumerate(trace.layers)
     )
     result = layers[-1][trace.result.name]
     what = trace.notes, trace.edits, trace.given, trace.given_in
@@ -98,8 +98,8 @@ def walk(trace: Trace, seeds: Mapping[LayerStep, Array]) -> dict[LayerStep, Arra
         if G is not None:
             slopes.add((None, f"token_embeddings{suffix}"), G)
             slopes.add((None, f"positions{suffix}"), G)
-    found = {at: slopes.of(at) for at in slopes.steps}
-    return {at: np.zeros(slopes.steps[at].shape) if G is None else G for at, G in found.items()}
+    by_step = {at: slopes.of(at) for at in slopes.steps}
+    return {at: np.zeros(slopes.steps[at].shape) if G is None else G for at, G in by_step.items()}
 
 
 def _step(step: Step, G: Array) -> Step:
@@ -116,11 +116,11 @@ def _checked(trace: Trace, of: Any) -> dict[LayerStep, Array]:
     if not isinstance(of, Mapping):
         raise ConfigError(translate("L is {given}; give {{(layer, step): array}}", given=f"{of!r:.60}"))
     seeds: dict[LayerStep, Array] = {}
-    for position, given in of.items():
+    for position, slope in of.items():
         at = _layer_step(trace, position)
         shape = (trace.around if at[0] is None else trace.layers[at[0]])[at[1]].shape
         try:
-            array = np.array(given, dtype=float)
+            array = np.array(slope, dtype=float)
         except (TypeError, ValueError):
             raise ConfigError(translate("L in {name} is not an array of numbers", name=at[1])) from None
         if array.shape != shape:
@@ -148,8 +148,8 @@ def _layer_step(trace: Trace, position: Any) -> LayerStep:
         raise ConfigError(text)
     steps = trace.around if layer is None else trace.layers[layer]
     if not isinstance(name, str) or name not in steps:
-        given, listed = shorten(str(name)), ", ".join(steps)
+        quoted, listed = shorten(str(name)), ", ".join(steps)
         raise ConfigError(
-            translate("L names {given}, which is not a step there; choose one of: {names}", given=given, names=listed)
+            translate("L names {given}, which is not a step there; choose one of: {names}", given=quoted, names=listed)
         )
     return layer, name

@@ -36,10 +36,10 @@ class LayerBack:
     def walk(self) -> None:
         config = self.config
         attended = self.at("output")
-        made = self.at("added_normed" if self.norm.applied == "after" else "added" if config.residual else "output")
+        result = self.at("added_normed" if self.norm.applied == "after" else "added" if config.residual else "output")
         if config.feed_forward != "none":
-            self._joined("ff_added", made, self.at("ff_output"))
-            self._feed_forward(made)
+            self._joined("ff_added", result, self.at("ff_output"))
+            self._feed_forward(result)
         self._joined("added", self.reads, attended)
         self._output()
         self._mixing()
@@ -70,11 +70,11 @@ class LayerBack:
         self.slopes.add(self.at(w), self.slopes.array(x).T @ G)
         self.slopes.add(self.at(b), G.sum(axis=0))
 
-    def _feed_forward(self, made: LayerStep) -> None:
+    def _feed_forward(self, result: LayerStep) -> None:
         G = self.slopes.through(self.at("ff_output"))
         if G is not None:
             self._affine(G, self.at("ff_hidden"), "w_2", "b_2")
-        source = self.at("ff_normed") if self.norm.applied == "before" else made
+        source = self.at("ff_normed") if self.norm.applied == "before" else result
         G, bent = self.slopes.through(self.at("ff_hidden")), self.at("ff_hidden")
         if FEED_FORWARDS[self.config.feed_forward].gated:
             bent = self.at("ff_gate")
@@ -82,7 +82,7 @@ class LayerBack:
         if G is not None:
             self._bent(G, bent, source)
         if self.norm.applied == "before":
-            self._norm("ff_normed", made)
+            self._norm("ff_normed", result)
 
     def _through_gates(self, G: Array | None, source: LayerStep) -> Array | None:
         """F = F_1 * F_3: each takes G times the other; what goes back through the gates."""
@@ -165,10 +165,12 @@ class LayerBack:
         G = self.slopes.through(self.at("scores"))
         if G is None:
             return
-        dQ, dK, own = back(row)(G, self.array("scores"), self.array("queries"), self._each("keys"), **self._own(row))
+        dQ, dK, of_parameters = back(row)(
+            G, self.array("scores"), self.array("queries"), self._each("keys"), **self._own(row)
+        )
         self.slopes.add(self.at("queries"), dQ)
         self.slopes.add(self.at("keys"), self._shared(dK))
-        for name, gradient in own.items():
+        for name, gradient in of_parameters.items():
             self.slopes.add(self.at(names.STEPS[name]), gradient if row.parameters[name] else gradient[:, None])
 
     def _own(self, row: Any) -> dict[str, Array]:
@@ -205,8 +207,8 @@ class LayerBack:
 
     def _tied(self, q: str, k: str) -> None:
         """W_K = W_Q: the keys' matrix was taken from the queries', and heads that share keys have one."""
-        given = self.trace.given_in[self.i] if self.trace.given_in else frozenset()
-        if not self.config.tied or k in given or self.at(q) not in self.slopes.steps:
+        drawn = self.trace.given_in[self.i] if self.trace.given_in else frozenset()
+        if not self.config.tied or k in drawn or self.at(q) not in self.slopes.steps:
             return
         G = self.slopes.through(self.at(k)) if self.at(k) in self.slopes.steps else None
         group = self.config.group_size

@@ -68,16 +68,16 @@ def estimate(what: str, of: Config | Trace | Sizes, *beside: Config, again: int 
     >>> estimate("file/json", Config()).n_bytes < estimate("file/json", Config(n_layers=6)).n_bytes
     True
     """
-    need, found = NEEDS[what], sizes(of)
+    need, size = NEEDS[what], sizes(of)
     others = [sizes(other) for other in beside]
-    drawn = (found.n_layers if need.every_layer else 1) * max(each.drawn for each in (found, *others))
-    numbers = (1 + need.held) * found.numbers + sum(each.numbers for each in others)
-    working = max(each.working for each in (found, *others))
-    n_bytes = NUMBER * (numbers + TEMPORARY * found.largest + working) + need.fixed
-    n_bytes += need.drawn * drawn + need.largest * found.largest + need.number * found.numbers
-    by_key = need.each_key * found.n_keys * (found.seconds - found.learning)
-    seconds = (1 + need.made + again) * found.seconds + by_key + need.busy + sum(each.seconds for each in others)
-    return Cost(n_bytes, seconds + need.slow_drawn * drawn + need.slow_number * found.numbers)
+    drawn = (size.n_layers if need.every_layer else 1) * max(each.drawn for each in (size, *others))
+    numbers = (1 + need.held) * size.numbers + sum(each.numbers for each in others)
+    working = max(each.working for each in (size, *others))
+    n_bytes = NUMBER * (numbers + TEMPORARY * size.largest + working) + need.fixed
+    n_bytes += need.drawn * drawn + need.largest * size.largest + need.number * size.numbers
+    by_key = need.each_key * size.n_keys * (size.seconds - size.learning)
+    seconds = (1 + need.made + again) * size.seconds + by_key + need.busy + sum(each.seconds for each in others)
+    return Cost(n_bytes, seconds + need.slow_drawn * drawn + need.slow_number * size.numbers)
 
 
 TEMPORARY = 2
@@ -108,13 +108,13 @@ def refusal(what: str, of: Config | Trace | Sizes, *beside: Config, most: float,
     """
     if what in MADE_HERE and not isinstance(of, Sizes) and model_registry.find(setting(of).model):
         return WORDS["model"]
-    found, seconds = estimate(what, of, *beside, again=again), NEEDS[what].most
-    longer = found.seconds - sizes(of).seconds
+    cost, seconds = estimate(what, of, *beside, again=again), NEEDS[what].most
+    longer = cost.seconds - sizes(of).seconds
     learning, frames = (max(getattr(sizes(each), name) for each in (of, *beside)) for name in ("learning", "frames"))
     if learning > MOST_LEARNING:
         longer, seconds = learning, MOST_LEARNING
-    if found.n_bytes > most:
-        by_time, problem = False, WORDS["memory"].format(n=math.ceil(found.n_bytes / MB), most=round(most / MB))
+    if cost.n_bytes > most:
+        by_time, problem = False, WORDS["memory"].format(n=math.ceil(cost.n_bytes / MB), most=round(most / MB))
     elif longer > seconds:
         by_time, problem = True, WORDS["time"].format(n=math.ceil(longer), most=seconds)
     elif NUMBER * frames > MOST_BYTES:

@@ -136,10 +136,10 @@ def _typed(config: Config, cells: int) -> tuple[int, float]:
     """Return the numbers that typed formulas keep while they are computed, one formula at a time, and their seconds."""
     try:
         masks = [mask_formula(config)] if TYPED in config.mask else []
-        found = [score_of(config).typed, normaliser_of(config).typed, bias_formula(config), *masks]
+        lines = [score_of(config).typed, normaliser_of(config).typed, bias_formula(config), *masks]
     except FormulaError:  # there is nothing to compute
         return 0, 0.0
-    formulas = [formula for formula in found if formula is not None]
+    formulas = [formula for formula in lines if formula is not None]
     parts = [[node for node in formula.nodes if not node.is_leaf] for formula in formulas]
     steps = sum(min(MAX_STEPS, sum(_steps(config, node) for node in nodes) * cells) for nodes in parts)
     return max((len(nodes) for nodes in parts), default=0) * cells, 1.5e-9 * steps

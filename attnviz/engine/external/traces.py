@@ -215,8 +215,8 @@ def of_vectors(
     setting = _setting(config, tokens, **sizes, d_k=Q.shape[3], d_v=V.shape[3])
 
     def record(layer: Steps, at: int, notes: list[str]) -> None:
-        given = {"queries": Q[at], "keys": K[at], "values": V[at]}
-        q, k, v = (layer.record(name, x, formula=f"{name[0].upper()}_h") for name, x in given.items())
+        steps = {"queries": Q[at], "keys": K[at], "values": V[at]}
+        q, k, v = (layer.record(name, x, formula=f"{name[0].upper()}_h") for name, x in steps.items())
         k, v = (np.repeat(x, setting.group_size, axis=0) for x in (k, v))
         C = layer.record("concat", joined(_attention(layer, setting, score, q, k, v, tokens)))
         layer.record("output", C, formula="Y = C")
@@ -225,17 +225,17 @@ def of_vectors(
 
 
 def _check_vectors(Q: Array, K: Array, V: Array) -> None:
-    given = translate(
+    shapes = translate(
         "q has shape {q}, k {k} and v {v} (layers, heads, rows, columns)", q=Q.shape, k=K.shape, v=V.shape
     )
     if not len(Q) == len(K) == len(V):
-        raise ConfigError(translate("{given}; give as many layers of each", given=given))
+        raise ConfigError(translate("{given}; give as many layers of each", given=shapes))
     if K.shape[1:3] != V.shape[1:3] or Q.shape[1] % K.shape[1]:
         raise ConfigError(
-            translate("{given}; give k and v the same rows and heads, as many heads as q or a divisor", given=given)
+            translate("{given}; give k and v the same rows and heads, as many heads as q or a divisor", given=shapes)
         )
     if Q.shape[3] != K.shape[3]:
-        raise ConfigError(translate("{given}; q and k need as many columns as each other", given=given))
+        raise ConfigError(translate("{given}; q and k need as many columns as each other", given=shapes))
 
 
 def _setting(config: Config | None, tokens: tuple[tuple[str, ...], tuple[str, ...]], **known: Any) -> ExternalConfig:

@@ -137,8 +137,8 @@ def is_kept(config: Config) -> bool:
     """Return whether the film of a setting is in memory, so that it costs nothing."""
     key = what_is_learned(config)
     learner, elsewhere = _kept(key), _elsewhere(key)
-    there = elsewhere is not None and elsewhere.reaches(config.learn_steps)
-    return there or costs_nothing(config) or (learner is not None and config.learn_steps in learner.frames)
+    is_elsewhere = elsewhere is not None and elsewhere.reaches(config.learn_steps)
+    return is_elsewhere or costs_nothing(config) or (learner is not None and config.learn_steps in learner.frames)
 
 
 _elsewhere: Callable[[Config], FramesElsewhere | None] = lambda key: None  # noqa: E731

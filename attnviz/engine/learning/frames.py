@@ -54,10 +54,10 @@ class Learner:
         """Take the frames that come with the package, where it has the film of this very setting."""
         if is_shipped(self._config):
             layout = self.trainer.layout
-            found = shipped.read(self._config.task, self.frames[0], layout.sizes)
-            if found is not None:
-                self.frames = found[0]
-                self._found = {step: Measured(*figures) for step, figures in found[1].items()}
+            frames = shipped.read(self._config.task, self.frames[0], layout.sizes)
+            if frames is not None:
+                self.frames = frames[0]
+                self._found = {step: Measured(*figures) for step, figures in frames[1].items()}
         return self
 
     def _begun(self) -> Trainer:

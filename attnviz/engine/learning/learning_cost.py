@@ -45,9 +45,9 @@ def of(config: Config) -> LearningCost:
     cells = config.n_heads * n * m
     hidden = cells * config.d_a if score_of(config).definition.hidden else 0
     projected = n * d * config.n_heads * (d_k + d_v) + m * d * config.kv_heads * (d_k + d_v)
-    own = sum(_size(axes, config, m) for axes in score_of(config).parameters.values()) * config.n_heads
-    learned = d * (config.n_heads * (d_k + d_v) + config.kv_heads * (d_k + d_v)) + own + 4 * d
-    products = 3 * (projected + cells * (d_k + d_v) + own * max(n, m))
+    parameters = sum(_size(axes, config, m) for axes in score_of(config).parameters.values()) * config.n_heads
+    learned = d * (config.n_heads * (d_k + d_v) + config.kv_heads * (d_k + d_v)) + parameters + 4 * d
+    products = 3 * (projected + cells * (d_k + d_v) + parameters * max(n, m))
     sentence = MULTIPLIED * products + CELL * cells + HIDDEN * hidden
     frames = len(kept_steps(config.learn_steps))
     shown = config.learn_steps * config.learn_batch + frames * HELD_OUT / 3  # forward alone takes a third

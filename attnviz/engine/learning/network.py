@@ -59,13 +59,13 @@ class Network:
 
     def backward(self, layers: Sequence[Layer], kept: Sequence[dict[str, Any]], G: Array) -> list[dict[str, Array]]:
         """Return the gradient of every parameter, from that of what the last layer writes."""
-        found: list[dict[str, Array]] = [{} for _ in layers]
+        slopes: list[dict[str, Array]] = [{} for _ in layers]
         of_stream: Array | float = 0.0  # the gradient of what the layers above read by way of the residual connections
         for n in reversed(range(len(layers))):
-            found[n], of_input = self._layer_back(layers[n], kept[n], G, first=n == 0)
+            slopes[n], of_input = self._layer_back(layers[n], kept[n], G, first=n == 0)
             of_stream = of_stream + of_input if self.residual else of_input
             G = np.asarray(of_stream)
-        return found
+        return slopes
 
     def _layer(self, p: Layer, X: Array, X_kv: Array) -> tuple[Array, dict[str, Any]]:
         Q, K, V = (_projected(x, p, letter) for x, letter in ((X, "q"), (X_kv, "k"), (X_kv, "v")))
@@ -87,13 +87,13 @@ class Network:
     ) -> tuple[dict[str, Array], Array | float]:
         """Return the gradients of the parameters and, but for the first layer, that of what the layer reads."""
         d = G.shape[-1]
-        found = {"w_o": product(t["C"].reshape(-1, t["C"].shape[-1]).T, G.reshape(-1, d))}
+        slopes = {"w_o": product(t["C"].reshape(-1, t["C"].shape[-1]).T, G.reshape(-1, d))}
         if "b_o" in p:
-            found["b_o"] = total(G, (0, 1))
+            slopes["b_o"] = total(G, (0, 1))
         of_heads = _split(product(G, p["w_o"].T), t["Q"].shape[1])
         of_scores = self._scores_back(t, product(of_heads, swap(t["V"])))
-        of_q, of_k, own = SCORES[self.score].backward(of_scores, t["Q"], t["K"], p, t["kept"])
-        found |= own
+        of_q, of_k, of_parameters = SCORES[self.score].backward(of_scores, t["Q"], t["K"], p, t["kept"])
+        slopes |= of_parameters
         of_k, of_v = (self._of_groups(g) for g in (of_k, product(swap(t["A"]), of_heads)))
         if self.turns:
             of_q, of_k = (_rotated(g, cos, -sin) for g, (cos, sin) in zip((of_q, of_k), self.turns))
@@ -101,12 +101,12 @@ class Network:
         for letter, x, g in (("q", t["X"], of_q), ("k", t["X_kv"], of_k), ("v", t["X_kv"], of_v)):
             rows = _joined(g).reshape(x.shape[0] * x.shape[1], -1)
             W = p[f"w_{letter}"]
-            found[f"w_{letter}"] = _by_head(product(x.reshape(-1, x.shape[-1]).T, rows), len(W))
+            slopes[f"w_{letter}"] = _by_head(product(x.reshape(-1, x.shape[-1]).T, rows), len(W))
             if f"b_{letter}" in p:
-                found[f"b_{letter}"] = total(g, (0, 2))
+                slopes[f"b_{letter}"] = total(g, (0, 2))
             if not first and (letter == "q" or not self.is_cross):
                 of_input = of_input + product(rows, _side_by_side(W).T).reshape(x.shape)
-        return found, of_input
+        return slopes, of_input
 
     def _scores_back(self, t: dict[str, Any], of_weights: Array) -> Array:
         """Return the gradient of the scores before their scale."""

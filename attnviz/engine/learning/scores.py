@@ -71,12 +71,12 @@ def _additive(Q: Array, K: Array, p: Named) -> tuple[Array, Any]:
 def _additive_back(G: Array, Q: Array, K: Array, p: Named, hidden: Any) -> Back:
     D = G[..., None] * p["score_v"][:, None, None, :] * (1.0 - hidden * hidden)
     of_left, of_right = total(D, -2), total(D, -3)
-    own = {"score_w_q": summed(Q, of_left), "score_w_k": summed(K, of_right)}
+    of_parameters = {"score_w_q": summed(Q, of_left), "score_w_k": summed(K, of_right)}
     pairs = hidden.reshape(*hidden.shape[:2], -1, hidden.shape[-1])
-    own["score_v"] = summed(G.reshape(*pairs.shape[:-1], 1), pairs)[:, 0, :]
+    of_parameters["score_v"] = summed(G.reshape(*pairs.shape[:-1], 1), pairs)[:, 0, :]
     if "score_b" in p:
-        own["score_b"] = total(of_left, (0, 2))
-    return product(of_left, swap(p["score_w_q"])), product(of_right, swap(p["score_w_k"])), own
+        of_parameters["score_b"] = total(of_left, (0, 2))
+    return product(of_left, swap(p["score_w_q"])), product(of_right, swap(p["score_w_k"])), of_parameters
 
 
 def _gaussian(Q: Array, K: Array, p: Named) -> tuple[Array, Any]:

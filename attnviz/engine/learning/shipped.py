@@ -34,10 +34,10 @@ def hashes() -> Mapping[str, str]:
 
 def digest(frames: Mapping[int, Array]) -> str:
     """Return the sha256 of the parameters of all frames."""
-    found = sha256()
+    digest_so_far = sha256()
     for step in sorted(frames):
-        found.update(step.to_bytes(4, "little") + frames[step].astype("<f8").tobytes())
-    return found.hexdigest()
+        digest_so_far.update(step.to_bytes(4, "little") + frames[step].astype("<f8").tobytes())
+    return digest_so_far.hexdigest()
 
 
 def packed(frames: Mapping[int, Array], measures: Measures, sizes: Sequence[int]) -> bytes:

@@ -69,15 +69,15 @@ class Layout:
 
     def layers(self, vector: Array) -> list[dict[str, Array]]:
         """Return the parameters of each layer by name, as views into the vector."""
-        found, at = [], 0
+        layers, at = [], 0
         for shapes in self._shapes:
             layer = {}
             for name, shape in shapes.items():
                 size = math.prod(shape)
                 layer[name] = vector[at : at + size].reshape(shape)
                 at += size
-            found.append(layer)
-        return found
+            layers.append(layer)
+        return layers
 
 
 class Trainer:

@@ -83,10 +83,10 @@ def _decomposed(numbers: bytes, shape: tuple[int, int]) -> tuple[Array, Array, A
     columns, rotation = rotated[:, : len(X)], rotated[:, len(X) :]
     s = _lengths(columns)
     order = np.argsort(-s, kind="stable")
-    made = (columns[order] / s[order, None]).T, s[order] * scale, product(rotation[order], Q)
-    for array in made:
+    decomposed = (columns[order] / s[order, None]).T, s[order] * scale, product(rotation[order], Q)
+    for array in decomposed:
         array.flags.writeable = False
-    return made
+    return decomposed
 
 
 _many, _few = lru_cache(maxsize=32)(_decomposed), lru_cache(maxsize=3)(_decomposed)

@@ -75,12 +75,12 @@ def shared(edits: Iterable[Edit], names: Sequence[str], n: int) -> list[Edit]:
     >>> shared([(0, "w_q", (3, 1, 1), 0.5)], ["w_q"], 2)
     [(0, 'w_q', (2, 1, 1), 0.5), (0, 'w_q', (3, 1, 1), 0.5)]
     """
-    found: list[Edit] = []
+    spread_edits: list[Edit] = []
     for layer, step, index, value in edits:
         first = index[0] // n * n if index and step in names else None
         positions = [index] if first is None else [(h, *index[1:]) for h in range(first, first + n)]
-        found += [(layer, step, position, value) for position in positions]
-    return found
+        spread_edits += [(layer, step, position, value) for position in positions]
+    return spread_edits
 
 
 def encode(edits: Sequence[Edit]) -> str:
@@ -146,14 +146,14 @@ def decode(text: str) -> tuple[tuple[Edit, ...], list[str]]:
     >>> decode("scores.1.2.3.4~0.5~~scores.one~2")
     (((0, 'scores', (1, 2, 3), 0.5),), ['scores.one~2'])
     """
-    found: list[Edit] = []
+    edits: list[Edit] = []
     unread = []
     for part in filter(None, text.split(_BETWEEN)):
         try:
-            found += _block_read(part)
+            edits += _block_read(part)
         except ValueError:
             unread.append(part)
-    return canonicalise(found), unread
+    return canonicalise(edits), unread
 
 
 def _block_read(part: str) -> list[Edit]:
@@ -165,10 +165,10 @@ def _block_read(part: str) -> list[Edit]:
         raise ValueError(shorten(part))
     index = tuple(index_of(int(number)) for number in counted)
     layer, index = (None, index) if step in OUTER else (index[0] if index else 0, index[1:])
-    found = [checked((layer, step, at, value)) for at, value in _placed(index, block)]
-    if not found:
+    edits = [checked((layer, step, at, value)) for at, value in _placed(index, block)]
+    if not edits:
         raise ValueError(shorten(part))
-    return found
+    return edits
 
 
 def _placed(first: tuple[int, ...], block: str) -> Iterator[tuple[tuple[int, ...], float]]:
@@ -184,12 +184,12 @@ def by_layer(edits: Sequence[Edit], n_layers: int | None = None) -> dict[int | N
 
     Raises ConfigError if an item is not an edit, or names a layer beyond `n_layers`.
     """
-    found: dict[int | None, list[Edit]] = {}
+    edits_of: dict[int | None, list[Edit]] = {}
     for edit in map(checked, edits):
         layer, step = edit[:2]
         if step not in OUTER and n_layers is not None and (layer is None or not 0 <= layer < n_layers):
             raise ConfigError(
                 translate("an edit names layer {layer}; choose 0 to {last}", layer=layer, last=n_layers - 1)
             )
-        found.setdefault(layer, []).append(edit)
-    return found
+        edits_of.setdefault(layer, []).append(edit)
+    return edits_of

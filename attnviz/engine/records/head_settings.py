@@ -149,6 +149,6 @@ class HeadSettings:
         return _repeated(self.patterns, self.kv_heads)
 
 
-def _repeated(given: Item | tuple[Item, ...], n: int) -> tuple[Item, ...]:
-    one_each = given if isinstance(given, tuple) else (given,)
+def _repeated(items: Item | tuple[Item, ...], n: int) -> tuple[Item, ...]:
+    one_each = items if isinstance(items, tuple) else (items,)
     return (one_each + (one_each[-1],) * n)[:n]

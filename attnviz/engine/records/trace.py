@@ -148,8 +148,8 @@ class Steps(Mapping[str, Step]):
 
 def holds(layer: Mapping[str, Step], step: Step) -> bool:
     """Return whether a step is one of a layer; a layer that is computed later is not computed for that."""
-    there: Mapping[str, Step] = getattr(layer, "there", layer)
-    return there.get(step.name) is step
+    steps: Mapping[str, Step] = getattr(layer, "there", layer)
+    return steps.get(step.name) is step
 
 
 def result_of(layer: Mapping[str, Step]) -> Step:

@@ -168,6 +168,6 @@ def normaliser(name: str, **knobs: KnobValue) -> Normaliser:
     array([0.75, 0.25, 0.  ])
     """
     row = pick(NORMALISERS, name, "normaliser")
-    held = Knobs("normaliser", NORMALISERS, MOST_HEADS).check({f"{name}.{knob}": knobs[knob] for knob in knobs})
-    formula = _line_of(row, held, "normaliser")
-    return row if formula is None else _normaliser(name, formula, held)
+    checked = Knobs("normaliser", NORMALISERS, MOST_HEADS).check({f"{name}.{knob}": knobs[knob] for knob in knobs})
+    formula = _line_of(row, checked, "normaliser")
+    return row if formula is None else _normaliser(name, formula, checked)

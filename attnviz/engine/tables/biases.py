@@ -114,31 +114,31 @@ def linear(n_heads: int, n_query: int, n_key: int, *, bias_slope: float) -> Arra
     return -bias_slope * _distance(n_query, n_key)[None].astype(float)
 
 
-def alibi_script(given: Any) -> list[str]:
+def alibi_script(inputs: Any) -> list[str]:
     """Return the slopes; where the heads are no power of two, some of those of the next one stand in."""
-    np, n_heads = given.words.np, given.config.n_heads
+    np, n_heads = inputs.words.np, inputs.config.n_heads
     below = 1 << (n_heads.bit_length() - 1)
     if below == n_heads:
         return [f"slopes = 2.0 ** (-8 * {np}.arange(1, n_heads + 1) / n_heads)"]
     return [
         f"slopes = 2.0 ** (-8 * {np}.arange(1, {below + 1}) / {below})  # those of {below} heads",
         f"between = 2.0 ** (-8 * {np}.arange(1, {2 * below + 1}, 2) / {2 * below})  # every other one of {2 * below}",
-        f"slopes = {given.words.join}([slopes, between[: n_heads - {below}]])",
+        f"slopes = {inputs.words.join}([slopes, between[: n_heads - {below}]])",
     ]
 
 
-def t5_script(given: Any) -> list[str]:
+def t5_script(inputs: Any) -> list[str]:
     """Return the distances at which the buckets begin, and the bucket of each pair."""
-    config, both = given.config, given.config.t5_bidirectional
+    config, both = inputs.config, inputs.config.t5_bidirectional
     each, last = config.t5_n_buckets // (2 if both else 1), config.t5_max_distance
     exact, rest = each // 2, each - each // 2
-    starts = given.listed([str(start) for start in bucket_starts(exact, rest, last)])
+    starts = inputs.listed([str(start) for start in bucket_starts(exact, rest, last)])
     lines = [
         f"exact = {exact}  # so many distances have a bucket of their own",
         f"starts = {starts}  # the other buckets begin at {exact} * ({last} / {exact})^(k / {rest})",
         f"steps = {'abs(i - j)' if both else '(i - j).clip(min=0)  # keys after the query count as distance 0'}",
         "wide = exact + sum(steps >= start for start in starts)  # and ever wider ranges",
-        f"bucket = {given.words.np}.where(steps < exact, steps, wide)",
+        f"bucket = {inputs.words.np}.where(steps < exact, steps, wide)",
     ]
     later = "bucket = bucket + t5_n_buckets // 2 * (j > i)  # keys after the query have buckets of their own"
     return [*lines, *([later] if both else [])]

@@ -94,8 +94,8 @@ def meaning(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], 
 
 def unlisted(tokens: Sequence[str]) -> tuple[str, ...]:
     """Return the different tokens that `meaning` knows by their spelling only: words, and not marks."""
-    found = dict.fromkeys(token for token in tokens if any(map(str.isalnum, token)) and token not in SPECIAL)
-    return tuple(token for token in found if not lexicon().listed(token))
+    words = dict.fromkeys(token for token in tokens if any(map(str.isalnum, token)) and token not in SPECIAL)
+    return tuple(token for token in words if not lexicon().listed(token))
 
 
 def parse(text: str) -> list[list[float]]:

@@ -70,15 +70,15 @@ def _bases(word: str) -> list[str]:
     >>> _bases("stopped")
     ['stopp', 'stop', 'stoppe']
     """
-    found = []
+    bases = []
     for ending, instead in ENDINGS:
         stem = word.removesuffix(ending)
         if stem == word or (len(stem) < SHORTEST and ending not in CLITICS):
             continue
-        found.append(stem + instead)
+        bases.append(stem + instead)
         if not instead and len(stem) > SHORTEST and stem[-1] == stem[-2]:
-            found.append(stem[:-1])
-    return found
+            bases.append(stem[:-1])
+    return bases
 
 
 @lru_cache(maxsize=1)

@@ -73,10 +73,10 @@ def whole(text: str) -> str:
     >>> whole("bits.4.gA"), whole("1: 1")
     ('1: 1', '1: 1')
     """
-    found = _BITS.fullmatch(text)
-    if found is None:
+    match = _BITS.fullmatch(text)
+    if match is None:
         return text
-    n_columns, digits = int(found[1]), found[2]
+    n_columns, digits = int(match[1]), match[2]
     try:
         packed = base64.urlsafe_b64decode(digits + "=" * (-len(digits) % 4))
     except binascii.Error:

@@ -128,21 +128,21 @@ def parse(text: str) -> list[tuple[int, int]]:
     return pairs
 
 
-def padding_script(given: Any) -> list[str]:
+def padding_script(inputs: Any) -> list[str]:
     """Return which keys are <pad>."""
-    return [f'pad = {given.words.array}([token == "<pad>" for token in tokens{given.kv}])']
+    return [f'pad = {inputs.words.array}([token == "<pad>" for token in tokens{inputs.kv}])']
 
 
-def custom_script(given: Any) -> list[str]:
+def custom_script(inputs: Any) -> list[str]:
     """Return the cells of the visitor's list that are there, a row of keys for each query."""
     rows: dict[int, list[int]] = {}
-    for i, j in sorted(set(parse(given.config.custom_cells))):
-        if i < given.n_query and j < given.n_key:
+    for i, j in sorted(set(parse(inputs.config.custom_cells))):
+        if i < inputs.n_query and j < inputs.n_key:
             rows.setdefault(i, []).append(j)
-    items = given.listed([f"{i}: {keys}" for i, keys in rows.items()])
+    items = inputs.listed([f"{i}: {keys}" for i, keys in rows.items()])
     return [
         f"cells = {{{items[1:-1]}}}  # for each query the keys that it may attend to",
-        f"listed = {given.words.np}.zeros((len(tokens), len(tokens{given.kv})), dtype={given.words.boolean})",
+        f"listed = {inputs.words.np}.zeros((len(tokens), len(tokens{inputs.kv})), dtype={inputs.words.boolean})",
         "for query, keys in cells.items():",
         "    listed[query, keys] = True",
     ]

@@ -43,24 +43,24 @@ def add_rows(*rows: LineRow) -> None:
     Raises ConfigError for a table that takes no lines, a name that is none or is taken, a knob whose default it cannot
     have or that the line does not name, and a line that cannot be read; then no row is added.
     """
-    made: dict[tuple[str, str], Choice] = {}
+    added: dict[tuple[str, str], Choice] = {}
     for row in rows:
         if row.kind not in TABLES:
             raise ConfigError(FAULTS["kind"].format(given=shorten(str(row.kind)), kinds=", ".join(TABLES)))
         table, of_line = TABLES[row.kind]
         is_name = row.name.isascii() and row.name.isidentifier() and row.name == row.name.lower()
-        if not is_name or row.name in table or (row.kind, row.name) in made:
+        if not is_name or row.name in table or (row.kind, row.name) in added:
             raise ConfigError(FAULTS["name"].format(given=shorten(row.name)))
         _check_knobs(row)
         try:
-            made[row.kind, row.name] = of_line(row)
+            added[row.kind, row.name] = of_line(row)
         except ConfigError as error:
             raise ConfigError(FAULTS["line"].format(name=shorten(row.name), error=error)) from None
         try:
             check_lines(row)
         except ConfigError as error:
             raise ConfigError(FAULTS["lines"].format(name=shorten(row.name), error=error)) from None
-    for (kind, name), choice in made.items():
+    for (kind, name), choice in added.items():
         TABLES[kind][0][name] = choice
 
 
@@ -95,11 +95,11 @@ def load_rows(path: str) -> list[LineRow]:
     except Exception as error:
         why = f"{type(error).__name__}: {error}"
         raise ConfigError(FAULTS["file"].format(path=shorten(path, 120), error=why)) from None
-    found = list(dict.fromkeys(row for value in space.values() for row in _rows_in(value)))
-    if not found:
+    rows = list(dict.fromkeys(row for value in space.values() for row in _rows_in(value)))
+    if not rows:
         raise ConfigError(FAULTS["none"].format(path=shorten(path, 120)))
-    add_rows(*found)
-    return found
+    add_rows(*rows)
+    return rows
 
 
 def _rows_in(value: object) -> Iterator[LineRow]:

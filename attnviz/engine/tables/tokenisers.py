@@ -107,8 +107,8 @@ def _kind(cluster: str) -> str:
 def _special(text: str) -> Iterator[tuple[str, bool]]:
     """`text` cut at the special tokens: pairs of a piece and whether it is one of them."""
     while text:
-        found = [(text.find(token), token) for token in SPECIAL if token in text]
-        start, token = min(found, default=(len(text), ""))
+        starts = [(text.find(token), token) for token in SPECIAL if token in text]
+        start, token = min(starts, default=(len(text), ""))
         if start:
             yield text[:start], False
         if token:

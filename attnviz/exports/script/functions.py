@@ -183,8 +183,8 @@ def definition(names: list[str], code: str, words: Words, *, is_tempered: bool) 
     terms = words.terms | {f"swapped_{x}": words.swapped.format(x) for x in "GQ"}
     terms["signs"] = f"{words.np}.diagonal(R, {words.axis}1=-2, {words.axis}2=-1)"
     terms |= {"half": f"({z}) / 2{T}", "z": f"({z}){T}" if T else z}
-    own = functions_of_rows()
-    functions = "\n\n\n".join(Template(own[n]).substitute(terms).strip() for n in names if n in own)
+    of_rows = functions_of_rows()
+    functions = "\n\n\n".join(Template(of_rows[n]).substitute(terms).strip() for n in names if n in of_rows)
     return (draws, functions) if "at=" in code else (_without_positions(draws), _without_positions(functions))
 
 

@@ -182,9 +182,9 @@ def _mask(lines: Lines, trace: Trace) -> None:
         lines.write(*(row.script_before(_given(trace, lines.words)) if row.script_before else ()))
     each = {name: rows.mask(name) for name in names}
     if TYPED in names:
-        made = typed.mask(trace, lines.words)
-        lines.write(*made.before)
-        each[TYPED] = made.code
+        typed_mask = typed.mask(trace, lines.words)
+        lines.write(*typed_mask.before)
+        each[TYPED] = typed_mask.code
     code = " & ".join(each.values())
     if len(code) > LONG and TYPED not in names:
         code = "\n".join(["(", *indented([code.replace(" & (", "\n& (")]), ")"])
@@ -200,8 +200,8 @@ def _bias(lines: Lines, trace: Trace) -> None:
     *before, code = (line.format(np=lines.words.np) for line in BIASES[config.bias].script or ("",))
     formula = bias_formula(config)
     if formula:
-        made = typed.bias(trace, formula, lines.words)
-        before, code = list(made.before), made.code
+        typed_bias = typed.bias(trace, formula, lines.words)
+        before, code = list(typed_bias.before), typed_bias.code
     first = BIASES[config.bias].script_before
     lines.write(*(first(_given(trace, lines.words)) if first else ()), *before)
     lines.step("bias", code)

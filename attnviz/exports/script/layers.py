@@ -94,9 +94,9 @@ class LayerScript:
         row = score_of(config)
         formula, widths = row.definition, self.fill.d_q if row.typed else ""  # the others see no padding
         has = {name for name in formula.parameters if lines.has(names.STEPS[name])}
-        made = script_typed.score(self.trace, formula, self.K, has, widths, self.words)
-        lines.write(*made.before)
-        variable = lines.step("scores", made.code)
+        code = script_typed.score(self.trace, formula, self.K, has, widths, self.words)
+        lines.write(*code.before)
+        variable = lines.step("scores", code.code)
         scale = self._scale()
         if scale:
             lines.write(f"scale = {scale}")
@@ -156,9 +156,9 @@ class LayerScript:
     def _normalised(self, formula: Formula, x: str, axis: int) -> str:
         """Write the lines before A, and return what A is."""
         forbids = any(np.isneginf(S).any() for S in self.lines.arrays("masked"))
-        made = script_typed.weights(self.trace, formula, x, over_keys=axis == -1, forbids=forbids, words=self.words)
-        self.lines.write(*made.before)
-        return made.code
+        code = script_typed.weights(self.trace, formula, x, over_keys=axis == -1, forbids=forbids, words=self.words)
+        self.lines.write(*code.before)
+        return code.code
 
     def _written(self, row: Written, x: str, axis: int) -> str:
         """Write the lines before A of a row that no line says, and return what A is."""

@@ -33,8 +33,8 @@ def notebook(config: Config) -> str:
     ['summary', 'imports', 'setting-text']
     """
     trace = run(config)
-    found, _ = parts(trace, looped=False)
-    whole = [*opening(trace, found), *found, PRINT]
+    script_parts, _ = parts(trace, looped=False)
+    whole = [*opening(trace, script_parts), *script_parts, PRINT]
     title, *rest = summary(trace, "NumPy").splitlines()
     cells = [_cell("summary", "markdown", "\n".join([f"# {title.rstrip('.')}", *rest]))]
     cells.append(_cell("imports", "code", imports(whole, "NumPy")))
@@ -55,8 +55,8 @@ def _text(part: Part, whole: Sequence[Part], trace: Trace, heading: bool) -> str
 
 
 def _cell(name: str, kind: str, source: str) -> dict[str, Any]:
-    own: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
-    return {"cell_type": kind, "id": name, "metadata": {}, **own, "source": _lines(source)}
+    outputs: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    return {"cell_type": kind, "id": name, "metadata": {}, **outputs, "source": _lines(source)}
 
 
 def _lines(source: str) -> Sequence[str]:

@@ -44,20 +44,20 @@ def numpy_script(config: Config) -> str:
     np.set_printoptions(precision=3, suppress=True, linewidth=120)
     """
     trace = run(config)
-    found, _ = parts(trace, looped=True)
-    return script(trace, "NumPy", [*opening(trace, found), *found, PRINT])
+    script_parts, _ = parts(trace, looped=True)
+    return script(trace, "NumPy", [*opening(trace, script_parts), *script_parts, PRINT])
 
 
 PRINT = Part("print", "np.set_printoptions(precision=3, suppress=True, linewidth=120)\nprint(A)")
 
 
-def opening(trace: Trace, found: Sequence[Part], library: Words = NUMPY) -> list[Part]:
+def opening(trace: Trace, script_parts: Sequence[Part], library: Words = NUMPY) -> list[Part]:
     """Return the parts before the first step: the setting, the functions that the steps call, and the tokens."""
-    code = "\n".join(part.code for part in found)
+    code = "\n".join(part.code for part in script_parts)
     names = needed_functions(code)
     draws, functions = definition(names, code, library, is_tempered=trace.config.temperature != 1.0)
     opened = [
-        Part("setting", _setting(trace, f"{draws}\n{functions}\n{code}", any(part.looped for part in found))),
+        Part("setting", _setting(trace, f"{draws}\n{functions}\n{code}", any(part.looped for part in script_parts))),
         Part("draws", draws),
         Part("functions", functions),
         Part("tokens", inputs.tokens(trace)),

@@ -96,12 +96,12 @@ def parts(trace: Trace, *, looped: bool, write: type[LayerScript] = LayerScript)
         lines = Lines(trace, tuple(range(n)), write.words, looped=True)
         result = write(lines, trace).write(last=False)
         return [*start, *lines.parts], result
-    found, result = start, ""
+    script_parts, result = start, ""
     for layer in range(n):
         lines = Lines(trace, (layer,), write.words)
         result = write(lines, trace).write(last=layer == n - 1)
-        found += lines.parts
-    return found, result
+        script_parts += lines.parts
+    return script_parts, result
 
 
 def words(part: Part, trace: Trace) -> tuple[str, str]:
@@ -137,12 +137,12 @@ def formulas(part: Part, whole: Sequence[Part], trace: Trace) -> list[str]:
         "allowed": _all_allow(config.mask),
         "masked": _masked(trace),
     }
-    found = []
+    lines = []
     for step in part.steps:
         formula = _last(rows.get(step.name) or _without_absent(step, part, trace), named)
         if formula != step.symbol and not step.name.endswith("_kv"):
-            found.append(formula)
-    return found
+            lines.append(formula)
+    return lines
 
 
 def _all_allow(mask: tuple[str, ...]) -> str:
@@ -159,8 +159,8 @@ def _masked(trace: Trace) -> str:
 
 def _without_absent(step: Step, part: Part, trace: Trace) -> str:
     """Return a step's formula without the biases that are not there."""
-    here = trace.layers[part.layer] if part.layer is not None else trace.around
-    return re.sub(r" \+ (b_\w)(\^h)?", lambda b: b[0] if b[1].lower() in here else "", step.formula)
+    steps = trace.layers[part.layer] if part.layer is not None else trace.around
+    return re.sub(r" \+ (b_\w)(\^h)?", lambda b: b[0] if b[1].lower() in steps else "", step.formula)
 
 
 def _last(formula: str, named: set[str]) -> str:

@@ -57,8 +57,8 @@ def torch_script(config: Config) -> str:
     True
     """
     trace = run(config)
-    found, _ = parts(trace, looped=True, write=TorchLayerScript)
-    whole = [*opening(trace, found, TORCH), *found, PRINT]
+    script_parts, _ = parts(trace, looped=True, write=TorchLayerScript)
+    whole = [*opening(trace, script_parts, TORCH), *script_parts, PRINT]
     whole[0] = replace(whole[0], code=f"{DTYPE}\n{whole[0].code}")
     return script(trace, "PyTorch", whole)
 

@@ -31,9 +31,9 @@ class Written:
 
 def formulas(config: Config) -> list[Formula]:
     """Return the formulas that were typed in this setting."""
-    found = [score_of(config).typed, normaliser_of(config).typed, bias_formula(config)]
-    found += [mask_formula(config)] if TYPED in config.mask else []
-    return [formula for formula in found if formula is not None]
+    typed = [score_of(config).typed, normaliser_of(config).typed, bias_formula(config)]
+    typed += [mask_formula(config)] if TYPED in config.mask else []
+    return [formula for formula in typed if formula is not None]
 
 
 def needs(config: Config, *variables: str) -> bool:
@@ -73,13 +73,15 @@ def score(trace: Trace, formula: Formula, K: str, has: set[str], widths: str, wo
     named |= {name: f"{named[name]}[:, 0]" for name in formula.parameters if name in names.NUMBERS}
     off, before = set(formula.parameters) - has, []  # a bias, while biases are off
     script = Script(formula, words, heads=True, named=named, zero=off)
-    made = _split(script.lines("S"), "S")
+    parts = _split(script.lines("S"), "S")
     for name in sorted(off):
-        if re.search(rf"\b{named[name]}\b", "\n".join((*made.before, made.code))):
+        if re.search(rf"\b{named[name]}\b", "\n".join((*parts.before, parts.code))):
             size = named.get(formula.axes_of(name)[0], formula.axes_of(name)[0])
             before.append(f"{named[name]} = {words.np}.zeros((n_heads, {size}))  # biases are off")
-    code = made.code if script.covers() else _spread(made.code, ALL_HEADS.format(np=words.np, n="len(tokens)", m=n_key))
-    return Written((*before, *made.before), code)
+    code = (
+        parts.code if script.covers() else _spread(parts.code, ALL_HEADS.format(np=words.np, n="len(tokens)", m=n_key))
+    )
+    return Written((*before, *parts.before), code)
 
 
 def _spread(code: str, zeros: str) -> str:
@@ -88,20 +90,20 @@ def _spread(code: str, zeros: str) -> str:
 
 def _head_by_head(formula: Formula, named: Mapping[str, str], has: set[str], widths: str, words: Words) -> Written:
     """Return a function of one head, called for each at its own width."""
-    own = {name: "Q" if name == "q" else "K" for name in ("q", "k")}
-    inside = {**named, **own, "d_q": "d_k"}
+    variables = {name: "Q" if name == "q" else "K" for name in ("q", "k")}
+    inside = {**named, **variables, "d_q": "d_k"}
     script = Script(formula, words, named=inside)
     *lines, last = script.lines("S")
     zeros = ONE_HEAD.format(np=words.np, n="len(tokens)", m=named["n_key"])
     last = last if script.covers() else f"S = {_spread(last.removeprefix('S = '), zeros)}"
-    given = [name for name in formula.parameters if name in has]
+    arguments = [name for name in formula.parameters if name in has]
     off = [
         f"{named[name]} = {words.np}.zeros({_width(formula, name)})" for name in sorted(set(formula.parameters) - has)
     ]
     body = "".join(f"    {line}\n" for line in [*off, *lines, last])
-    parameters = ["Q", "K", "h", "d_k", *(named[name] for name in given)]
+    parameters = ["Q", "K", "h", "d_k", *(named[name] for name in arguments)]
     heads = ["Q[h, :, :d]", f"{named['k']}[h, :, :d]", "h + 1", "d"]
-    heads += [f"{named[name]}[{_index(formula, name)}]" for name in given]
+    heads += [f"{named[name]}[{_index(formula, name)}]" for name in arguments]
     define = f"def score_of_head({', '.join(parameters)}):\n{body}    return S\n"
     call = ", ".join(heads)
     return Written((define,), f"{words.np}.stack([score_of_head({call}) for h, d in enumerate({widths})])")
@@ -123,17 +125,17 @@ def mask(trace: Trace, words: Words) -> Written:
     """Return the lines of the typed mask; every cell has a truth, also where only the key decides."""
     formula = mask_formula(trace.config)
     script = Script(formula, words, named=_sizes(trace.config, _n_key(trace)))
-    made = _split(script.lines("M"), "M")
-    return Written(made.before, f"({made.code})" if script.covers() else f"(({made.code}) & (i + j >= 0))")
+    parts = _split(script.lines("M"), "M")
+    return Written(parts.before, f"({parts.code})" if script.covers() else f"(({parts.code}) & (i + j >= 0))")
 
 
 def bias(trace: Trace, formula: Formula, words: Words) -> Written:
     """Return the lines of the typed bias, for every head."""
     n_key = _n_key(trace)
     script = Script(formula, words, heads=True, named=_sizes(trace.config, n_key))
-    made = _split(script.lines("B"), "B")
+    parts = _split(script.lines("B"), "B")
     zeros = ALL_HEADS.format(np=words.np, n="len(tokens)", m=n_key)
-    return Written(made.before, made.code if script.covers() else _spread(made.code, zeros))
+    return Written(parts.before, parts.code if script.covers() else _spread(parts.code, zeros))
 
 
 def weights(trace: Trace, formula: Formula, x: str, *, over_keys: bool, forbids: bool, words: Words = NUMPY) -> Written:
@@ -155,10 +157,10 @@ def weights(trace: Trace, formula: Formula, x: str, *, over_keys: bool, forbids:
         divisor="" if trace.config.temperature == 1.0 else "temperature",
         comments=NORMALISERS[trace.config.normaliser].comments,
     )
-    made = _split(script.lines("A"), "A")
+    parts = _split(script.lines("A"), "A")
     closes = forbids and at_forbidden(formula.root) != ZERO
-    code = f"{words.np}.where(seen, {made.code}, 0.0)" if closes else made.code
+    code = f"{words.np}.where(seen, {parts.code}, 0.0)" if closes else parts.code
     before = []
-    if closes or any("seen" in line for line in (*made.before, made.code)):
+    if closes or any("seen" in line for line in (*parts.before, parts.code)):
         before.append(f"seen = ~{words.np}.isneginf({x})  # the keys that take part")
-    return Written((*before, *made.before), code if script.covers() else f"{code} + {words.np}.zeros({x}.shape)")
+    return Written((*before, *parts.before), code if script.covers() else f"{code} + {words.np}.zeros({x}.shape)")

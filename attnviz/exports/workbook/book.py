@@ -127,7 +127,7 @@ class _Page:
     def _say(self, row: int, column: int, words: str, form: str) -> None:
         self._page.write_string(row, column, text(words), self._formats[form])
 
-    def _block(self, block: Block, here: str) -> None:
+    def _block(self, block: Block, sheet: str) -> None:
         """Heading, words and numbers of a block, and its colours."""
         if block.heading:
             self._say(block.top - 2, block.left if block.left > 1 else 0, block.heading, "heading")
@@ -139,15 +139,15 @@ class _Page:
         values = block.array.tolist()
         for i, row in enumerate(values):
             for j, value in enumerate(row):
-                self._cell(block, i, j, _held(value), here)
+                self._cell(block, i, j, _held(value), sheet)
         self._colour(block)
 
-    def _cell(self, block: Block, i: int, j: int, value: float | str, here: str) -> None:
+    def _cell(self, block: Block, i: int, j: int, value: float | str, sheet: str) -> None:
         """Write one number: a formula with its value, or what may be changed; references to its own sheet are short."""
         row, column = block.top + i, block.left + j
         form = self._formats[_form(block, i, j)]
         if block.formula is not None and (i, j) not in block.edited:
-            self._page.write_formula(row, column, f"={block.formula(i, j).replace(here, '')}", form, value)
+            self._page.write_formula(row, column, f"={block.formula(i, j).replace(sheet, '')}", form, value)
         elif isinstance(value, str):
             self._page.write_string(row, column, value, form)
         else:

@@ -110,8 +110,8 @@ class LayerSheets:
         if not self._config.tied or name not in ("w_k", "b_k"):
             return None
         other = self._blocks[name.replace("k", "q"), head * self._config.group_size]
-        own, edited = np.atleast_2d(self._steps[name].head(head)), self._writer.edited(name, head)
-        differing = zip(*np.nonzero(own != other.array))
+        array, edited = np.atleast_2d(self._steps[name].head(head)), self._writer.edited(name, head)
+        differing = zip(*np.nonzero(array != other.array))
         return same(other) if all((int(i), int(j)) in edited for i, j in differing) else None
 
     def _head(self, h: int, X: Block | None, X_kv: Block | None) -> None:
@@ -128,11 +128,11 @@ class LayerSheets:
 
     def _of_group(self, sheet: Sheet, name: str, group: int, X: Block | None) -> Block:
         """Return keys or values; those that another head has made stand again on the sheet of this one."""
-        made = self._blocks.get((name, group))
-        if made is None:
+        block = self._blocks.get((name, group))
+        if block is None:
             return self._rotated(sheet, name, group, X)
-        heading = translate(SHARED, heading=made.heading, sheet=made.sheet)
-        return sheet.add(heading, made.array, same(made), rows=made.rows, columns=made.columns)
+        heading = translate(SHARED, heading=block.heading, sheet=block.sheet)
+        return sheet.add(heading, block.array, same(block), rows=block.rows, columns=block.columns)
 
     def _rotated(self, sheet: Sheet, name: str, head: int, X: Block | None) -> Block:
         """Return queries, keys or values, rotated where RoPE is on."""
@@ -147,8 +147,8 @@ class LayerSheets:
 
     def _of_score(self, h: int) -> dict[str, Block]:
         """Return the score's own matrices, by their names in it; one that this run does not have is left out."""
-        found = [(name, (names.STEPS[name], h)) for name in score_of(self._config).parameters]
-        return {name: self._blocks[position] for name, position in found if position in self._blocks}
+        parameters = [(name, (names.STEPS[name], h)) for name in score_of(self._config).parameters]
+        return {name: self._blocks[position] for name, position in parameters if position in self._blocks}
 
     def _weights(self, sheet: Sheet, h: int, pair: Pair | None) -> Block:
         """Write from the scores to the weights of a head."""
@@ -161,18 +161,18 @@ class LayerSheets:
         lines = MaskedScores(sheet, masked, self._inputs.temperature, config.temperature, over_queries, size)
         its = normaliser_of(config)
         if its.written:
-            made = its.written.sheet(lines)
+            formula = its.written.sheet(lines)
         else:
-            made = workbook_typed.weights(lines, its.lined, (h, config.n_heads))
-        return self._writer.step(sheet, "weights", made, h, grey_of=masked)
+            formula = workbook_typed.weights(lines, its.lined, (h, config.n_heads))
+        return self._writer.step(sheet, "weights", formula, h, grey_of=masked)
 
     def _size_of_terms(self, pair: Pair, h: int) -> tuple[str, float]:
         """Return the size of the terms that the scores of a head are sums of, as a formula and as a number."""
-        scale, own = self._inputs.scale, 1.0
+        scale, own_scale = self._inputs.scale, 1.0
         formula = f"SQRT(SUMSQ({pair.Q.whole()}))*SQRT(SUMSQ({pair.K.whole()}))"
         if scale is not None:
-            formula, own = f"ABS({scale.at(0, h)})*{formula}", float(scale.array[0, h])
-        return formula, size_of_terms(pair.Q.array, pair.K.array, own).item()
+            formula, own_scale = f"ABS({scale.at(0, h)})*{formula}", float(scale.array[0, h])
+        return formula, size_of_terms(pair.Q.array, pair.K.array, own_scale).item()
 
     def _score(self, pair: Pair, h: int) -> Formula:
         return workbook_typed.score(pair, score_of(self._config).definition, (h, self._config.n_heads))

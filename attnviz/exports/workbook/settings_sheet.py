@@ -109,8 +109,8 @@ def embedded(book: Book, trace: Trace) -> tuple[Block | None, Block | None]:
         return None, None
     writer = StepWriter(trace, None, trace.around)
     sheet = book.sheet(NAMES["embedded"], TITLES["embedded"])
-    found = []
+    blocks = []
     for suffix in ("", "_kv") if trace.config.is_cross_attention else ("",):
         E, P = (writer.step(sheet, f"{name}{suffix}", None) for name in ("token_embeddings", "positions"))
-        found.append(writer.step(sheet, f"embedded{suffix}", added(E, P)))
-    return found[0], found[-1]
+        blocks.append(writer.step(sheet, f"embedded{suffix}", added(E, P)))
+    return blocks[0], blocks[-1]

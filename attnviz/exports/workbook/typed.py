@@ -53,10 +53,10 @@ class _Score:
 
     def __post_init__(self) -> None:
         Q, K = self.pair.Q.array[None], self.pair.K.array[None]
-        given = {name: self._given(name) for name in self.formula.parameters if name in self.pair.parameters}
-        given = complete(self.formula, given, Q[None], K[None])
+        parameters = {name: self._given(name) for name in self.formula.parameters if name in self.pair.parameters}
+        parameters = complete(self.formula, parameters, Q[None], K[None])
         part = Part(heads=(self.head[0],), n_heads=self.head[1])
-        self.numbers = Numbers(of_score(self.formula, Q, K, given, part))
+        self.numbers = Numbers(of_score(self.formula, Q, K, parameters, part))
         self.sizes = {"d_q": Q.shape[2], "d_k": K.shape[2], "n": K.shape[1], "n_key": K.shape[1]}
         self.sizes |= {"n_query": Q.shape[1], "n_heads": self.head[1], "h": self.head[0] + 1}
         self.lines = blocks(self.formula)
@@ -80,8 +80,8 @@ class _Score:
             array = _checked(name, self._array(node))
             heading = _heading(self.formula, name, node, array)
             words = numbers(array.shape[0]), numbers(array.shape[1])
-            made = self._cells(node)
-            self.own[id(node)] = self.pair.sheet.add(heading, array, made, rows=words[0], columns=words[1])
+            cells = self._cells(node)
+            self.own[id(node)] = self.pair.sheet.add(heading, array, cells, rows=words[0], columns=words[1])
         return self._cells(self.formula.root)
 
     def _array(self, node: Node) -> Array:
@@ -233,14 +233,14 @@ class _Weights:
         t = np.where(np.isneginf(t), 0.0, t)
         X = np.where(self._transposed(self.closed), t, X)
         first = lambda i, j: f"IF(COUNT({self.lines.line(x, i, j)})=0,0,MAX({self.lines.line(x, i, j)})-1)"  # noqa: E731
-        made = self._step_of_level(f"{name} · 1", t, first)
-        start = made
+        cells = self._step_of_level(f"{name} · 1", t, first)
+        start = cells
         whole = lambda i, j: f"IF(ISNUMBER({x.at(i, j)}),{x.at(i, j)},{self.lines.each(start, i, j)})"  # noqa: E731
         whole_row = self._block(f"{name} · {node.args[0].name or 'x'}", self._transposed(X), whole)
         for step in range(2, NEWTON + 2):
             t = t + _newton(X, t, power)
-            made = self._step_of_level(f"{name} · {step}", t, self._newton(whole_row, made, power))
-        self.own[id(node)] = made
+            cells = self._step_of_level(f"{name} · {step}", t, self._newton(whole_row, cells, power))
+        self.own[id(node)] = cells
 
     def _step_of_level(self, name: str, array: Array, formula: Cells) -> Block:
         def each(i: int, j: int) -> str:
@@ -264,7 +264,7 @@ class _Weights:
         return str((j if which == "i" else i) if self.lines.by_column else (i if which == "i" else j))
 
     def _cell(self, node: Node, i: int, j: int) -> str:
-        own = [each for each in self.formula.nodes if id(each) in self.own and each is not node]
+        operands = [each for each in self.formula.nodes if id(each) in self.own and each is not node]
 
         def at(each: Node, array: bool) -> str:
             if id(each) in self.own:
@@ -278,7 +278,7 @@ class _Weights:
                 return f"COUNT({self.lines.line(self.z, i, j)})"
             return self._position(each.name, i, j) if each.name in ("i", "j") else str(self.sizes[each.name])
 
-        return Spreadsheet(self.formula, own, at).cell(node)
+        return Spreadsheet(self.formula, operands, at).cell(node)
 
 
 def _newton(X: Array, t: Array, power: float) -> Array:

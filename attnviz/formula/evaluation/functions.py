@@ -40,24 +40,24 @@ def score_function(formula: Formula, widths: Sequence[int] = ()) -> ScoreFunctio
             return np.zeros(shape)
         Q = Q.reshape(-1, *Q.shape[-3:]) if Q.ndim > 2 else Q[None, None]
         K = np.broadcast_to(K, (*shape[:-2], *K.shape[-2:])).reshape(-1, Q.shape[1], *K.shape[-2:])
-        own = complete(formula, parameters, Q, K)
-        made = [_by_width(formula, q, k, own, widths) for q, k in zip(Q, K)]
-        return np.stack(made).reshape(shape)
+        completed = complete(formula, parameters, Q, K)
+        by_head = [_by_width(formula, q, k, completed, widths) for q, k in zip(Q, K)]
+        return np.stack(by_head).reshape(shape)
 
     return score
 
 
-def _by_width(formula: Formula, Q: Array, K: Array, own: Mapping[str, Array], widths: Sequence[int]) -> Array:
+def _by_width(formula: Formula, Q: Array, K: Array, parameters: Mapping[str, Array], widths: Sequence[int]) -> Array:
     """Return the scores (heads, n, m), heads of one width at a time."""
     if len(set(widths)) < 2:
-        return np.array(_scores(formula, Q, K, own, arrays.WHOLE))
-    made = np.zeros((*Q.shape[:-1], K.shape[-2]))
+        return np.array(_scores(formula, Q, K, parameters, arrays.WHOLE))
+    result = np.zeros((*Q.shape[:-1], K.shape[-2]))
     for width in set(widths):
         heads = [h for h, each in enumerate(widths) if each == width]
-        parts = {name: _cut(array[heads], formula.axes_of(name), width) for name, array in own.items()}
+        parts = {name: _cut(array[heads], formula.axes_of(name), width) for name, array in parameters.items()}
         part = Part(heads=heads, n_heads=len(widths))
-        made[heads] = _scores(formula, Q[heads][..., :width], K[heads][..., :width], parts, part)
-    return made
+        result[heads] = _scores(formula, Q[heads][..., :width], K[heads][..., :width], parts, part)
+    return result
 
 
 def score_slopes(formula: Formula, widths: Sequence[int] = ()) -> Callable[..., tuple[Array, Array, dict[str, Array]]]:
@@ -67,20 +67,22 @@ def score_slopes(formula: Formula, widths: Sequence[int] = ()) -> Callable[..., 
     """
 
     def back(G: Array, S: Array, Q: Array, K: Array, **parameters: Array) -> tuple[Array, Array, dict[str, Array]]:
-        own = complete(formula, parameters, Q[None], K[None])
-        made: dict[str, Array] = {name: np.zeros(array.shape) for name, array in {"q": Q, "k": K, **own}.items()}
+        completed = complete(formula, parameters, Q[None], K[None])
+        by_name: dict[str, Array] = {
+            name: np.zeros(array.shape) for name, array in {"q": Q, "k": K, **completed}.items()
+        }
         each = widths or (Q.shape[-1],) * len(Q)
         for width in set(each) if S.size else ():
             heads = [h for h, other in enumerate(each) if other == width]
-            parts = {name: _cut(array[heads], formula.axes_of(name), width) for name, array in own.items()}
+            parts = {name: _cut(array[heads], formula.axes_of(name), width) for name, array in completed.items()}
             part = Part(heads=heads, n_heads=len(each))
             at = arrays.of_score(formula, Q[heads][..., :width], K[heads][..., :width], parts, part)
-            found = gradients(formula, at, G[heads])
-            for name, its in found.items():
+            slopes = gradients(formula, at, G[heads])
+            for name, its in slopes.items():
                 gradient = _one_head_each(formula, name, its)
                 whole: tuple[Any, ...] = (heads, *map(slice, gradient.shape[1:]))
-                made[name][whole] = gradient
-        return made.pop("q"), made.pop("k"), made
+                by_name[name][whole] = gradient
+        return by_name.pop("q"), by_name.pop("k"), by_name
 
     return back
 
@@ -103,8 +105,8 @@ def normaliser_slopes(formula: Formula) -> Callable[..., Array]:
         forbidden = np.isneginf(X)
         with np.errstate(over="ignore"):
             Z = np.where(forbidden, X, np.clip(X / T, -MAX_SCORE, MAX_SCORE))
-        found = gradients(formula, arrays.of_normaliser(Z), np.where(forbidden, 0.0, G)) if X.size else {}
-        return np.where(forbidden, 0.0, found["x"][..., 0] / T) if "x" in found else np.zeros(X.shape)
+        slopes = gradients(formula, arrays.of_normaliser(Z), np.where(forbidden, 0.0, G)) if X.size else {}
+        return np.where(forbidden, 0.0, slopes["x"][..., 0] / T) if "x" in slopes else np.zeros(X.shape)
 
     return back
 
@@ -113,25 +115,25 @@ def _cut(array: Array, axes: tuple[str, ...], width: int) -> Array:
     return array[(slice(None), *(slice(width) if axis in ("d_q", "d_k") else slice(None) for axis in axes))]
 
 
-def _scores(formula: Formula, Q: Array, K: Array, own: Mapping[str, Array], part: Part) -> Array:
-    given = arrays.of_score(formula, Q, K, own, part)
-    work.check(formula, given)
-    return scores(formula, given)
+def _scores(formula: Formula, Q: Array, K: Array, parameters: Mapping[str, Array], part: Part) -> Array:
+    values = arrays.of_score(formula, Q, K, parameters, part)
+    work.check(formula, values)
+    return scores(formula, values)
 
 
-def complete(formula: Formula, given: Mapping[str, Array], Q: Array, K: Array) -> dict[str, Array]:
+def complete(formula: Formula, recorded: Mapping[str, Array], Q: Array, K: Array) -> dict[str, Array]:
     """Return every parameter of the heads of Q (any, heads, n, d); what is not given is the plainest one."""
     sizes = {"d_q": Q.shape[-1], "d_k": K.shape[-1], "key": K.shape[-2]}
-    for name, array in given.items():
+    for name, array in recorded.items():
         axes = formula.axes_of(name)
         sizes |= dict(zip(axes, array.shape[array.ndim - len(axes) :]))
     plainest = max(Q.shape[-1], K.shape[-1])
-    found = {}
+    parameters = {}
     for name in formula.parameters:
         shape = tuple(sizes.get(axis, plainest) for axis in formula.axes_of(name))
-        array = given[name] if name in given else _plainest(name, shape)
-        found[name] = np.broadcast_to(array, (Q.shape[1], *shape))
-    return found
+        array = recorded[name] if name in recorded else _plainest(name, shape)
+        parameters[name] = np.broadcast_to(array, (Q.shape[1], *shape))
+    return parameters
 
 
 def _plainest(name: str, shape: tuple[int, ...]) -> Array:
@@ -155,12 +157,12 @@ def normaliser_function(formula: Formula) -> Callable[..., Array]:
         with np.errstate(over="ignore"):
             Z = np.where(np.isfinite(X), np.clip(X / T, -MAX_SCORE, MAX_SCORE), X)
         flat = Z.reshape(-1, *X.shape[-3:]) if X.ndim > 2 else np.atleast_2d(Z)[None, None]
-        made = []
+        heads = []
         for each in flat:
-            given = arrays.of_normaliser(each)
-            work.check(formula, given)
-            made.append(weights(formula, given))
-        return np.stack(made).reshape(X.shape)
+            values = arrays.of_normaliser(each)
+            work.check(formula, values)
+            heads.append(weights(formula, values))
+        return np.stack(heads).reshape(X.shape)
 
     return normalise
 
@@ -208,16 +210,16 @@ def _tried(formula: Formula, sizes: Sequence[float] = (1.0, 1.0, 30.0, 0.0)) -> 
 
 def mask_table(formula: Formula, queries: Sequence[str], keys: Sequence[str], shape: tuple[int, int]) -> Array:
     """Evaluate a mask, (queries, keys), from the words of both."""
-    given = arrays.of_table(*shape, tokens=(queries, keys))
-    work.check(formula, given)
-    return np.array(scores(formula, given)[0])
+    values = arrays.of_table(*shape, tokens=(queries, keys))
+    work.check(formula, values)
+    return np.array(scores(formula, values)[0])
 
 
 def bias_table(formula: Formula, n_heads: int, n_query: int, n_key: int) -> Array:
     """Evaluate a bias on the scores, (heads, queries, keys); raises FormulaError where it is no number or inf."""
-    given = arrays.of_table(n_query, n_key, n_heads)
-    work.check(formula, given)
-    B = np.array(scores(formula, given))
+    values = arrays.of_table(n_query, n_key, n_heads)
+    work.check(formula, values)
+    B = np.array(scores(formula, values))
     bad = np.argwhere(np.isnan(B) | np.isposinf(B))
     if len(bad):
         h, i, j = map(int, bad[0])

@@ -25,11 +25,11 @@ def gradients(formula: Formula, arrays: Arrays, upstream: Array) -> dict[str, Ar
     upstream  dL/ds, (heads, queries, keys)
     """
     numbers = Numbers(replace(arrays, values={**arrays.values, UPSTREAM: np.asarray(upstream, dtype=float)[..., None]}))
-    made: dict[str, Array] = {}
+    slopes: dict[str, Array] = {}
     for name, node in Gradient(formula).by_name.items():
         shape = (arrays.heads, *arrays.values[name].shape[1:])
-        made[name] = np.array(np.broadcast_to(numbers(node), shape))
-    return made
+        slopes[name] = np.array(np.broadcast_to(numbers(node), shape))
+    return slopes
 
 
 class Gradient:
@@ -71,11 +71,11 @@ class Gradient:
 
     def _upstream(self, root: Node) -> Node:
         """Return G, added up over queries or keys where the formula is the same for all of them."""
-        made = self._make("variable", value=UPSTREAM, axes="ij")
-        for axis in made.axes:
+        node = self._make("variable", value=UPSTREAM, axes="ij")
+        for axis in node.axes:
             if axis not in root.axes:
-                made = self._make("sum", made, axes=made.axes.replace(axis, ""), over=axis)
-        return made
+                node = self._make("sum", node, axes=node.axes.replace(axis, ""), over=axis)
+        return node
 
     def _number(self, value: float) -> Node:
         return self._make("number", value=value, axes="")
@@ -185,9 +185,9 @@ class Gradient:
         full = g if "d" in g.axes else self._times(g, self._make("**", node, self._number(0.0)))
         axes = "".join(axis for axis in AXES if axis in full.axes or axis == "d")
         self._add(x, self._make("@T", full, W, axes=axes, width=x.width), node)
-        own = self._make("outer", x, full, axes="", width=x.width, columns=node.width)
+        of_matrix = self._make("outer", x, full, axes="", width=x.width, columns=node.width)
         have = self._of.get(id(W))
-        self._of[id(W)] = own if have is None else self._make("+", have, own, axes="")
+        self._of[id(W)] = of_matrix if have is None else self._make("+", have, of_matrix, axes="")
 
 
 Rule = Callable[[Gradient, Node, Node], None]

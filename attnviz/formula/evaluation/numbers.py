@@ -114,8 +114,8 @@ class Numbers:
 
     def _full(self, node: Node) -> Array:
         if id(node) not in self._kept:
-            made = self._reduced(node) if node.op in (*REDUCTIONS, "outer") else self._entry(node, self._full)
-            self._kept[id(node)] = (node, made)  # the node is held too: an id is unique only while it lives
+            value = self._reduced(node) if node.op in (*REDUCTIONS, "outer") else self._entry(node, self._full)
+            self._kept[id(node)] = (node, value)  # the node is held too: an id is unique only while it lives
         return self._kept[id(node)][1]
 
     def _entry(self, node: Node, of: Callable[[Node], Array]) -> Array:
@@ -171,8 +171,8 @@ class Numbers:
         x = np.broadcast_to(x, (*x.shape[:-2], self.arrays.n_key, 1))
         may = np.ones((1, 1, 1, 1), bool) if self.arrays.allowed is None else self.arrays.allowed
         x, may = np.broadcast_arrays(x, may)
-        found = level(np.where(may, x, -np.inf), node.number, AXIS["j"])
-        return np.where(may.any(axis=AXIS["j"], keepdims=True), found, 0.0)
+        threshold = level(np.where(may, x, -np.inf), node.number, AXIS["j"])
+        return np.where(may.any(axis=AXIS["j"], keepdims=True), threshold, 0.0)
 
     def _over_allowed(self, op: str, y: Array, may: Array) -> Array:
         """Return the same over the keys that take part; a row without any gives 0."""
@@ -182,8 +182,8 @@ class Numbers:
         if op == "sum":
             return y.sum(axis=axis, keepdims=True, where=may)
         worst = -np.inf if op == "max" else np.inf
-        made = REDUCED[op](y, axis=axis, keepdims=True, initial=worst, where=may)
-        return np.where(may.any(axis=axis, keepdims=True), made, 0.0)
+        value = REDUCED[op](y, axis=axis, keepdims=True, initial=worst, where=may)
+        return np.where(may.any(axis=axis, keepdims=True), value, 0.0)
 
     def _rows(self, *nodes: Node) -> Iterator[slice]:
         """Yield the queries of each block, few enough for the widest of these nodes."""
@@ -219,14 +219,14 @@ class Numbers:
         length = self._length(node.over, x.width)
         L = _stretched(np.transpose(self._times(left), order), length)[..., 0]
         R = _stretched(np.transpose(self._times(right), order), length)[:, 0]
-        made = np.transpose((L @ R)[:, :, None, :], np.argsort(order))
-        return made * self._times(outside) if outside else made
+        value = np.transpose((L @ R)[:, :, None, :], np.argsort(order))
+        return value * self._times(outside) if outside else value
 
     def _times(self, nodes: list[Node]) -> Array:
-        made = self._full(nodes[0])
+        value = self._full(nodes[0])
         for node in nodes[1:]:
-            made = made * self._full(node)
-        return made
+            value = value * self._full(node)
+        return value
 
     def _outer(self, node: Node) -> Array:
         """Return x^T g over all queries and keys: the gradient of a matrix."""
@@ -234,11 +234,11 @@ class Numbers:
         sizes = self._length("d", node.width), self._length("d", node.columns)
         if not x.is_big and not g.is_big:
             return _turned_product(self._full(x), self._full(g), *sizes)
-        made = np.zeros(())
+        value = np.zeros(())
         for rows in self._rows(x, g):
             done: dict[int, Array] = {}
-            made = made + _turned_product(self._part(x, rows, done), self._part(g, rows, done), *sizes)
-        return made
+            value = value + _turned_product(self._part(x, rows, done), self._part(g, rows, done), *sizes)
+        return value
 
 
 def _stretched(a: Array, length: int) -> Array:
@@ -254,24 +254,24 @@ def _turned_product(x: Array, g: Array, rows: int, columns: int) -> Array:
 
 def factors(x: Node) -> list[Node]:
     """Return the factors of x, left to right."""
-    found: list[Node] = []
+    nodes: list[Node] = []
     left = [x]
     while left:
         node = left.pop()
-        if node.op == "*" and len(found) + len(left) < MOST_FACTORS - 1:
+        if node.op == "*" and len(nodes) + len(left) < MOST_FACTORS - 1:
             left += [node.args[1], node.args[0]]
         else:
-            found.append(node)
-    return found
+            nodes.append(node)
+    return nodes
 
 
 def scores(formula: Formula, arrays: Arrays) -> Array:
     """Return the scores or biases (heads, queries, keys), or a mask (heads, queries, keys)."""
-    made = Numbers(arrays)(formula.root)
-    return np.broadcast_to(made, (arrays.heads, arrays.n_query, arrays.n_key, 1))[..., 0]
+    values = Numbers(arrays)(formula.root)
+    return np.broadcast_to(values, (arrays.heads, arrays.n_query, arrays.n_key, 1))[..., 0]
 
 
 def weights(formula: Formula, arrays: Arrays) -> Array:
     """Return the weights (heads, queries, keys); what is forbidden is no part of a row, and comes out as 0."""
-    made = scores(formula, arrays)
-    return made if arrays.allowed is None else np.where(arrays.allowed[..., 0], made, 0.0)
+    values = scores(formula, arrays)
+    return values if arrays.allowed is None else np.where(arrays.allowed[..., 0], values, 0.0)

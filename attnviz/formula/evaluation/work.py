@@ -73,10 +73,10 @@ def _of(node: Node, arrays: Arrays, contracted: set[int]) -> float:
 
 def entries(node: Node, arrays: Arrays) -> int:
     """Count the entries of the array of a node, in all heads."""
-    made = arrays.heads
-    made *= arrays.n_query if "i" in node.axes else 1
-    made *= arrays.n_key if "j" in node.axes else 1
-    return made * (arrays.widths[node.width] if "d" in node.axes else 1)
+    count = arrays.heads
+    count *= arrays.n_query if "i" in node.axes else 1
+    count *= arrays.n_key if "j" in node.axes else 1
+    return count * (arrays.widths[node.width] if "d" in node.axes else 1)
 
 
 def contracts(node: Node) -> bool:

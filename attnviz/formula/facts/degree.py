@@ -24,10 +24,10 @@ def degrees(formula: Formula) -> dict[int, int | None]:
     >>> softmax.named["e"].args[0].op, degrees(softmax)[id(softmax.named["e"].args[0])]
     ('-', 1)
     """
-    found: dict[int, int | None] = {}
+    degree_of: dict[int, int | None] = {}
     for node in formula.nodes:
-        found[id(node)] = _degree(node, [found[id(arg)] for arg in node.args])
-    return found
+        degree_of[id(node)] = _degree(node, [degree_of[id(arg)] for arg in node.args])
+    return degree_of
 
 
 def cancels(formula: Formula) -> bool:

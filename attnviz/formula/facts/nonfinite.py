@@ -65,14 +65,14 @@ def _found(formula: Formula, numbers: Numbers, bad: Array, size: int) -> Trouble
     for node in formula.nodes:
         if node.op in ("text", "matrix") or node.truth or node.value == "x":
             continue
-        made = numbers(node)
-        wrong = ~np.isfinite(made)
-        if allowed is not None and made.shape[-2] > 1:
+        computed = numbers(node)
+        wrong = ~np.isfinite(computed)
+        if allowed is not None and computed.shape[-2] > 1:
             wrong = wrong & allowed
         if wrong.any():
             parts = ", ".join(f"{numbers(arg).item():.4g}" for arg in node.args if _is_one(arg, numbers))
             facts = {"query": i + 1, "key": j + 1, "head": h + 1, "n": len(bad), "all": size}
-            term, value = formula.text[slice(*node.span)], f"{made[wrong][0]:g}"
+            term, value = formula.text[slice(*node.span)], f"{computed[wrong][0]:g}"
             words = TROUBLE["from" if parts else "alone"].format(term=term, value=value, parts=parts, **facts)
             return Trouble(h, i, j, node.span, words)
     return Trouble(h, i, j, formula.root.span, "")  # a rounding of the whole that the cell alone does not repeat

@@ -26,12 +26,12 @@ def form(formula: Formula) -> tuple[object, ...]:
     True
     """
     numbers: dict[int, int] = {}
-    found: list[object] = []
+    parts: list[object] = []
     for node in ordered([formula.root]):
-        numbers[id(node)] = len(found)
+        numbers[id(node)] = len(parts)
         args = tuple(numbers[id(arg)] for arg in node.args)
-        found.append((node.op, args, node.value, node.axes, node.over, formula.sizes.get(node.width, "")))
-    return tuple(found)
+        parts.append((node.op, args, node.value, node.axes, node.over, formula.sizes.get(node.width, "")))
+    return tuple(parts)
 
 
 def softmax_of(root: Node) -> Node | None:

@@ -95,15 +95,15 @@ def relation(a: Array, b: Array, row: str = "") -> Relation | None:
     return None if _is_nearly_one(factor) else Relation("tempered", row, _snapped(factor))
 
 
-def holds(found: Relation, a: Array, b: Array) -> bool:
+def holds(claim: Relation, a: Array, b: Array) -> bool:
     """Return whether a relation that was found elsewhere is that of these scores, too."""
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
         return False
-    if found.name in ("same", "times"):
-        return _near(a, found.factor * b, 1e-8)
+    if claim.name in ("same", "times"):
+        return _near(a, claim.factor * b, 1e-8)
     # What is added to a row may be far larger than what is compared, which then is known to fewer digits.
-    beside = max(float(np.abs(a).max()), float(np.abs(found.factor * b).max())) * 1e-4
-    return _near(a - a[..., :1], found.factor * (b - b[..., :1]), 1e-8, beside)
+    beside = max(float(np.abs(a).max()), float(np.abs(claim.factor * b).max())) * 1e-4
+    return _near(a - a[..., :1], claim.factor * (b - b[..., :1]), 1e-8, beside)
 
 
 def _near(a: Array, b: Array, close: float = CLOSE, beside: float = 0.0) -> bool:
@@ -130,33 +130,33 @@ def same(formula: Formula, rows: Mapping[str, Formula]) -> Relation | None:
 
     The parameters of a row may have other names: all pairings of equal shapes are tried.
     """
-    found = [made for name, row in rows.items() if (made := _related(formula, name, row))]
+    relations = [likeness for name, row in rows.items() if (likeness := _related(formula, name, row))]
     order = ("same", "times", "shifted", "tempered")
-    return min(found, key=lambda each: order.index(each.name), default=None)
+    return min(relations, key=lambda each: order.index(each.name), default=None)
 
 
 def _related(formula: Formula, name: str, row: Formula) -> Relation | None:
-    ours, theirs = ({each: f.axes_of(each) for each in f.parameters} for f in (formula, row))
-    if len(ours) != len(theirs) or len(ours) > MOST_PARAMETERS:
+    ours, of_row = ({each: f.axes_of(each) for each in f.parameters} for f in (formula, row))
+    if len(ours) != len(of_row) or len(ours) > MOST_PARAMETERS:
         return None
     for order in itertools.permutations(ours):
-        pairs = dict(zip(theirs, order))
-        if all(_shape(ours[pairs[each]], SHAPES[0]) == _shape(theirs[each], SHAPES[0]) for each in theirs):
+        pairs = dict(zip(of_row, order))
+        if all(_shape(ours[pairs[each]], SHAPES[0]) == _shape(of_row[each], SHAPES[0]) for each in of_row):
             drawn = [relation(*_drawn(formula, row, pairs, seed, shape), name) for seed, shape in enumerate(SHAPES)]
-            if drawn[0] and all(made == drawn[0] for made in drawn) and _everywhere(formula, row, pairs, drawn[0]):
+            if drawn[0] and all(number == drawn[0] for number in drawn) and _everywhere(formula, row, pairs, drawn[0]):
                 zeros = holds(drawn[0], *_drawn(formula, row, pairs, 0, SHAPES[0], empty=True))
                 return replace(drawn[0], but_zeros=not zeros)
     return None
 
 
-def _everywhere(formula: Formula, row: Formula, pairs: Mapping[str, str], found: Relation) -> bool:
+def _everywhere(formula: Formula, row: Formula, pairs: Mapping[str, str], claim: Relation) -> bool:
     """Return whether what was found has to hold for all numbers, and does for vectors of other widths and sizes."""
     if _corners(formula) != _corners(row) or _uses_of_width(formula) > MOST_OF_WIDTH:
         return False
     if formula.variables() & PLACES:
         return False
     others = [(shape, (1.0, 1.0, 1.0)) for shape in WIDTHS] + [(SHAPES[0], sizes) for sizes in SIZES]
-    return all(holds(found, *_drawn(formula, row, pairs, 9, shape, sizes)) for shape, sizes in others)
+    return all(holds(claim, *_drawn(formula, row, pairs, 9, shape, sizes)) for shape, sizes in others)
 
 
 PLACES = {"i", "j", "h", "n", "n_query", "n_key", "n_heads"}
@@ -164,12 +164,12 @@ PLACES = {"i", "j", "h", "n", "n_query", "n_key", "n_heads"}
 
 def _corners(formula: Formula) -> Counter[str]:
     """Return how often each operation stands in a formula that is not smooth, or smooth and no algebra."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for node in formula.nodes:
         whole = node.op == "**" and node.args[1].op == "number" and float(node.args[1].value).is_integer()
         if not (node.is_leaf or node.op in SMOOTH or whole or (node.op == "call" and node.value == "sqrt")):
-            found[f"{node.op} {node.name if node.op == 'call' else ''}"] += 1
-    return found
+            counts[f"{node.op} {node.name if node.op == 'call' else ''}"] += 1
+    return counts
 
 
 def _uses_of_width(formula: Formula) -> int:
@@ -177,11 +177,11 @@ def _uses_of_width(formula: Formula) -> int:
     of_width: set[int] = set()
     uses = 0
     for node in formula.nodes:
-        given = [id(arg) in of_width for arg in node.args]
-        uses += any(given)
+        are_widths = [id(arg) in of_width for arg in node.args]
+        uses += any(are_widths)
         is_width = node.op == "size" or (node.op == "variable" and node.name in ("d_q", "d_k"))
-        plain = all(made or arg.op == "number" for made, arg in zip(given, node.args))
-        if is_width or (any(given) and plain):
+        plain = all(is_one or arg.op == "number" for is_one, arg in zip(are_widths, node.args))
+        if is_width or (any(are_widths) and plain):
             of_width.add(id(node))
     return uses
 
@@ -202,13 +202,13 @@ def _drawn(
     Q, K = sizes[0] * draws.normal(size=(heads, n, d)), sizes[1] * draws.normal(size=(heads, m, d))
     if empty:
         Q[:, 0], K[:, -1] = 0.0, 0.0
-    own = {
+    parameters = {
         each: sizes[2] * draws.normal(size=(heads, *_shape(formula.axes_of(each), shape)))
         for each in formula.parameters
     }
-    theirs = {each: own[ours] for each, ours in pairs.items()}
+    parameters_of_row = {each: parameters[ours] for each, ours in pairs.items()}
     with np.errstate(all="ignore"):
-        return scores(formula, of_score(formula, Q, K, own)), scores(row, of_score(row, Q, K, theirs))
+        return scores(formula, of_score(formula, Q, K, parameters)), scores(row, of_score(row, Q, K, parameters_of_row))
 
 
 def _shape(axes: tuple[str, ...], sizes: tuple[int, int, int, int]) -> tuple[int, ...]:

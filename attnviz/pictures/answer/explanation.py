@@ -82,10 +82,10 @@ def explanation(trace: Trace, cell: Cell, *, key: bool, dimension: int | None = 
     ['q · k, entry by entry', '÷ √4 = the scaled score', 'its share of the row', '× the value of cat']
     """
     words = Tokens(trace, cell)
-    found, mixed = four_lines(trace, cell), mixture(trace, cell)
+    answer, mixed = four_lines(trace, cell), mixture(trace, cell)
     title = [["query", words.query]]
     if key:
-        lines, sentence = _of_cell(trace, found, words), _comes(trace, found, words)
+        lines, sentence = _of_cell(trace, answer, words), _comes(trace, answer, words)
         title += [["soft", "←"], ["key", words.key]]
     elif dimension is not None and mixed is not None:
         lines, sentence = (
@@ -94,7 +94,7 @@ def explanation(trace: Trace, cell: Cell, *, key: bool, dimension: int | None = 
         )
         title.append(["key", WORDS["entry"].format(n=ordinal(dimension))])
     else:
-        lines, sentence = _of_row(found, mixed, words), WORDS["row"].format(query=words.query)
+        lines, sentence = _of_row(answer, mixed, words), WORDS["row"].format(query=words.query)
     return {
         "title": title,
         "sentence": WORDS["head"].format(n=ordinal(cell.head), said=sentence),
@@ -111,32 +111,32 @@ def most_telling(trace: Trace, layer: int, head: int, query: int) -> int:
     return int(np.argmax(np.nan_to_num(weights, nan=-1.0, posinf=0.0, neginf=0.0)))
 
 
-def _comes(trace: Trace, found: FourLines, words: Tokens) -> str:
-    cell = found.cell
+def _comes(trace: Trace, answer: FourLines, words: Tokens) -> str:
+    cell = answer.cell
     if not cell.allowed or not words.shares:
         sentence = cell_sentence(trace, cell.layer, cell.head, cell.query, cell.key)
         return "".join(part for _, part in sentence)
-    return WORDS["comes"].format(query=words.query, key=words.key, amount=percent(found.weight))
+    return WORDS["comes"].format(query=words.query, key=words.key, amount=percent(answer.weight))
 
 
 # --- a cell ----------------------------------------------------------------------------------------------------------
 
 
-def _of_cell(trace: Trace, found: FourLines, words: Tokens) -> list[dict[str, Any]]:
+def _of_cell(trace: Trace, answer: FourLines, words: Tokens) -> list[dict[str, Any]]:
     lines = []
-    if found.terms is not None:
-        title = found.terms.brief or MATCH["typed"]
-        added = parts.terms(found.terms, "d_k") | {"sign": found.terms.sign or "×"}
-        lines.append(_line("match", title, parts.writer(found.terms.values)(found.terms.total), terms=added))
-    if found.enters is not None:
-        lines.append(_score_line(trace, found, words, found.enters))
-    lines.append(_share_line(trace, found, words))
-    if found.value is not None and found.added is not None and found.output is not None:
-        weight = np.full(len(found.value), found.weight)
-        given = parts.terms(Terms(weight, found.value, found.added, 0.0), "d_v")
-        given |= {"whole": parts.plain(found.value)}
-        cells = parts.cells(found.output, words)
-        lines.append(_line("value", WORDS["value"].format(key=words.key), WORDS["adds"], terms=given, cells=cells))
+    if answer.terms is not None:
+        title = answer.terms.brief or MATCH["typed"]
+        added = parts.terms(answer.terms, "d_k") | {"sign": answer.terms.sign or "×"}
+        lines.append(_line("match", title, parts.writer(answer.terms.values)(answer.terms.total), terms=added))
+    if answer.enters is not None:
+        lines.append(_score_line(trace, answer, words, answer.enters))
+    lines.append(_share_line(trace, answer, words))
+    if answer.value is not None and answer.added is not None and answer.output is not None:
+        weight = np.full(len(answer.value), answer.weight)
+        terms = parts.terms(Terms(weight, answer.value, answer.added, 0.0), "d_v")
+        terms |= {"whole": parts.plain(answer.value)}
+        cells = parts.cells(answer.output, words)
+        lines.append(_line("value", WORDS["value"].format(key=words.key), WORDS["adds"], terms=terms, cells=cells))
     return lines
 
 
@@ -144,44 +144,44 @@ def _line(name: str, title: str, value: str = "", **pictures: Any) -> dict[str, 
     return {"name": name, "title": title, "value": value, "note": "", **pictures}
 
 
-def _score_line(trace: Trace, found: FourLines, words: Tokens, enters: float) -> dict[str, Any]:
+def _score_line(trace: Trace, answer: FourLines, words: Tokens, enters: float) -> dict[str, Any]:
     """From the sum to what enters the normaliser, and how that stands among the others."""
-    steps = _steps(trace, found)
-    by_width = len(steps) == 1 and len(found.changes) == 1 and _is_by_width(trace, found.changes[0])
-    title = WORDS["width"].format(d=found.cell.d_k) if by_width else WORDS[_after(found)]
+    steps = _steps(trace, answer)
+    by_width = len(steps) == 1 and len(answer.changes) == 1 and _is_by_width(trace, answer.changes[0])
+    title = WORDS["width"].format(d=answer.cell.d_k) if by_width else WORDS[_after(answer)]
     line = _line("score", title, number(enters)) | {"note": "" if by_width else " · ".join(steps)}
-    if found.scores is not None:
-        line["columns"] = parts.columns(found.scores, found.at, words, over_keys=words.over_keys)
+    if answer.scores is not None:
+        line["columns"] = parts.columns(answer.scores, answer.at, words, over_keys=words.over_keys)
     return line
 
 
-def _after(found: FourLines) -> str:
+def _after(answer: FourLines) -> str:
     """Return what a score is called after all that is done to it: the scores of the maps are those before."""
-    names = {change.name for change in found.changes}
+    names = {change.name for change in answer.changes}
     return "adjusted" if names - {"scale"} else "scaled" if names else "score"
 
 
-def _steps(trace: Trace, found: FourLines) -> list[str]:
+def _steps(trace: Trace, answer: FourLines) -> list[str]:
     """Return the steps from the sum of the entries to the score, with the result of each."""
     steps = []
-    score = next((line for line in found.cell.score if line.name == "score"), None)
-    if score is not None and found.score is not None:
-        row, made = score_of(trace.config), number(found.score)
+    score = next((line for line in answer.cell.score if line.name == "score"), None)
+    if score is not None and answer.score is not None:
+        row, score_text = score_of(trace.config), number(answer.score)
         if score.brief:
-            steps.append(score.brief.format(made=made, **_numbers(score)))
+            steps.append(score.brief.format(made=score_text, **_numbers(score)))
         elif not row.lines:
-            steps.append(NOTES["formula"].format(formula=row.definition.text, made=made))
-    return steps + [_change(trace, found, change) for change in found.changes]
+            steps.append(NOTES["formula"].format(formula=row.definition.text, made=score_text))
+    return steps + [_change(trace, answer, change) for change in answer.changes]
 
 
-def _change(trace: Trace, found: FourLines, change: Change) -> str:
-    made = number(change.made)
+def _change(trace: Trace, answer: FourLines, change: Change) -> str:
+    result = number(change.made)
     if _is_by_width(trace, change):
-        return NOTES["width"].format(by=found.cell.d_k, made=made)
+        return NOTES["width"].format(by=answer.cell.d_k, made=result)
     by = short(change.by)  # as it was set
     if change.name == "bias":
         by = f"+ {number(change.by)}" if change.by >= 0 else number(change.by)
-    return NOTES[change.name].format(by=by, made=made)
+    return NOTES[change.name].format(by=by, made=result)
 
 
 def _is_by_width(trace: Trace, change: Change) -> bool:
@@ -189,39 +189,39 @@ def _is_by_width(trace: Trace, change: Change) -> bool:
     return change.name == "scale" and trace.config.scale is None and score_of(trace.config).is_over_root
 
 
-def _share_line(trace: Trace, found: FourLines, words: Tokens) -> dict[str, Any]:
-    column = not words.over_keys and abs(float(found.weights.sum()) - 1.0) < ONE
+def _share_line(trace: Trace, answer: FourLines, words: Tokens) -> dict[str, Any]:
+    column = not words.over_keys and abs(float(answer.weights.sum()) - 1.0) < ONE
     title = WORDS["share_of_row" if words.shares else "share_of_column" if column else "weight"]
-    value = percent(found.weight) if words.shares or column else number(found.weight)
-    note = _reason(trace, found, NOTES["row" if words.over_keys else "column"])
-    bar = parts.shares(found.weights, found.at, words, over_keys=words.over_keys)
+    value = percent(answer.weight) if words.shares or column else number(answer.weight)
+    note = _reason(trace, answer, NOTES["row" if words.over_keys else "column"])
+    bar = parts.shares(answer.weights, answer.at, words, over_keys=words.over_keys)
     return _line("share", title, value, shares=bar) | {"note": note}
 
 
-def _reason(trace: Trace, found: FourLines, line: str) -> str:
+def _reason(trace: Trace, answer: FourLines, line: str) -> str:
     """Explain the weight by its score, with the numbers of its lines."""
-    last, mask = found.lines["weight"], next((each for each in found.cell.score if each.name == "mask"), None)
-    if not found.cell.allowed and mask is not None:
+    last, mask = answer.lines["weight"], next((each for each in answer.cell.score if each.name == "mask"), None)
+    if not answer.cell.allowed and mask is not None:
         return mask.sentence
-    given, typed = _numbers(last), normaliser_of(trace.config).typed
+    numbers, typed = _numbers(last), normaliser_of(trace.config).typed
     if last.brief:
-        return last.brief.format(line=line, exponent=_exponent(found), **given)
-    if typed and not found.cell.emptied:
+        return last.brief.format(line=line, exponent=_exponent(answer), **numbers)
+    if typed and not answer.cell.emptied:
         return typed.text
-    if "threshold" in given:
-        name = "squared" if "spread" in found.lines else "above"
-        return NOTES[name].format(u=given["u"], threshold=factor(float(last.operands["threshold"])))
-    if "winners" in given and found.weight > 0:
+    if "threshold" in numbers:
+        name = "squared" if "spread" in answer.lines else "above"
+        return NOTES[name].format(u=numbers["u"], threshold=factor(float(last.operands["threshold"])))
+    if "winners" in numbers and answer.weight > 0:
         return NOTES["winner"].format(line=line, n=f"{float(last.operands['winners']):.0f}")
     return last.sentence
 
 
-def _exponent(found: FourLines) -> str:
+def _exponent(answer: FourLines) -> str:
     """Return what stands in the exponent of a weight; nothing where no exponential is taken."""
-    if "exponents" not in found.lines:
+    if "exponents" not in answer.lines:
         return ""
-    operands = found.lines["exponents"].operands
-    x, m, T = (float(operands[name][found.at] if name == "s" else operands.get(name, 1.0)) for name in ("s", "m", "T"))
+    operands = answer.lines["exponents"].operands
+    x, m, T = (float(operands[name][answer.at] if name == "s" else operands.get(name, 1.0)) for name in ("s", "m", "T"))
     apart = f"{number(x)} − {factor(m)}"
     return apart if T == 1 else f"({apart}) ÷ {short(T)}"
 
@@ -234,13 +234,13 @@ def _numbers(line: ArithmeticLine) -> dict[str, str]:
 # --- a row, and an entry of an output --------------------------------------------------------------------------------
 
 
-def _of_row(found: FourLines, mixed: Mixture | None, words: Tokens) -> list[dict[str, Any]]:
+def _of_row(answer: FourLines, mixed: Mixture | None, words: Tokens) -> list[dict[str, Any]]:
     lines = []
     if mixed is not None and mixed.scores is not None:
         scores = parts.columns(mixed.scores, None, words, over_keys=True)
-        lines.append(_line("score", WORDS[f"row_{_after(found)}"], columns=scores))
+        lines.append(_line("score", WORDS[f"row_{_after(answer)}"], columns=scores))
     if mixed is None:
-        return lines if not words.over_keys else [*lines, _shares(found.weights, words, named=True)]
+        return lines if not words.over_keys else [*lines, _shares(answer.weights, words, named=True)]
     cells = parts.cells(mixed.output, words)
     return [
         *lines,
@@ -260,11 +260,11 @@ def _shares(weights: Array, words: Tokens, *, named: bool) -> dict[str, Any]:
 
 
 def _of_output(mixed: Mixture, words: Tokens, dimension: int) -> list[dict[str, Any]]:
-    found = mixed.terms(dimension)
-    terms = parts.terms(found, "key", words.keys)
+    in_dimension = mixed.terms(dimension)
+    terms = parts.terms(in_dimension, "key", words.keys)
     cells = parts.cells(mixed.output, words, dimension)
     return [
         _shares(mixed.weights, words, named=False),
         _line("value", WORDS["entries"].format(n=ordinal(dimension)), terms=terms),
-        _line("sum", WORDS["sum"], parts.writer(found.values)(found.total), cells=cells),
+        _line("sum", WORDS["sum"], parts.writer(in_dimension.values)(in_dimension.total), cells=cells),
     ]

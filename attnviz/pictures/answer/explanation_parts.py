@@ -39,10 +39,10 @@ class Tokens:
     """The tokens of a cell as they can be seen, and whether its weights are shares of one."""
 
     def __init__(self, trace: Trace, cell: Cell) -> None:
-        found = reading(trace, cell.layer, cell.head)
-        self.shares = bool(found.shares[cell.query])
-        self.keys, self.queries = list(found.keys), list(found.queries)
-        self.query, self.key = found.queries[cell.query], found.keys[cell.key]
+        head = reading(trace, cell.layer, cell.head)
+        self.shares = bool(head.shares[cell.query])
+        self.keys, self.queries = list(head.keys), list(head.queries)
+        self.query, self.key = head.queries[cell.query], head.keys[cell.key]
         self.over_keys = cell.over == "keys"
         steps = trace.layers[cell.layer]
         self.end = largest(steps["heads"].array) if "heads" in steps else 0.0
@@ -58,15 +58,15 @@ class Tokens:
 
 
 def terms(
-    found: Terms, axis: str, names: list[str] | None = None, write: Callable[[float], str] | None = None
+    sum_of_terms: Terms, axis: str, names: list[str] | None = None, write: Callable[[float], str] | None = None
 ) -> dict[str, Any]:
     """Return the terms of a sum, a row for each entry: its name, its two parts, their product, and the same written.
 
     axis  what the entries are: "d_k", "d_v" or "key";  write  what makes text of a number
     """
-    values = settled(found.values)
+    values = settled(sum_of_terms.values)
     write = write or writer(values)
-    left, right = (_written(part, len(values)) for part in (found.left, found.right))
+    left, right = (_written(part, len(values)) for part in (sum_of_terms.left, sum_of_terms.right))
     texts = [write(float(value)) for value in values]
     rows = [list(row) for row in zip(names or [""] * len(values), left, right, plain(values), texts, strict=True)]
     return {"axis": axis, "rows": rows, "folds": [_folded(values, most, write) for most in MAX_ENTRIES]}
@@ -80,9 +80,9 @@ def _written(part: Array | None, n: int) -> list[str]:
 
 
 def _folded(values: Array, most: int, write: Callable[[float], str]) -> dict[str, Any]:
-    found = fold(values, most)
-    more = WORDS["more"].format(n=found.hidden) if found.hidden else ""
-    return {"shown": list(found.shown), "more": more, "value": plain([found.rest])[0], "rest": write(found.rest)}
+    folded = fold(values, most)
+    more = WORDS["more"].format(n=folded.hidden) if folded.hidden else ""
+    return {"shown": list(folded.shown), "more": more, "value": plain([folded.rest])[0], "rest": write(folded.rest)}
 
 
 def columns(scores: Array, at: int | None, words: Tokens, *, over_keys: bool) -> dict[str, Any]:
@@ -100,8 +100,8 @@ def shares(weights: Array, at: int | None, words: Tokens, *, over_keys: bool) ->
 def cells(output: Array, words: Tokens, at: int | None = None) -> dict[str, Any]:
     """Return the entries of an output as cells with their numbers, in the colours that they have in the map."""
     values = settled(output)
-    made = {"values": plain(values), "texts": [*map(writer(values), map(float, values))], "at": at}
-    return made | {"label": WORDS["z"].format(query=words.query), "end": words.end}
+    drawn = {"values": plain(values), "texts": [*map(writer(values), map(float, values))], "at": at}
+    return drawn | {"label": WORDS["z"].format(query=words.query), "end": words.end}
 
 
 def plain(values: Sequence[float] | Array) -> list[float | None]:

@@ -112,8 +112,8 @@ def _meeting(cell: Cell, words: Tokens) -> Iterator[Frame]:
 def _vectors(cell: Cell) -> list[ArithmeticLine]:
     """Return the lines that end in the query and in the key, last ones first: rotated by RoPE, or as given."""
     names = ("turned_query", "query", "turned_key", "key", "given_query", "given_key")
-    found = {line.name: line for line in cell.vectors + cell.score}
-    return [found[name] for name in names if name in found]
+    by_name = {line.name: line for line in cell.vectors + cell.score}
+    return [by_name[name] for name in names if name in by_name]
 
 
 def _score(cell: Cell) -> Iterator[Frame]:
@@ -131,8 +131,8 @@ def _score(cell: Cell) -> Iterator[Frame]:
             value = float(line.result)
             passes = line.name == "mask" and not line.edited and np.isfinite(value)
             if not passes and (value != before or line.name in CHANGES):
-                made = any(x.ndim == 0 and float(x) == before for x in line.operands.values())
-                was = number(before) if made and before is not None else ""
+                is_result = any(x.ndim == 0 and float(x) == before for x in line.operands.values())
+                was = number(before) if is_result and before is not None else ""
                 yield _frame("sum", line.title, line.sentence, value=plain([value])[0], text=number(value), was=was)
             before = value
 

@@ -48,44 +48,44 @@ SENTENCES = Words(
 )
 
 
-def of_spread(trace: Trace, found: Spread) -> list[str]:
+def of_spread(trace: Trace, spread: Spread) -> list[str]:
     """Describe the dot products of one width, and the parts of the setting that hide or bend the answer."""
-    if math.isnan(found.equal):
+    if math.isnan(spread.equal):
         return []
-    scores, largest = ({name: short(value) for name, value in each.items()} for each in (found.scores, found.largest))
-    sentences = [SENTENCES["scores"].format(d_k=found.d_k, root_of=short(math.sqrt(found.d_k)), **scores)]
-    sentences.append(SENTENCES["largest"].format(equal=short(found.equal), **largest))
-    return [*sentences, *_hidden(trace, found), *_elsewhere(trace, found)]
+    scores, largest = ({name: short(value) for name, value in each.items()} for each in (spread.scores, spread.largest))
+    sentences = [SENTENCES["scores"].format(d_k=spread.d_k, root_of=short(math.sqrt(spread.d_k)), **scores)]
+    sentences.append(SENTENCES["largest"].format(equal=short(spread.equal), **largest))
+    return [*sentences, *_hidden(trace, spread), *_elsewhere(trace, spread)]
 
 
-def of_entries(trace: Trace, found: Sequence[Spread]) -> list[str]:
+def of_entries(trace: Trace, spreads: Sequence[Spread]) -> list[str]:
     """Describe the distance of the queries and keys of the setting from the assumptions behind the root."""
-    (q_first, k_first), (q_last, k_last) = (tuple(map(short, found[at].entries)) for at in (0, -1))
-    ends = {"first": found[0].d_k, "last": found[-1].d_k}
+    (q_first, k_first), (q_last, k_last) = (tuple(map(short, spreads[at].entries)) for at in (0, -1))
+    ends = {"first": spreads[0].d_k, "last": spreads[-1].d_k}
     sentences = SENTENCES["entries"].format(q_first=q_first, k_first=k_first, q_last=q_last, k_last=k_last, **ends)
     return [sentences, SENTENCES["by_hand"]] if INITIALISERS[trace.config.initialiser].solved else [sentences]
 
 
-def phrase(found: Spread, divisor: str) -> str:
+def phrase(spread: Spread, divisor: str) -> str:
     """Return the largest weight under one divisor; nothing where no row may attend to anything."""
-    largest = found.largest[divisor]
+    largest = spread.largest[divisor]
     return "" if math.isnan(largest) else translate(PHRASE, largest=short(largest))
 
 
-def _hidden(trace: Trace, found: Spread) -> list[str]:
+def _hidden(trace: Trace, spread: Spread) -> list[str]:
     """Why the three divisors give the same weights, if they do."""
-    A = found.weights
+    A = spread.weights
     if max(float(np.abs(A["root"] - A[name]).max()) for name in ("one", "width")) > 1e-9:
         return []
-    if found.d_k == 1:
+    if spread.d_k == 1:
         return [SENTENCES["one_wide"]]
-    if found.equal == 1:
+    if spread.equal == 1:
         return [SENTENCES["one_key"]]
     normaliser = normaliser_of(trace.config)
     return [SENTENCES["indifferent" if normaliser.is_indifferent else "same"].format(normaliser=normaliser.label)]
 
 
-def _elsewhere(trace: Trace, found: Spread) -> list[str]:
+def _elsewhere(trace: Trace, spread: Spread) -> list[str]:
     """List the other parts of the setting that affect the answer."""
     config = trace.config
     cases = {
@@ -97,20 +97,20 @@ def _elsewhere(trace: Trace, found: Spread) -> list[str]:
     }
     words = {
         "temperature": config.temperature,
-        "product": short(math.sqrt(found.d_k) * config.temperature),
+        "product": short(math.sqrt(spread.d_k) * config.temperature),
         "softcap": config.softcap,
         "score": SCORES[config.score].label,
     }
     return [SENTENCES[name].format(**words) for name, holds in cases.items() if holds]
 
 
-def spread_chart(found: Sequence[Spread], d_k: int, *, reference: bool) -> dict[str, Any]:
+def spread_chart(spreads: Sequence[Spread], d_k: int, *, reference: bool) -> dict[str, Any]:
     """Standard deviation of the scores over d_k, a line for each divisor; both axes are logarithmic.
 
     d_k        marked by an upright line
     reference  draw √d_k as well, which follows for independent entries of variance 1 and for no others
     """
-    lines = [_line(found, name, [each.scores[name] for each in found]) for name in ("one", "root", "width")]
+    lines = [_line(spreads, name, [each.scores[name] for each in spreads]) for name in ("one", "root", "width")]
     if reference:
         x = [WIDTHS[0], WIDTHS[-1]]
         dashes = {"color": CHARTS["reference"], "dash": "dash", "width": 1.5}
@@ -123,18 +123,18 @@ def spread_chart(found: Sequence[Spread], d_k: int, *, reference: bool) -> dict[
     return {"data": lines, "layout": _layout(d_k, axis)}
 
 
-def largest_chart(found: Sequence[Spread], d_k: int) -> dict[str, Any]:
+def largest_chart(spreads: Sequence[Spread], d_k: int) -> dict[str, Any]:
     """Return the largest weight of a row over d_k, the mean over heads and rows, a line for each divisor."""
-    lines = [_line(found, name, [each.largest[name] for each in found]) for name in ("one", "root", "width")]
+    lines = [_line(spreads, name, [each.largest[name] for each in spreads]) for name in ("one", "root", "width")]
     return {"data": lines, "layout": _layout(d_k, {"range": [0, 1.03], "dtick": 0.25})}
 
 
-def _line(found: Sequence[Spread], name: str, values: Sequence[float]) -> dict[str, Any]:
+def _line(spreads: Sequence[Spread], name: str, values: Sequence[float]) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "lines+markers",
         "name": translate(DIVIDED, divisor=DIVISORS[name].label),
-        "x": [each.d_k for each in found],
+        "x": [each.d_k for each in spreads],
         "y": list(values),
         "line": {"color": CHARTS[name], "width": 2},
         "marker": {"color": CHARTS[name], "symbol": SYMBOLS[name], "size": 7},

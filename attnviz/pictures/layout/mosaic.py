@@ -141,8 +141,8 @@ def _within(shapes: Sequence[Shape], width: int, height: int) -> Layout | None:
     None if none do.
     """
     most = max(len(shape.widths) for shape in shapes) if width >= NARROWEST_PAGE else 0
-    found = [way for across in range(most, 0, -1) if (way := _columns(shapes, across, width, height))]
-    best = max(found, key=_cell, default=None)
+    layouts = [way for across in range(most, 0, -1) if (way := _columns(shapes, across, width, height))]
+    best = max(layouts, key=_cell, default=None)
     return replace(best, side_by_side=len(shapes) > 1) if best and _cell(best) >= LEGIBLE_CELL else None
 
 
@@ -152,8 +152,8 @@ def _beside(shapes: Sequence[Shape], width: int) -> Layout | None:
         return None
     usual = _wide(max(len(shape.widths) for shape in shapes))
     ways = [_columns(shapes, across, width, LOW) for across in range(usual, 0, -1)]
-    found = [way for way in ways if way]
-    return max(found, key=_cell) if found else _columns(shapes, usual, width, TALLEST)
+    layouts = [way for way in ways if way]
+    return max(layouts, key=_cell) if layouts else _columns(shapes, usual, width, TALLEST)
 
 
 def _columns(shapes: Sequence[Shape], across: int, width: int, height: int) -> Layout | None:

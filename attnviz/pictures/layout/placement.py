@@ -162,12 +162,12 @@ def _largest(shapes: tuple[Shape, ...], width: int, height: int, focused: bool) 
     """Return the tiles with the largest cells; words share cells only where these would be too small otherwise."""
     heads, rows = max(len(shape.widths) for shape in shapes), max(shape.rows for shape in shapes)
     most = max([rows, *(max(shape.widths) for shape in shapes if shape.worded)])
-    best, found, block = _Way((0.0, 0.0, 0.0, 0.0), 1, 1, 1.0, 1.0), False, 1
+    best, fits, block = _Way((0.0, 0.0, 0.0, 0.0), 1, 1, 1.0, 1.0), False, 1
     while True:
         for across in range(1, heads + 1):
             way = _columns(shapes, across, block, width, height, focused, best.score)
-            best, found = way or best, found or way is not None
-        if found and (best.score[0] >= BLOCKS_BELOW or block >= most):
+            best, fits = way or best, fits or way is not None
+        if fits and (best.score[0] >= BLOCKS_BELOW or block >= most):
             return _tilings(shapes, best, focused)
         if block >= most:  # not even that fits: it is drawn as small as can be, and may be scrolled to
             return _tilings(shapes, _Way((1.0, 1.0, 1.0, 1.0), math.ceil(math.sqrt(heads)), block, 1.0, 1.0), focused)
@@ -221,9 +221,9 @@ def _columns(
             return None
         if size < least[:2]:
             continue
-        taken = sum(_span(shape, shapes, across, block, cell, focused) for shape in shapes)
-        if taken <= room:
-            score = (*size, -empty, min(taken / room, (down * lines * high + (down - 1) * gap) / height))
+        used = sum(_span(shape, shapes, across, block, cell, focused) for shape in shapes)
+        if used <= room:
+            score = (*size, -empty, min(used / room, (down * lines * high + (down - 1) * gap) / height))
             return _Way(score, across, block, cell, high) if score > least else None
     return None
 
@@ -260,14 +260,14 @@ def _around(shapes: Sequence[Shape]) -> tuple[int, int, int]:
 
 def _tilings(shapes: Sequence[Shape], way: _Way, focused: bool) -> tuple[Tiling, ...]:
     top, gap_y, below = _around(shapes)
-    found = []
+    tilings = []
     for shape in shapes:
         cell_w, fold = _width(shape, shapes, way.block, way.cell, focused)
         gap, right = _gutters(shape, way.cell)
         across = min(way.across, len(shape.widths))
         place = (gap + right, gap_y, shape.left, right or 1, top, below, way.block, fold)  # a frame needs a pixel
-        found.append(Tiling(shape.widths, shape.rows, across, cell_w, way.high, *place))
-    return tuple(found)
+        tilings.append(Tiling(shape.widths, shape.rows, across, cell_w, way.high, *place))
+    return tuple(tilings)
 
 
 def _width(shape: Shape, shapes: Sequence[Shape], block: int, cell: float, focused: bool) -> tuple[float, int]:

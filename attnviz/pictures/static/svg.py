@@ -95,8 +95,8 @@ def _written(body: Sequence[Element], width: int, tall: int, title: str, stages:
 def _lines(lines: Sequence[str], kind: str, x: float, y: float, size: int, ink: str) -> list[Element]:
     """Lines of text from y downwards."""
     weight = {"font_weight": 600} if kind in ("title", "name") else {}
-    found = [_raised(text(line, x, y + size * (1 + LINE * at)), size) for at, line in enumerate(lines)]
-    return [group(kind, found, font_size=size, fill=ink, **weight)] if found else []
+    elements = [_raised(text(line, x, y + size * (1 + LINE * at)), size) for at, line in enumerate(lines)]
+    return [group(kind, elements, font_size=size, fill=ink, **weight)] if elements else []
 
 
 def _raised(line: Element, size: int) -> Element:
@@ -112,21 +112,21 @@ def _stages(stages: Sequence[Stage], room: int, y: float) -> tuple[list[Element]
     """Return the stages with their headings, and where the lowest of them ends."""
     layout = arranged(stages, room)
     if not layout.side_by_side:
-        found = []
+        elements = []
         for stage, grid in zip(stages, layout.grids):
             drawn, bottom = _stage(stage, grid, MARGIN, y, room, _tall([stage], [room]))
-            found.append(drawn)
+            elements.append(drawn)
             y = bottom + BETWEEN
-        return found, y - BETWEEN
+        return elements, y - BETWEEN
     needed = layout.shares
     spare = max(room - sum(needed) - GAP * (len(stages) - 1), 0) / len(stages)
     tall = _tall(stages, [each + spare for each in needed])
-    found, x, bottom = [], float(MARGIN), y
+    elements, x, bottom = [], float(MARGIN), y
     for stage, grid, each in zip(stages, layout.grids, needed):
         drawn, low = _stage(stage, grid, x, y, each + spare, tall)
-        found.append(drawn)
+        elements.append(drawn)
         x, bottom = x + each + spare + GAP, max(bottom, low)
-    return found, bottom
+    return elements, bottom
 
 
 def _stage(stage: Stage, grid: Grid, x: float, y: float, room: float, tall: float) -> tuple[Element, float]:
@@ -160,17 +160,17 @@ def _tall(stages: Sequence[Stage], rooms: Sequence[float]) -> float:
 
 def _heading(stage: Stage, room: float) -> list[Element]:
     """Name, phrase, formula and shape, and the legend below them."""
-    found, y = [], 0.0
+    elements, y = [], 0.0
     for kind, size, ink, lines in _heading_lines(stage, room):
-        found += _lines(lines, kind, 0, y, size, ink)
+        elements += _lines(lines, kind, 0, y, size, ink)
         y += size * LINE * len(lines)
-    return [*found, _legend(stage, y + 4 + PLAIN)]
+    return [*elements, _legend(stage, y + 4 + PLAIN)]
 
 
 def _legend(stage: Stage, y: float) -> Element:
     """Return the colour scale between the numbers at its ends, and what grey means; letters stand on y."""
     shades, x = stage.scale, 0.0
-    found: list[Element] = []
+    elements: list[Element] = []
     swatches = [(GREY, GREY_OPACITY, translate(MASKED_WORD))] if stage.masked is not None and stage.masked.any() else []
     if stage.kind == "allowed":
         swatches = [(SHARE[2], "1", translate(ALLOWED)), (GREY, GREY_OPACITY, translate(FORBIDDEN))]
@@ -178,13 +178,16 @@ def _legend(stage: Stage, y: float) -> Element:
         signed = shades.colours is SIGNED
         low, high = (end_of_scale(end, signed) for end in (shades.low, shades.high))
         start = math.ceil(width(low, PLAIN)) + 6
-        found += [text(low, 0, y), _bar(start, y - LEGEND[1], LEGEND[0], "url(#signed)" if signed else "url(#share)")]
-        found.append(text(high, start + LEGEND[0] + 6, y))
+        elements += [
+            text(low, 0, y),
+            _bar(start, y - LEGEND[1], LEGEND[0], "url(#signed)" if signed else "url(#share)"),
+        ]
+        elements.append(text(high, start + LEGEND[0] + 6, y))
         x = start + LEGEND[0] + 6 + width(high, PLAIN) + 14
     for fill, opacity, words in swatches:
-        found += [_bar(x, y - LEGEND[1], LEGEND[1], fill, opacity), text(words, x + LEGEND[1] + 5, y)]
+        elements += [_bar(x, y - LEGEND[1], LEGEND[1], fill, opacity), text(words, x + LEGEND[1] + 5, y)]
         x += LEGEND[1] + 5 + width(words, PLAIN) + 14
-    return group("legend", found, font_size=PLAIN, fill=QUIET)
+    return group("legend", elements, font_size=PLAIN, fill=QUIET)
 
 
 def _bar(x: float, y: float, long: float, fill: str, opacity: str = "1") -> Element:
@@ -194,10 +197,10 @@ def _bar(x: float, y: float, long: float, fill: str, opacity: str = "1") -> Elem
 
 def _gradients() -> Element:
     """Return both colour scales, for the legends."""
-    found = ET.Element("defs")
+    definitions = ET.Element("defs")
     for name, colours in (("signed", SIGNED), ("share", SHARE)):
-        gradient = ET.SubElement(found, "linearGradient", {"id": name})
+        gradient = ET.SubElement(definitions, "linearGradient", {"id": name})
         for at, fill in enumerate(colours):
             offset = shown(at / (len(colours) - 1))
             ET.SubElement(gradient, "stop", {"offset": offset, "stop-color": fill})
-    return found
+    return definitions

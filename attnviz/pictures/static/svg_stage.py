@@ -77,9 +77,14 @@ def number_in(number: float, room: float, size: float) -> str:
 def tiles(stage: Stage, grid: Grid) -> list[Element]:
     """Everything of a stage but its heading, from the upper left corner of the grid's own room."""
     shades = stage.scale
-    found = [_masked(stage, grid), _cells(stage, grid, shades), _outlines(grid), *_frames(stage, grid)]
-    found += [_names(stage, grid), _row_words(stage, grid), _column_words(stage, grid), _numbers(stage, grid, shades)]
-    return [element for element in found if len(element) or element.get("d")]
+    elements = [_masked(stage, grid), _cells(stage, grid, shades), _outlines(grid), *_frames(stage, grid)]
+    elements += [
+        _names(stage, grid),
+        _row_words(stage, grid),
+        _column_words(stage, grid),
+        _numbers(stage, grid, shades),
+    ]
+    return [element for element in elements if len(element) or element.get("d")]
 
 
 def height(stage: Stage, grid: Grid) -> float:
@@ -192,15 +197,15 @@ def _names(stage: Stage, grid: Grid) -> Element:
     """Return the name of every head over it: whole, or what of it there is room for."""
     room = (grid.columns + grid.gap_x) * grid.cell_w - 4
     ragged = len(set(grid.widths)) > 1
-    found = []
+    elements = []
     for head, top, left in grid.corners():
         name, (x, y) = word(stage.names[head]) if stage.names[head] else "", _corner(grid, top, left)
         wide = translate(WIDE, n=grid.widths[head]) if ragged else ""
         ways = [name + wide, name, name.split(" · ")[0], str(ordinal(head))]
         label = next((way for way in ways if width(way, NAME, bold=True) <= room), "")
         if name and label:
-            found.append(text(label, x, y - 5))
-    return group("names", found, font_size=NAME, font_weight=600)
+            elements.append(text(label, x, y - 5))
+    return group("names", elements, font_size=NAME, font_weight=600)
 
 
 def _label(grid: Grid, cell: float) -> int:
@@ -211,13 +216,13 @@ def _row_words(stage: Stage, grid: Grid) -> Element:
     """Return words left of every row of heads, as many as there is room for."""
     size = _label(grid, grid.cell_h)
     every = math.ceil((size + 1) / grid.cell_h)
-    found = []
+    elements = []
     for head, top, left in grid.corners():
         for row in range(0, grid.rows if head % grid.across == 0 else 0, every):
             x, y = _corner(grid, top + row, left)
             label = fitted(_row(stage, row), size, x - WORD_GAP)
-            found.append(text(label, x - WORD_GAP, y + grid.cell_h / 2 + UPRIGHT * size))
-    return group("rows", [each for each in found if each.text], font_size=size, text_anchor="end")
+            elements.append(text(label, x - WORD_GAP, y + grid.cell_h / 2 + UPRIGHT * size))
+    return group("rows", [each for each in elements if each.text], font_size=size, text_anchor="end")
 
 
 def _level(stage: Stage, grid: Grid) -> bool:
@@ -234,13 +239,13 @@ def _column_words(stage: Stage, grid: Grid) -> Element:
     label = [str(ordinal(at)) if stage.columns is None else word(stage.columns[at]) for at in range(grid.columns)]
     wide = width(str(grid.columns), size) + 5 if stage.columns is None else 0 if level else size + 1
     every = max(math.ceil(wide / grid.cell_w), 1)
-    found = []
+    elements = []
     for head, top, left in grid.corners():
         for column in range(0, grid.widths[head] if head + grid.across >= grid.heads else 0, every):
             x, y = _corner(grid, top + grid.rows, left + column)
             middle = x + grid.cell_w / 2
-            found.append(_under(label[column], middle, y, size, None if level else grid.bottom - WORD_GAP))
-    return group("columns", found, font_size=size, text_anchor="middle" if level else "end")
+            elements.append(_under(label[column], middle, y, size, None if level else grid.bottom - WORD_GAP))
+    return group("columns", elements, font_size=size, text_anchor="middle" if level else "end")
 
 
 def _under(label: str, x: float, y: float, size: int, room: float | None) -> Element:
@@ -259,14 +264,14 @@ def _numbers(stage: Stage, grid: Grid, shades: Scale) -> Element:
         return group("numbers", ())
     write = _written if size >= LEAST_NUMBER else _odd
     size = max(size, LEAST_NUMBER)
-    found = []
+    elements = []
     for head, top, left in grid.corners():
         for row, column, number in _shown(stage, head):
             if label := write(number, grid.cell_w - 3, size, shades):
                 x, y = _corner(grid, top + row, left + column)
                 fill = contrast(colour(shades, number)) if math.isfinite(number) else INK
-                found.append(text(label, x + grid.cell_w / 2, y + grid.cell_h / 2 + UPRIGHT * size, fill=fill))
-    return group("numbers", found, font_size=shown(size), text_anchor="middle")
+                elements.append(text(label, x + grid.cell_w / 2, y + grid.cell_h / 2 + UPRIGHT * size, fill=fill))
+    return group("numbers", elements, font_size=shown(size), text_anchor="middle")
 
 
 Write = Callable[[float, float, float, Scale], str]

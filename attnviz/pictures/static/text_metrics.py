@@ -109,9 +109,9 @@ def wrapped(text: str, size: float, room: float, *, most: int, bold: bool = Fals
     lines: list[str] = []
     rest = text.strip()
     while rest and len(lines) < most - 1:
-        taken = _first_line(rest, size, room, bold)
-        lines.append(taken.rstrip())
-        rest = rest[len(taken) :].lstrip()
+        line = _first_line(rest, size, room, bold)
+        lines.append(line.rstrip())
+        rest = rest[len(line) :].lstrip()
     return [*lines, fitted(rest, size, room, bold=bold)] if rest else lines
 
 
@@ -119,22 +119,22 @@ def _first_line(text: str, size: float, room: float, bold: bool) -> str:
     """Return as many whole words as fit on a line; a word that is longer than a line is cut."""
     if width(text, size, bold=bold) <= room:
         return text
-    taken, used = "", 0.0
+    line, used = "", 0.0
     for piece in re.findall(r"\S+\s*|\s+", text):
         used += width(piece, size, bold=bold)
-        if used > room and taken:
-            return taken
+        if used > room and line:
+            return line
         if used > room:
             return _cut(piece, size, room, bold)
-        taken += piece
-    return taken
+        line += piece
+    return line
 
 
 def _cut(piece: str, size: float, room: float, bold: bool) -> str:
     clusters: Sequence[str] = graphemes(piece[:1000])
-    taken = clusters[0]
+    line = clusters[0]
     for cluster in clusters[1:]:
-        if width(taken + cluster, size, bold=bold) > room:
+        if width(line + cluster, size, bold=bold) > room:
             break
-        taken += cluster
-    return taken
+        line += cluster
+    return line

@@ -83,13 +83,13 @@ def as_markdown(label: str) -> str:
     >>> print(as_markdown("No 1/√d_k, but W_Q and d_model"))
     No $1/\sqrt{d_k}$, but $W_Q$ and $d_{\mathrm{model}}$
     """
-    return _LABELLED.sub(lambda found: found["kept"] or f"${found['over'] or ''}{_subscripted(found)}$", label)
+    return _LABELLED.sub(lambda match: match["kept"] or f"${match['over'] or ''}{_subscripted(match)}$", label)
 
 
-def _subscripted(found: re.Match[str]) -> str:
-    letter, index = found["letter"], found["index"]
+def _subscripted(match: re.Match[str]) -> str:
+    letter, index = match["letter"], match["index"]
     name = f"{letter}_{index}" if len(index) == 1 else rf"{letter}_{{\mathrm{{{index}}}}}"
-    return rf"\sqrt{{{name}}}" if found["root"] else name
+    return rf"\sqrt{{{name}}}" if match["root"] else name
 
 
 def formula(latex: str) -> str:
@@ -173,16 +173,16 @@ def _block(text: str) -> str:
 def inline(text: str) -> str:
     """Return one line of a text as HTML."""
     parts, end = [], 0
-    for found in _TEXT.finditer(text):
-        parts += [html.escape(text[end : found.start()]), _marked(found)]
-        end = found.end()
+    for match in _TEXT.finditer(text):
+        parts += [html.escape(text[end : match.start()]), _marked(match)]
+        end = match.end()
     return "".join([*parts, html.escape(text[end:])])
 
 
-def _marked(found: re.Match[str]) -> str:
-    if found["formula"] is not None:
-        return _set(found["formula"])
-    if found["code"] is not None:
-        return f"<code>{html.escape(found['code'])}</code>"
-    tag, inside = ("b", found["bold"]) if found["bold"] is not None else ("i", found["slanted"])
+def _marked(match: re.Match[str]) -> str:
+    if match["formula"] is not None:
+        return _set(match["formula"])
+    if match["code"] is not None:
+        return f"<code>{html.escape(match['code'])}</code>"
+    tag, inside = ("b", match["bold"]) if match["bold"] is not None else ("i", match["slanted"])
     return f"<{tag}>{inline(inside)}</{tag}>"

@@ -32,16 +32,16 @@ def rows(latex: str) -> list[tuple[str, str]]:
     aligned = _ALIGNED.fullmatch(latex)
     if aligned is None:
         return [("", latex)]
-    found: list[tuple[str, str]] = []
+    lines: list[tuple[str, str]] = []
     for line in aligned[1].split(" \\\\\n"):
         left, _, right = (part.strip() for part in line.partition("&"))
         if not left and right.startswith(r"\quad") and not right.startswith(r"\quad \text"):
-            symbol, before = found.pop()
+            symbol, before = lines.pop()
             more = right.removeprefix(r"\quad").strip()
-            found.append((symbol, f"{before} {more}"))
+            lines.append((symbol, f"{before} {more}"))
         else:
-            found.append((left, right))
-    return found
+            lines.append((left, right))
+    return lines
 
 
 def breakable(latex: str) -> str:

@@ -63,8 +63,8 @@ def localised(text: str) -> str:
     """
     if current_language() not in DECIMAL_COMMA:
         return text
-    text = _IN_TEXT.sub(lambda found: f"{found['whole']},{found['rest']}" if found["whole"] else found[0], text)
-    return _LIST.sub(lambda found: found[0].replace(", ", "; ") if re.search(r"\d,\d", found[0]) else found[0], text)
+    text = _IN_TEXT.sub(lambda match: f"{match['whole']},{match['rest']}" if match["whole"] else match[0], text)
+    return _LIST.sub(lambda match: match[0].replace(", ", "; ") if re.search(r"\d,\d", match[0]) else match[0], text)
 
 
 def grouped(n: int) -> str:

@@ -71,13 +71,13 @@ def join_sentences(sentences: Sequence[Sentence]) -> Sentence:
 
 def merge_parts(parts: Iterable[Part]) -> Sentence:
     """Return the parts, empty ones left away and neighbouring words of ours made one."""
-    found: list[Part] = []
+    merged: list[Part] = []
     for kind, words in parts:
-        if kind == TEXT and found and found[-1][0] == TEXT:
-            found[-1] = (TEXT, found[-1][1] + words)
+        if kind == TEXT and merged and merged[-1][0] == TEXT:
+            merged[-1] = (TEXT, merged[-1][1] + words)
         elif words:
-            found.append((kind, words))
-    return tuple(found)
+            merged.append((kind, words))
+    return tuple(merged)
 
 
 def within_sentence(label: str) -> str:

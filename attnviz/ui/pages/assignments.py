@@ -110,21 +110,21 @@ def _student(trace: Trace, selection: Selection, given_out: Opened) -> Selection
     notice(*given_out.unread)
     if not admission.admitted("assign/student", trace.config, given_out.given, again=assignments.n_runs(task)):
         return selection
-    given = run(given_out.of_student(name))
+    own_trace = run(given_out.of_student(name))
     paragraph([WORDS["yours"]] if task.task_own else [])
-    shown = given
+    shown = own_trace
     if trace.config != given_out.given:
         paragraph([WORDS["changed"]])
         st.button(WORDS["back"], key="as-given", on_click=session_state.adopt, args=(given_out.given, selection))
-        shown = run(_own_numbers(trace.config, given.config, task))
+        shown = run(_own_numbers(trace.config, own_trace.config, task))
     selection = _pictures(shown, selection, task)
-    answer_form.questions(given, task, name, given_out.digest)
+    answer_form.questions(own_trace, task, name, given_out.digest)
     paragraph([WORDS["private"]])
     return selection
 
 
-def _own_numbers(changed: Config, given: Config, task: Assignment) -> Config:
-    return replace(changed, seed=given.seed) if task.task_own else changed
+def _own_numbers(changed: Config, config: Config, task: Assignment) -> Config:
+    return replace(changed, seed=config.seed) if task.task_own else changed
 
 
 def _heading(task: Assignment) -> None:

@@ -87,7 +87,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     _, unfit = url_codec.apply_changes(
         config, selection.changes
     )  # the widgets hold only what fits, and so does what they say
-    selection = widgets.edit_overrides(config, selection, "changes", beside=lambda held: _step(trace, held))
+    selection = widgets.edit_overrides(config, selection, "changes", beside=lambda record: _step(trace, record))
     other, problems = url_codec.apply_changes(config, selection.changes)
     changed = [name for name, _ in selection.changes]
     typed.explain_changes(other, changed, prefix="b_")
@@ -124,9 +124,9 @@ def _starters(config: Config, selection: Selection) -> None:
             if model_registry.find(config.model) and not {*changed} <= {*FREE}:
                 continue
             other = replace(config, **changed)
-            found = url_codec.difference(config, other, typed.not_shown(other, changed))
-            if found:
-                begun = replace(selection, changes=found)
+            changes_to_make = url_codec.difference(config, other, typed.not_shown(other, changed))
+            if changes_to_make:
+                begun = replace(selection, changes=changes_to_make)
                 words = as_markdown(language.translate(label))
                 st.button(words, key=f"start-{name}", on_click=session_state.adopt, args=(config, begun))
         if model_registry.find(config.model) is None:
@@ -181,8 +181,8 @@ def _beside(trace: Trace, second: Trace, selection: Selection) -> None:
     """Draw the step in both, the difference, and what moved furthest; while nothing differs, the step in A."""
     layer, name = selection.layer, selection.step
     if layer < len(second.layers):
-        found = changes.first_difference(trace, second, layer), changes.finding(trace, second, layer, name)
-        paragraph(filter(None, found))
+        findings = changes.first_difference(trace, second, layer), changes.finding(trace, second, layer, name)
+        paragraph(filter(None, findings))
     view = View(fill=not is_narrow("compare"), least=MIN_HEIGHT)
     shown = comparison.pictures(trace, second, layer, name)
     heatmap.show(shown if selection.changes else shown[:1], key="compare", view=view)

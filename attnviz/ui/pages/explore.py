@@ -145,9 +145,9 @@ def _updated(trace: Trace, selection: Selection) -> Selection:
 
     What a link plays is the cell that it names, and no other.
     """
-    found = _changed(trace, selection)
-    same = (found.head, found.query, found.key) == (selection.head, selection.query, selection.key)
-    return found if same else replace(found, play=False)
+    changed = _changed(trace, selection)
+    same = (changed.head, changed.query, changed.key) == (selection.head, selection.query, selection.key)
+    return changed if same else replace(changed, play=False)
 
 
 def _changed(trace: Trace, selection: Selection) -> Selection:
@@ -210,17 +210,17 @@ def _described(trace: Trace, selection: Selection, seen: Seen) -> tuple[int, int
 
 def _stages(trace: Trace, selection: Selection) -> list[Stage]:
     """Return the stages in the columns, of all heads or of the one in focus."""
-    found = columns.columns(trace, selection.layer, selection.shown, apart=selection.colours == "apart")
+    stages = columns.columns(trace, selection.layer, selection.shown, apart=selection.colours == "apart")
     if selection.focus is not None:
-        found = tuple(columns.focused(stage, selection.focus, trace.config.n_heads) for stage in found)
+        stages = tuple(columns.focused(stage, selection.focus, trace.config.n_heads) for stage in stages)
     seen = window.seen(trace, selection)
-    return [seen.part(stage) for stage in found]
+    return [seen.part(stage) for stage in stages]
 
 
 def _roles(trace: Trace, selection: Selection, shown: Sequence[Stage]) -> Sequence[str]:
     """Return what each head does: as the weights say it already, where they are shown of all heads."""
-    found = next((stage.roles for stage in shown if stage.name == "weights" and selection.focus is None), ())
-    return found or columns.roles(trace, selection.layer)
+    roles = next((stage.roles for stage in shown if stage.name == "weights" and selection.focus is None), ())
+    return roles or columns.roles(trace, selection.layer)
 
 
 def _film(trace: Trace, selection: Selection) -> film_strip.Strip | None:
@@ -240,8 +240,8 @@ def pictures(trace: Trace, selection: Selection, *, key: str, names: Collection[
     overview_key = f"{key}-{OVERVIEW}"
     everywhere = window.moved(everywhere, window.seen(trace, everywhere), overview.moved(overview_key))
     seen = window.seen(trace, everywhere)
-    found = columns.opening(trace, selection.layer)
-    shown = [seen.part(stage) for stage in found if stage.name in names]
+    stages = columns.opening(trace, selection.layer)
+    shown = [seen.part(stage) for stage in stages if stage.name in names]
     if not shown:
         return selection
     picked = heatmap.show(

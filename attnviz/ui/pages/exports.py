@@ -94,8 +94,8 @@ def _target(trace: Trace, selection: Selection) -> Selection:
     """Return the part of the run that the tables and the worked solution are of."""
     selection = explore_panels.choose_layer(trace, selection)
     step, head, query, _ = st.columns([2, 1, 1, 1])
-    found = steps(trace, selection.layer)
-    names = [name for name in found if name in {**trace.around, **trace.layers[selection.layer]}]
+    by_name = steps(trace, selection.layer)
+    names = [name for name in by_name if name in {**trace.around, **trace.layers[selection.layer]}]
     with step:
         selection = widgets.choose_available(
             selection, "step", WORDS["step"], names, words=NAMES.__getitem__, otherwise="weights"
@@ -139,17 +139,17 @@ def _prepared(name: str, trace: Trace, target: ExportTarget) -> None:
     if not admission.admitted(f"file/{DRAWN.get(name, name)}", trace):
         return
     try:
-        made = export(DRAWN.get(name, name), trace, target)
+        file = export(DRAWN.get(name, name), trace, target)
     except ConfigError as error:
         notice(WORDS["fault"].format(error=str(error)[0].upper() + str(error)[1:]), kind="fault")
         return
     if name in DRAWN:
         svg_to_png.button(
-            str(made), key=f"draw-{name}", file_name=f"attnviz.{name}", label=WORDS["save"].format(name=name)
+            str(file), key=f"draw-{name}", file_name=f"attnviz.{name}", label=WORDS["save"].format(name=name)
         )
     else:
         label = WORDS["save"].format(name=name)
-        st.download_button(label, made, f"attnviz.{name}", key=f"save-{name}", on_click="ignore")
+        st.download_button(label, file, f"attnviz.{name}", key=f"save-{name}", on_click="ignore")
 
 
 def _links(trace: Trace, selection: Selection) -> None:

@@ -76,14 +76,14 @@ def page(config: Config, selection: Selection) -> Selection:
     slide, at = lesson.slides[selection.slide], _at(lesson, selection)
     times = _times_reseeded(lesson, selection)
     seed = slides.next_seed(lesson, times) if times else None
-    own, shown = run(slides.with_seed(lesson.config, seed)), run(lesson.on(slide, seed))
-    question = resolve(slide.question, shown, own) if slide.question else None
+    baseline, shown = run(slides.with_seed(lesson.config, seed)), run(lesson.on(slide, seed))
+    question = resolve(slide.question, shown, baseline) if slide.question else None
     is_open = _is_open(slide, at)
     if selection.presenter:
         with tools:
             _tools(lesson, selection, question, at)
     if is_open and question is not None and not selection.presenter:
-        stages = _rows(slide, own, shown, question)[0]
+        stages = _rows(slide, baseline, shown, question)[0]
         answer = question_panel.answer_key(at)
         picked_answer.take(question, stages, pictures=_pictures_key(0), view=_UNSCROLLED, answer=answer)
     with st.container(key="slide-large" if selection.presenter else "slide", gap="xsmall"):
@@ -93,8 +93,8 @@ def page(config: Config, selection: Selection) -> Selection:
             st.markdown(localised(slides.fill_numbers(slide.text, shown)))
         if question is not None:
             question_panel.question_form(question, at, shown, selection.presenter)
-    tried = Tried(shown) if is_open else controls.draw(lesson, slide, at, own, shown)
-    rows = _rows(slide, own, tried.trace, question if is_open else None)
+    tried = Tried(shown) if is_open else controls.draw(lesson, slide, at, baseline, shown)
+    rows = _rows(slide, baseline, tried.trace, question if is_open else None)
     rows = [tuple(map(controls.transpose, row)) for row in rows] if tried.transposed else rows
     view = _ROOM if selection.presenter else _view(slide, rows, is_open)
     _pictures(rows[_row(at) :][:1] if selection.presenter else rows, selection.presenter, view, is_question=is_open)
@@ -106,7 +106,7 @@ def page(config: Config, selection: Selection) -> Selection:
     if not selection.presenter:
         if is_last:
             path.summary(lesson, config, selection)
-        _ways_on(lesson, slide, selection, own.config, tried.trace.config)
+        _ways_on(lesson, slide, selection, baseline.config, tried.trace.config)
     return selection
 
 
@@ -242,36 +242,38 @@ def _pictures(rows: Sequence[Sequence[Stage]], large: bool, view: View, *, is_qu
 @locale.in_session_language
 def _assign(lesson: Lesson, selection: Selection) -> None:
     """Open the desk of assignments with the setting of the lesson and the questions that can be asked there."""
-    made = lesson_assignment.of_lesson(lesson)
-    if made is None:
+    assignment = lesson_assignment.of_lesson(lesson)
+    if assignment is None:
         session_state.adopt(lesson.config, replace(selection, page="assign", desk="compose"))
         return
-    config, task = made
+    config, task = assignment
     field = assignments.encode(assignments.with_setting(task, config))
-    there = replace(selection, page="assign", desk="compose", assigned=field)
-    session_state.adopt(config, there, problems=[WORDS["brought"].format(n=len(task.task_questions))])
+    target = replace(selection, page="assign", desk="compose", assigned=field)
+    session_state.adopt(config, target, problems=[WORDS["brought"].format(n=len(task.task_questions))])
 
 
-def _ways_on(lesson: Lesson, slide: Slide, selection: Selection, own: Config, config: Config) -> None:
+def _ways_on(lesson: Lesson, slide: Slide, selection: Selection, setting: Config, config: Config) -> None:
     """Draw the buttons that ask the same with other numbers, and that open the same numbers on other pages."""
     at = slide.question.at if slide.question else {}
     cell: dict[str, Any] = {name: index_of(at.get(name)) for name in ("head", "query", "key")}
     if cell["query"] is None or cell["key"] is None:
         cell["head"] = None
-    there = replace(selection, page="explore", layer=slide.layer, step=slide.steps[0], **cell)
+    target = replace(selection, page="explore", layer=slide.layer, step=slide.steps[0], **cell)
     with st.container(horizontal=True, gap="small"):
         if slides.can_be_reseeded(lesson, slide):
             st.button(WORDS["again"], key="again", on_click=_deal, args=(lesson, selection))
-        st.button(WORDS["explore"], key="to-explore", on_click=session_state.adopt, args=(config, there))
+        st.button(WORDS["explore"], key="to-explore", on_click=session_state.adopt, args=(config, target))
         if slide.beside:
-            changes = url_codec.difference(own, config)
-            both = replace(there, page="compare", changes=changes)
-            st.button(WORDS["compare"], key="to-compare", on_click=session_state.adopt, args=(own, both))
+            changes = url_codec.difference(setting, config)
+            both = replace(target, page="compare", changes=changes)
+            st.button(WORDS["compare"], key="to-compare", on_click=session_state.adopt, args=(setting, both))
         st.button(WORDS["assign"], key="to-assignment", on_click=_assign, args=(lesson, selection))
         for name in ("blanks", "solutions"):
-            sheet = admission.later("file/handout", own, partial(handout.html, lesson, solutions=name == "solutions"))
+            sheet = admission.later(
+                "file/handout", setting, partial(handout.html, lesson, solutions=name == "solutions")
+            )
             file = f"{lesson.name}-{name}.html"
             st.download_button(WORDS[name], sheet, file, "text/html", key=f"sheet-{name}", on_click="ignore")
-        answers = admission.later("file/handout", own, partial(handout.key, lesson))
+        answers = admission.later("file/handout", setting, partial(handout.key, lesson))
         file = f"{lesson.name}-key.html"
         st.download_button(WORDS["key"], answers, file, "text/html", key="sheet-key", on_click="ignore")

@@ -110,29 +110,29 @@ def page(config: Config, selection: Selection) -> Selection:
     _bring(config)
     if st.session_state.get(_PROBLEM):
         notice(st.session_state[_PROBLEM], kind="fault")
-    held = st.session_state[_HELD]
-    again = partial(_trace, held, config)
-    if not admission.admitted("data", again() if held.saved else to_trace.sizes(held.kind, held.parts, config)):
+    upload = st.session_state[_HELD]
+    again = partial(_trace, upload, config)
+    if not admission.admitted("data", again() if upload.saved else to_trace.sizes(upload.kind, upload.parts, config)):
         return selection
-    own = again()
-    paragraph([*headline(own), *_about_setting(st.session_state[_HELD], config)])
-    notice(*own.notes, *session_state.of_address(outside(selection, own)))
-    selection = explore.pictures(own, within(selection, own), key="own")
+    trace = again()
+    paragraph([*headline(trace), *_about_setting(st.session_state[_HELD], config)])
+    notice(*trace.notes, *session_state.of_address(outside(selection, trace)))
+    selection = explore.pictures(trace, within(selection, trace), key="own")
     selection = widgets.choose_available(
         selection, "panel", TEXTS["panel"], [*PANELS], words=_panel_named, buttons=True, label_visibility="collapsed"
     )
-    if not explore_panels.has_room(selection.panel, own):
+    if not explore_panels.has_room(selection.panel, trace):
         return selection
     if selection.panel == "table":
-        selection = explore_panels.table(own, within(selection, own), again)
+        selection = explore_panels.table(trace, within(selection, trace), again)
     else:
-        selection = PANELS.get(selection.panel, cell.panel)(own, within(selection, own))
+        selection = PANELS.get(selection.panel, cell.panel)(trace, within(selection, trace))
     target = ExportTarget(selection.layer, head=selection.head, query=selection.query, key=selection.key)
     with st.expander(TEXTS["take"], key="own-files"):
         for title, column in zip(("Pictures", "Data"), st.columns(2, gap="medium")):
             with column:
                 for name in exports.GROUPS[title]:
-                    exports.offer(name, own, target, again)
+                    exports.offer(name, trace, target, again)
     return selection
 
 
@@ -143,7 +143,7 @@ def pasted_into() -> list[str]:
 
 def _bring(config: Config) -> None:
     """Draw the widgets for files and pasted text."""
-    held: HeldUpload = st.session_state[_HELD]
+    upload: HeldUpload = st.session_state[_HELD]
     kind, example = st.columns([4, 1], vertical_alignment="bottom")
     with kind:
         chosen = (
@@ -152,12 +152,12 @@ def _bring(config: Config) -> None:
                 KINDS,
                 format_func=KINDS.__getitem__,
                 key=_KIND,
-                default=widget_values.start(_KIND, held.kind),
+                default=widget_values.start(_KIND, upload.kind),
                 required=True,
                 on_change=_other_kind,
                 args=(config,),
             )
-            or held.kind
+            or upload.kind
         )
     example.button(TEXTS["example"], key="own_example", on_click=_example, args=(config, chosen), width="stretch")
     file, *areas = st.columns([1] * (1 + len(PARTS[chosen])))
@@ -166,24 +166,24 @@ def _bring(config: Config) -> None:
     for area, part in zip(areas, PARTS[chosen]):
         label = TEXTS["paste"] if len(areas) == 1 else TEXTS["paste_part"].format(part=part.upper())
         key = _PASTE.format(part=part)
-        text = widget_values.start(key, held.texts.get(part, ""))
+        text = widget_values.start(key, upload.texts.get(part, ""))
         start = "" if key in st.session_state and len(text) > _MOST_RESENT else text
         area.text_area(
             label, start, key=key, height=104, max_chars=MAX_PASTED_CHARACTERS, on_change=_pasted, args=(config,)
         )
     queries, keys = st.columns(2)
-    typed = {_TOKENS: (queries, held.tokens), _KEY_TOKENS: (keys, held.key_tokens)}
+    typed = {_TOKENS: (queries, upload.tokens), _KEY_TOKENS: (keys, upload.key_tokens)}
     for key, (container, words) in typed.items():
         label = TEXTS[key.removeprefix("own_")]
         container.text_input(label, widget_values.start(key, words), key=key, on_change=_named, args=(config,))
     paragraph([TEXTS["private"]])
 
 
-def _about_setting(held: HeldUpload, config: Config) -> Sequence[str]:
+def _about_setting(upload: HeldUpload, config: Config) -> Sequence[str]:
     """Describe the part of the present setting that applies to the numbers."""
-    if held.saved or held.kind == "weights":
+    if upload.saved or upload.kind == "weights":
         return ()
-    other = (TEXTS["score"],) if held.kind == "vectors" and SCORES[config.score].parameters else ()
+    other = (TEXTS["score"],) if upload.kind == "vectors" and SCORES[config.score].parameters else ()
     return (TEXTS["setting"], *other)
 
 
@@ -197,18 +197,18 @@ def _uploaded(config: Config) -> None:
     file = st.session_state.get(_FILE)
     if file is None:
         return
-    held, data = HeldUpload(st.session_state[_KIND]), file.getvalue()
+    upload, data = HeldUpload(st.session_state[_KIND]), file.getvalue()
     try:
         if archive.is_archive(data):
             archive.read(data, read_files.BUDGET)
-            held = replace(held, saved=data)
+            upload = replace(upload, saved=data)
         else:
-            held = replace(held, parts={"": read_files.read(file.name, data)})
+            upload = replace(upload, parts={"": read_files.read(file.name, data)})
     except ConfigError as error:
         _refuse(error)
     else:
-        named = st.session_state[_HELD].is_example or any(each.query_tokens for each in held.parts.values())
-        if _accept(held, config, typed=not named):
+        named = st.session_state[_HELD].is_example or any(each.query_tokens for each in upload.parts.values())
+        if _accept(upload, config, typed=not named):
             st.session_state.update(dict.fromkeys(pasted_into(), ""))
 
 
@@ -236,21 +236,21 @@ def _named(config: Config) -> None:
 @locale.in_session_language
 def _other_kind(config: Config) -> None:
     """See what is there as another kind; an example gives way to the example of that kind."""
-    held: HeldUpload = st.session_state[_HELD]
+    upload: HeldUpload = st.session_state[_HELD]
     kind = st.session_state[_KIND]
-    if held.is_example or "" not in held.parts:
+    if upload.is_example or "" not in upload.parts:
         _example(config, kind)
     else:
-        _accept(replace(held, kind=kind), config)
+        _accept(replace(upload, kind=kind), config)
 
 
 def _example(config: Config, kind: str) -> None:
     """Put the example of a kind into the fields, and show it."""
-    held = _example_of(kind)
-    for part, text in held.texts.items():
+    upload = _example_of(kind)
+    for part, text in upload.texts.items():
         st.session_state[_PASTE.format(part=part)] = text
-    st.session_state[_TOKENS], st.session_state[_KEY_TOKENS] = held.tokens, ""
-    _keep(held)
+    st.session_state[_TOKENS], st.session_state[_KEY_TOKENS] = upload.tokens, ""
+    _keep(upload)
 
 
 def _example_of(kind: str) -> HeldUpload:
@@ -259,10 +259,10 @@ def _example_of(kind: str) -> HeldUpload:
     return HeldUpload(kind, parts, tokens, is_example=True, texts=texts)
 
 
-def _accept(held: HeldUpload, config: Config, *, typed: bool = True, untyped: bool = True) -> bool:
+def _accept(upload: HeldUpload, config: Config, *, typed: bool = True, untyped: bool = True) -> bool:
     """Show the upload, with the typed tokens or else without, and return whether it can be shown."""
-    named = replace(held, tokens=st.session_state.get(_TOKENS, ""), key_tokens=st.session_state.get(_KEY_TOKENS, ""))
-    bare = replace(held, tokens="", key_tokens="")
+    named = replace(upload, tokens=st.session_state.get(_TOKENS, ""), key_tokens=st.session_state.get(_KEY_TOKENS, ""))
+    bare = replace(upload, tokens="", key_tokens="")
     for each in [named] * typed + [bare] * untyped:
         try:
             _see(each, config)
@@ -275,17 +275,17 @@ def _accept(held: HeldUpload, config: Config, *, typed: bool = True, untyped: bo
     return False
 
 
-def _see(held: HeldUpload, config: Config) -> None:
+def _see(upload: HeldUpload, config: Config) -> None:
     """Build the trace of an upload to see whether it can be shown. Raises ConfigError if not, or if it is too large."""
-    if held.saved:  # as large as its file: nothing is computed
-        _trace(held, config)
+    if upload.saved:  # as large as its file: nothing is computed
+        _trace(upload, config)
     else:
-        found = to_trace.sizes(held.kind, held.parts, config)
-        admission.before_page("data", found, partial(_trace, held, config))
+        sizes = to_trace.sizes(upload.kind, upload.parts, config)
+        admission.before_page("data", sizes, partial(_trace, upload, config))
 
 
-def _keep(held: HeldUpload) -> None:
-    st.session_state[_HELD], st.session_state[_PROBLEM] = held, None
+def _keep(upload: HeldUpload) -> None:
+    st.session_state[_HELD], st.session_state[_PROBLEM] = upload, None
 
 
 def _refuse(error: ConfigError) -> None:
@@ -293,11 +293,11 @@ def _refuse(error: ConfigError) -> None:
     st.session_state[_PROBLEM] = TEXTS["fault"].format(fault=fault, kept=TEXTS["kept"])
 
 
-def _trace(held: HeldUpload, config: Config) -> Trace:
+def _trace(upload: HeldUpload, config: Config) -> Trace:
     """Build the trace of an upload. Raises ConfigError if it does not fit together, or not on the page."""
-    if held.saved:
-        return _on_page(archive.read(held.saved, read_files.BUDGET))
-    return _on_page(to_trace.trace(held.kind, held.parts, held.tokens, held.key_tokens, config))
+    if upload.saved:
+        return _on_page(archive.read(upload.saved, read_files.BUDGET))
+    return _on_page(to_trace.trace(upload.kind, upload.parts, upload.tokens, upload.key_tokens, config))
 
 
 def _on_page(trace: Trace) -> Trace:

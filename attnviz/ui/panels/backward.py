@@ -74,27 +74,27 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     of, sentences = target(trace, selection)
     paragraph([WORDS["what"], *sentences])
     layer = selection.layer
-    found = gradients(trace, of)
-    heatmap.show([slope_map(trace, found, layer, name) for name in MAPS], key="backward")
-    paragraph(verdict(trace, found, layer))
+    slopes = gradients(trace, of)
+    heatmap.show([slope_map(trace, slopes, layer, name) for name in MAPS], key="backward")
+    paragraph(verdict(trace, slopes, layer))
     with st.expander(WORDS["sizes"], key="slope-sizes"):
-        number_tables.show(sizes(found, layer), hide_index=True)
-    selection = _any_step(trace, found, selection)
-    return _cell(trace, found, selection)
+        number_tables.show(sizes(slopes, layer), hide_index=True)
+    selection = _any_step(trace, slopes, selection)
+    return _cell(trace, slopes, selection)
 
 
-def _any_step(trace: Trace, found: Gradients, selection: Selection) -> Selection:
+def _any_step(trace: Trace, slopes: Gradients, selection: Selection) -> Selection:
     """Draw the slopes of any step, such as a matrix, with what they are made of."""
     layer = selection.layer
-    names = [name for name in step_names.steps(found, layer) if name != "allowed" and name not in MAPS]
+    names = [name for name in step_names.steps(slopes, layer) if name != "allowed" and name not in MAPS]
     selection = widgets.choose_available(
         selection, "step", WORDS["any"], names, words=NAMES.__getitem__, otherwise="w_q"
     )
     name = selection.step if selection.step in names else "w_q"
-    step = step_names.steps(found, layer)[name]
+    step = step_names.steps(slopes, layer)[name]
     if name in FORMULAS:
         formula.show(f"{step.symbol} = {step.formula}")
-    heatmap.show([slope_map(trace, found, layer, name)], key="slopes-of")
+    heatmap.show([slope_map(trace, slopes, layer, name)], key="slopes-of")
     return selection
 
 
@@ -122,9 +122,9 @@ def target(trace: Trace, selection: Selection) -> tuple[dict[tuple[int | None, s
     return {(None, "output"): G}, [plain(fill(WORDS["output"], word=tokens["word"])), *sentences]
 
 
-def slope_map(trace: Trace, found: Gradients, layer: int, name: str) -> Stage:
+def slope_map(trace: Trace, slopes: Gradients, layer: int, name: str) -> Stage:
     """Return the slopes of a step as a picture with a scale of its own; its largest number stands beside it."""
-    step = step_names.steps(found, layer)[name]
+    step = step_names.steps(slopes, layer)[name]
     size = float(abs(step.array).max(initial=0.0))
     phrase = WORDS["largest"].format(size=short(size)) if size else WORDS["zero"]
     title = WORDS["title"].format(step={"scores": "S", "weights": "A", "heads": "Z"}.get(name, NAMES[name]))
@@ -133,9 +133,9 @@ def slope_map(trace: Trace, found: Gradients, layer: int, name: str) -> Stage:
     return replace(drawn, name=f"slopes-{name}", masked=masked, alt=f"{title}: {phrase}")
 
 
-def verdict(trace: Trace, found: Gradients, layer: int) -> list[str]:
+def verdict(trace: Trace, slopes: Gradients, layer: int) -> list[str]:
     """Compare the sizes of the slopes of the weights and of the scores, in words."""
-    before, after = (float(abs(found.layers[layer][name].array).max(initial=0.0)) for name in ("weights", "masked"))
+    before, after = (float(abs(slopes.layers[layer][name].array).max(initial=0.0)) for name in ("weights", "masked"))
     if not before:
         return [WORDS["nothing"]]
     row = normaliser_of(trace.config)
@@ -146,20 +146,22 @@ def verdict(trace: Trace, found: Gradients, layer: int) -> list[str]:
     return []
 
 
-def sizes(found: Gradients, layer: int) -> pd.DataFrame:
+def sizes(slopes: Gradients, layer: int) -> pd.DataFrame:
     """Return the largest slope of every step of a layer, the last step first."""
-    steps = step_names.steps(found, layer)
-    there = [(name, abs(step.array)) for name, step in reversed(steps.items()) if name != "allowed" and step.array.size]
+    steps = step_names.steps(slopes, layer)
+    largest = [
+        (name, abs(step.array)) for name, step in reversed(steps.items()) if name != "allowed" and step.array.size
+    ]
     return pd.DataFrame(
         {
-            WORDS["step"]: [NAMES[name] for name, _ in there],
-            WORDS["size"]: [float(array.max()) for _, array in there],
-            WORDS["where"]: [float(array.mean()) for _, array in there],
+            WORDS["step"]: [NAMES[name] for name, _ in largest],
+            WORDS["size"]: [float(array.max()) for _, array in largest],
+            WORDS["where"]: [float(array.mean()) for _, array in largest],
         }
     )
 
 
-def _cell(trace: Trace, found: Gradients, selection: Selection) -> Selection:
+def _cell(trace: Trace, slopes: Gradients, selection: Selection) -> Selection:
     """Draw the arithmetic of the selected cell and the Jacobian of its row, or an invitation to select one."""
     if selection.head is None or selection.query is None or selection.key is None:
         paragraph([WORDS["invitation"]])
@@ -174,7 +176,7 @@ def _cell(trace: Trace, found: Gradients, selection: Selection) -> Selection:
         paragraph([WORDS["forbidden"]])
         return selection
     selection = widgets.draw(selection, "digits")
-    _lines(slope_lines(trace, found, *position, digits=selection.digits))
+    _lines(slope_lines(trace, slopes, *position, digits=selection.digits))
     heatmap.show([jacobian_map(trace, *position)], key="jacobian")
     return selection
 

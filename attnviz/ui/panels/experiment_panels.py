@@ -127,27 +127,27 @@ def scale(trace: Trace, selection: Selection) -> Selection:
     if not admission.admitted("experiments/scale" if vectors == "unit" else "experiments/scale/setting", measured):
         return selection
     with st.spinner(TEXTS["wait"]):
-        found = variance_and_sharing.spread_by_width(trace, layer, vectors, sorted({*WIDTHS, d_k}))
-    here = next(each for each in found if each.d_k == d_k)
+        spreads = variance_and_sharing.spread_by_width(trace, layer, vectors, sorted({*WIDTHS, d_k}))
+    at_d_k = next(each for each in spreads if each.d_k == d_k)
     drawn = _weights(trace, layer, "", "")
     if vectors == "unit":  # drawn for the trial, so no head is made for anything
         drawn = replace(drawn, heads=None)
     titles = {name: TEXTS["divided"].format(divisor=row.label) for name, row in DIVISORS.items()}
-    heatmap.show([replace(drawn, **_divided(here, name, title)) for name, title in titles.items()], key="trial")
+    heatmap.show([replace(drawn, **_divided(at_d_k, name, title)) for name, title in titles.items()], key="trial")
     paragraph(
         [
-            *variance_charts.of_spread(trace, here),
-            *(variance_charts.of_entries(trace, found) if vectors == "setting" else ()),
+            *variance_charts.of_spread(trace, at_d_k),
+            *(variance_charts.of_entries(trace, spreads) if vectors == "setting" else ()),
         ]
     )
     charts = (
-        variance_charts.spread_chart(found, d_k, reference=vectors == "unit"),
-        variance_charts.largest_chart(found, d_k),
+        variance_charts.spread_chart(spreads, d_k, reference=vectors == "unit"),
+        variance_charts.largest_chart(spreads, d_k),
     )
     for column, name, chart in zip(st.columns(2), ("spread", "largest"), charts):
         with column:
-            said = [TEXTS[name], *[TEXTS["reference"]] * (name == "spread" and vectors == "unit")]
-            typeset(*(((TEXT, each),) for each in said))
+            sentences = [TEXTS[name], *[TEXTS["reference"]] * (name == "spread" and vectors == "unit")]
+            typeset(*(((TEXT, each),) for each in sentences))
             st.plotly_chart(
                 figures.without_template(chart), key=f"chart-{name}", config={"displayModeBar": False}, alt=TEXTS[name]
             )
@@ -156,10 +156,10 @@ def scale(trace: Trace, selection: Selection) -> Selection:
     return selection
 
 
-def _divided(found: Spread, name: str, title: str) -> dict[str, Any]:
+def _divided(spread: Spread, name: str, title: str) -> dict[str, Any]:
     """Return the changes to the picture of the weights under one divisor."""
-    phrase = variance_charts.phrase(found, name)
-    weights = {"array": found.weights[name], "masked": found.masked}
+    phrase = variance_charts.phrase(spread, name)
+    weights = {"array": spread.weights[name], "masked": spread.masked}
     return {"name": name, "title": title, "phrase": phrase, "alt": f"{title}, {phrase}"} | weights
 
 
@@ -208,9 +208,9 @@ def shuffle(trace: Trace, selection: Selection) -> Selection:
         "off": "none",
         "on": config.position if config.position != "none" else "sinusoidal",
     }
-    found = {name: _reordered(replace(config, position=position), new) for name, position in modes.items()}
-    kept = {name: each for name, each in found.items() if each is not None}
-    if len(kept) < len(found):
+    by_name = {name: _reordered(replace(config, position=position), new) for name, position in modes.items()}
+    kept = {name: each for name, each in by_name.items() if each is not None}
+    if len(kept) < len(by_name):
         paragraph([permutation.SENTENCES["unmovable"]])
         return selection
     paragraph([TEXTS["reordered"].format(tokens=" ".join(kept["on"].after.query_tokens))])
@@ -232,8 +232,8 @@ def shuffle(trace: Trace, selection: Selection) -> Selection:
 
 def _reordered(config: Config, new: tuple[int, ...]) -> Reordered | None:
     """Return the results of both orders, if there are such; the runs that they come from are not kept."""
-    found = permutations.reordered(config, new)
-    return None if found is None else found.outcome()
+    reordered = permutations.reordered(config, new)
+    return None if reordered is None else reordered.outcome()
 
 
 def _order(config: Config, selection: Selection) -> tuple[Selection, tuple[int, ...]]:

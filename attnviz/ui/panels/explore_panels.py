@@ -104,10 +104,10 @@ def steps_panel(trace: Trace, selection: Selection) -> Selection:
 def _shapes(trace: Trace, layer: int) -> None:
     """Show the shape of every step, and what it takes to compute it."""
     with st.expander(TEXTS["ledger"], key="ledger"):
-        found = ledger(trace, layer)
-        number_tables.show(tables.of_ledger(found), hide_index=True)
+        entries = ledger(trace, layer)
+        number_tables.show(tables.of_ledger(entries), hide_index=True)
         paragraph([TEXTS["axes"]])
-        number_tables.show(tables.axes(found), hide_index=True)
+        number_tables.show(tables.axes(entries), hide_index=True)
 
 
 def statistics_panel(trace: Trace, selection: Selection) -> Selection:

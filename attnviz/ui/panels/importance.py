@@ -41,8 +41,8 @@ def panel(trace: Trace, selection: Selection) -> Selection:
         selection = widgets.choose_available(selection, "query", TEXTS["query"], range(n), otherwise=n - 1)
     position = selection.head or 0, n - 1 if selection.query is None else selection.query
     with st.spinner(TEXTS["wait"]):
-        found = measure(trace, selection.layer, position)
-    number_tables.show(importance.row_table(trace, found, position), hide_index=True, key="importance-row")
-    paragraph(importance.importance_sentences(found))
-    number_tables.show(importance.correlation_table(found), hide_index=True, key="importance-all")
+        measured = measure(trace, selection.layer, position)
+    number_tables.show(importance.row_table(trace, measured, position), hide_index=True, key="importance-row")
+    paragraph(importance.importance_sentences(measured))
+    number_tables.show(importance.correlation_table(measured), hide_index=True, key="importance-all")
     return selection

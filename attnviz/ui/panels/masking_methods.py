@@ -53,15 +53,15 @@ def panel(trace: Trace, selection: Selection) -> Selection:
         with switch:
             selection = widgets.draw(selection, "empty_row")
         emptied = selection.empty_row
-    found = masking_methods.masking_trial(trace, layer, head, large=selection.large, empty_a_row=emptied)
+    trial = masking_methods.masking_trial(trace, layer, head, large=selection.large, empty_a_row=emptied)
     if len(heads) > 1 and share >= SMALLEST:
         paragraph([TEXTS["most"].format(head=ordinal(first), percent=percent(share))])
-    for sentence in found.notes:
+    for sentence in trial.notes:
         paragraph([sentence])
-    heatmap.show([masking_methods.stage(found)], key="lab")
-    _table(masking_methods.ways(found), "ways")
+    heatmap.show([masking_methods.stage(trial)], key="lab")
+    _table(masking_methods.ways(trial), "ways")
     for column, name, frame in zip(
-        st.columns(2), ("leaks", "sums"), (masking_methods.leaked_weights(found), masking_methods.sums(found))
+        st.columns(2), ("leaks", "sums"), (masking_methods.leaked_weights(trial), masking_methods.sums(trial))
     ):
         with column:
             paragraph([TEXTS[name]])

@@ -66,8 +66,8 @@ def choose(trace: Trace, selection: Selection) -> Selection:
 
 def _specials(trace: Trace) -> str:
     words = special_tokens.words(trace.query_tokens)
-    found = dict.fromkeys(token for at, token in enumerate(trace.query_tokens) if at not in words)
-    return ", ".join(found)
+    tokens = dict.fromkeys(token for at, token in enumerate(trace.query_tokens) if at not in words)
+    return ", ".join(tokens)
 
 
 def _say(trace: Trace, selection: Selection) -> None:

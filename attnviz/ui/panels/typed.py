@@ -194,17 +194,17 @@ def _facts(kind: str, formula: Formula, trace: Trace) -> None:
 
 def _shapes(formula: Formula, trace: Trace) -> list[str]:
     """Return the shape of every parameter, and why it is so."""
-    steps, found = trace.layers[0], []
+    steps, sentences = trace.layers[0], []
     for name, parameter in formula.parameters.items():
         if STEPS[name] not in steps:
-            found.append(WORDS["bias"].format(name=name))
+            sentences.append(WORDS["bias"].format(name=name))
             continue
         shape = steps[STEPS[name]].head(0).shape
         facts = {"rows": shape[0] if shape else 1, "columns": shape[-1] if shape else 1}
-        found.append(WORDS[parameter.role].format(name=name, shape=" × ".join(map(str, shape)), **facts))
+        sentences.append(WORDS[parameter.role].format(name=name, shape=" × ".join(map(str, shape)), **facts))
         if name == BIAS and parameter.role == "vector":
-            found[-1] = f"{found[-1]} {WORDS['bias'].format(name=name)}"
-    return found
+            sentences[-1] = f"{sentences[-1]} {WORDS['bias'].format(name=name)}"
+    return sentences
 
 
 def _cost(formula: Formula, trace: Trace) -> str:
@@ -219,9 +219,9 @@ def _general(formula: Formula) -> Relation | None:
 
 def _likeness(formula: Formula, trace: Trace) -> str:
     """Name the row that the formula equals in general, or else on this sentence alone."""
-    found = _general(formula)
-    if found:
-        return WORDS["general"].format(relation=found.in_words(SCORES[found.row].label))
+    similar = _general(formula)
+    if similar:
+        return WORDS["general"].format(relation=similar.in_words(SCORES[similar.row].label))
     steps, group = trace.layers[0], trace.config.group_size
     Q, K = steps["queries"].array, np.repeat(steps["keys"].array, group, axis=0)
     if len(set(trace.config.key_widths())) > 1:
@@ -229,9 +229,9 @@ def _likeness(formula: Formula, trace: Trace) -> str:
     for name, row in SCORES.items():
         if row.line and not row.parameters:
             S = row.fn(Q, K) * row.scale(Q.shape[-1])
-            here = relation(steps["scores"].array, S, name)
-            if here:
-                return WORDS["here"].format(relation=here.in_words(row.label))
+            relation_here = relation(steps["scores"].array, S, name)
+            if relation_here:
+                return WORDS["here"].format(relation=relation_here.in_words(row.label))
     return ""
 
 
@@ -239,11 +239,11 @@ def _trouble(kind: str, formula: Formula, trace: Trace) -> nonfinite.Trouble | N
     """Return the first number that is none, in the first layer."""
     steps, config = trace.layers[0], trace.config
     if kind == "score" and not np.isfinite(steps["scores"].array).all() and len(set(config.key_widths())) == 1:
-        own = {name: steps[STEPS[name]].array for name in formula.parameters if STEPS[name] in steps}
-        own = {name: array[:, 0] if name in NUMBERS else array for name, array in own.items()}
-        if own.keys() == formula.parameters.keys():
+        parameters = {name: steps[STEPS[name]].array for name in formula.parameters if STEPS[name] in steps}
+        parameters = {name: array[:, 0] if name in NUMBERS else array for name, array in parameters.items()}
+        if parameters.keys() == formula.parameters.keys():
             K = np.repeat(steps["keys"].array, config.group_size, axis=0)
-            return nonfinite.of_scores(formula, steps["queries"].array, K, own)
+            return nonfinite.of_scores(formula, steps["queries"].array, K, parameters)
     if kind == "normaliser" and not np.isfinite(steps["weights"].array).all() and config.normalise_over == "keys":
         return nonfinite.of_weights(formula, steps["masked"].array / config.temperature)
     return None

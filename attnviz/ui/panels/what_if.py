@@ -107,8 +107,8 @@ def _base(config: Config, on: EditedMatrix) -> tuple[Edit, ...]:
 
     Else the present ones.
     """
-    sheet, base, made = st.session_state.get(_BASE, (None, (), ()))
-    return base if sheet == on and made == config.edits else config.edits
+    sheet, base, edits_of_base = st.session_state.get(_BASE, (None, (), ()))
+    return base if sheet == on and edits_of_base == config.edits else config.edits
 
 
 @locale.in_session_language
@@ -161,14 +161,14 @@ def _list(trace: Trace, selection: Selection) -> None:
     if INITIALISERS[config.initialiser].solved and not is_pretrained(trace):
         paragraph([WORDS["solved"]])
     before = run(replace(config, edits=()))
-    made = set(trace.edits)
+    edits = set(trace.edits)
     for number, edit in enumerate(config.edits[:MOST_LISTED]):
         words, undo, _ = st.columns([4, 1, 2], vertical_alignment="center")
         with words:
             paragraph(
                 [
                     plain(edit_table.describe_edit(trace, before, edit))
-                    if edit in made
+                    if edit in edits
                     else WORDS["left_out"].format(at=position(edit))
                 ]
             )

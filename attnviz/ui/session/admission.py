@@ -130,9 +130,9 @@ def _kept(config: Config) -> Config:
     return replace(config, learn_steps=0) if learnable.learns(config) else config
 
 
-def is_large(found: Cost) -> bool:
+def is_large(need: Cost) -> bool:
     """Return whether a computation should not be made at the same time as others like it."""
-    return found.n_bytes > LARGE.n_bytes or found.seconds > LARGE.seconds
+    return need.n_bytes > LARGE.n_bytes or need.seconds > LARGE.seconds
 
 
 def download(

@@ -78,16 +78,16 @@ def _switch(draft: object, item: Field[Any], kind: Switch, common: dict[str, Any
 def _option(draft: object, item: Field[Any], kind: Option, common: dict[str, Any]) -> str:
     names = list(kind.table)
     reset_invalid_choice(common["key"], names, getattr(draft, item.name))
-    held = first_value(draft, item, common["key"])
-    common |= {"index": names.index(held), "help": _explained(item, [held])}
+    value = first_value(draft, item, common["key"])
+    common |= {"index": names.index(value), "help": _explained(item, [value])}
     return st.selectbox(options=names, format_func=lambda name: kind.table[name].label, **common)
 
 
 def _named(draft: object, item: Field[Any], kind: Named, common: dict[str, Any]) -> str:
     """Draw a list of what this host has; a name that it has not is kept, and said to be missing."""
-    held = getattr(draft, item.name)
-    names = list(dict.fromkeys(("", *kind.offered(), held)))
-    reset_invalid_choice(common["key"], names, held)
+    value = getattr(draft, item.name)
+    names = list(dict.fromkeys(("", *kind.offered(), value)))
+    reset_invalid_choice(common["key"], names, value)
     at = names.index(first_value(draft, item, common["key"]))
 
     def worded(name: str) -> str:
@@ -105,8 +105,8 @@ def _named(draft: object, item: Field[Any], kind: Named, common: dict[str, Any])
 def _options(draft: object, item: Field[Any], kind: Options, common: dict[str, Any]) -> tuple[str, ...]:
     names = [name for name in kind.table if name != kind.empty]
     reset_invalid_choice(common["key"], names, shown_value(item, getattr(draft, item.name)))
-    held = first_value(draft, item, common["key"])
-    common |= {"default": held, "help": _explained(item, held)}
+    value = first_value(draft, item, common["key"])
+    common |= {"default": value, "help": _explained(item, value)}
     chosen = st.multiselect(
         options=names,
         format_func=lambda name: kind.table[name].label,
@@ -119,14 +119,14 @@ def _options(draft: object, item: Field[Any], kind: Options, common: dict[str, A
 def _listed(draft: object, item: Field[Any], kind: Listed, common: dict[str, Any]) -> tuple[str, ...]:
     """Draw a list to pick from for each thing that a row is named for; names beyond them are kept."""
     values = {each.name: getattr(draft, each.name) for each in settings(draft)}
-    held, options = each_position(kind, getattr(draft, item.name)), list(kind.table)
+    present, options = each_position(kind, getattr(draft, item.name)), list(kind.table)
     n = min(kind.each(values), kind.most)
     chosen = []
     for position in range(n):
         key = position_key(common["key"], position)
-        reset_invalid_choice(key, options, held[position])
+        reset_invalid_choice(key, options, present[position])
         label = f"{common['label']} {ordinal(position)}" if n > 1 else common["label"]
-        name = start(key, held[position])
+        name = start(key, present[position])
         help, at = _explained(item, [name]), options.index(name)
         chosen.append(
             st.selectbox(label, options, at, format_func=lambda name: kind.table[name].label, key=key, help=help)
@@ -136,25 +136,25 @@ def _listed(draft: object, item: Field[Any], kind: Listed, common: dict[str, Any
 
 def _knobs(draft: object, item: Field[Any], kind: Knobs, common: dict[str, Any]) -> tuple[tuple[str, KnobValue], ...]:
     """Draw a slider for each knob of the chosen row, or a field where every head may have a number of its own."""
-    held = dict(getattr(draft, item.name))
+    knobs = dict(getattr(draft, item.name))
     row = kind.rows[getattr(draft, kind.of)]
     for knob in row.knobs:
         at = f"{row.name}.{knob.name}"
-        key, now = knob_key(common["key"], at), held.get(at, knob.default)
+        key, now = knob_key(common["key"], at), knobs.get(at, knob.default)
         if not knob.heads:
             value = start(key, now)
-            held[at] = st.slider(knob.label, float(knob.low), float(knob.high), value, float(knob.step), key=key)
+            knobs[at] = st.slider(knob.label, float(knob.low), float(knob.high), value, float(knob.step), key=key)
             continue
         typed = st.text_input(knob.label, start(key, shown_knob(knob, now)), key=key)
         try:
-            held[at], problem = read_knob(knob, typed or "", kind.most)
+            knobs[at], problem = read_knob(knob, typed or "", kind.most)
         except ValueError:
             problem = "unreadable"
         if problem:  # in our own words, as with other typed numbers
             choice = translate(_EACH, low=f"{knob.low:g}", high=f"{knob.high:g}")
-            used = shown_knob(knob, held.get(at, knob.default))
+            used = shown_knob(knob, knobs.get(at, knob.default))
             st.caption(translate("Choose {choice}. Used now: {value}", choice=choice, value=used))
-    return kind.check(held)
+    return kind.check(knobs)
 
 
 def _explained(item: Field[Any], names: list[str] | tuple[str, ...]) -> str | None:
@@ -191,8 +191,8 @@ def _pick(draft: object, item: Field[Any], kind: Number, common: dict[str, Any])
     offered = kind.offered(values) if kind.offered else kind.values
     words = [*(["auto"] if kind.none else []), *map(kind.write, offered)]
     fitting = kind.write(snap_to_valid(type(draft), values)[0][item.name])
-    held = st.session_state.get(common["key"])
-    at = words.index(held if held in words else fitting)
+    value = st.session_state.get(common["key"])
+    at = words.index(value if value in words else fitting)
     chosen = st.selectbox(options=words, index=at, format_func=lambda word: _worded(kind, word), **common)
     return kind.read(chosen or words[at])[0]
 
@@ -203,10 +203,10 @@ def _worded(kind: Number, word: str) -> str:
 
 def _stops(draft: object, item: Field[Any], kind: Number, common: dict[str, Any]) -> int | float:
     """Draw a slider over the stops, and over a value between two of them that came from a link."""
-    held = first_value(draft, item, common["key"])
-    stops = sorted({*kind.stops, held})
+    value = first_value(draft, item, common["key"])
+    stops = sorted({*kind.stops, value})
     words = str if kind.integer else _short
-    return st.select_slider(options=stops, value=held, format_func=words, **common)
+    return st.select_slider(options=stops, value=value, format_func=words, **common)
 
 
 def _short(number: float) -> str:
@@ -216,8 +216,8 @@ def _short(number: float) -> str:
 
 def _number(draft: object, item: Field[Any], kind: Number, common: dict[str, Any]) -> int | float | None:
     kept = int if kind.integer else float
-    held = first_value(draft, item, common["key"])
-    common["value"] = kept(held if kind.low <= held <= kind.high else getattr(draft, item.name))
+    value = first_value(draft, item, common["key"])
+    common["value"] = kept(value if kind.low <= value <= kind.high else getattr(draft, item.name))
     common |= {"min_value": kept(kind.low), "max_value": kept(kind.high), "step": kept(kind.step)}
     common["format"] = None if kind.integer else "%g"
     if (kind.high - kind.low) / kind.step < MOST_STOPS:

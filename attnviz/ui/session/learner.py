@@ -112,8 +112,8 @@ def _pending(config: Config) -> tuple[exchange.Job, bytes] | None:
     name = _name(config), config.learn_steps
     if st.session_state.get(_PENDING, ("",))[0] != name:
         st.session_state[_PENDING] = name, _made(config)
-    found: tuple[exchange.Job, bytes] | None = st.session_state[_PENDING][1]
-    return found
+    pending: tuple[exchange.Job, bytes] | None = st.session_state[_PENDING][1]
+    return pending
 
 
 def _made(config: Config) -> tuple[exchange.Job, bytes] | None:
@@ -131,14 +131,14 @@ def _film_changed() -> None:
     answer = st.session_state.get(KEY)
     if pending is None or not isinstance(answer, Mapping) or answer.get("film") is None:
         return
-    found = exchange.received(answer["film"], pending[0])
+    received = exchange.received(answer["film"], pending[0])
     st.session_state.pop(_PENDING)
-    if found is None:
+    if received is None:
         st.session_state[_FAILED] = True
         return
     films: dict[Config, exchange.ReceivedFrames] = {**st.session_state.get(_FILMS, {})}
-    films.pop(found.config, None)
-    films[found.config] = exchange.ReceivedFrames(found, pending[0])
+    films.pop(received.config, None)
+    films[received.config] = exchange.ReceivedFrames(received, pending[0])
     st.session_state[_FILMS] = dict([*films.items()][-MOST_FILMS:])
 
 

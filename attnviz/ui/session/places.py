@@ -97,13 +97,13 @@ def led_to(selection: Selection, part: str) -> Selection:
 def choose(selection: Selection) -> Selection:
     """Draw the places, and beside them the parts of the present one; the selection as the visitor leaves it."""
     with st.container(key="places", horizontal=True, gap="medium"):
-        held = _Place(place(selection), part(selection))
-        chosen = _choose(held, "place", WORDS["places"], tuple(PLACES), WORDS).place
+        present = _Place(place(selection), part(selection))
+        chosen = _choose(present, "place", WORDS["places"], tuple(PLACES), WORDS).place
         parts = PLACES[chosen]
-        now = held.part if held.part in parts else parts[0]
+        now = present.part if present.part in parts else parts[0]
         if len(parts) > 1:
-            now = _choose(replace(held, part=now), "part", WORDS["parts"], parts, _part_names()).part
-    return selection if now == held.part else led_to(selection, now)
+            now = _choose(replace(present, part=now), "part", WORDS["parts"], parts, _part_names()).part
+    return selection if now == present.part else led_to(selection, now)
 
 
 def choose_panel(selection: Selection, *, has_seed: bool = True) -> Selection:
@@ -129,7 +129,7 @@ def _part_names() -> Mapping[str, str]:
     return pages | {name: PANEL_NAMES[name].label for name in CHANGING} | {"compare": WORDS["two"]}
 
 
-def _choose(held: _Place, field: str, label: str, options: tuple[str, ...], words: Mapping[str, str]) -> _Place:
+def _choose(present: _Place, field: str, label: str, options: tuple[str, ...], words: Mapping[str, str]) -> _Place:
     return widgets.choose_available(
-        held, field, label, options, words=words.__getitem__, buttons=True, label_visibility="collapsed"
+        present, field, label, options, words=words.__getitem__, buttons=True, label_visibility="collapsed"
     )

@@ -188,5 +188,5 @@ def _lengths(trace: Trace) -> dict[str, int]:
 
 def within(selection: Selection, trace: Trace) -> Selection:
     """Return the selection without the parts that this run does not have."""
-    gone: dict[str, Any] = {name: None for name, n in _lengths(trace).items() if _is_outside(selection, name, n)}
-    return replace(selection, layer=min(selection.layer, len(trace.layers) - 1), **gone)
+    resets: dict[str, Any] = {name: None for name, n in _lengths(trace).items() if _is_outside(selection, name, n)}
+    return replace(selection, layer=min(selection.layer, len(trace.layers) - 1), **resets)

@@ -124,9 +124,9 @@ def adopt(*records: object, problems: Iterable[str] = ()) -> None:
     _save(records, problems)
 
 
-def _push_to_widgets(held: Mapping[str, Any]) -> None:
+def _push_to_widgets(values: Mapping[str, Any]) -> None:
     """Remember what was sent to the widgets, and when."""
-    st.session_state[_UNHEARD] = time.monotonic(), held
+    st.session_state[_UNHEARD] = time.monotonic(), values
 
 
 def _reconcile_widgets() -> None:

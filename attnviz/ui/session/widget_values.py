@@ -22,14 +22,14 @@ def show(*records: object, unlike: Sequence[object] = ()) -> dict[str, Any]:
 
     Gives what each widget was told, by its key: all of them, or those in which the records differ from `unlike`.
     """
-    held: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for number, record in enumerate(records):
         for item in settings(record):
             value = getattr(record, item.name)
             if not unlike or getattr(unlike[number], item.name) != value:
-                held |= held_values(item, value)
-    st.session_state.update(held)
-    return held
+                values |= held_values(item, value)
+    st.session_state.update(values)
+    return values
 
 
 def held_values(item: Field[Any], value: Any, prefix: str = "") -> dict[str, Any]:
@@ -39,11 +39,11 @@ def held_values(item: Field[Any], value: Any, prefix: str = "") -> dict[str, Any
             return {}
         case Changes() as kind:
             others = {other.name: other for other in settings(kind.of)}
-            held: dict[str, Any] = {item.name: [name for name, _ in value]}
+            values: dict[str, Any] = {item.name: [name for name, _ in value]}
             for name, text in value:
                 with suppress(ValueError):
-                    held |= held_values(others[name], others[name].metadata["kind"].read(text)[0], kind.prefix)
-            return held
+                    values |= held_values(others[name], others[name].metadata["kind"].read(text)[0], kind.prefix)
+            return values
         case Knobs() as kind:
             numbers = dict(value)
             shown = {at: numbers.get(at, knob.default) for at, knob in kind.known.items()}
@@ -77,8 +77,8 @@ def start(key: str, otherwise: Any) -> Any:
     It is said in every run. A slow browser may have the second answer before it has drawn the first, and takes what is
     said there: a slider of which nothing is said starts at its lowest number.
     """
-    held = st.session_state.get(key)
-    return otherwise if held is None else held
+    value = st.session_state.get(key)
+    return otherwise if value is None else value
 
 
 def first_value(draft: object, item: Field[Any], key: str) -> Any:
@@ -88,8 +88,8 @@ def first_value(draft: object, item: Field[Any], key: str) -> Any:
 
 def reset_invalid_choice(key: str, options: Sequence[str], otherwise: Any) -> None:
     """Have a list hold what it offers: a browser may still say the words of the language before."""
-    held = st.session_state.get(key)
-    if held is not None and not {*(held if isinstance(held, list) else [held])} <= {*options}:
+    value = st.session_state.get(key)
+    if value is not None and not {*(value if isinstance(value, list) else [value])} <= {*options}:
         st.session_state[key] = otherwise
 
 

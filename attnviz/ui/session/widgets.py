@@ -99,11 +99,11 @@ def _wanted(draft: object, prefix: str = "") -> tuple[str, ...]:
         kind = item.metadata["kind"]
         if not isinstance(kind, (Options, Option)):
             continue
-        held = st.session_state.get(prefix + item.name)
-        if isinstance(kind, Options) and held is not None:
-            object.__setattr__(foreseen, item.name, kind.check([name for name in held if name in kind.table]))
-        elif isinstance(kind, Option) and held in kind.table:
-            object.__setattr__(foreseen, item.name, held)
+        value = st.session_state.get(prefix + item.name)
+        if isinstance(kind, Options) and value is not None:
+            object.__setattr__(foreseen, item.name, kind.check([name for name in value if name in kind.table]))
+        elif isinstance(kind, Option) and value in kind.table:
+            object.__setattr__(foreseen, item.name, value)
     drawable = _drawable(draft)
     return tuple(name for name in relevant_fields(foreseen) if name in drawable)
 
@@ -183,16 +183,16 @@ def choose_available(
     """
     kinds = {item.name: item.metadata["kind"] for item in settings(record)}
     wording = words or (kinds[name].write if isinstance(kinds.get(name), Ordinal) else str)
-    key, seen, held = f"pick-{name}", f"_picked-{name}", getattr(record, name)
+    key, seen, value = f"pick-{name}", f"_picked-{name}", getattr(record, name)
     if none is not None:
         options, otherwise = [_NONE, *options], _NONE
-    shown = held if held in options else options[0] if otherwise is None else otherwise
+    shown = value if value in options else options[0] if otherwise is None else otherwise
 
     def worded(option: Any) -> str:
         return none if none is not None and option == _NONE else wording(option)
 
     if key in st.session_state and (
-        st.session_state.get(seen) != (held, shown) or st.session_state[key] not in options
+        st.session_state.get(seen) != (value, shown) or st.session_state[key] not in options
     ):
         st.session_state[key] = shown
     first = start(key, shown)
@@ -204,7 +204,7 @@ def choose_available(
         chosen = st.selectbox(label, options, list(options).index(first), format_func=worded, key=key, **layout)
     if chosen not in options:  # a browser that says nothing
         chosen = shown
-    kept = held if chosen == shown else None if chosen == _NONE else chosen
+    kept = value if chosen == shown else None if chosen == _NONE else chosen
     st.session_state[seen] = kept, chosen
     return replace(record, **{name: kept})  # type: ignore[type-var]
 
@@ -218,10 +218,10 @@ def edit_overrides(
     holder stands beside the list.
     """
     item = next(item for item in settings(holder) if item.name == name)
-    kind, held = item.metadata["kind"], dict(getattr(holder, name))
+    kind, overrides = item.metadata["kind"], dict(getattr(holder, name))
     labels, drawable = url_codec.labels(kind.of), _drawable(kind.of)
-    other, _ = url_codec.apply_changes(record, held.items())
-    options = [at for at in labels if at in drawable or at in held]
+    other, _ = url_codec.apply_changes(record, overrides.items())
+    options = [at for at in labels if at in drawable or at in overrides]
     reset_invalid_choice(name, options, shown_value(item, getattr(holder, name)))
     left, right = st.columns([2, 1])
     with left:

@@ -43,12 +43,12 @@ def cell(write: Any) -> None:
     inside = falling[: int(k)]
     *lines, last = fmt.sum([f"{fmt.base(x)}^2" for x in inside], inside**2)
     squares = [*lines, rf"{last} - {fmt.number(k)} \cdot {fmt.base(mean)}^2"]
-    made = np.cumsum(inside**2)[-1] - k * mean**2
-    spread = write.add("spread", r"\sigma", [squares], made, {"terms": inside, "k": k, "mean": mean}, size=1.0)
+    result = np.cumsum(inside**2)[-1] - k * mean**2
+    spread = write.add("spread", r"\sigma", [squares], result, {"terms": inside, "k": k, "mean": mean}, size=1.0)
     root = rf"\sqrt{{\frac{{\max(1 - {fmt.factor(spread)},\, 0)}}{{{fmt.number(k)}}}}}"
-    made = mean - np.sqrt(np.maximum((1.0 - spread) / k, 0.0))
+    result = mean - np.sqrt(np.maximum((1.0 - spread) / k, 0.0))
     operands = {"mean": mean, "spread": spread, "k": k}
-    tau = write.add("threshold", r"\tau", [f"{fmt.number(mean)} - {root}"], made, operands)
+    tau = write.add("threshold", r"\tau", [f"{fmt.number(mean)} - {root}"], result, operands)
     member = rf"\max({fmt.difference(u[write.at], tau)},\, 0)^2"
     write.weight([member], np.maximum(u[write.at] - tau, 0.0) ** 2, {"u": u[write.at], "threshold": tau})
 

@@ -98,7 +98,7 @@ def of_line(line: LineRow) -> Normaliser:
     """Return the row of a normaliser that is its line, or that is written by hand where it has none."""
     values = {knob.name: knob.default for knob in line.knobs}
     formula = parse(line.line, "normaliser", values) if line.line else None
-    found = line.sums_to_one
+    sums_to_1 = line.sums_to_one
     row = Normaliser(
         line.name,
         line.label,
@@ -112,7 +112,7 @@ def of_line(line: LineRow) -> Normaliser:
         fast=line.fast,
         lines=line.lines,
         back=line.back,
-        sums_to_one=sums_to_one(_there(formula)) if found is None else found,
+        sums_to_one=sums_to_one(_there(formula)) if sums_to_1 is None else sums_to_1,
         comments=line.comments,
         written=line.written,
         masked_as_0=line.masked_as_0,

@@ -69,8 +69,8 @@ def back(G: Array, S: Array, Q: Array, K: Array, *, W_q: Array, W_k: Array, v: A
     if b is not None:
         left = left + b[..., None, :]
     d_left, d_right, d_v = _tanh_slopes(G, left, right, v)
-    own = {"W_q": swap(Q) @ d_left, "W_k": swap(K) @ d_right, "v": d_v, "b": d_left.sum(axis=-2)}
-    return d_left @ swap(W_q), d_right @ swap(W_k), own
+    of_parameters = {"W_q": swap(Q) @ d_left, "W_k": swap(K) @ d_right, "v": d_v, "b": d_left.sum(axis=-2)}
+    return d_left @ swap(W_q), d_right @ swap(W_k), of_parameters
 
 
 def _tanh_slopes(G: Array, left: Array, right: Array, v: Array) -> tuple[Array, Array, Array]:

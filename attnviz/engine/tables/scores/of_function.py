@@ -66,17 +66,17 @@ def _check_outcome(function: Callable[..., Any], takes: tuple[str, ...], why: Fo
     q, k = np.array([0.5, -1.0, 0.25, 2.0]), np.array([1.5, 0.5, -0.75, 1.0])
     try:
         with np.errstate(all="ignore"):
-            made = function(**_arguments(takes, q, k, (0, 1, 0), (1, 2, 1)))
+            outcome = function(**_arguments(takes, q, k, (0, 1, 0), (1, 2, 1)))
     except (ValueError, IndexError):
         return
     except Exception as error:  # whatever a function of the caller's own can raise
         raise fault("not_traced", why=f"{type(error).__name__}: {error}") from error
-    if not _is_number(made):
+    if not _is_number(outcome):
         raise why
 
 
-def _is_number(made: Any) -> bool:
-    array = np.asarray(made)
+def _is_number(outcome: Any) -> bool:
+    array = np.asarray(outcome)
     return array.ndim == 0 and array.dtype.kind in "fiub"
 
 
@@ -95,12 +95,12 @@ def _pairwise(function: Callable[..., Any], takes: tuple[str, ...]) -> Callable[
         shape = (*Q.shape[:-1], K.shape[-2])
         K = np.broadcast_to(K, (*Q.shape[:-2], *K.shape[-2:]))
         sizes = shape[-2], shape[-1], shape[-3] if len(shape) > 2 else 1
-        made = np.empty(shape)
+        table = np.empty(shape)
         for at in np.ndindex(shape):
             *before, i, j = at
             where = tuple(before)
             position = i, j, before[-1] if before else 0
-            made[at] = function(**_arguments(takes, Q[where][i], K[where][j], position, sizes))
-        return made
+            table[at] = function(**_arguments(takes, Q[where][i], K[where][j], position, sizes))
+        return table
 
     return scores

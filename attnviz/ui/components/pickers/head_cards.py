@@ -43,16 +43,16 @@ def packed(trace: Trace, layer: int, focus: int | None) -> bytes:
     hidden = np.broadcast_to(forbidden(steps), array.shape)
     kinds = in_order(all_kinds(trace, np.where(hidden, 0.0, array)))
     small = small_pictures(np.where(hidden, np.nan, array))
-    words = [visible_token(trace.key_tokens[found.key]) for found in kinds]
+    words = [visible_token(trace.key_tokens[head_kind.key]) for head_kind in kinds]
     cards: list[dict[str, Any]] = [
         {
-            "head": found.head,
-            "name": WORDS["head"].format(n=ordinal(found.head)),
-            "title": head_sentences.title(found, word),
-            "lines": head_sentences.lines(found, word, array.shape[2]),
-            "pixels": base64.b64encode(small[found.head].tobytes()).decode(),
+            "head": head_kind.head,
+            "name": WORDS["head"].format(n=ordinal(head_kind.head)),
+            "title": head_sentences.title(head_kind, word),
+            "lines": head_sentences.lines(head_kind, word, array.shape[2]),
+            "pixels": base64.b64encode(small[head_kind.head].tobytes()).decode(),
         }
-        for found, word in zip(kinds, words, strict=True)
+        for head_kind, word in zip(kinds, words, strict=True)
     ]
     scales = [list(SHARE), list(DARK[SHARE])]
     data = {"cards": cards, "size": list(small.shape[1:]), "focus": focus, "label": WORDS["cards"], "scales": scales}

@@ -59,10 +59,10 @@ def packed(trace: Trace, kept: Sequence[int] | None) -> bytes:
         weights = weights[:, list(kept)][..., list(kept)]
     high = float(np.nanmax(weights)) or 1.0 if kept is not None else 1.0
     small, heads = small_pictures(weights / high), trace.config.n_heads
-    tiles = [_tile(trace, found, divmod(at, heads)) for at, found in enumerate(kinds)]
+    tiles = [_tile(trace, head_kind, divmod(at, heads)) for at, head_kind in enumerate(kinds)]
     data: dict[str, Any] = {
         "tiles": tiles,
-        "sorted": [found.head for found in in_order(kinds)],
+        "sorted": [head_kind.head for head_kind in in_order(kinds)],
         "heads": heads,
         "size": list(small.shape[1:]),
         "pixels": base64.b64encode(small.tobytes()).decode(),
@@ -73,11 +73,11 @@ def packed(trace: Trace, kept: Sequence[int] | None) -> bytes:
     return transport.packed(data)
 
 
-def _tile(trace: Trace, found: HeadKind, at: tuple[int, int]) -> dict[str, Any]:
-    word = visible_token(trace.key_tokens[found.key])
+def _tile(trace: Trace, head_kind: HeadKind, at: tuple[int, int]) -> dict[str, Any]:
+    word = visible_token(trace.key_tokens[head_kind.key])
     return {
         "name": f"{ordinal(at[0])}.{ordinal(at[1])}",
-        "about": head_sentences.about(found, word, at, len(trace.key_tokens)),
-        "title": head_sentences.short(found, word),
-        "kind": found.kind,
+        "about": head_sentences.about(head_kind, word, at, len(trace.key_tokens)),
+        "title": head_sentences.short(head_kind, word),
+        "kind": head_kind.kind,
     }

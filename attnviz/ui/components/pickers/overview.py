@@ -65,9 +65,9 @@ def packed(overview: Overview, height: int | None) -> bytes:
     """Pack the data for the browser: a line of JSON, a zero byte, and the blocks as float32, line by line."""
     _, n, m = overview.weights.shape
     block = block_size(max(n, m))
-    found = blocks(overview.weights, block)
+    blocks_of_weights = blocks(overview.weights, block)
     with np.errstate(all="ignore"):
-        high = float(np.nanmax(found, initial=0.0)) or 1.0
+        high = float(np.nanmax(blocks_of_weights, initial=0.0)) or 1.0
     words = {**WORDS, "all": WORDS["all"].format(n=n, m=m), "blocks": WORDS["blocks"].format(block=block)}
     data: dict[str, Any] = {
         "words": {**words, "scale": WORDS["scale"].format(high=high)},
@@ -79,7 +79,7 @@ def packed(overview: Overview, height: int | None) -> bytes:
         "height": height,
         "scales": [list(SHARE), list(DARK[SHARE])],
     }
-    return transport.packed(data, found.astype("<f4").tobytes())
+    return transport.packed(data, blocks_of_weights.astype("<f4").tobytes())
 
 
 def block_size(n: int) -> int:

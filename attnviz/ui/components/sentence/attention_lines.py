@@ -61,17 +61,17 @@ def _nothing() -> None:
     """Do nothing; Streamlit passes on only the values that have a callback."""
 
 
-def payload(found: Reading, chosen: int | None) -> dict[str, Any]:
+def payload(head: Reading, chosen: int | None) -> dict[str, Any]:
     """Pack the data by which the browser answers every hover: one head's weights, and the sentence of each query."""
     return {
-        "queries": found.queries,
-        "keys": found.keys,
-        "weights": _base64(found.weights.astype("<f4")),
-        "masked": _base64(np.packbits(found.masked)),
-        "sentences": [[_part(part) for part in sentence(found, query)] for query in range(len(found.queries))],
+        "queries": head.queries,
+        "keys": head.keys,
+        "weights": _base64(head.weights.astype("<f4")),
+        "masked": _base64(np.packbits(head.masked)),
+        "sentences": [[_part(part) for part in sentence(head, query)] for query in range(len(head.queries))],
         "scale": list(SHARE),
-        "head": found.head,
-        "n_heads": found.n_heads,
+        "head": head.head,
+        "n_heads": head.n_heads,
         "chosen": chosen,
         "words": dict(WORDS),
     }

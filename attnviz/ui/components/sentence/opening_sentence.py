@@ -53,29 +53,29 @@ def chosen_query(key: str, words: int) -> int | None:
 
 def packed(trace: Trace, layer: int, opening: Opening) -> bytes:
     """Pack the data by which the browser answers every hover: the words, and the weights of one head."""
-    found = reading(trace, layer, opening.head)
+    head = reading(trace, layer, opening.head)
     words = opening_sentence.WORDS
     rows, columns = (
         range(n) if positions is None else positions
-        for n, positions in zip(found.weights.shape, (opening.queries, opening.keys))
+        for n, positions in zip(head.weights.shape, (opening.queries, opening.keys))
     )
-    is_one = found.is_self and list(rows) == list(columns)
+    is_one = head.is_self and list(rows) == list(columns)
     data: dict[str, Any] = {
-        "queries": [found.queries[at] for at in rows],
-        "keys": None if is_one else [found.keys[at] for at in columns],
+        "queries": [head.queries[at] for at in rows],
+        "keys": None if is_one else [head.keys[at] for at in columns],
         "positions": None if opening.queries is None else [list(rows), list(columns)],
-        "same": found.is_self,
+        "same": head.is_self,
         "head": opening.head,
         "query": list(rows).index(opening.query),
         "chosen": opening.is_chosen,
-        "shares": bool(found.shares.all()),
-        "shows": words["shows" if found.is_self else "crossed"],
+        "shares": bool(head.shares.all()),
+        "shows": words["shows" if head.is_self else "crossed"],
         "words": {name: words[name] for name in ("takes", "weighs", "nothing", "itself", "sentence")},
         "heads": [" · ".join((words["head"].format(n=ordinal(at)), each)) for at, each in enumerate(opening.roles)],
         "made": opening_sentence.describe_origin(trace),
         "scales": [list(SHARE), list(DARK[SHARE])],
     }
     part = np.ix_(rows, columns)
-    weights = np.where(found.masked[part], np.nan, found.weights[part])
+    weights = np.where(head.masked[part], np.nan, head.weights[part])
     with np.errstate(over="ignore"):
         return transport.packed(data, weights.astype("<f4").tobytes())

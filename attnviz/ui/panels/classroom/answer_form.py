@@ -47,26 +47,26 @@ _CHECKED, _TRIES = "_task_checked", "_task_tries"
 
 def questions(trace: Trace, task: Assignment, name: str, digest: int) -> None:
     """Ask every question of the student's own run, and give the code of what was answered."""
-    found = assignments.resolved_questions(task, trace)
+    resolved = assignments.resolved_questions(task, trace)
     who = session_state.digest(digest, assignments.known_by(name))
-    keys = [f"answer-{who}-{n}" for n in range(len(found))]
+    keys = [f"answer-{who}-{n}" for n in range(len(resolved))]
     checked: Sequence[int] = st.session_state.get(_CHECKED, {}).get(who, ())
-    for n, (ask, key) in enumerate(zip(found, keys), 1):
+    for n, (ask, key) in enumerate(zip(resolved, keys), 1):
         with st.container(key=f"question-{n}", gap="xsmall"):
             _question(n, ask, key, checked[index_of(n)] if checked and task.task_feedback else None)
-    if not found:
+    if not resolved:
         return
     label = WORDS["check" if task.task_feedback else "finish"]
     tries = st.session_state.get(_TRIES, {}).get(who, ())
     is_over = task.task_feedback and task.task_tries is not None and len(tries) >= task.task_tries
-    arguments = (who, found, keys)
+    arguments = (who, resolved, keys)
     st.button(label, key="check-task", type="primary", on_click=_check, args=arguments, disabled=is_over)
     if task.task_feedback and task.task_tries is not None:
         paragraph([WORDS["left"].format(n=max(task.task_tries - len(tries), 0), all=task.task_tries)])
     if checked:
-        if list(checked) != _numbers(found, keys):
+        if list(checked) != _numbers(resolved, keys):
             paragraph([WORDS["stale"]])
-        _handed(task, name, grading.answer_code(digest, name, checked, len(tries)), found, checked)
+        _handed(task, name, grading.answer_code(digest, name, checked, len(tries)), resolved, checked)
 
 
 def _question(n: int, ask: ResolvedQuestion | str, key: str, checked: int | None) -> None:
@@ -114,26 +114,26 @@ def _is_unreadable(key: str) -> bool:
 
 def _number(ask: ResolvedQuestion | str, key: str) -> int:
     """Return the answer as codes hold it; an empty choice of several counts once it is said to be meant."""
-    held: Any = st.session_state.get(key)
+    value: Any = st.session_state.get(key)
     if isinstance(ask, str):
         return 0
     if ask.form == "text":
-        return grading.encode_answer(ask, str(held or ""))
+        return grading.encode_answer(ask, str(value or ""))
     if ask.form == "number":
-        return grading.encode_answer(ask, read_number(held or ""))
+        return grading.encode_answer(ask, read_number(value or ""))
     if ask.form == "one":
-        return grading.encode_answer(ask, None if held is None else (held,))
+        return grading.encode_answer(ask, None if value is None else (value,))
     none = st.session_state.get(f"{key}-nothing")
-    return grading.encode_answer(ask, tuple(held) if held else () if none else None)
+    return grading.encode_answer(ask, tuple(value) if value else () if none else None)
 
 
-def _numbers(found: Sequence[ResolvedQuestion | str], keys: Sequence[str]) -> list[int]:
-    return [_number(ask, key) for ask, key in zip(found, keys)]
+def _numbers(resolved: Sequence[ResolvedQuestion | str], keys: Sequence[str]) -> list[int]:
+    return [_number(ask, key) for ask, key in zip(resolved, keys)]
 
 
-def _check(who: str, found: Sequence[ResolvedQuestion | str], keys: Sequence[str]) -> None:
+def _check(who: str, resolved: Sequence[ResolvedQuestion | str], keys: Sequence[str]) -> None:
     """Keep the answers as they are; a callback, so that what is said of them is drawn in the same run."""
-    answers = tuple(_numbers(found, keys))
+    answers = tuple(_numbers(resolved, keys))
     tries = st.session_state.get(_TRIES, {}).get(who, ())
     if tries[-1:] != (answers,):  # the same answers again are no other try
         st.session_state[_TRIES] = {**st.session_state.get(_TRIES, {}), who: (*tries, answers)}
@@ -141,20 +141,22 @@ def _check(who: str, found: Sequence[ResolvedQuestion | str], keys: Sequence[str
 
 
 def _handed(
-    task: Assignment, name: str, code: str, found: Sequence[ResolvedQuestion | str], numbers: Sequence[int]
+    task: Assignment, name: str, code: str, resolved: Sequence[ResolvedQuestion | str], numbers: Sequence[int]
 ) -> None:
     """Draw the code that a student hands in."""
-    asks = [ask for ask in found if isinstance(ask, ResolvedQuestion)]
+    asks = [ask for ask in resolved if isinstance(ask, ResolvedQuestion)]
     sentences = [WORDS["kept"].format(n=sum(map(bool, numbers)), all=len(asks))]
     if task.task_feedback:
-        judged = [(a, held) for a, held in zip(found, numbers) if isinstance(a, ResolvedQuestion) and a.form != "text"]
-        right = sum(grading.is_right(ask, held) for ask, held in judged)
+        judged = [
+            (a, answer) for a, answer in zip(resolved, numbers) if isinstance(a, ResolvedQuestion) and a.form != "text"
+        ]
+        right = sum(grading.is_right(ask, answer) for ask, answer in judged)
         sentences.append(WORDS["right"].format(n=right, all=len(judged)))
     paragraph(sentences)
     paragraph([WORDS["code"]])
     with st.container(key="task-code"):
         st.code(code, language=None, wrap_lines=True)
-    files = results.sheet_files(task, results.sheet(task, name, code, found, numbers))
+    files = results.sheet_files(task, results.sheet(task, name, code, resolved, numbers))
     with st.container(horizontal=True, gap="small"):
         for ending, text in files.items():
             st.download_button(WORDS[ending], text, f"answers.{ending}", key=f"save-{ending}", on_click="ignore")

@@ -142,49 +142,49 @@ def _item(trace: Trace, n: int, item: Item) -> Item:
         return _positions(trace, kind, n, dict(question_codec.item(kind, chosen)[1]))
 
 
-def _positions(trace: Trace, kind: str, n: int, held: dict[str, Value]) -> Item:
+def _positions(trace: Trace, kind: str, n: int, values: dict[str, Value]) -> Item:
     """Draw the lists of one question; those that follow from a choice are drawn after it."""
-    names = [name for name in question_codec.positions(kind, held) if _is_open(trace, name)]
+    names = [name for name in question_codec.positions(kind, values) if _is_open(trace, name)]
     first = [name for name in names if name == "step"]
     for name, column in zip(first, st.columns(2) if first else ()):
         with column:
-            held[name] = _position(trace, kind, n, name, held)
-    held = dict(question_codec.item(kind, held)[1])
-    rest = [name for name in question_codec.positions(kind, held) if name not in first and _is_open(trace, name)]
+            values[name] = _position(trace, kind, n, name, values)
+    values = dict(question_codec.item(kind, values)[1])
+    rest = [name for name in question_codec.positions(kind, values) if name not in first and _is_open(trace, name)]
     for name, column in zip(rest, st.columns(max(len(rest), 1))):
         with column:
-            held[name] = _position(trace, kind, n, name, held)
-    return question_codec.item(kind, held)
+            values[name] = _position(trace, kind, n, name, values)
+    return question_codec.item(kind, values)
 
 
 def _is_open(trace: Trace, name: str) -> bool:
     return name != "layer" or len(trace.layers) > 1
 
 
-def _position(trace: Trace, kind: str, n: int, name: str, held: dict[str, Value]) -> Value:
-    options = _offered(trace, name, held)
+def _position(trace: Trace, kind: str, n: int, name: str, values: dict[str, Value]) -> Value:
+    options = _offered(trace, name, values)
     changes = {name: language.translate(label) for name, (label, _, _) in question_codec.CHANGES.items()}
     words = {**changes, **question_codec.SAYS, **PROMPTS, **NAMES}
-    return _pick(PLACES[name], options, held[name], f"question.{n}.{kind}.{name}", words=words)
+    return _pick(PLACES[name], options, values[name], f"question.{n}.{kind}.{name}", words=words)
 
 
-def _offered(trace: Trace, name: str, held: dict[str, Value]) -> list[Value]:
+def _offered(trace: Trace, name: str, chosen: dict[str, Value]) -> list[Value]:
     """Return the options of a list that this run has."""
-    steps = step_names.steps(trace, index_of(min(int(held.get("layer", 1)), len(trace.layers))))
+    steps = step_names.steps(trace, index_of(min(int(chosen.get("layer", 1)), len(trace.layers))))
     sizes = {"layer": len(trace.layers), "head": trace.config.n_heads}
     sizes |= {"query": len(trace.query_tokens), "key": len(trace.key_tokens)}
-    if held.get("step") in steps:
-        sizes["column"] = steps[str(held["step"])].shape[-1]
+    if chosen.get("step") in steps:
+        sizes["column"] = steps[str(chosen["step"])].shape[-1]
     values = list(question_codec.LISTS[name])
     if name in ("step", "whole", "summed"):
         return [value for value in values if value in steps]
     return values[: sizes[name]] if name in sizes else values
 
 
-def _pick(label: str, options: Sequence[Any], held: Any, key: str, *, words: dict[str, str]) -> Any:
+def _pick(label: str, options: Sequence[Any], choice: Any, key: str, *, words: dict[str, str]) -> Any:
     """Return a list that shows what is held, or the first where this run does not have that."""
     if st.session_state.get(key) not in options:
-        st.session_state[key] = held if held in options else options[0]
+        st.session_state[key] = choice if choice in options else options[0]
     at = options.index(st.session_state[key])
     chosen = st.selectbox(label, options, at, format_func=lambda value: words.get(value, str(value)), key=key)
     return chosen if chosen in options else options[0]
@@ -195,18 +195,18 @@ def _remarks(trace: Trace, task: Assignment) -> None:
     more = assignments.n_runs(task)
     if more and not admission.admitted("assign/compose", trace, again=more):
         return
-    found = assignments.resolved_questions(task, trace)
-    for n, ask in enumerate(found, 1):
+    questions = assignments.resolved_questions(task, trace)
+    for n, ask in enumerate(questions, 1):
         if isinstance(ask, ResolvedQuestion):
             typeset(fill(WORDS["asks"], n=str(n), words=ask.words))
         else:
             notice(WORDS["fault"].format(n=n, why=ask), kind="fault")
-    away = assignments.given_away(task, found)
+    away = assignments.given_away(task, questions)
     if away:
         notice(WORDS["away"].format(questions=", ".join(map(str, away))))
     if task.task_own and not lesson_assignment.is_random(trace.config):
         notice(WORDS["same"])
-    if not found:
+    if not questions:
         notice(WORDS["no_questions"])
 
 

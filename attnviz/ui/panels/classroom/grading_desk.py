@@ -114,12 +114,12 @@ def _tables(uploaded: bytes | None, text: str) -> list[submissions.Table]:
 def _open(config: Config, selection: Selection) -> None:
     """Adopt the assignment of a link; a callback, before any widget is drawn."""
     text = str(st.session_state.get(_LINK) or "")
-    (given, there), problems = url_codec.open_link(text, Config, Selection)
-    if assignments.decode(there.assigned)[0] is None:
+    (setting, target), problems = url_codec.open_link(text, Config, Selection)
+    if assignments.decode(target.assigned)[0] is None:
         problems = [WORDS["not_one"]] if text.strip() else []
         session_state.adopt(config, selection, problems=problems)
         return
-    session_state.adopt(given, replace(selection, assigned=there.assigned), problems=problems)
+    session_state.adopt(setting, replace(selection, assigned=target.assigned), problems=problems)
 
 
 def _results(
@@ -128,32 +128,32 @@ def _results(
     """Draw the marks as a table, and the table that came in with them to save."""
     digest = assignments.digest(config, task)
     pairs = [(grading.made_under(digest, entry.names, entry.code), entry.code) for entry in table.entries]
-    found = results.only_last(_marked(config, task, pairs))
-    found = found if is_partial else list(map(results.all_or_nothing, found))
-    if not found:
+    graded = results.only_last(_marked(config, task, pairs))
+    graded = graded if is_partial else list(map(results.all_or_nothing, graded))
+    if not graded:
         return
-    paragraph(map(localised, _summary(task, found, points)))
+    paragraph(map(localised, _summary(task, graded, points)))
     to_read = [str(n) for n, item in enumerate(task.task_questions, 1) if item[0] == "own_words"]
     if to_read:
         paragraph([WORDS["to_read"].format(questions=", ".join(to_read))])
-    frame: pd.DataFrame = grading.table(task, found, points)
+    frame: pd.DataFrame = grading.table(task, graded, points)
     with st.container(key="task-results"):
         verdict = st.column_config.TextColumn(width="medium")  # a sentence where a code is not valid
         st.dataframe(frame.astype(str), hide_index=True, column_config={grading.WORDS["valid"]: verdict})
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         names = list(results.DIALECTS)
         dialect = st.selectbox(WORDS["dialect"], names, format_func=WORDS.__getitem__, key=_DIALECT, width=240)
-        make = partial(results.csv_text, table, task, found, points, dialect or names[0])
+        make = partial(results.csv_text, table, task, graded, points, dialect or names[0])
         text = locale.in_current_language(make)
         st.download_button(WORDS["save"], text, "results.csv", "text/csv", key="save-results", on_click="ignore")
 
 
-def _summary(task: Assignment, found: Sequence[grading.GradedSubmission], points: Sequence[float]) -> list[str]:
+def _summary(task: Assignment, graded: Sequence[grading.GradedSubmission], points: Sequence[float]) -> list[str]:
     """Summarise the valid codes, and the mean over the students, each of whom counts once."""
-    valid = results.counted(found)
+    valid = results.counted(graded)
     if not valid:
-        return [WORDS["invalid"].format(n=len(found))]
-    counts = {"n": len(found), "valid": sum(not each.problem for each in found)}
+        return [WORDS["invalid"].format(n=len(graded))]
+    counts = {"n": len(graded), "valid": sum(not each.problem for each in graded)}
     judged = [point for point, item in zip(points, task.task_questions) if item[0] != "own_words"]
     if set(points) - {1.0} or any(0 < part < 1 for each in valid for part in each.share):
         mean = sum(each.points(points) for each in valid) / len(valid)
@@ -161,27 +161,27 @@ def _summary(task: Assignment, found: Sequence[grading.GradedSubmission], points
     else:
         mean = sum(each.score for each in valid) / len(valid)
         summary = WORDS["summary"].format(mean=mean, all=len(judged), **counts)
-    again = sum(bool(each.note) for each in found)
+    again = sum(bool(each.note) for each in graded)
     return [summary, *([WORDS["again"].format(n=again)] if again else [])]
 
 
 def _marked(config: Config, task: Assignment, pairs: list[tuple[str, str]]) -> list[grading.GradedSubmission]:
     """Return the codes that are marked so far; a first portion of new ones is marked at once, the next by a press."""
     about = session_state.digest(config, task, pairs, current_language())
-    held, requested = st.session_state.get(_HELD, ("", [])), st.session_state.pop(_NEXT, None) == about
-    if held[0] != about:
-        held, requested = (about, []), True
-    st.session_state[_HELD] = held
-    found: list[grading.GradedSubmission] = held[1]
-    given = assignments.teacher_setting(config, task)[0]
-    if requested and admission.admitted("assign/mark", given, again=assignments.n_runs(task)):
-        _mark(config, task, pairs, found, len(found) + _portion(given, task, len(pairs) - len(found)))
-    rest = len(pairs) - len(found)
+    kept_results, requested = st.session_state.get(_HELD, ("", [])), st.session_state.pop(_NEXT, None) == about
+    if kept_results[0] != about:
+        kept_results, requested = (about, []), True
+    st.session_state[_HELD] = kept_results
+    graded: list[grading.GradedSubmission] = kept_results[1]
+    setting = assignments.teacher_setting(config, task)[0]
+    if requested and admission.admitted("assign/mark", setting, again=assignments.n_runs(task)):
+        _mark(config, task, pairs, graded, len(graded) + _portion(setting, task, len(pairs) - len(graded)))
+    rest = len(pairs) - len(graded)
     if rest:
-        notice(WORDS["so_far"].format(n=len(found), all=len(pairs)))
-        label = WORDS["next"].format(n=_portion(given, task, rest))
+        notice(WORDS["so_far"].format(n=len(graded), all=len(pairs)))
+        label = WORDS["next"].format(n=_portion(setting, task, rest))
         st.button(label, key="mark-next", on_click=_ask_next, args=(about,))
-    return found
+    return graded
 
 
 def _portion(config: Config, task: Assignment, n: int) -> int:
@@ -192,13 +192,13 @@ def _portion(config: Config, task: Assignment, n: int) -> int:
 
 
 def _mark(
-    config: Config, task: Assignment, pairs: list[tuple[str, str]], found: list[grading.GradedSubmission], to: int
+    config: Config, task: Assignment, pairs: list[tuple[str, str]], graded: list[grading.GradedSubmission], to: int
 ) -> None:
     """Mark the codes up to an index into `found`, and show how far it is; drawing that ends it for one who has left."""
     bar = st.progress(0.0, WORDS["working"])
-    for each in grading.grade_all(config, task, pairs[len(found) : to]):
-        found.append(each)
-        bar.progress(len(found) / len(pairs), WORDS["progress"].format(n=len(found), all=len(pairs)))
+    for each in grading.grade_all(config, task, pairs[len(graded) : to]):
+        graded.append(each)
+        bar.progress(len(graded) / len(pairs), WORDS["progress"].format(n=len(graded), all=len(pairs)))
     bar.empty()
 
 

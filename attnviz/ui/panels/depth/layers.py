@@ -45,8 +45,8 @@ SHOWN = 5
 
 def panel(trace: Trace, selection: Selection) -> Selection:
     """Draw the cosine of two words of the sentence by layer, and next words where the model writes on."""
-    found = vectors_by_layer.streams(trace)
-    if len(found) < 2:
+    vectors = vectors_by_layer.streams(trace)
+    if len(vectors) < 2:
         paragraph([WORDS["one"]])
         return selection
     tokens = trace.query_tokens
@@ -60,7 +60,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
         selection = _word(selection, "key", WORDS["other"], tokens, second)
     row = first if selection.query is None else selection.query
     other = second if selection.key is None else selection.key
-    draw(found, found, (row, other), (tokens[row], tokens[other]))
+    draw(vectors, vectors, (row, other), (tokens[row], tokens[other]))
     _next(trace, row)
     return selection
 
@@ -126,9 +126,9 @@ def _next(trace: Trace, row: int) -> None:
         paragraph([WORDS["encoder"].format(name=trace.config.model.partition("~")[0])])
         return
     paragraph([WORDS["next"].format(word=visible_token(trace.query_tokens[row]))])
-    found = model.next_words(trace, row, SHOWN)
+    words = model.next_words(trace, row, SHOWN)
     listed = {
         WORDS["rank"].format(n=ordinal(n)): [f"{visible_token(word)}  {100 * share:.1f} %" for word, share in column]
-        for n, column in enumerate(zip(*found))
+        for n, column in enumerate(zip(*words))
     }
-    number_tables.show(pd.DataFrame({WORDS["layer"]: range(len(found))} | listed), hide_index=True, key="next-words")
+    number_tables.show(pd.DataFrame({WORDS["layer"]: range(len(words))} | listed), hide_index=True, key="next-words")

@@ -68,15 +68,15 @@ def panel(trace: Trace, selection: Selection) -> Selection:
         selection, column = _column(trace, selection, step.axes[-1], int(step.head(head).shape[-1]))
     with columns[4]:
         selection = widgets.draw(selection, "digits")
-    found = products(trace, layer, name, row, column, head)
-    paragraph(_sentences(trace, (layer, head, row, column), step, found, selection.digits))
-    if found.sources:
-        paragraph(found.sources)
-    _draw(trace, layer, found, selection.digits)
+    entry = products(trace, layer, name, row, column, head)
+    paragraph(_sentences(trace, (layer, head, row, column), step, entry, selection.digits))
+    if entry.sources:
+        paragraph(entry.sources)
+    _draw(trace, layer, entry, selection.digits)
     return replace(selection, step=name)
 
 
-def _sentences(trace: Trace, at: tuple[int, int, int, int], step: Step, found: Products, digits: int) -> list[str]:
+def _sentences(trace: Trace, at: tuple[int, int, int, int], step: Step, entry: Products, digits: int) -> list[str]:
     """Say which number it is, by layer, head, row and column, and what it is the sum of."""
     layer, head, row, column = at
     tokens = trace.key_tokens if "key" in step.axes[:-1] else trace.query_tokens
@@ -85,14 +85,14 @@ def _sentences(trace: Trace, at: tuple[int, int, int, int], step: Step, found: P
         "layer": ordinal(layer),
         "head": WORDS["of_head"].format(head=ordinal(head)) if step.axes[0].endswith("head") else "",
         "token": visible_token(tokens[row]),
-        "n": len(found.values),
-        "bias": WORDS["bias"] if found.bias else "",
+        "n": len(entry.values),
+        "bias": WORDS["bias"] if entry.bias else "",
     }
     if step.axes[-1] == "key":
         sentence = WORDS["sum_key"].format(other=visible_token(trace.key_tokens[column]), **facts)
     else:
         sentence = WORDS["sum"].format(column=ordinal(column), all=step.shape[-1], **facts)
-    return [sentence, *([WORDS["bent"].format(result=found.result, digits=digits)] if found.bent else [])]
+    return [sentence, *([WORDS["bent"].format(result=entry.result, digits=digits)] if entry.bent else [])]
 
 
 def _token(trace: Trace, selection: Selection, axis: str) -> Selection:
@@ -115,19 +115,19 @@ def _column(trace: Trace, selection: Selection, axis: str, n: int) -> tuple[Sele
     return selection, min(selection.column or 0, n - 1)
 
 
-def _draw(trace: Trace, layer: int, found: Products, digits: int) -> None:
+def _draw(trace: Trace, layer: int, entry: Products, digits: int) -> None:
     """Draw the sum, and a table of every product."""
     steps = step_names.steps(trace, layer)
     fmt = NumberFormat(digits)
-    *lines, last = fmt.products(found.left, found.right, None, found.bias)
-    formula.sheet(aligned(chain(r"\textstyle\sum", [[*lines, last], fmt.number(found.total)])))
-    symbols = [step_names.plain(steps[name].symbol) for name in (found.read, found.matrix)]
+    *lines, last = fmt.products(entry.left, entry.right, None, entry.bias)
+    formula.sheet(aligned(chain(r"\textstyle\sum", [[*lines, last], fmt.number(entry.total)])))
+    symbols = [step_names.plain(steps[name].symbol) for name in (entry.read, entry.matrix)]
     frame = pd.DataFrame(
         {
-            WORDS["number"]: ordinals(len(found.values)),
-            symbols[0]: found.left,
-            symbols[1]: found.right,
-            WORDS["product"]: found.values,
+            WORDS["number"]: ordinals(len(entry.values)),
+            symbols[0]: entry.left,
+            symbols[1]: entry.right,
+            WORDS["product"]: entry.values,
         }
     )
     number_tables.show(frame, hide_index=True, key="products")

@@ -45,35 +45,35 @@ def panel(trace: Trace, selection: Selection) -> Selection:
         return selection
     selection = widgets.draw(selection, "twin")
     try:
-        found = twin(trace, selection.twin)
+        match = twin(trace, selection.twin)
     except ConfigError as error:
         notice(f"{str(error)[0].upper()}{str(error)[1:]}.")
         return selection
-    named = {"layer": ordinal(found.layer), "head": ordinal(found.head)}
-    sentence = WORDS["near"].format(all=found.all.size, share=percent(found.overlap), **named)
-    paragraph([sentence, *([WORDS["far"]] if found.overlap < FAR else [])])
-    heatmap.show(_stages(trace, selection, found), key="twin-heads")
-    opened = replace(selection, layer=found.layer, focus=found.head if found.all.shape[1] > 1 else None)
+    named = {"layer": ordinal(match.layer), "head": ordinal(match.head)}
+    sentence = WORDS["near"].format(all=match.all.size, share=percent(match.overlap), **named)
+    paragraph([sentence, *([WORDS["far"]] if match.overlap < FAR else [])])
+    heatmap.show(_stages(trace, selection, match), key="twin-heads")
+    opened = replace(selection, layer=match.layer, focus=match.head if match.all.shape[1] > 1 else None)
     st.button(
         WORDS["open"].format(**named), key="open-twin", on_click=session_state.adopt, args=(trace.config.chosen, opened)
     )
     return selection
 
 
-def _stages(trace: Trace, selection: Selection, found: Twin) -> list[Stage]:
+def _stages(trace: Trace, selection: Selection, match: Twin) -> list[Stage]:
     """Return the two heads and their difference as pictures of one head each."""
-    step = trace.layers[found.layer]["weights"]
-    title = WORDS["found"].format(layer=ordinal(found.layer), head=ordinal(found.head))
+    step = trace.layers[match.layer]["weights"]
+    title = WORDS["found"].format(layer=ordinal(match.layer), head=ordinal(match.head))
     whole = stages.stage(trace, step, title, WORDS["found_phrase"])
-    learned = replace(columns.focused(whole, found.head, len(step.array)), name="found", heads=("",))
+    learned = replace(columns.focused(whole, match.head, len(step.array)), name="found", heads=("",))
     learned = replace(learned, alt=f"{title}, {WORDS['found_phrase']}")
     phrase = WORDS["made_phrase"].format(label=TWIN_NAMES[selection.twin].label)
-    made = replace(
-        learned, name="made", title=WORDS["made"], phrase=phrase, array=found.made[None], edited=(),
+    by_hand = replace(
+        learned, name="made", title=WORDS["made"], phrase=phrase, array=match.made[None], edited=(),
         alt=f"{WORDS['made']}, {phrase}",
     )  # fmt: skip
     apart = replace(
         learned, name="apart", title=WORDS["difference"], phrase=WORDS["difference_phrase"], kind="signed", edited=(),
-        array=(found.made - found.found)[None], alt=f"{WORDS['difference']}, {WORDS['difference_phrase']}",
+        array=(match.made - match.found)[None], alt=f"{WORDS['difference']}, {WORDS['difference_phrase']}",
     )  # fmt: skip
-    return [made, learned, apart]
+    return [by_hand, learned, apart]

@@ -95,6 +95,6 @@ def _to_another(config: Config, selection: Selection) -> None:
     shown = [" ".join(game.vocabulary[place] for place in row) for row in queries]
     read = [" ".join(game.vocabulary[place] for place in row) if game.is_cross else "" for row in keys]
     pairs = list(zip(shown, read))
-    held = (config.sentence, config.second_sentence)
-    sentence, second = pairs[(pairs.index(held) + 1) % EXAMPLES if held in pairs else 0]
+    sentences = (config.sentence, config.second_sentence)
+    sentence, second = pairs[(pairs.index(sentences) + 1) % EXAMPLES if sentences in pairs else 0]
     begin(replace(config, sentence=sentence, second_sentence=second), selection)

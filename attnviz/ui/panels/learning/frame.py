@@ -100,19 +100,19 @@ def _draw(part: _Part) -> None:
     Where more of the page tells of the frame than this part of it, the whole page is run again. The maps are sent
     first, as they are what is waited for.
     """
-    given, part.fresh = part.fresh, None
-    if given is None:
+    fresh, part.fresh = part.fresh, None
+    if fresh is None:
         session_state.resume()
         if controls.pressed() or part.played != (controls.PLAYED in st.session_state):
             st.rerun()
     playing = controls.PLAYED in st.session_state
-    if given or controls.SLIDER not in st.session_state:
+    if fresh or controls.SLIDER not in st.session_state:
         st.session_state[controls.SLIDER] = part.config.learn_steps
     # The slider stays at the end of the film: a browser that lags would send it back, as if the visitor had moved it.
     step = _next_frame(part) if playing else st.session_state[controls.SLIDER]
     config = replace(part.config, learn_steps=step)
-    trace = given if given and step == given.config.learn_steps else run(config)
-    if given is None and not playing:
+    trace = fresh if fresh and step == fresh.config.learn_steps else run(config)
+    if fresh is None and not playing:
         if trace.notes != part.notes or widgets.is_open(config, "learn_steps") or session_state.files_are_open():
             st.rerun()
         session_state.write(config, part.selection)
@@ -161,9 +161,9 @@ def _maps(part: _Part, trace: Trace, step: int) -> None:
     shown = maps(trace, _titles(len(trace.layers)))
     for label, other in part.others.items():
         near = max(each for each in learn(other).steps if each <= step)  # a browser may bring fewer frames
-        there = run(replace(other, learn_steps=near))
+        nearest = run(replace(other, learn_steps=near))
         title = WORDS["beside" if near == step else "beside_at"].format(label=label, n=near)
-        last = maps(there, [title] * len(there.layers))[-1]
+        last = maps(nearest, [title] * len(nearest.layers))[-1]
         shown.append(replace(last, name=f"try{len(shown)}"))
     heatmap.show(shown, key=KEY, view=View(width=MAPS, fit=not part.others))
     with st.container(key="learn-says", gap=None):  # as high in every frame: other room builds maps anew
@@ -210,8 +210,8 @@ def says(trace: Trace, step: int) -> list[str]:
     if answers is None:
         return [WORDS["says"].format(steps=step, said=" ".join(sentences)), WORDS["no_answer"]]
     rows = answers.counts[0].nonzero()[0]
-    found = [sentences[row] for row in rows]
+    saying = [sentences[row] for row in rows]
     right = [game.vocabulary[answers.words[0, row]] for row in rows]
-    lines = [WORDS["says"].format(steps=step, said=" ".join(found))]
-    lines.append(WORDS["all_right"] if found == right else WORDS["should"].format(words=" ".join(right)))
+    lines = [WORDS["says"].format(steps=step, said=" ".join(saying))]
+    lines.append(WORDS["all_right"] if saying == right else WORDS["should"].format(words=" ".join(right)))
     return lines

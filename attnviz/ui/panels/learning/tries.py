@@ -75,12 +75,12 @@ def chips(config: Config, may_learn: Callable[[Config], bool]) -> dict[str, Conf
         key="tries",
     )
     end = max(config.learn_steps, GAMES[config.task].recipe["learn_steps"])
-    found = {}
+    settings = {}
     for name in chosen:
         other = replace(changed[name], learn_steps=end)
         if not learnable.obstacle(other) and may_learn(other):
-            found[CHIPS[name]] = other
-    return found
+            settings[CHIPS[name]] = other
+    return settings
 
 
 def table(film: Film, others: dict[str, Config]) -> pd.DataFrame:

@@ -31,14 +31,14 @@ def link(selection: Selection, **changes: object) -> str:
 
     changes  what is otherwise than on a learner's screen, by the fields of Selection
     """
-    there = Selection(
+    target = Selection(
         page="lessons",
         lesson=selection.lesson,
         slide=selection.slide,
         lang=selection.lang,
         **changes,  # type: ignore[arg-type]
     )
-    return links.page_address(st.context.url or "", url_codec.query_string(Config(), there))
+    return links.page_address(st.context.url or "", url_codec.query_string(Config(), target))
 
 
 def tools(lesson: Lesson, selection: Selection) -> None:

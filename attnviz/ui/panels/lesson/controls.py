@@ -76,8 +76,8 @@ def _move(lesson: Lesson, slide: Slide, move: Move, key: str, shown: Trace) -> C
         [localised(choice.label) if move.is_slider else choice.label for choice in move.choices],
     )
     first = _as_on_slide(lesson, slide, move, shown)
-    held = st.session_state.get(key)
-    start = held if held in positions else first
+    value = st.session_state.get(key)
+    start = value if value in positions else first
     if move.is_slider:
         at = st.select_slider(move.label, positions, start, format_func=labels.__getitem__, key=key, width=320)
     else:
@@ -102,12 +102,12 @@ def _as_on_slide(lesson: Lesson, slide: Slide, move: Move, shown: Trace) -> int:
 
 def _paint(at: str, shown: Trace) -> Choice:
     """Draw the mask as a grid to paint; what is painted is kept in the session."""
-    held = st.session_state.get(_PAINTED, {}).get(at)
-    allowed = shown["allowed"].array.astype(bool) if held is None else held
+    painted = st.session_state.get(_PAINTED, {}).get(at)
+    allowed = shown["allowed"].array.astype(bool) if painted is None else painted
     mask_painter.show(
         allowed, shown.query_tokens, shown.key_tokens, key=f"control-{at}-paint", painted=partial(_painted, at)
     )
-    return PAINTED if held is None else replace(PAINTED, change={"mask": "custom", "custom_cells": compact(held)})
+    return PAINTED if painted is None else replace(PAINTED, change={"mask": "custom", "custom_cells": compact(painted)})
 
 
 def _painted(at: str, cells: Array) -> None:

@@ -82,11 +82,11 @@ def _close() -> None:
 def _open() -> None:
     """Open the file that was chosen at its first slide, or keep the sentence that says why it cannot be."""
     st.session_state.pop(_FAULT, None)
-    given = st.session_state.get(_FILE)
-    if given is None:
+    file = st.session_state.get(_FILE)
+    if file is None:
         return
     try:
-        st.session_state[_OPENED] = read(given.getvalue())
+        st.session_state[_OPENED] = read(file.getvalue())
     except ConfigError as error:
         why = str(error)
         st.session_state[_FAULT] = WORDS["fault"].format(why=(why[:1].upper() + why[1:]).removesuffix("."))
@@ -107,10 +107,10 @@ def read(content: bytes) -> Lesson:
         raise ConfigError(WORDS["text"].format(at=ordinal(error.start)).rstrip(".")) from None
     lesson = check_lesson.opened("file", text.replace("\r\n", "\n"), _admitting())
     try:
-        there = replace(Selection(), **lesson.further)
+        target = replace(Selection(), **lesson.further)
     except (ConfigError, TypeError):
         raise ConfigError(WORDS["further"]) from None
-    if lesson.further and ("page" not in lesson.further or there.page in ("lessons", "assign", "class")):
+    if lesson.further and ("page" not in lesson.further or target.page in ("lessons", "assign", "class")):
         raise ConfigError(WORDS["further"])
     return replace(lesson, name=f"file_{zlib.crc32(content):08x}")
 
@@ -120,11 +120,11 @@ def _admitting() -> Callable[[Config], None]:
     seconds: dict[Config, float] = {}
 
     def admit(config: Config) -> None:
-        found = cost.estimate("lessons", config)
+        need = cost.estimate("lessons", config)
         refused = admission.refusal("lessons", config)
-        if refused or admission.is_large(found):
+        if refused or admission.is_large(need):
             raise ConfigError(refused or WORDS["large"])
-        seconds[config] = found.seconds
+        seconds[config] = need.seconds
         if sum(seconds.values()) > MOST_SECONDS:
             raise ConfigError(WORDS["all_large"])
 

@@ -112,19 +112,19 @@ def summary(lesson: Lesson, config: Config, selection: Selection) -> None:
             then = following(selection.done, lesson.name) if lesson.name in LESSONS else ""
             if then:
                 label = as_markdown(WORDS["next"].format(title=LESSONS[then].title))
-                there = replace(selection, lesson=then, slide=0)
-                st.button(label, key="next-lesson", type="primary", on_click=session_state.adopt, args=(config, there))
+                target = replace(selection, lesson=then, slide=0)
+                st.button(label, key="next-lesson", type="primary", on_click=session_state.adopt, args=(config, target))
             if lesson.further:
                 label = as_markdown(WORDS["further"].format(place=destination(lesson.further)))
-                there = with_further(selection, lesson)
-                st.button(label, key="further", on_click=session_state.adopt, args=(lesson.config, there))
+                target = with_further(selection, lesson)
+                st.button(label, key="further", on_click=session_state.adopt, args=(lesson.config, target))
 
 
 def with_further(selection: Selection, lesson: Lesson) -> Selection:
     """Return the selection with what the lesson says of where one can go on, read as a link is."""
-    there: Selection
-    there, _ = url_codec.apply_changes(selection, [(name, str(value)) for name, value in lesson.further.items()])
-    return there
+    target: Selection
+    target, _ = url_codec.apply_changes(selection, [(name, str(value)) for name, value in lesson.further.items()])
+    return target
 
 
 def destination(further: Mapping[str, Any]) -> str:

@@ -42,7 +42,7 @@ def take(question: ResolvedQuestion, stages: Sequence[Stage], *, pictures: str, 
     if question.form == "one":
         st.session_state[answer] = position
         return
-    held = list(st.session_state.get(answer) or ())
+    answers = list(st.session_state.get(answer) or ())
     st.session_state[answer] = (
-        [each for each in held if each != position] if position in held else sorted([*held, position])
+        [each for each in answers if each != position] if position in answers else sorted([*answers, position])
     )

@@ -75,9 +75,9 @@ def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: 
         tally.options(question, at, numbered=numbered, right=question.right if revealed else ())
     elif numbered and not revealed:
         paragraph([" · ".join(_numbered(options))])
-    given: Given = st.session_state.get(_GIVEN, {}).get(at)
+    answer: Given = st.session_state.get(_GIVEN, {}).get(at)
     if revealed:
-        _answer(question, given, trace)
+        _answer(question, answer, trace)
     elif not presenter:
         labels = [str(ordinal(number)) for number in range(len(options))] if numbered else options
         key = answer_key(at)
@@ -86,7 +86,7 @@ def question_form(question: ResolvedQuestion, at: str, trace: Trace, presenter: 
             st.button(WORDS["check"], key="check", on_click=_check, args=(question, at, key))
             st.button(WORDS["show"], key="show-answer", on_click=reveal, args=(at,))
         if at in st.session_state.get(_GIVEN, {}):
-            typeset(((TEXT, _refusal(question, given)),))
+            typeset(((TEXT, _refusal(question, answer)),))
 
 
 def _numbered(options: Sequence[str]) -> list[str]:
@@ -112,48 +112,50 @@ def _widget(question: ResolvedQuestion, labels: Sequence[str], key: str) -> None
 
 def _check(question: ResolvedQuestion, at: str, key: str) -> None:
     """Keep the answer; a right one is shown to be right."""
-    given = _given(question, st.session_state.get(key))
-    st.session_state[_GIVEN] = {**st.session_state.get(_GIVEN, {}), at: given}
-    is_written = question.form == "text" and bool(given)
-    if is_written or (given is not None and not isinstance(given, str) and question.is_right(given)):
+    answer = _given(question, st.session_state.get(key))
+    st.session_state[_GIVEN] = {**st.session_state.get(_GIVEN, {}), at: answer}
+    is_written = question.form == "text" and bool(answer)
+    if is_written or (answer is not None and not isinstance(answer, str) and question.is_right(answer)):
         reveal(at)
 
 
-def _given(question: ResolvedQuestion, held: Any) -> Given:
+def _given(question: ResolvedQuestion, value: Any) -> Given:
     """Return the answer in a widget: a number, or the options chosen; text that is no number stays text."""
     if question.form == "number":
-        number = read_number(held or "")
-        return held if number is None else number
+        number = read_number(value or "")
+        return value if number is None else number
     if question.form == "text":
-        return str(held or "").strip()
+        return str(value or "").strip()
     if question.form == "some":
-        return tuple(sorted(held or ()))
-    return None if held is None else (held,)
+        return tuple(sorted(value or ()))
+    return None if value is None else (value,)
 
 
-def _refusal(question: ResolvedQuestion, given: Given) -> str:
-    if given is None or given == "":
+def _refusal(question: ResolvedQuestion, answer: Given) -> str:
+    if answer is None or answer == "":
         return WORDS["nothing"]
-    return WORDS["unreadable"] if isinstance(given, str) else localised(question.feedback(given))
+    return WORDS["unreadable"] if isinstance(answer, str) else localised(question.feedback(answer))
 
 
-def _answer(question: ResolvedQuestion, given: Given, trace: Trace) -> None:
+def _answer(question: ResolvedQuestion, answer: Given, trace: Trace) -> None:
     """Draw the answer that was given, the right one, and the reason."""
-    if given not in (None, "") and not isinstance(given, str):
-        feedback = WORDS["verdict"].format(said=_in_words(question, given), judged=localised(question.feedback(given)))
+    if answer not in (None, "") and not isinstance(answer, str):
+        feedback = WORDS["verdict"].format(
+            said=_in_words(question, answer), judged=localised(question.feedback(answer))
+        )
         paragraph([feedback])
-    elif question.form == "text" and given:
-        paragraph([WORDS["wrote"].format(text=given)])
+    elif question.form == "text" and answer:
+        paragraph([WORDS["wrote"].format(text=answer)])
     typeset(*(sentence for sentence in question.solution if sentence))
     if question.why:
         st.markdown(localised(slides.fill_numbers(question.why, trace)))
 
 
-def _in_words(question: ResolvedQuestion, given: Any) -> str:
+def _in_words(question: ResolvedQuestion, answer: Any) -> str:
     """Return an answer in words."""
     if question.form == "number":
-        return localised(slides.format_number(float(given)))
-    return ", ".join(plain(question.options[position]) for position in given) or WORDS["none"]
+        return localised(slides.format_number(float(answer)))
+    return ", ".join(plain(question.options[position]) for position in answer) or WORDS["none"]
 
 
 def arithmetic(lines: Sequence[ArithmeticLine], at: str) -> None:

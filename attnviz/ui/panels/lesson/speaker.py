@@ -80,19 +80,19 @@ def _paragraphs(lesson: Lesson, slide: Slide, shown: Trace) -> Iterator[str]:
         )
 
 
-def _question(found: ResolvedQuestion, shown: Trace) -> Iterator[str]:
-    yield f"**{WORDS['question']}.** {plain(found.words)}"
-    solution = " ".join(plain(sentence) for sentence in found.solution if sentence)
-    why = slides.fill_numbers(found.why, shown) if found.why else ""
+def _question(resolved: ResolvedQuestion, shown: Trace) -> Iterator[str]:
+    yield f"**{WORDS['question']}.** {plain(resolved.words)}"
+    solution = " ".join(plain(sentence) for sentence in resolved.solution if sentence)
+    why = slides.fill_numbers(resolved.why, shown) if resolved.why else ""
     yield f"**{WORDS['answer']}.** {solution} {why}"
-    told: dict[str, str] = {}
-    for each in found.mistakes:
-        told.setdefault(
+    answers: dict[str, str] = {}
+    for each in resolved.mistakes:
+        answers.setdefault(
             slides.format_number(each.value),
             WORDS["mistake"].format(number=slides.format_number(each.value), hint=HINTS[each.name]),
         )
-    if told:
-        yield f"**{WORDS['often']}.**\n" + "".join(f"\n* {each}" for each in told.values())
+    if answers:
+        yield f"**{WORDS['often']}.**\n" + "".join(f"\n* {each}" for each in answers.values())
 
 
 def _next(lesson: Lesson, at: int) -> str:

@@ -55,10 +55,10 @@ def field(question: ResolvedQuestion, at: str) -> None:
         return
     n, numbers = len(question.options), " ".join(map(str, _example(len(question.options))))
     with st.popover(WORDS["open"], key="count-hands"):
-        held = st.session_state.get(_HELD, {}).get(at, "")
+        typed = st.session_state.get(_HELD, {}).get(at, "")
         text = st.text_input(
             WORDS["hands"],
-            held,
+            typed,
             key=_key(at),
             max_chars=200,
             placeholder=WORDS["example"].format(numbers=numbers),

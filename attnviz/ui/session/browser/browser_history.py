@@ -33,10 +33,10 @@ def _remember() -> None:
 
 def leads_to(query: Mapping[str, list[str]]) -> bool:
     """Return whether this address is where the browser went, and no run has shown that yet."""
-    gone = st.session_state.get(_GONE)
-    if not isinstance(gone, str) or len(gone) > _LONGEST:  # browsers can say anything
+    address = st.session_state.get(_GONE)
+    if not isinstance(address, str) or len(address) > _LONGEST:  # browsers can say anything
         return False
-    parts = parse_qs(gone, keep_blank_values=True)
+    parts = parse_qs(address, keep_blank_values=True)
     return {name: values for name, values in parts.items() if name.lower() not in _STREAMLITS} == query
 
 

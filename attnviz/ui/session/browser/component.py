@@ -147,8 +147,8 @@ def _together() -> Callable[..., Any]:
 
 def _part(name: str, script: str, style: str) -> str:
     """Return a component's script as a part of the whole: a function that returns what the script exports."""
-    before, found, after = script.partition("export default function")
-    if not found or "export default" in after:
+    before, marker, after = script.partition("export default function")
+    if not marker or "export default" in after:
         raise ValueError(f"{name} has to export one function by default")
     digest = hashlib.blake2b((script + style).encode(), digest_size=8).hexdigest()
     filled = {"name": json.dumps(name), "digest": json.dumps(digest), "style": json.dumps(style)}

@@ -30,9 +30,9 @@ def send_at_once() -> None:
     if "uvloop" in sys.modules or not _OPEN_FILES.is_dir():
         return
     for name in os.listdir(_OPEN_FILES):
-        with suppress(OSError, ValueError), socket.socket(fileno=os.dup(int(name))) as found:
-            if found.family in (socket.AF_INET, socket.AF_INET6) and found.type == socket.SOCK_STREAM:
-                found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with suppress(OSError, ValueError), socket.socket(fileno=os.dup(int(name))) as connection:
+            if connection.family in (socket.AF_INET, socket.AF_INET6) and connection.type == socket.SOCK_STREAM:
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def packed(data: Mapping[str, Any], numbers: bytes | None = None) -> bytes:
