@@ -159,7 +159,7 @@ def _start(port: str | None, host: str, rest: Sequence[str]) -> None:
 
 
 def server_settings() -> dict[str, str]:
-    """Streamlit's options by their full names as `.streamlit/config.toml` has them, in a clone or in the package."""
+    """Return Streamlit's options by their names in `.streamlit/config.toml`, in a clone or in the package."""
     packaged = HERE / "server" / "config.toml"
     file = packaged if packaged.is_file() else HERE.parent / ".streamlit" / "config.toml"
     return dict(_flat(tomllib.loads(file.read_text(encoding="utf-8"))))
@@ -245,7 +245,7 @@ def _saved(name: str) -> str:
 
 
 def _write(data: str | bytes, output: str) -> None:
-    """To a file, or to standard output; text in UTF-8, its lines ended as they are."""
+    """Write to a file, or to standard output; text in UTF-8, its lines ended as they are."""
     whole = data.encode("utf-8") if isinstance(data, str) else data
     if output == "-":
         if isinstance(data, bytes) and sys.stdout.isatty():

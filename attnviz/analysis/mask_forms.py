@@ -36,12 +36,12 @@ def combined(
 
 
 def true_attends(allowed: Array) -> Array:
-    """True = may attend, (queries, keys)."""
+    """Return the mask with True for "may attend", (queries, keys)."""
     return allowed.copy()
 
 
 def true_is_masked(allowed: Array) -> Array:
-    """True = may NOT attend, (queries, keys).
+    """Return the mask with True for "may NOT attend", (queries, keys).
 
     >>> true_is_masked(np.array([[True, False]]))
     array([[False,  True]])
@@ -50,7 +50,7 @@ def true_is_masked(allowed: Array) -> Array:
 
 
 def key_padding(allowed: Array) -> Array | None:
-    """True = the key is ignored, (keys,); None if the mask is not the same for every query.
+    """Return True for each key that is ignored, (keys,); None if the mask is not the same for every query.
 
     >>> key_padding(np.array([[True, False], [True, False]]))
     array([False,  True])
@@ -61,7 +61,7 @@ def key_padding(allowed: Array) -> Array | None:
 
 
 def additive(allowed: Array) -> Array:
-    """0 where a query may attend and -inf where not, (queries, keys): to be added to the scores.
+    """Return 0 where a query may attend and -inf where not, (queries, keys): to be added to the scores.
 
     >>> additive(np.array([[True, False]]))
     array([[  0., -inf]])
@@ -125,17 +125,17 @@ def unmasked(layer: Mapping[str, Step]) -> Array:
 
 
 def minus_infinity(X: Array, allowed: Array, normalise: Normalise, large: float) -> Array:
-    """Forbidden scores are -inf, as in a run; a row with nothing allowed is all zeros."""
+    """Return the weights with -inf for forbidden scores, as in a run; a row with nothing allowed is all zeros."""
     return normalise(np.where(allowed, X, -np.inf))
 
 
 def large_number(X: Array, allowed: Array, normalise: Normalise, large: float) -> Array:
-    """Forbidden scores are a large negative number."""
+    """Return the weights with a large negative number for forbidden scores."""
     return normalise(np.where(allowed, X, large))
 
 
 def zero_score(X: Array, allowed: Array, normalise: Normalise, large: float) -> Array:
-    """Forbidden scores are 0: what multiplying the scores by the mask does."""
+    """Return the weights with 0 for forbidden scores, which is to multiply the scores by the mask."""
     return normalise(np.where(allowed, X, 0.0))
 
 
@@ -202,7 +202,7 @@ FILLS = table(
 
 
 def leaked(A: Array, allowed: Array) -> Array:
-    """For each row the sum of the weights on forbidden cells; (..., queries).
+    """Return the sum of the weights on forbidden cells of each row; (..., queries).
 
     >>> leaked(np.array([[0.5, 0.25, 0.25]]), np.array([[True, False, False]]))
     array([0.5])

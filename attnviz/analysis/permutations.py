@@ -33,7 +33,7 @@ FREE_MASKS = ("none", "padding", "no_self")
 
 
 def reverse(n: int, *, seed: int, positions: tuple[int, int]) -> Order:
-    """Last first.
+    """Return the words from last to first.
 
     >>> reverse(3, seed=0, positions=(0, 2))
     (2, 1, 0)
@@ -54,7 +54,7 @@ def swap(n: int, *, seed: int, positions: tuple[int, int]) -> Order:
 
 
 def shuffle(n: int, *, seed: int, positions: tuple[int, int]) -> Order:
-    """At random, the same for the same seed.
+    """Return the words in a random order, the same for the same seed.
 
     >>> sorted(shuffle(5, seed=0, positions=(0, 1)))
     [0, 1, 2, 3, 4]
@@ -96,7 +96,7 @@ class Reordered:
 
     @property
     def differences(self) -> Array:
-        """For each word the largest difference between its two output rows. Shape (n_query,)."""
+        """The largest difference between its two output rows for each word. Shape (n_query,)."""
         return np.abs(self.matched - self.before["output"].array).max(axis=-1)
 
     @property

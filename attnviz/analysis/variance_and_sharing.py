@@ -81,7 +81,7 @@ class Spread:
 
 
 def spread(trace: Trace, layer: int, d_k: int, vectors: str = "unit") -> Spread:
-    """Dot products of one width under each divisor, with the mask, bias, cap, normaliser and temperature of the run.
+    """Measure the dot products of one width under each divisor, with the mask, bias, cap, normaliser and T of the run.
 
     The normaliser runs over the keys, whatever the setting says.
 

@@ -56,7 +56,7 @@ class Cell:
 
     @property
     def lines(self) -> tuple[ArithmeticLine, ...]:
-        """All lines, in the order of the arithmetic."""
+        """The lines of all parts, in the order of the arithmetic."""
         return self.vectors + self.score + self.weight + self.output
 
     def __getitem__(self, name: str) -> ArithmeticLine:

@@ -135,7 +135,7 @@ class CellPosition:
 
     @property
     def why(self) -> str:
-        """Why the query may not attend to the key, in words; only to be said where it may not."""
+        """The reason why the query may not attend to the key, in words; only to be said where it may not."""
         if self.may or self.closed:
             return WHY["bias" if "bias" in self.steps and np.isneginf(self.at("bias")) else "score"]
         reach = anatomy_of(self.config).reach(self.layer)

@@ -69,7 +69,7 @@ def shown_entries(n: int, keep: int | None = None) -> list[int | None]:
 
 @dataclass(frozen=True)
 class NumberFormat:
-    r"""Writes numbers with so many significant digits.
+    r"""A writer of numbers with so many significant digits.
 
     Raises ValueError for digits outside 2 to 17.
 
@@ -142,7 +142,7 @@ class NumberFormat:
     def sum(
         self, terms: Sequence[str], worth: Sequence[float] | Array, keep: int | None = None, plus: Value = 0.0
     ) -> list[str]:
-        r"""Written terms added up, and a number; `worth` is each term's value, for those that are left out.
+        r"""Add up written terms and a number; `worth` is each term's value, for those that are left out.
 
         >>> NumberFormat(4).sum([f"{n}^2" for n in range(1, 12)], [n * n for n in range(1, 12)])
         ['1^2 + 2^2 + 3^2 + 4^2 + 5^2 + 6^2 + \\underbrace{\\cdots}_{294} + 11^2']
@@ -156,7 +156,7 @@ class NumberFormat:
         return _sum(listed if plus == 0 else [*listed, self.number(plus)])
 
     def products(self, left: Array, right: Array, keep: int | None = None, plus: Value = 0.0) -> list[str]:
-        """Products of two rows of numbers added up, and a number added to them, in as many lines as it takes."""
+        """Add up the products of two rows of numbers, and a number, in as many lines as it takes."""
         terms = _written(len(left), keep, lambda k: self.product(left[k], right[k]))
         return self.sum(terms, left * right, keep, plus)
 
@@ -171,13 +171,13 @@ def _written(n: int, keep: int | None, write: Callable[[int], str]) -> list[str]
 
 
 def row(entries: Sequence[str], keep: int | None = None) -> list[str]:
-    """Entries in brackets with commas between them."""
+    """Return entries in brackets with commas between them."""
     listed = [DOTS if k is None else entries[k] for k in shown_entries(len(entries), keep)]
     return _wrapped(["(" + "".join(listed[:1]), *listed[1:]], between=r",\; ", end=")")
 
 
 def added(terms: Sequence[str], keep: int | None = None) -> list[str]:
-    """Terms with plus or minus between them.
+    """Return terms with plus or minus between them.
 
     >>> added(["2", "-3", "4"])
     ['2 - 3 + 4']

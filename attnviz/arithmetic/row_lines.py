@@ -75,7 +75,7 @@ def _formula(lines: Sequence[CellLine], kind: str, without: Sequence[str], knobs
 
 
 class _Symbols(Latex):
-    """Writes lines by their symbols, in which @ is the position of the cell, or l where a sum goes over the keys."""
+    """A writer of lines by their symbols, in which @ is the position of the cell, or l in a sum over the keys."""
 
     def __init__(self, positions: tuple[str, str], at: str) -> None:
         super().__init__(positions)
@@ -86,7 +86,7 @@ class _Symbols(Latex):
 
 
 class _Writer:
-    """Writes line after line; each knows the names and the numbers of those before it."""
+    """A writer of one line after the other; each knows the names and the numbers of those before it."""
 
     def __init__(
         self,

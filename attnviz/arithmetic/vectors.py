@@ -39,17 +39,17 @@ class Kind:
 
 
 def query(derivation: Derivation, position: CellPosition) -> Array:
-    """q_i."""
+    """Write the lines of q_i."""
     return _vector(derivation, position, Kind("query", "queries", "q", position.head, position.query, position.d_k))
 
 
 def key(derivation: Derivation, position: CellPosition) -> Array:
-    """k_j."""
+    """Write the lines of k_j."""
     return _vector(derivation, position, Kind("key", "keys", "k", position.kv_head, position.key, position.d_k))
 
 
 def value(derivation: Derivation, position: CellPosition) -> Array:
-    """v_j."""
+    """Write the lines of v_j."""
     return _vector(derivation, position, Kind("value", "values", "v", position.kv_head, position.key, position.d_v))
 
 

@@ -20,7 +20,7 @@ Operands = Mapping[str, float | Array]
 
 
 class WrittenLines:
-    """Writes the lines of one cell under a normaliser, in the words of its row.
+    """A writer of the lines of one cell under a normaliser, in the words of its row.
 
     x, at  the scores that are normalised together, and the cell's position among them
     size   how large the numbers are whose sums the scores are

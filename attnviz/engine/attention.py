@@ -47,7 +47,7 @@ def pipeline(
     record: Record,
     over: str = "keys",
 ) -> Array:
-    """From queries, keys and values to each head's output; `record` is called with every step and hands it back.
+    """Compute each head's output from queries, keys and values; `record` is called with every step and hands it back.
 
     Equal queries get equal rows and equal keys equal columns, to the last bit.
     """
@@ -71,7 +71,7 @@ def _is_one(scale: float | Array) -> bool:
 
 
 def _forbid(S: Array, allowed: Array | None) -> Array:
-    """-inf where a query may not attend."""
+    """Set scores to -inf where a query may not attend."""
     return S if allowed is None else np.where(allowed, S, -np.inf)
 
 
@@ -122,7 +122,7 @@ def attend(
     normaliser: NormaliserName | Normaliser = "softmax",
     temperature: float = 1.0,
 ) -> Attention:
-    r"""Attention with every step kept.
+    r"""Compute attention and keep every step.
 
     $A = \mathrm{normaliser}\big((\mathrm{cap}(c\,S) + B) / T\big)$ over the keys, $-\infty$ where forbidden
 
@@ -202,7 +202,7 @@ def multi_head(
     b_o: ArrayLike | None = None,
     **attention: Any,
 ) -> MultiHead:
-    r"""Multi-head attention with every step kept.
+    r"""Compute multi-head attention and keep every step.
 
     $Z_h = \mathrm{attend}(X W_Q^h, X' W_K^h, X' W_V^h), \quad Y = [Z_1 \dots Z_H]\, W_O$
 
@@ -238,7 +238,7 @@ def joined(Z: Array) -> Array:
 
 
 def _projected(which: str, X: Array, w: ArrayLike, b: ArrayLike | None) -> Array:
-    """x @ W + b. A head at a time inside one stacked product, so that another head leaves the bits of these alone."""
+    """Compute x @ W + b, a head at a time inside one stacked product: another head leaves the bits of these alone."""
     axes = 2 if which == "o" else 3
     W = checks.real(f"w_{which}", w)
     if W.ndim != axes or X.ndim < 2 or W.shape[-2] != X.shape[-1]:

@@ -40,7 +40,7 @@ MOST_LOSS = 1e300
 
 @dataclass(frozen=True)
 class Job:
-    """Learning one setting, to be done elsewhere.
+    """A setting that is to be learned elsewhere.
 
     key    names what is to be learned; it comes back with the film
     steps  those whose frames are to come back; 0 is not among them, for it is drawn

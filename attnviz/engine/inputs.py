@@ -59,7 +59,7 @@ def tokens(config: Config) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]
 def embedded(
     around: Steps, config: Config, query_tokens: tuple[str, ...], key_tokens: tuple[str, ...], notes: list[str]
 ) -> tuple[Array, Array]:
-    """X for the queries and for the keys; one and the same in self-attention."""
+    """Return X for the queries and for the keys; one and the same in self-attention."""
     vocabulary = tuple(dict.fromkeys(query_tokens + key_tokens))
     if config.embedding == "one_hot" and len(vocabulary) > config.d_model:
         n, d_model = len(vocabulary), config.d_model
@@ -81,7 +81,7 @@ def _sum(
     own_numbers: str,
     notes: list[str],
 ) -> Array:
-    """E + P, both recorded."""
+    """Return E + P, both recorded."""
     embedding, position = EMBEDDINGS[config.embedding], POSITIONS[config.position]
     settings = embedding.settings(config)
     if config.embedding == "own":

@@ -36,7 +36,7 @@ class Parameters:
         solved: SolvedHeads | None = None,
         before_edits: Mapping[str, Step] | None = None,
     ) -> None:
-        """`before_edits` holds the matrices that were solved before any number was changed: they stay as they were."""
+        """Keep the matrices of `before_edits` as they were: they were solved before any number was changed."""
         self._layer, self._config, self._address = layer, config, address
         self._solved, self._before_edits = solved, before_edits
         self._supplied = dict(supplied)
@@ -103,7 +103,7 @@ class Parameters:
         )
 
     def query_and_key(self, X: Array, X_kv: Array) -> tuple[Array, Array, Array | None, Array | None]:
-        """W_Q, W_K and their biases. Tied, the matrices of W_Q are drawn once a key head and serve both."""
+        """Draw W_Q, W_K and their biases. Tied, the matrices of W_Q are drawn once a key head and serve both."""
         config, group = self._config, self._config.group_size
         d_k = config.key_widths()
         d_q = tuple(np.repeat(d_k, group).tolist())
@@ -120,7 +120,7 @@ class Parameters:
         return W_Q, W_K, b_q, self.head_biases("b_k", d_k, X.shape[-1], like=like)
 
     def _one_a_group(self, name: str, queries: Array) -> Array:
-        """W_Q or its bias as that of the keys; raises ConfigError if heads that share keys have several."""
+        """Return W_Q or its bias as that of the keys; raises ConfigError if heads that share keys have several."""
         group = self._config.group_size
         first = queries[::group]
         if not self.is_supplied(name) and not np.array_equal(np.repeat(first, group, axis=0), queries):
@@ -135,7 +135,7 @@ class Parameters:
         return first
 
     def output_matrix(self, C: Array, widths: Sequence[int]) -> Array:
-        """W_O (sum of the heads' widths, d_model).
+        """Draw W_O (sum of the heads' widths, d_model).
 
         Each head's rows are drawn separately, unless the initialiser gives the whole matrix a form.
         A supplied W_O may have any number of columns where nothing has to be added to the output.
@@ -249,7 +249,7 @@ def _finite(name: str, array: Array) -> Array:
 
 
 def _padded(arrays: Sequence[Array]) -> Array:
-    """Arrays of different size stacked, with zeros up to the largest: columns of zeros change no score and no sum."""
+    """Stack arrays of different size with zeros up to the largest: columns of zeros change no score and no sum."""
     if not arrays[0].ndim:
         return np.array(arrays)
     shape = np.max([array.shape for array in arrays], axis=0)

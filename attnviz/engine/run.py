@@ -41,7 +41,7 @@ MATRICES = ("w_q", "w_k", "w_v", "w_o")
 def run(
     config: Config, projections: Projections | Sequence[Projections] | None = None, edits: Sequence[Edit] = ()
 ) -> Trace:
-    """Attention over a sentence, every step kept.
+    """Compute attention over a sentence and keep every step.
 
     projections  parameters to use instead of drawing them: a dict with the names of `multi_head` (w_q, b_o ...) for
                  every layer, or a list with one dict a layer. Heads of different width come as a list of arrays.

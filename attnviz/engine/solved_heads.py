@@ -54,7 +54,7 @@ class SolvedHeads:
         first: Sequence[Mapping[str, Step]],
         vectors: tuple[Array, Array],
     ) -> None:
-        """`vectors` holds those of the queries' and of the keys' tokens, without positions."""
+        """Take the `vectors` of the queries' and of the keys' tokens, without positions."""
         self._config, self._query_tokens, self._key_tokens = config, tuple(query_tokens), tuple(key_tokens)
         self._first = first[0] if first else None
         self._names = tuple(name if first else PATTERNS[name].before or name for name in config.head_patterns())
@@ -101,7 +101,7 @@ class SolvedHeads:
         return self._names[g] != self._config.head_patterns()[g]
 
     def _reading(self, name: str, g: int, X: Array, match: Match) -> Array:
-        """Queries from all but what head g wrote in the first layer, keys from that alone. Shape (columns of X, 2).
+        """Return queries from all but what head g wrote in layer 1, keys from that alone. Shape (columns of X, 2).
 
         The stream is rest + Z W_O, so the keys' matrix sends the rest to 0 and each row of W_O to a column of its own.
         """
@@ -238,7 +238,7 @@ class SolvedHeads:
         return np.array([token != PAD for token in self._query_tokens], dtype=bool)
 
     def _because(self, g: int) -> str:
-        """Why head g can miss what is allowed; nothing if that is not known."""
+        """Say why head g can miss what is allowed; nothing if that is not known."""
         config, (pattern, match) = self._config, self._made_for(g)
         two, inexact = bool(pattern.before), g in self._inexact
         n, room = len(self._key_tokens), config.d_model - 2 * two
@@ -287,7 +287,7 @@ def vectors_of(config: Config, around: Mapping[str, Step]) -> tuple[Array, Array
 
 
 def _wide(W: Array, shape: tuple[int, ...]) -> Array:
-    """W with columns of zeros up to the head's width, or cut to it."""
+    """Return W with columns of zeros up to the head's width, or cut to it."""
     whole = np.zeros(shape)
     whole[:, :2] = W[:, : shape[1]]
     return whole

@@ -88,7 +88,7 @@ def axis_sentences(sides: dict[str, Trace], layer: int) -> list[str]:
 
 
 def _no_difference(sides: dict[str, Trace], weights: dict[str, Array]) -> list[str]:
-    """Why the axis makes no difference here, or one side is trivial; nothing as a rule."""
+    """Say why the axis makes no difference here, or one side is trivial; nothing as a rule."""
     _, n_query, n_key = weights["keys"].shape
     normaliser = normaliser_of(sides["keys"].config)
     if normaliser.judges_alone:
@@ -115,7 +115,7 @@ def _masked(sides: dict[str, Trace], layer: int, weights: dict[str, Array], may:
 
 
 def span(values: Array) -> str:
-    """From the smallest to the largest, and once if they are the same.
+    """Write a range from the smallest to the largest, and once if they are the same.
 
     >>> span(np.array([1.0, 1.0])), span(np.array([0.5, 2.0]))
     ('1', '0.5 to 2')
@@ -153,7 +153,7 @@ class Shared:
 
 
 def shared(variants: Sequence[Trace], layer: int) -> list[Shared]:
-    """Of runs that differ in their number of key/value heads, the first with as many as heads."""
+    """Compare runs that differ in their number of key/value heads, the first with as many as heads."""
     own_weights = variants[0].layers[layer]["weights"].array
     variants_of_head = []
     for trace in variants:

@@ -105,16 +105,16 @@ class MaskingTrial:
 
     @cached_property
     def weights(self) -> Array:
-        """(ways, queries, keys), in the order of FILLS."""
+        """The weights (ways, queries, keys), in the order of FILLS."""
         return self._hidden(self.allowed)
 
     def hidden_by(self, method: str) -> Array:
-        """(queries, keys), the weights under one way of FILLS alone."""
+        """Return the weights under one way of FILLS alone, (queries, keys)."""
         return self._hidden(self.allowed, (method,))[0]
 
     @cached_property
     def emptied(self) -> Array:
-        """(ways, keys): what becomes of a row with nothing allowed, the first of this mask or else the first query."""
+        """The weights (ways, keys) of a row with nothing allowed, the first of this mask or else the first query."""
         allowed = self.allowed.copy()
         row = int(allowed.any(axis=-1).argmin())
         allowed[row] = False
@@ -219,12 +219,12 @@ def _becomes(row: Array, *, bare: bool) -> str:
 
 
 def leaked_weights(trial: MaskingTrial) -> pd.DataFrame:
-    """For each query the sum of its weights on forbidden keys, a column for each way."""
+    """Return for each query the sum of its weights on forbidden keys, a column for each way."""
     return _by_query(trial, leaked(trial.weights, trial.allowed))
 
 
 def sums(trial: MaskingTrial) -> pd.DataFrame:
-    """For each query the sum of all its weights, a column for each way."""
+    """Return for each query the sum of all its weights, a column for each way."""
     return _by_query(trial, trial.weights.sum(axis=-1))
 
 

@@ -38,7 +38,7 @@ def page_address(base: str, query: str) -> str:
 
 
 def frame(address: str, height: int = 760) -> str:
-    """HTML that shows the page inside another one, without menu and footer.
+    """Return HTML that shows the page inside another one, without menu and footer.
 
     >>> frame("https://example.org/?v=1")[:61]
     '<iframe src="https://example.org/?v=1&amp;embed=true" width="'

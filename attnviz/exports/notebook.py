@@ -28,7 +28,7 @@ class Shown:
 
     @cached_property
     def figure(self) -> go.Figure:
-        """Raises ModuleNotFoundError without Plotly."""
+        """The Plotly figure of it; raises ModuleNotFoundError without Plotly."""
         return heatmaps(self.trace)
 
     def save(self, path: str | PathLike[str], **target: Any) -> None:

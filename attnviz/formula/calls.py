@@ -13,7 +13,7 @@ Knob = float | tuple[float, ...] | str
 
 
 class Calls:
-    """Makes the nodes of functions in a graph."""
+    """A maker of the nodes of functions in a graph."""
 
     def __init__(self, graph: Graph, kind: Kind) -> None:
         self._graph, self._kind = graph, kind

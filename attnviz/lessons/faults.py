@@ -40,7 +40,7 @@ def _mask_added(trace: Trace) -> Iterator[Edit]:
 
 
 def _one_limit(trace: Trace) -> Iterator[Edit]:
-    """W_V drawn within the limit of W_Q: both uniform, so each number is that many times as large."""
+    """Draw W_V within the limit of W_Q: both uniform, so each number is that many times as large."""
     (n_in, d_k), d_v = trace["w_q"].shape[1:], trace["w_v"].shape[2]
     W = trace["w_v"].array
     return _edits("w_v", W, W * np.sqrt((n_in + d_v) / (n_in + d_k)))

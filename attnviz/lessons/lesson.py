@@ -19,7 +19,7 @@ from attnviz.settings.language import translated_fields
 @translated_fields("ask", "why")
 @dataclass(frozen=True)
 class Question:
-    """Something to predict before it is shown.
+    """A question: something to predict before it is shown.
 
     kind  a row of QUESTIONS, which knows how the answer is computed
     ask   the question, in plain text; names in braces are filled in: {layer}, {head}, {query}, {key}, {step}, and

@@ -21,7 +21,7 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True)
 class Predicate:
-    """Something that holds in a run or does not: what is measured, and whether that is enough."""
+    """A statement that holds in a run or does not: what is measured, and whether that is enough."""
 
     measure: Callable[[Trace], Figures]
     is_enough: Callable[..., bool]

@@ -90,7 +90,7 @@ def cut(text: str, pattern: str) -> Iterator[str]:
 
 
 def _kind(character: str) -> str:
-    """l for a letter, n for a number, r for the end of a line, a space or s for other spaces, o for all else."""
+    """Return l for a letter, n for a number, r for the end of a line, a space or s for other spaces, o for all else."""
     if character == " ":
         return " "
     if character in "\r\n":

@@ -74,7 +74,7 @@ class Layer:
         return Y if b is None else Y + b[:, None, :], letter.upper()
 
     def _attention(self, X: Array, x: str, tokens: tuple[str, ...]) -> Array:
-        """Multi-head attention, from what it reads to what it hands on."""
+        """Compute multi-head attention, from what it reads to what it hands on."""
         config, record = self._config, self._steps.record
         Q, K = (self._rotated(name, *self._projected(name[0], X), x) for name in ("queries", "keys"))
         V, _ = self._projected("v", X)
@@ -101,7 +101,7 @@ class Layer:
         return f"{symbol}_h = {x} W_{symbol}^h{biased}"
 
     def _rotated(self, name: str, Y: Array, symbol: str, x: str) -> Array:
-        """Queries or keys, normalised and turned by their positions where the model does so."""
+        """Return queries or keys, normalised and rotated by their positions where the model does so."""
         letter, frequencies, record = name[0], self._shape.frequencies, self._steps.record
         formula = self._affine(letter, symbol, x)
         if frequencies is None:

@@ -128,7 +128,7 @@ class Model:
 
     @property
     def writes_on(self) -> bool:
-        """Whether the model has a matrix that turns a vector into the next word."""
+        """True if the model has a matrix that turns a vector into the next word."""
         return self._head is not None
 
     @property

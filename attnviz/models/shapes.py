@@ -125,7 +125,7 @@ class Facts:
 
 
 def bert(facts: Facts, **other: str) -> Shape:
-    """BERT and its kin; `other` are the names that differ."""
+    """Return the shape of BERT and its kin; `other` are the names that differ."""
     name = {
         "layers": "num_hidden_layers", "heads": "num_attention_heads", "width": "hidden_size",
         "ff": "intermediate_size", "act": "hidden_act",
@@ -196,7 +196,7 @@ def gpt_neox(facts: Facts) -> Shape:
 
 
 def llama(facts: Facts, **changes: Any) -> Shape:
-    """Llama and its kin; `own` is what differs."""
+    """Return the shape of Llama and its kin; `changes` is what differs."""
     facts.only("pretraining_tp", 1)
     n, d = facts.size("num_attention_heads", "heads"), facts.size("hidden_size")
     n_layers, n_kv = facts.size("num_hidden_layers", "layers"), facts.size("num_key_value_heads", "heads", otherwise=n)
@@ -256,7 +256,7 @@ def _divided(facts: Facts, d: int, n: int, name: str) -> int:
 
 
 def _rotation(facts: Facts, width: int, before: Mapping[str, Any]) -> tuple[float, Array]:
-    """RoPE's base, and its angle a position for each pair of columns.
+    """Return RoPE's base, and its angle a position for each pair of columns.
 
     Source: Su et al. 2021, arXiv:2104.09864; the scaling of Llama 3.1 is that of its model card and of Transformers.
     """

@@ -241,7 +241,7 @@ class _Library:
 
 
 def _of_lines(folder: Path, lines: list[str]) -> Tokeniser:
-    """BERT's older form: a piece a line."""
+    """Read BERT's older form: a piece a line."""
     config = folder / "tokenizer_config.json"
     lowercase = bool(json_file(config).get("do_lower_case", True)) if config.is_file() else True
     vocabulary = {line.rstrip("\r"): number for number, line in enumerate(lines) if line.strip("\r")}
@@ -253,7 +253,7 @@ def _of_lines(folder: Path, lines: list[str]) -> Tokeniser:
 
 
 def _of_merges(folder: Path) -> Tokeniser:
-    """GPT-2's older form, and RoBERTa's, whose vocabulary begins with <s>."""
+    """Read GPT-2's older form, and RoBERTa's, whose vocabulary begins with <s>."""
     vocabulary = {str(piece): int(number) for piece, number in json_file(folder / "vocab.json").items()}
     lines = [line for line in _text(folder / "merges.txt").split("\n") if line and not line.startswith("#version")]
     ranks = {(left, right): rank for rank, (left, _, right) in enumerate(line.partition(" ") for line in lines)}

@@ -50,7 +50,7 @@ PAGE = {
     "outline": 2 * ("rgba(128, 128, 128, 0.35)",),
     "rule": 2 * ("rgba(128, 128, 128, 0.25)",),
 }
-"""What stands around the pictures, on a light page and on a dark one: `var(--page-accent)` in a style sheet.
+"""The colours around the pictures, on a light page and on a dark one: `var(--page-accent)` in a style sheet.
 
 ground    of a panel beside the maps
 negative  a bar of a negative number, and positive of a positive one
@@ -88,7 +88,7 @@ PAPER = {
     "quiet": ("#5b606b", "#a0a6b2"),
     "accent": ("#0f62c4", "#8ab8f5"),
 }
-"""What stands around the pictures in a file: in an SVG the first of the two, in an interactive page as it is read."""
+"""The colours around the pictures in a file: in an SVG the first of the two, in an interactive page as it is read."""
 
 WORKBOOK = {"masked": "#c9c9c9", "input": "#fff8dc", "typed": "#1f3fbf", "quiet": "#555555", "masked_text": "#666666"}
 """The cells of a workbook: `input` and `typed` are the ground and the text of numbers that may be changed."""

@@ -127,7 +127,7 @@ def _changes(by_name: dict[str, Step], step: Step) -> bool:
 
 
 def hidden(by_name: dict[str, Step], step: Step) -> Array | None:
-    """True where a query may not attend to a key, for the steps that know it."""
+    """Return True where a query may not attend to a key, for the steps that know it."""
     if step.name == "allowed":
         return ~step.array
     if step.name == "weights":

@@ -79,7 +79,7 @@ def stage(trace: Trace, step: Step, title: str, phrase: str = "", formula: str =
 
 
 def _edited(trace: Trace, step: Step) -> tuple[tuple[int, int, int], ...]:
-    """Head, row and column of the numbers of this step that were changed by hand."""
+    """Return head, row and column of the numbers of this step that were changed by hand."""
     layer = _layer_of(trace, step)
     if layer is None and trace.around.get(step.name) is not step:
         return ()

@@ -43,7 +43,7 @@ def cell(
 
 
 class _Writer:
-    """Writes line after line; each knows the names and the numbers of those before it."""
+    """A writer of one line after the other; each knows the names and the numbers of those before it."""
 
     def __init__(
         self, formula: Formula, numbers: Numbers, show: Callable[[float], str], positions: tuple[str, str], at: int

@@ -75,7 +75,7 @@ def _written_out(formula: Formula) -> int:
 
 
 class Latex:
-    """Writes nodes.
+    """A writer of nodes.
 
     known   the numbers, in LaTeX, that stand for nodes;  names  the names that do
     positions  how query and key are written where they are an index

@@ -29,7 +29,7 @@ PAIRS = "  # for every pair"
 
 
 class Script:
-    """Writes a formula line by line.
+    """A writer of a formula, line by line.
 
     heads    whether arrays have an axis for the heads in front, as in an exported script, or it is one head
     named    what variables, parameters and sizes are called where that is not their own name

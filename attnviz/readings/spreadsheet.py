@@ -43,7 +43,7 @@ def blocks(formula: Formula) -> list[NamedNode]:
 
 
 class Spreadsheet:
-    """Writes nodes as the text of a cell, without the equals sign; `own` are the nodes that have cells of their own."""
+    """A writer of nodes as the text of a cell, without the equals sign; nodes in `own` have cells of their own."""
 
     def __init__(self, formula: Formula, own: Collection[Node], at: At) -> None:
         self._formula, self._own, self._at = formula, {id(node) for node in own}, at

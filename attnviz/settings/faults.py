@@ -8,5 +8,5 @@ class ConfigError(ValueError):
 
 
 def shorten(text: str, longest: int = 40) -> str:
-    """`text` in quotes for a message, cut so that a hostile address cannot fill the page."""
+    """Return `text` in quotes for a message, cut so that a hostile address cannot fill the page."""
     return repr(text if len(text) <= longest else text[: longest - 1] + "…")

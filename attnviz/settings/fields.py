@@ -197,7 +197,7 @@ def check(record: object) -> None:
 
 
 def snap_to_valid(record_type: type, values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """`values`, each number that does not fit the others moved to the nearest below that does, and sentences on that.
+    """Move each number that does not fit the others to the nearest below that does; the values, and sentences on that.
 
     >>> snap_to_valid(object, {})
     ({}, [])

@@ -167,7 +167,7 @@ class Ordinal(Number):
 
 @dataclass(frozen=True)
 class Switch:
-    """True or False."""
+    """A field that is True or False."""
 
     def check(self, value: Any) -> bool:
         if value is not True and value is not False:

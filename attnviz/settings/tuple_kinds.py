@@ -166,7 +166,7 @@ class Knobs:
 
     @property
     def known(self) -> dict[str, Knob]:
-        """Every knob of the table by `row.knob`."""
+        """The knobs of the table by `row.knob`."""
         return {f"{row.name}.{knob.name}": knob for row in self.rows.values() for knob in row.knobs}
 
     def check(self, value: Any) -> tuple[tuple[str, KnobValue], ...]:

@@ -102,7 +102,7 @@ def _case(config: Config, row: Array, near: float) -> str:
 
 
 def _alike(left: float, right: float) -> bool:
-    """Equal but for rounding."""
+    """Compare two numbers, equal but for rounding."""
     return bool(abs(left - right) <= 1e-12 * max(abs(left), abs(right)))
 
 

@@ -97,7 +97,7 @@ def _tokens(trace: Trace, axis: str) -> Sequence[str] | None:
 
 
 def difference(left: Array, right: Array) -> Array:
-    """B - A; 0 where both are the same infinity."""
+    """Return B - A; 0 where both are the same infinity."""
     with np.errstate(invalid="ignore"):
         return np.where(left == right, 0.0, right - left)
 
@@ -233,7 +233,7 @@ def describe_move(a: Trace, b: Trace, layer: int, name: str, move: Move) -> Sent
 
 
 def _by_head(array: Array) -> Array:
-    """Any step as (heads, rows, columns)."""
+    """Return any step as (heads, rows, columns)."""
     return array.reshape((1,) * (3 - array.ndim) + array.shape)
 
 

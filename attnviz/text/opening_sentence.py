@@ -40,7 +40,7 @@ def telling(
     queries: Sequence[int] | None = None,
     keys: Sequence[int] | None = None,
 ) -> tuple[int, int, int]:
-    """Head, query and key of the weight that tells most: large, and between two words.
+    """Return head, query and key of the weight that tells most: large, and between two words.
 
     It is not all there is, unless the two take most from each other and are not neighbours.
 

@@ -169,12 +169,12 @@ def plain(latex: str) -> str:
 
 
 def short_shape(step: Step) -> str:
-    """4 × 6 × 6, or 4 × 6 × 2–5 where heads differ in width."""
+    """Write a shape as 4 × 6 × 6, or 4 × 6 × 2–5 where heads differ in width."""
     return " × ".join(_size(step, axis, n, "–") for axis, n in zip(step.axes, step.shape))
 
 
 def shape_in_words(step: Step, shared: bool = False) -> str:
-    """(4 heads, 6 queries, 6 keys); `shared` if several heads share one key/value head, which then is called so."""
+    """Write a shape as (4 heads, 6 queries, 6 keys); `shared` if several heads share one key/value head."""
     return f"({', '.join(_axis(step, axis, n, shared) for axis, n in zip(step.axes, step.shape))})"
 
 

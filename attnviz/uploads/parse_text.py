@@ -98,7 +98,7 @@ def sort_parts(parts: Mapping[str, Any], extra: Mapping[str, Any] | None = None)
 
 
 def _of_json(text: str) -> Upload:
-    """Lists of numbers, or an object that names them."""
+    """Read lists of numbers, or an object that names them."""
     content = _loaded(text)
     if isinstance(content, list):
         return Upload({"": listed(content)})
@@ -194,7 +194,7 @@ def _of_table(text: str) -> Upload:
 
 
 def _unlabelled(labels: list[str]) -> list[str]:
-    """Labels as tokens, without the positions that a table of ours puts before them."""
+    """Return labels as tokens, without the positions that a table of ours puts before them."""
     if all(label.startswith(f"{number} ") for number, label in enumerate(labels, 1)):
         return [label.partition(" ")[2] for label in labels]
     return labels

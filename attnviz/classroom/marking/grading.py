@@ -209,7 +209,7 @@ def _name(digest: int, name: str) -> int:
 
 
 def read_code(text: str) -> tuple[int, int, tuple[int, ...], int | None]:
-    """Assignment, name, answers and tries of a code; raises ConfigError in one sentence for what is none."""
+    """Return assignment, name, answers and tries of a code; raises ConfigError in one sentence for what is none."""
     signs = answer_codes.without_checksum(text)
     ends = 1 + DIGEST_SIGNS, 1 + DIGEST_SIGNS + NAME_SIGNS
     if signs and signs[0] not in (BEFORE, VERSION):

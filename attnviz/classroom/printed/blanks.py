@@ -53,7 +53,7 @@ def can_be_worked_out(name: str, printed: Iterable[str]) -> bool:
 
 
 def chosen(trace: Trace, layer: int, step: Step, seed: int) -> Array:
-    """True where a cell of a step, (heads, rows, columns), is left blank; at least one a head, none that is forbidden.
+    """Return True where a cell of a step, (heads, rows, columns), is left blank; one a head at least, none forbidden.
 
     layer  counted from 0
     """
@@ -68,7 +68,7 @@ def chosen(trace: Trace, layer: int, step: Step, seed: int) -> Array:
 
 
 def questioned(trace: Trace, layer: int, step: Step, questions: Iterable[Question]) -> Array:
-    """True where a cell of a step is what a question asks for: the number, or the row of weights that says it.
+    """Return True where a cell of a step is what a question asks for: the number, or the row of weights that says it.
 
     The weights of a row add to 1 and so say each other. What is to be read off the picture stays.
     """

@@ -65,7 +65,7 @@ class LayerBack:
             self.slopes.add(y, G)
 
     def _affine(self, G: Array, x: LayerStep, w: str, b: str) -> None:
-        """Y = X W + b: G W^T goes to X, X^T G to W, and the sum of the rows to b."""
+        """Go back through Y = X W + b: G W^T goes to X, X^T G to W, and the sum of the rows to b."""
         self.slopes.add(x, G @ self.array(w).T)
         self.slopes.add(self.at(w), self.slopes.array(x).T @ G)
         self.slopes.add(self.at(b), G.sum(axis=0))
@@ -85,7 +85,7 @@ class LayerBack:
             self._norm("ff_normed", result)
 
     def _through_gates(self, G: Array | None, source: LayerStep) -> Array | None:
-        """F = F_1 * F_3: each takes G times the other; what goes back through the gates."""
+        """Go back through the gates, F = F_1 * F_3: each takes G times the other."""
         if G is not None:
             self.slopes.add(self.at("ff_gate"), G * self.array("ff_up"))
             self.slopes.add(self.at("ff_up"), G * self.array("ff_gate"))
@@ -95,7 +95,7 @@ class LayerBack:
         return self.slopes.through(self.at("ff_gate"))
 
     def _bent(self, G: Array, at: LayerStep, source: LayerStep) -> None:
-        """Back through what bends the hidden units, and W_1."""
+        """Go back through what bends the hidden units, and W_1."""
         row, X = FEED_FORWARDS[self.config.feed_forward], self.slopes.array(source) @ self.array("w_1")
         if self.at("b_1") in self.slopes.steps:
             X = X + self.array("b_1")
@@ -117,16 +117,16 @@ class LayerBack:
             self.slopes.add(self.at("heads"), Z)
 
     def _each(self, name: str) -> Array:
-        """Keys or values, those of its group for each head."""
+        """Return keys or values, those of its group for each head."""
         return np.repeat(self.array(name), self.config.group_size, axis=0)
 
     def _shared(self, G: Array) -> Array:
-        """Slopes of what several heads share: the sum over them."""
+        """Add up the slopes of what several heads share."""
         group = self.config.group_size
         return G if group == 1 else G.reshape(-1, group, *G.shape[1:]).sum(axis=1)
 
     def _mixing(self) -> None:
-        """Z = A V: G V^T goes to A, A^T G to V; a value that is not finite is left out."""
+        """Go back through Z = A V: G V^T goes to A, A^T G to V; a value that is not finite is left out."""
         G = self.slopes.through(self.at("heads"))
         if G is not None:
             V = self._each("values")
@@ -135,7 +135,7 @@ class LayerBack:
             self.slopes.add(self.at("values"), self._shared(swap(self.array("weights")) @ G))
 
     def _normaliser(self) -> None:
-        """From the weights to the masked scores, and where a key is allowed on to the bias and the capped scores."""
+        """Go back from the weights to the masked scores and, of allowed keys, to the bias and the capped scores."""
         G, row = self.slopes.through(self.at("weights")), typed_rows.normaliser_of(self.config)
         X, T, over = self.array("masked"), self.config.temperature, self.config.normalise_over
         if G is not None:
@@ -149,7 +149,7 @@ class LayerBack:
             self.slopes.add(self.at("capped"), G)
 
     def _scores(self) -> None:
-        """Back through the soft cap, the scale and the score function."""
+        """Go back through the soft cap, the scale and the score function."""
         config, row = self.config, typed_rows.score_of(self.config)
         G = self.slopes.through(self.at("capped"))
         if G is not None and config.softcap:
@@ -193,7 +193,7 @@ class LayerBack:
             self._tied(f"{letter}_q", f"{letter}_k")
 
     def _turned_back(self, name: str, widths: Iterable[int]) -> Array | None:
-        """Slopes of the queries, keys or values as they were projected, before RoPE turned them."""
+        """Return slopes of the queries, keys or values as they were projected, before RoPE rotated them."""
         G, row = self.slopes.through(self.at(name)), POSITIONS[self.config.position]
         before = self.at(f"projected_{name}")
         if before not in self.slopes.steps:
@@ -206,7 +206,7 @@ class LayerBack:
         return self.slopes.through(before)
 
     def _tied(self, q: str, k: str) -> None:
-        """W_K = W_Q: the keys' matrix was taken from the queries', and heads that share keys have one."""
+        """Go back through W_K = W_Q: the keys' matrix is the queries', and heads that share keys have one."""
         drawn = self.trace.given_in[self.i] if self.trace.given_in else frozenset()
         if not self.config.tied or k in drawn or self.at(q) not in self.slopes.steps:
             return

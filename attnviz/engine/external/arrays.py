@@ -49,7 +49,7 @@ TOO_FEW = Words(
 
 
 def stack(name: str, value: Any, batch: int | None = None) -> Array:
-    """Whatever was brought as float64 (layers, heads, rows, columns).
+    """Return arrays of any of these shapes as float64 (layers, heads, rows, columns).
 
     value  one array of two to four axes; or a tuple with an array a layer, each (batch, heads, rows, columns) or
            (heads, rows, columns); or five axes, (layers, batch, heads, rows, columns); or an output that has such
@@ -167,7 +167,7 @@ def _are_arrays(value: Any) -> bool:
 
 
 def _layers(name: str, value: Any, batch: int | None) -> Array:
-    """Arrays of one shape, stacked: as layers if each has heads, as heads if not."""
+    """Stack arrays of one shape: as layers if each has heads, as heads if not."""
     each = [real(name, one) for one in value]
     if len({one.shape for one in each}) > 1:
         other = next(one.shape for one in each if one.shape != each[0].shape)

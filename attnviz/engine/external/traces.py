@@ -82,7 +82,7 @@ def first_steps(steps: Mapping[str, Step]) -> tuple[str, ...]:
 
 
 def forbidden(steps: Mapping[str, Step]) -> Array:
-    """True where a query may not attend to a key: (heads, queries, keys). Nowhere if only weights were given."""
+    """Return True where a query may not attend to a key: (heads, queries, keys). Nowhere if only weights were given."""
     if "masked" in steps:
         return np.isneginf(steps["masked"].array)
     return np.zeros(steps["weights"].shape, dtype=bool)
@@ -258,7 +258,7 @@ def _attention(
     words: Tokens,
     closed: Array | None = None,
 ) -> Array:
-    """Everything from the scores on, recorded; `closed` is True where the given scores forbid a look.
+    """Record everything from the scores on; `closed` is True where the given scores forbid a look.
 
     Without a column in V there are no heads to record.
     """

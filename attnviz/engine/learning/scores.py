@@ -57,7 +57,7 @@ REACH = 150.0
 
 
 def _additive(Q: Array, K: Array, p: Named) -> tuple[Array, Any]:
-    """tanh(x + y) = (e^2y - e^-2x) / (e^2y + e^-2x), so that there is an exponential for each token, not each pair."""
+    """Compute tanh(x + y) = (e^2y - e^-2x) / (e^2y + e^-2x), with an exponential for each token, not each pair."""
     left, right = product(Q, p["score_w_q"]), product(K, p["score_w_k"])
     if "score_b" in p:
         left = left + p["score_b"][:, None, :]

@@ -35,14 +35,14 @@ class Address:
 
 
 def _mix(z: Array) -> Array:
-    """SplitMix64's finaliser: every bit of the result depends on every bit of `z`."""
+    """Apply SplitMix64's finaliser: every bit of the result depends on every bit of `z`."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
 
 
 def _bits(address: Address, shape: tuple[int, ...]) -> Array:
-    """64 random bits for every index of `shape`."""
+    """Return 64 random bits for every index of `shape`."""
     if len(address.at) == 1 and math.prod(shape) <= SMALL:
         block, index = divmod(address.at[0], TOGETHER)
         return _block(address.seed, address.name, block, shape)[index]
@@ -84,7 +84,7 @@ def _steps(size: int) -> Array:
 
 
 def uniform(address: Address, shape: tuple[int, ...]) -> Array:
-    """Independent numbers, uniform on [0, 1).
+    """Draw independent numbers, uniform on [0, 1).
 
     A larger shape keeps the numbers of a smaller one:
 
@@ -110,7 +110,7 @@ def _part_of_one(bits: Array) -> Array:
 
 
 def normal(address: Address, shape: tuple[int, ...]) -> Array:
-    """Independent standard normal numbers, multiples of 2**-32.
+    """Draw independent standard normal numbers, multiples of 2**-32.
 
     sqrt(-2 ln u) cos(2 pi v), with u in (0, 1] and v in [0, 1)   (Box and Muller 1958)
 

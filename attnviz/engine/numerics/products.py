@@ -62,7 +62,7 @@ def _has_repeats(x: Array) -> bool:
 
 
 def _first_in(rows: Array, group: Array) -> list[int]:
-    """For each row the position of the first that equals it and is of its group."""
+    """Return for each row the position of the first that equals it and is of its group."""
     seen: dict[tuple[int, bytes], int] = {}
     rows = rows + 0.0  # -0 is 0, but is another string of bytes
     return [seen.setdefault((g, row.tobytes()), i) for i, (g, row) in enumerate(zip(group.tolist(), rows))]

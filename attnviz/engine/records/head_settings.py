@@ -137,11 +137,11 @@ class HeadSettings:
         return self.n_heads // self.kv_heads
 
     def key_widths(self) -> tuple[int, ...]:
-        """d_k of each key/value head; the last one given repeats."""
+        """Return d_k of each key/value head; the last one given repeats."""
         return _repeated(self.d_k, self.kv_heads)
 
     def value_widths(self) -> tuple[int, ...]:
-        """d_v of each key/value head; the last one given repeats."""
+        """Return d_v of each key/value head; the last one given repeats."""
         return _repeated(self.d_v, self.kv_heads)
 
     def head_patterns(self) -> tuple[PatternName, ...]:

@@ -41,7 +41,7 @@ class HostedModel(Protocol):
 
     @property
     def writes_on(self) -> bool:
-        """Whether the model predicts next words."""
+        """True if the model predicts next words."""
         ...
 
     @property

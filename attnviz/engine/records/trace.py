@@ -58,7 +58,7 @@ class Steps(Mapping[str, Step]):
     def __init__(
         self, label: str, sizes: dict[str, int], edits: Sequence[Edit] = (), optional: Sequence[Edit] = ()
     ) -> None:
-        """`edits` must fit; `optional` ones that do not are left out, and kept in `left_out`."""
+        """Apply `edits`, which must fit, and those `optional` ones that do; the others are kept in `left_out`."""
         self._label, self._sizes = label, sizes
         self._edits: dict[str, list[tuple[Edit, bool]]] = {}
         for edit, must in [*((edit, False) for edit in optional), *((edit, True) for edit in edits)]:

@@ -84,12 +84,12 @@ def _distance(n_query: int, n_key: int) -> Array:
 
 
 def none(n_heads: int, n_query: int, n_key: int) -> Array | None:
-    """No bias."""
+    """Return no bias."""
     return None
 
 
 def alibi(n_heads: int, n_query: int, n_key: int) -> Array:
-    """Minus the distance, times the slope of the head. Shape (heads, queries, keys)."""
+    """Return minus the distance, times the slope of the head. Shape (heads, queries, keys)."""
     return -alibi_slopes(n_heads)[:, None, None] * _distance(n_query, n_key)
 
 
@@ -110,7 +110,7 @@ def t5(
 
 
 def linear(n_heads: int, n_query: int, n_key: int, *, bias_slope: float) -> Array:
-    """Minus the distance, times one slope for all heads. Shape (1, queries, keys)."""
+    """Return minus the distance, times one slope for all heads. Shape (1, queries, keys)."""
     return -bias_slope * _distance(n_query, n_key)[None].astype(float)
 
 

@@ -32,7 +32,7 @@ def uniform(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], 
 
 
 def binary(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], *, seed: int) -> Array:
-    """Zeros and ones, equally likely, for each different token. Shape (tokens, d_model)."""
+    """Draw zeros and ones, equally likely, for each different token. Shape (tokens, d_model)."""
     return np.floor(2.0 * uniform(tokens, d_model, vocabulary, seed=seed))
 
 

@@ -61,7 +61,7 @@ class Match:
 
 
 def points(numbers: Numbers, positions: int) -> Array:
-    """Each number as a point on the circle. Shape (numbers, 2).
+    """Return each number as a point on the circle. Shape (numbers, 2).
 
     >>> points((0, 1), 4).round(12) + 0.0
     array([[1., 0.],
@@ -90,7 +90,7 @@ def directions(E_q: Array, E_k: Array, width: int) -> tuple[Array, Array]:
 
 
 class LeastSquares:
-    """For any target, the smallest W for which X W comes nearest to it; zeros where X holds infinity or NaN.
+    """A solver: for any target the smallest W for which X W comes nearest to it; zeros where X is not finite.
 
     >>> LeastSquares(np.array([[2.0, 0.0], [0.0, 4.0]]))(np.array([[1.0], [1.0]]))
     array([[0.5 ],
@@ -120,7 +120,7 @@ def share_where_wanted(A: Array, wanted: Array, allowed: Array) -> Array:
 
 
 def _positions(query_tokens: Tokens, key_tokens: Tokens) -> int:
-    """Twice the length: half the circle stays empty, so that the last token is no neighbour of the first."""
+    """Place positions on the circle at twice the length: the last token is no neighbour of the first."""
     return 2 * max(len(query_tokens), len(key_tokens))
 
 
@@ -131,7 +131,7 @@ def _shifted(query_tokens: Tokens, key_tokens: Tokens, by: int) -> Match:
 
 
 def previous(query_tokens: Tokens, key_tokens: Tokens) -> Match:
-    """Each position asks for the one before it; the first asks for itself.
+    """Match each position with the one before it, and the first with itself.
 
     >>> previous(("a", "b", "c"), ("a", "b", "c")).queried
     (0, 0, 1)
@@ -140,17 +140,17 @@ def previous(query_tokens: Tokens, key_tokens: Tokens) -> Match:
 
 
 def following(query_tokens: Tokens, key_tokens: Tokens) -> Match:
-    """Each position asks for the one after it; the last asks for itself."""
+    """Match each position with the one after it, and the last with itself."""
     return _shifted(query_tokens, key_tokens, +1)
 
 
 def first(query_tokens: Tokens, key_tokens: Tokens) -> Match:
-    """Every position asks for the first."""
+    """Match every position with the first."""
     return _shifted(query_tokens, key_tokens, -len(query_tokens))
 
 
 def same_word(query_tokens: Tokens, key_tokens: Tokens) -> Match:
-    """Each word asks for its own number, its position in the vocabulary.
+    """Match each word with its own number, its position in the vocabulary.
 
     >>> same_word(("a", "b", "a"), ("a", "b", "a"))
     Match(queried=(0, 1, 0), answered=(0, 1, 0), positions=2)
@@ -162,12 +162,12 @@ def same_word(query_tokens: Tokens, key_tokens: Tokens) -> Match:
 
 
 def uniform(query_tokens: Tokens, key_tokens: Tokens) -> Match:
-    """All ask for the one number to which all answer."""
+    """Match every query with the one number that every key answers to."""
     return Match((0,) * len(query_tokens), (0,) * len(key_tokens), 1)
 
 
 def induction(query_tokens: Tokens, key_tokens: Tokens) -> Match:
-    """Each word asks for its own number, and each position answers to the number of the word before it.
+    """Match each word with the positions whose previous word is the same.
 
     >>> induction(("a", "b", "a"), ("a", "b", "a"))
     Match(queried=(0, 1, 0), answered=(-1, 0, 1), positions=2)
@@ -179,7 +179,7 @@ def induction(query_tokens: Tokens, key_tokens: Tokens) -> Match:
 @translated_fields("goal")
 @dataclass(frozen=True)
 class Pattern(Choice):
-    """`fn(query_tokens, key_tokens)` is the Match that a head is made for.
+    """A pattern: `fn(query_tokens, key_tokens)` is the Match that a head is made for.
 
     goal    what each query is to read, to stand after "should read"
     alike   whether a query reads those keys whose words have vectors like its own, whatever the numbers of `fn`

@@ -28,37 +28,37 @@ def fans(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 def normal(address: Address, shape: tuple[int, ...], X: Array) -> Array:
-    """Independent standard normal entries."""
+    """Draw independent standard normal entries."""
     return noise.normal(address, shape)
 
 
 def glorot(address: Address, shape: tuple[int, ...], X: Array) -> Array:
-    """Uniform on [-a, a) with a = sqrt(6 / (d_in + d_out)), the widths of one head."""
+    """Draw uniformly from [-a, a) with a = sqrt(6 / (d_in + d_out)), the widths of one head."""
     return math.sqrt(6.0 / sum(fans(shape))) * (2.0 * noise.uniform(address, shape) - 1.0)
 
 
 def uniform(address: Address, shape: tuple[int, ...], X: Array) -> Array:
-    """Uniform on [0, 1)."""
+    """Draw uniformly from [0, 1)."""
     return noise.uniform(address, shape)
 
 
 def binary(address: Address, shape: tuple[int, ...], X: Array) -> Array:
-    """Zeros and ones, equally likely."""
+    """Draw zeros and ones, equally likely."""
     return np.floor(2.0 * noise.uniform(address, shape))
 
 
 def linear(address: Address, shape: tuple[int, ...], X: Array) -> Array:
-    """Uniform on [-a, a) with a = 1 / sqrt(d_in): what torch.nn.Linear starts with."""
+    """Draw uniformly from [-a, a) with a = 1 / sqrt(d_in), as torch.nn.Linear starts."""
     return (2.0 * noise.uniform(address, shape) - 1.0) / math.sqrt(fans(shape)[0])
 
 
 def identity(address: Address, shape: tuple[int, ...], X: Array) -> Array:
-    """Ones on the diagonal, also where it is not square; a vector of ones."""
+    """Return ones on the diagonal, also where it is not square; a vector of ones."""
     return np.eye(*shape) if len(shape) == 2 else np.ones(shape)
 
 
 def orthogonal(address: Address, shape: tuple[int, ...], X: Array) -> Array:
-    """Columns of length 1 at right angles (rows, if there are fewer rows), uniform among all such matrices."""
+    """Draw columns of length 1 at right angles (rows, if there are fewer), uniform among all such matrices."""
     G = noise.normal(address, (shape[0], fans(shape)[1]))
     Q, R = np.linalg.qr(G if G.shape[0] >= G.shape[1] else G.T)
     Q = Q * np.where(np.diagonal(R) < 0, -1.0, 1.0)  # QR leaves the signs open; this choice makes Q uniform
@@ -66,33 +66,33 @@ def orthogonal(address: Address, shape: tuple[int, ...], X: Array) -> Array:
 
 
 def no_bias(address: Address, width: int, d_in: int) -> Array:
-    """Zeros."""
+    """Return zeros."""
     return np.zeros(width)
 
 
 def linear_bias(address: Address, width: int, d_in: int) -> Array:
-    """Uniform on [-a, a) with a = 1 / sqrt(d_in)."""
+    """Draw uniformly from [-a, a) with a = 1 / sqrt(d_in)."""
     return (2.0 * noise.uniform(address, (width,)) - 1.0) / math.sqrt(d_in)
 
 
 def normal_bias(address: Address, width: int, d_in: int) -> Array:
-    """Independent standard normal entries."""
+    """Draw independent standard normal entries."""
     return noise.normal(address, (width,))
 
 
 def uniform_bias(address: Address, width: int, d_in: int) -> Array:
-    """Uniform on [0, 1)."""
+    """Draw uniformly from [0, 1)."""
     return noise.uniform(address, (width,))
 
 
 def binary_bias(address: Address, width: int, d_in: int) -> Array:
-    """Zeros and ones, equally likely."""
+    """Draw zeros and ones, equally likely."""
     return np.floor(2.0 * noise.uniform(address, (width,)))
 
 
 @dataclass(frozen=True)
 class Initialiser(Choice):
-    """`fn(address, shape, X)` fills a matrix, `bias(address, width, d_in)` the bias that goes with it.
+    """An initialiser: `fn(address, shape, X)` fills a matrix, `bias(address, width, d_in)` the bias that goes with it.
 
     by_head  whether W_O is filled a head's rows at a time, so that another head leaves them alone; not where the whole
              of it has a form

@@ -24,12 +24,12 @@ Index = Array
 
 
 def none(i: Index, j: Index, pad: Array) -> Array:
-    """Every query may attend to every key."""
+    """Return True everywhere: every query may attend to every key."""
     return (i >= 0) & (j >= 0)
 
 
 def causal(i: Index, j: Index, pad: Array) -> Array:
-    """No query may attend to a later position.
+    """Return True where j <= i: no query may attend to a later position.
 
     >>> causal(np.arange(3)[:, None], np.arange(3)[None], None).astype(int)
     array([[1, 0, 0],
@@ -40,42 +40,42 @@ def causal(i: Index, j: Index, pad: Array) -> Array:
 
 
 def padding(i: Index, j: Index, pad: Array) -> Array:
-    """No query may attend to a <pad>; the <pad> queries themselves still look."""
+    """Return False at every <pad> key; the <pad> queries themselves still attend."""
     return ~pad & (i >= 0)
 
 
 def window(i: Index, j: Index, pad: Array, *, reach: int) -> Array:
-    """A query may attend `reach` positions to either side."""
+    """Return True up to `reach` positions to either side of the query."""
     return abs(i - j) <= reach
 
 
 def dilated(i: Index, j: Index, pad: Array, *, reach: int, dilation: int) -> Array:
-    """A query may attend to every `dilation`-th position, `reach` of them to either side."""
+    """Return True at every `dilation`-th position, `reach` of them to either side of the query."""
     return (abs(i - j) <= reach * dilation) & ((i - j) % dilation == 0)
 
 
 def block(i: Index, j: Index, pad: Array, *, block_size: int) -> Array:
-    """A query may attend inside its own block of `block_size` positions."""
+    """Return True inside the query's own block of `block_size` positions."""
     return i // block_size == j // block_size
 
 
 def prefix(i: Index, j: Index, pad: Array, *, prefix_length: int) -> Array:
-    """Causal, but the first `prefix_length` keys are open to all."""
+    """Return a causal mask under which the first `prefix_length` keys are open to all."""
     return (j <= i) | (j < prefix_length)
 
 
 def global_window(i: Index, j: Index, pad: Array, *, reach: int, n_global: int) -> Array:
-    """A window, and the first `n_global` tokens see all and are seen by all."""
+    """Return a window in which the first `n_global` tokens attend to all and all attend to them."""
     return (abs(i - j) <= reach) | (i < n_global) | (j < n_global)
 
 
 def no_self(i: Index, j: Index, pad: Array) -> Array:
-    """A query may attend anywhere but at its own position."""
+    """Return True anywhere but at the query's own position."""
     return i != j
 
 
 def custom(i: Index, j: Index, pad: Array, *, custom_cells: str) -> Array:
-    """The listed cells, and no others.
+    """Return True at the listed cells, and no others.
 
     >>> custom(np.arange(2)[:, None], np.arange(3)[None], None, custom_cells="1: 1-2, 2: 3").astype(int)
     array([[1, 1, 0],
@@ -101,7 +101,7 @@ def formula(i: Index, j: Index, pad: Array, *, mask_formula: str = FORMULA, word
 
 
 def parse(text: str) -> list[tuple[int, int]]:
-    """The (query, key) pairs, counted from 0, of a list such as "1: 1, 2: 1-2", which counts from 1.
+    """Return the (query, key) pairs, counted from 0, of a list such as "1: 1, 2: 1-2", which counts from 1.
 
     `QUERY:` names a row; the keys that it may attend to follow, singly or as a range, up to the next `QUERY:`.
     Raises ConfigError that shows the part that cannot be read.
@@ -153,7 +153,7 @@ LAST = 999
 
 
 def written(cells: object) -> str:
-    """Pairs (query, key), counted from 0, as the text that `parse` reads back; a text is returned as it is.
+    """Return pairs (query, key), counted from 0, as the text that `parse` reads back; a text is returned as it is.
 
     >>> written([(0, 0), (2, 1), (2, 0)])
     '1: 1, 3: 1 2'

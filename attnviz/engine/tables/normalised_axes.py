@@ -13,12 +13,12 @@ Function = Callable[[Array, float], Array]
 
 
 def keys(normalise: Function, X: Array, T: float) -> Array:
-    """Along the keys: each query shares itself out."""
+    """Normalise along the keys: each query shares itself out."""
     return normalise(X, T)
 
 
 def queries(normalise: Function, X: Array, T: float) -> Array:
-    """Along the queries: each key is shared out, and a query may receive any amount."""
+    """Normalise along the queries: each key is shared out, and a query may receive any amount."""
     return np.ascontiguousarray(np.swapaxes(normalise(np.swapaxes(X, -1, -2), T), -1, -2))
 
 

@@ -13,7 +13,7 @@ from attnviz.settings.rows import Choice, table
 
 
 def sinusoidal(n: int, d: int, *, base: float = 1e4, layout: str = "interleaved") -> Array:
-    r"""Sines and cosines of the position, at wavelengths from 2 pi up to about base * 2 pi. Shape (n, d).
+    r"""Return sines and cosines of the position, at wavelengths from 2 pi up to about base * 2 pi. Shape (n, d).
 
     $P_{p, 2i} = \sin(p / base^{2i/d}), \quad P_{p, 2i+1} = \cos(p / base^{2i/d})$
 
@@ -79,7 +79,7 @@ def _known(layout: str, *names: str) -> None:
 
 
 def none(n: int, d: int) -> Array:
-    """Zeros: the order of the tokens is not told. Shape (n, d)."""
+    """Return zeros: the model does not know the order of the tokens. Shape (n, d)."""
     return np.zeros((n, d))
 
 
@@ -89,23 +89,23 @@ def random(n: int, d: int, *, seed: int) -> Array:
 
 
 def unrotated(n: int, d: int, *, rope_base: float) -> Array:
-    """Zeros: RoPE tells the order by turning queries and keys, not by adding to X. Shape (n, d)."""
+    """Return zeros: RoPE encodes the order by rotating queries and keys, not by adding to X. Shape (n, d)."""
     return np.zeros((n, d))
 
 
 def rotated(x: Array, *, rope_base: float) -> Array:
-    """Queries or keys (..., n, d), row p turned as `rope` turns position p."""
+    """Return queries or keys (..., n, d), row p rotated as `rope` rotates position p."""
     return rope(x, np.arange(x.shape[-2]), base=rope_base)
 
 
 def rotated_back(x: Array, *, rope_base: float) -> Array:
-    """Row p turned by the opposite angle: a rotation is undone, and slopes go back through it, by its transpose."""
+    """Rotate row p by the opposite angle: a rotation is undone, and slopes go back through it, by its transpose."""
     return rope(x, -np.arange(x.shape[-2]), base=rope_base)
 
 
 @dataclass(frozen=True)
 class Position(Choice):
-    """`fn(n, d)` is added to the embeddings; `rotate(x)`, where there is one, turns every head's queries and keys."""
+    """A row of positions: `fn(n, d)` is added to the embeddings; `rotate(x)`, if any, rotates queries and keys."""
 
     rotate: Callable[..., Array] | None = None
 

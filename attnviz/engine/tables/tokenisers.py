@@ -43,7 +43,7 @@ PREPENDED = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0
 
 
 def _hangul(character: str) -> str:
-    """L, V or T for a Hangul letter by its position in a syllable, LV or LVT for a whole syllable, else nothing."""
+    """Return L, V or T for a Hangul letter by its position in a syllable, LV or LVT for a syllable, else nothing."""
     code = ord(character)
     if 0xAC00 <= code <= 0xD7A3:
         return "LV" if (code - 0xAC00) % 28 == 0 else "LVT"
@@ -105,7 +105,7 @@ def _kind(cluster: str) -> str:
 
 
 def _special(text: str) -> Iterator[tuple[str, bool]]:
-    """`text` cut at the special tokens: pairs of a piece and whether it is one of them."""
+    """Yield `text` cut at the special tokens: pairs of a piece and whether it is one of them."""
     while text:
         starts = [(text.find(token), token) for token in SPECIAL if token in text]
         start, token = min(starts, default=(len(text), ""))

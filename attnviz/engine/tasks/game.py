@@ -74,7 +74,7 @@ class Game(Choice):
 
 
 def below(u: Array, n: int) -> Array:
-    """Whole numbers from 0 to n - 1 out of uniform numbers."""
+    """Return whole numbers from 0 to n - 1 out of uniform numbers."""
     return np.minimum(np.floor(u * n).astype(int), n - 1)
 
 

@@ -100,7 +100,7 @@ def tokens(trace: Trace) -> str:
 
 
 def embedded(lines: Lines, trace: Trace) -> None:
-    """E, P and X, for the second sentence too."""
+    """Write E, P and X, for the second sentence too."""
     config = trace.config
     suffixes = ("", "_kv") if config.is_cross_attention else ("",)
     if config.embedding == "one_hot":
@@ -169,14 +169,14 @@ def indices(lines: Lines, trace: Trace) -> None:
 
 
 def mask_and_bias(lines: Lines, trace: Trace, *, changed: bool) -> None:
-    """M and B, where there are any: those that were changed stand in the layer, the others are alike in all."""
+    """Write M and B, where there are any: those that were changed stand in the layer, the others are alike in all."""
     for name, needed, write in (("allowed", needs_mask(trace), _mask), ("bias", needs_bias(trace), _bias)):
         if needed and changed == any(edit[1] == name for edit in trace.edits):
             write(lines, trace)
 
 
 def _mask(lines: Lines, trace: Trace) -> None:
-    """M, where every mask allows a look."""
+    """Write M, where every mask allows a look."""
     names: list[str] = [name for name in trace.config.mask if name != "none"] or ["none"]
     for row in (MASKS[name] for name in names):
         lines.write(*(row.script_before(_given(trace, lines.words)) if row.script_before else ()))
@@ -195,7 +195,7 @@ def _mask(lines: Lines, trace: Trace) -> None:
 
 
 def _bias(lines: Lines, trace: Trace) -> None:
-    """B, which is added to the scores by distance."""
+    """Write B, which is added to the scores by distance."""
     config = trace.config
     *before, code = (line.format(np=lines.words.np) for line in BIASES[config.bias].script or ("",))
     formula = bias_formula(config)

@@ -20,7 +20,7 @@ from attnviz.readings.words import NUMPY
 
 
 class LayerScript:
-    """Writes one layer, or the loop over all of them, into `lines`."""
+    """A writer of one layer, or of the loop over all of them, into `lines`."""
 
     words = NUMPY
 
@@ -88,7 +88,7 @@ class LayerScript:
         self.lines.step(name, transposed)
 
     def _scores(self) -> str:
-        """S, scaled and capped where they are; gives the variable that holds what came out."""
+        """Write S, scaled and capped where they are; gives the variable that holds what came out."""
         lines, config = self.lines, self.config
         self.fill.of_score()
         row = score_of(config)
@@ -235,7 +235,7 @@ class LayerScript:
         return self.words.terms[rows.NORMS[self.config.norm]].format(x)
 
     def _read_by(self, number: str, read: str, width: str) -> str:
-        """W_1 or W_3 with its bias, filled, and what it makes of what the block reads."""
+        """Write W_1 or W_3 with its bias, filled, and what it makes of what the block reads."""
         self.fill.matrix(f"w_{number}", width, "d_ff")
         self.fill.vector(f"b_{number}", "d_ff", width)
         return f"{read} @ W_{number}" + (f" + b_{number}" if self.config.projection_bias else "")

@@ -39,7 +39,7 @@ class Part:
 
 
 class Lines:
-    """Collects the lines of the parts of one layer, of all layers in a loop, or of what stands around them."""
+    """A collector of the lines of the parts of one layer, of all layers in a loop, or of what stands around them."""
 
     def __init__(
         self, trace: Trace, layers: Sequence[int | None], words: Words = NUMPY, *, looped: bool = False
@@ -203,7 +203,7 @@ def _is_one_call(value: str) -> bool:
 
 
 def listed(items: Sequence[str]) -> str:
-    """Items in brackets, in as many lines as it takes.
+    """Return items in brackets, in as many lines as it takes.
 
     >>> print(listed(["1.0", "2.0"]))
     [1.0, 2.0]

@@ -64,7 +64,7 @@ def torch_script(config: Config) -> str:
 
 
 class TorchLayerScript(LayerScript):
-    """Writes a layer with the library's own calls where they can do what is set."""
+    """A writer of layers with the library's own calls where they can do what is set."""
 
     words = TORCH
 

@@ -105,13 +105,13 @@ def text(words: str) -> str:
 
 
 class _Page:
-    """Writes one sheet."""
+    """A writer of one sheet."""
 
     def __init__(self, page: Any, formats: dict[str, Any]) -> None:
         self._page, self._formats = page, formats
 
     def write(self, sheet: Sheet) -> None:
-        """Title, words and blocks; the title and the column of words stay in sight."""
+        """Write title, words and blocks; the title and the column of words stay in sight."""
         self._page.set_column(0, 0, WIDTHS[0])
         last = max([block.left + block.array.shape[1] for block in sheet.blocks], default=1)
         self._page.set_column(1, last, WIDTHS[1])
@@ -128,7 +128,7 @@ class _Page:
         self._page.write_string(row, column, text(words), self._formats[form])
 
     def _block(self, block: Block, sheet: str) -> None:
-        """Heading, words and numbers of a block, and its colours."""
+        """Write heading, words and numbers of a block, and its colours."""
         if block.heading:
             self._say(block.top - 2, block.left if block.left > 1 else 0, block.heading, "heading")
         if block.left == 1:
@@ -174,7 +174,7 @@ class _Page:
             self._page.conditional_format(*area, rule)
 
     def _shades(self) -> list[dict[str, Any]]:
-        """Shares in steps, the darkest first: a scale would paint over the grey in some programs."""
+        """Colour shares in steps, the darkest first: a scale would paint over the grey in some programs."""
         return [
             {"type": "cell", "criteria": ">", "value": k / SHADES, "format": self._formats[f"shade {k}"]}
             for k in reversed(range(SHADES))

@@ -94,7 +94,7 @@ class LayerSheets:
         return block
 
     def _parameters(self) -> None:
-        """Matrices and biases; those of which every head has its own stand side by side."""
+        """Place matrices and biases; those of which every head has its own stand side by side."""
         sheet = self._sheet("parameters")
         for name in PER_HEAD:
             beside = None
@@ -106,7 +106,7 @@ class LayerSheets:
                 self._keep(name, 0, self._writer.step(sheet, name, None))
 
     def _tied(self, name: str, head: int) -> Formula | None:
-        """W_K as the cells of W_Q where one matrix serves both, and its bias likewise."""
+        """Place W_K as the cells of W_Q where one matrix serves both, and its bias likewise."""
         if not self._config.tied or name not in ("w_k", "b_k"):
             return None
         other = self._blocks[name.replace("k", "q"), head * self._config.group_size]
@@ -229,7 +229,7 @@ class LayerSheets:
         return self._joined_up(sheet, "ff_added", Y, G)
 
     def _joined(self) -> Formula:
-        """For each column of the whole the column of the head that stands there."""
+        """Return for each column of the whole the column of the head that stands there."""
         heads = [self._blocks["heads", h] for h in range(len(self._steps["heads"].array))]
         positions = [(block, j) for block in heads for j in range(block.array.shape[1])]
         return lambda i, j: positions[j][0].at(i, positions[j][1])

@@ -33,7 +33,7 @@ def shape(array: Array) -> str:
 
 
 def numbers(n: int) -> tuple[str, ...]:
-    """1, 2, 3 ... as words."""
+    """Return 1, 2, 3 ... as words."""
     return tuple(str(number) for number in ordinals(n))
 
 

@@ -104,7 +104,7 @@ def _scale(sheet: Sheet, trace: Trace) -> Block:
 
 
 def embedded(book: Book, trace: Trace) -> tuple[Block | None, Block | None]:
-    """E, P and their sum, for the second sentence too: what queries are made of, and what keys and values are."""
+    """Place E, P and their sum, for the second sentence too: what queries are made of, and what keys and values are."""
     if not trace.around:
         return None, None
     writer = StepWriter(trace, None, trace.around)

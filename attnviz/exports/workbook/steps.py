@@ -27,7 +27,7 @@ MAY_FORBID = ("bias", "masked")
 
 @dataclass(frozen=True)
 class StepWriter:
-    """Puts steps of one layer, or of those around the layers, on sheets."""
+    """A writer of the steps of one layer, or of those around the layers, on sheets."""
 
     trace: Trace
     layer: int | None
@@ -91,7 +91,7 @@ def _check(name: str, array: Array, *, may_forbid: bool) -> None:
 
 
 def _heading(step: Step, array: Array, head: int | None) -> str:
-    """Symbol, name, shape and meaning; those that stand side by side have room for less."""
+    """Return symbol, name, shape and meaning; those that stand side by side have room for less."""
     symbol, label = plain(step.symbol), LABELS[step.name]
     if head is not None and step.name in PER_HEAD:
         return translate(SIDE_HEADING, symbol=symbol, n=ordinal(head), shape=shape(array))

@@ -135,7 +135,7 @@ class Gradient:
         self._add(node.args[0], self._make("neg", g), node)
 
     def larger(self, node: Node, g: Node) -> None:
-        """The larger of two takes the gradient; where both are equal there is a kink, and neither does."""
+        """Give the gradient to the larger of two; where both are equal there is a kink, and neither takes it."""
         if node.args[0] is node.args[1]:  # max(q, q) is q, without a kink
             self._add(node.args[0], g, node)
             return
@@ -159,14 +159,14 @@ class Gradient:
         self._add(node.args[0], g, node.args[0])
 
     def best(self, node: Node, g: Node) -> None:
-        """The largest takes the gradient; equal ones share it."""
+        """Give the gradient to the largest; equal ones share it."""
         (x,) = node.args
         wins = self._make("truth_as_number", self._make("==", x, node, truth=True))
         count = self._make("sum", wins, axes=node.axes, width=node.width, over=node.over)
         self._add(x, self._times(self._make("/", g, count), wins), x)
 
     def level(self, node: Node, g: Node) -> None:
-        """The level follows each entry above it, by the slope of that entry's part of the sum."""
+        """Give each entry above the level the slope of its part of the sum."""
         (x,) = node.args
         above = self._make("high", self._make("-", x, node), self._number(0.0))
         slope = self._make("**", above, self._number(node.number - 1.0))
@@ -180,7 +180,7 @@ class Gradient:
         self._add(x, self._times(g, self._make("ratio", x, node)), x)
 
     def through(self, node: Node, g: Node) -> None:
-        """x W: the gradient goes back through W turned, and x^T g is W's own."""
+        """Go back through x W: the gradient goes to x through W transposed, and x^T g is W's own."""
         x, W = node.args
         full = g if "d" in g.axes else self._times(g, self._make("**", node, self._number(0.0)))
         axes = "".join(axis for axis in AXES if axis in full.axes or axis == "d")

@@ -145,7 +145,7 @@ def _line(name: str, title: str, value: str = "", **pictures: Any) -> dict[str, 
 
 
 def _score_line(trace: Trace, answer: FourLines, words: Tokens, enters: float) -> dict[str, Any]:
-    """From the sum to what enters the normaliser, and how that stands among the others."""
+    """Describe the way from the sum to what enters the normaliser, and how that stands among the others."""
     steps = _steps(trace, answer)
     by_width = len(steps) == 1 and len(answer.changes) == 1 and _is_by_width(trace, answer.changes[0])
     title = WORDS["width"].format(d=answer.cell.d_k) if by_width else WORDS[_after(answer)]

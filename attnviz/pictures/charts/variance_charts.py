@@ -73,7 +73,7 @@ def phrase(spread: Spread, divisor: str) -> str:
 
 
 def _hidden(trace: Trace, spread: Spread) -> list[str]:
-    """Why the three divisors give the same weights, if they do."""
+    """Say why the three divisors give the same weights, if they do."""
     A = spread.weights
     if max(float(np.abs(A["root"] - A[name]).max()) for name in ("one", "width")) > 1e-9:
         return []
@@ -105,7 +105,7 @@ def _elsewhere(trace: Trace, spread: Spread) -> list[str]:
 
 
 def spread_chart(spreads: Sequence[Spread], d_k: int, *, reference: bool) -> dict[str, Any]:
-    """Standard deviation of the scores over d_k, a line for each divisor; both axes are logarithmic.
+    """Draw the standard deviation of the scores over d_k, a line for each divisor; both axes are logarithmic.
 
     d_k        marked by an upright line
     reference  draw √d_k as well, which follows for independent entries of variance 1 and for no others

@@ -68,7 +68,7 @@ class Grid:
         return TOP + self.cells_y * self.cell_h + self.bottom
 
     def corners(self) -> Iterator[tuple[int, int, int]]:
-        """Head, top row and left column of every tile.
+        """Yield head, top row and left column of every tile.
 
         >>> grid = Grid((3, 3, 3), 2, across=2, cell_w=9, cell_h=9, gap_x=1, gap_y=2, left=0, bottom=0)
         >>> list(grid.corners())
@@ -147,7 +147,7 @@ def _within(shapes: Sequence[Shape], width: int, height: int) -> Layout | None:
 
 
 def _beside(shapes: Sequence[Shape], width: int) -> Layout | None:
-    """Stages as columns, with as many heads in a row as makes the largest cells; None if the page is too narrow."""
+    """Lay stages out as columns, with as many heads in a row as makes the largest cells; None if that is too wide."""
     if width < NARROWEST_PAGE:
         return None
     usual = _wide(max(len(shape.widths) for shape in shapes))
@@ -168,12 +168,12 @@ def _columns(shapes: Sequence[Shape], across: int, width: int, height: int) -> L
 
 
 def _wide(heads: int) -> int:
-    """Heads in a row of a column as a rule: 1, 2 up to four heads, 3 up to nine, 4 up to sixteen."""
+    """Return how many heads stand in a row of a column: 1, 2 up to four heads, 3 up to nine, 4 up to sixteen."""
     return math.ceil(math.sqrt(heads))
 
 
 def _below(shapes: Sequence[Shape], width: int) -> Layout:
-    """Stages as full-width strips with the fewest rows of heads that keep cells legible.
+    """Lay stages out as full-width strips with the fewest rows of heads that keep cells legible.
 
     All strips have as many heads in a row and tiles of one width, so that a head stands below itself.
     """
@@ -217,7 +217,7 @@ def _words(shapes: Sequence[Shape], across: int) -> list[int]:
 
 
 def _cells(columns: int, room: int) -> range:
-    """Sizes of a cell to try, the largest first; so many columns could not have larger ones."""
+    """Yield sizes of a cell to try, the largest first; so many columns could not have larger ones."""
     return range(max(1, min(LARGEST_CELL, room // max(columns, 1))), 0, -1)
 
 

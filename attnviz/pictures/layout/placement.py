@@ -84,12 +84,12 @@ class Tiling:
 
     @property
     def columns(self) -> int:
-        """Drawn cells side by side in the widest head."""
+        """The number of drawn cells side by side in the widest head."""
         return math.ceil(max(self.widths) / self.fold)
 
     @property
     def lines(self) -> int:
-        """Drawn cells one below the other in a head."""
+        """The number of drawn cells one below the other in a head."""
         return math.ceil(self.rows / self.block)
 
     @property
@@ -115,7 +115,7 @@ class Tiling:
         return self.top + self.y[-1] + self.below
 
     def corners(self) -> Iterator[tuple[int, int, int]]:
-        """Head, top row and left column of every tile, counted in drawn cells and with one of gutter between tiles.
+        """Yield head, top row and left column of every tile, in drawn cells and with a gutter of one between tiles.
 
         >>> list(Tiling((3, 3, 3), 2, 2, 9, 9, 0, 0, 0, 0, 0, 0).corners())
         [(0, 0, 0), (1, 0, 4), (2, 3, 0)]

@@ -24,7 +24,7 @@ def colour(shades: Scale, number: float) -> str:
 
 
 def contrast(ground: str) -> str:
-    """Black or white, whichever reads better on a colour.
+    """Return black or white, whichever reads better on a colour.
 
     >>> contrast("#ffffff"), contrast("#000000")
     ('#000000', '#ffffff')

@@ -93,7 +93,7 @@ def _written(body: Sequence[Element], width: int, tall: int, title: str, stages:
 
 
 def _lines(lines: Sequence[str], kind: str, x: float, y: float, size: int, ink: str) -> list[Element]:
-    """Lines of text from y downwards."""
+    """Draw lines of text from y downwards."""
     weight = {"font_weight": 600} if kind in ("title", "name") else {}
     elements = [_raised(text(line, x, y + size * (1 + LINE * at)), size) for at, line in enumerate(lines)]
     return [group(kind, elements, font_size=size, fill=ink, **weight)] if elements else []
@@ -159,7 +159,7 @@ def _tall(stages: Sequence[Stage], rooms: Sequence[float]) -> float:
 
 
 def _heading(stage: Stage, room: float) -> list[Element]:
-    """Name, phrase, formula and shape, and the legend below them."""
+    """Draw name, phrase, formula and shape, and the legend below them."""
     elements, y = [], 0.0
     for kind, size, ink, lines in _heading_lines(stage, room):
         elements += _lines(lines, kind, 0, y, size, ink)

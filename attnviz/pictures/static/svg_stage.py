@@ -75,7 +75,7 @@ def number_in(number: float, room: float, size: float) -> str:
 
 
 def tiles(stage: Stage, grid: Grid) -> list[Element]:
-    """Everything of a stage but its heading, from the upper left corner of the grid's own room."""
+    """Draw everything of a stage but its heading, from the upper left corner of the grid's own room."""
     shades = stage.scale
     elements = [_masked(stage, grid), _cells(stage, grid, shades), _outlines(grid), *_frames(stage, grid)]
     elements += [
@@ -106,7 +106,7 @@ def shown(length: float) -> str:
 
 
 def group(kind: str, children: Iterable[Element], **more: object) -> Element:
-    """Elements of one kind together."""
+    """Return elements of one kind together."""
     attributes = {name.replace("_", "-"): str(value) for name, value in more.items()}
     element = ET.Element("g", {"class": kind, **attributes})
     element.extend(children)
@@ -139,13 +139,13 @@ def _box(x: float, y: float, w: float, h: float) -> str:
 
 
 def _shown(stage: Stage, head: int) -> Iterator[tuple[int, int, float]]:
-    """Row, column and number of every cell of a head that has one to show."""
+    """Yield row, column and number of every cell of a head that has one to show."""
     for row, column in np.argwhere(stage.drawn_cells[head]).tolist():
         yield row, column, float(stage.array[head, row, column])
 
 
 def _masked(stage: Stage, grid: Grid) -> Element:
-    """Masked cells of every head as one grey shape, a piece for each run of them in a row."""
+    """Draw masked cells of every head as one grey shape, a piece for each run of them in a row."""
     hidden = np.zeros(stage.array.shape, bool) if stage.hidden is None else stage.hidden
     pieces = []
     for head, top, left in grid.corners():

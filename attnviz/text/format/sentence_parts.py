@@ -56,7 +56,7 @@ def fill(template: str, **values: str | Sentence) -> Sentence:
 
 
 def join_sentences(sentences: Sequence[Sentence]) -> Sentence:
-    """a, b and c.
+    """Join words as in "a, b and c".
 
     >>> plain(join_sentences([(("token", "a"),), (("token", "b"),), (("token", "c"),)]))
     '“a”, “b” and “c”'

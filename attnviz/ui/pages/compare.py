@@ -111,7 +111,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
 
 
 def _in_b(notes: Iterable[str]) -> list[str]:
-    """Notes that are about B alone."""
+    """Return the notes that are about B alone."""
     return [WORDS["in_b"].format(note=note) for note in notes]
 
 

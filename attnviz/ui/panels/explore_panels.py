@@ -131,7 +131,7 @@ def statistics_panel(trace: Trace, selection: Selection) -> Selection:
 
 
 def seed_average_panel(trace: Trace, selection: Selection) -> Selection:
-    """This seed's weights beside the mean over several seeds."""
+    """Draw this seed's weights beside the mean over several seeds."""
     config, layer = trace.config, selection.layer
     refused = admission.refusal("explore/redeal", trace) if config.model else ""
     if refused:

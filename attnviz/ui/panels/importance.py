@@ -27,7 +27,7 @@ TEXTS = Words(
 
 
 def panel(trace: Trace, selection: Selection) -> Selection:
-    """Four measures of one row, and their rank correlations over the rows of the layer."""
+    """Draw four measures of one row, and their rank correlations over the rows of the layer."""
     st.subheader(TEXTS["question"], anchor=False)
     paragraph([TEXTS["ask"]])
     if not admission.admitted("experiments/importance", trace.config):

@@ -102,7 +102,7 @@ def _draw_counts(allowed: Array) -> None:
 
 
 def _buttons(trace: Trace, selection: Selection, allowed: Array) -> None:
-    """Masks that need no choice: all, none, and the other way round."""
+    """Draw the masks that need no choice: all, none, and the other way round."""
     with st.container(horizontal=True):
         config = trace.config.chosen
         st.button(TEXTS["all"], key="mask_all", on_click=_adopt, args=(config, selection, ("none",)))
@@ -111,7 +111,7 @@ def _buttons(trace: Trace, selection: Selection, allowed: Array) -> None:
 
 
 def _starts(trace: Trace, selection: Selection) -> None:
-    """Any masks of the table, of which all or any must allow a cell."""
+    """Draw a choice of masks of the table, of which all or any must allow a cell."""
     names = st.multiselect(
         TEXTS["from"],
         STARTS,
@@ -154,7 +154,7 @@ def _height(allowed: Array) -> int | Literal["content"]:
 
 
 def _start(config: Config, selection: Selection, names: Sequence[MaskName], every: bool) -> None:
-    """Masks that all must allow stay what they are, with their settings; of those that any may allow, the cells."""
+    """Keep masks that all must allow as they are, with their settings; of those that any may allow, take the cells."""
     if every:
         _adopt(config, selection, tuple(names))
     else:

@@ -37,7 +37,7 @@ SMALLEST = 0.01  # a share that is worth a sentence
 
 
 def panel(trace: Trace, selection: Selection) -> Selection:
-    """Five ways to hide a score side by side, what leaks through each, and what an emptied row becomes."""
+    """Draw five ways to hide a score side by side, what leaks through each, and what an emptied row becomes."""
     st.subheader(TEXTS["question"], anchor=False)
     paragraph([TEXTS["ask"]])
     layer, (choice, number, switch) = selection.layer, st.columns([1, 2, 1], vertical_alignment="bottom")

@@ -130,7 +130,7 @@ def _typed(
 
 
 def _whole(trace: Trace, selection: Selection, on: EditedMatrix) -> None:
-    """Fields to paste or upload all of it at once."""
+    """Draw fields to paste or upload all of it at once."""
     with st.container(key="whole-matrix"), st.expander(WORDS["paste"], key="whole-matrix-opened"):
         st.text_area(WORDS["pasted"], key="pasted_matrix", max_chars=MAX_PASTED_CHARACTERS)
         st.file_uploader(WORDS["upload"], type=["csv", "tsv", "txt"], key="uploaded_matrix", max_upload_size=1)

@@ -24,7 +24,7 @@ def _nothing() -> None:
 
 
 class RunQueue:
-    """Whose turn it is: one at a time, unless that one takes long.
+    """A queue of runs: one at a time, unless that one takes long.
 
     >>> turns = RunQueue()
     >>> with turns.turn():

@@ -34,7 +34,7 @@ def back(G: Array, X: Array, A: Array, T: float = 1.0) -> Array:
 
 
 def cell(write: Any) -> None:
-    """Mean and spread of the support give the threshold; what lies above it is squared."""
+    """Write the threshold from mean and spread of the support, and the square of what lies above it."""
     fmt = write.fmt
     u, falling, allowed = write.below(2.0)
     k, total = write.support(falling, _support(falling, allowed))

@@ -63,7 +63,7 @@ def hardmax(X: Array, T: float = 1.0, size: float | Array = 0.0) -> Array:
 
 
 def back(G: Array, X: Array, A: Array, T: float = 1.0) -> Array:
-    """Zeros: the best key stays the best for any small change, and a tie is a kink."""
+    """Return zeros: the best key stays the best for any small change, and a tie is a kink."""
     return np.zeros(G.shape)
 
 
@@ -81,7 +81,7 @@ def cell(write: Any) -> None:
 
 
 def sheet(lines: Any) -> Any:
-    """Whatever is not less than what wins from the largest, over how many those are."""
+    """Return whatever is not less than what wins from the largest, over how many those are."""
     largest, X = lines.largest(), lines.masked.array
     least = np.moveaxis(least_winner(np.moveaxis(X, lines.axis, -1), lines.size[1]), -1, lines.axis)
 

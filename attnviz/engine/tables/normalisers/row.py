@@ -26,7 +26,7 @@ from attnviz.settings.rows import Choice, KnobValue
 @translated_fields("masked_as_0")
 @dataclass(frozen=True)
 class Normaliser(Choice):
-    """`fn(X, T)` along the last axis; `sums_to_one` says whether the rows that have something allowed add to one.
+    """A normaliser, `fn(X, T)` along the last axis; `sums_to_one` if rows that have something allowed add to one.
 
     typed     the formula that was typed, where it is one
     lines     the arithmetic of a cell as it is said to a reader

@@ -34,7 +34,7 @@ def below_max(X: Array, T: float) -> tuple[Array, Array, Array, Array]:
 
 
 def at_last(thresholds: Array, support: Array) -> Array:
-    """In each row the threshold at the last position that is in the support."""
+    """Return in each row the threshold at the last position that is in the support."""
     position = np.maximum(support.sum(axis=-1, keepdims=True) - 1, 0)
     return np.take_along_axis(thresholds, position, axis=-1) if thresholds.shape[-1] else np.zeros(position.shape)
 

@@ -23,7 +23,7 @@ def negative_distance(Q: Array, K: Array) -> Array:
 
 
 def back(G: Array, S: Array, Q: Array, K: Array) -> Slopes:
-    r"""That of the Gaussian with $G_{ij} / |q_i - k_j|$; 0 where the two are one point, which is a kink."""
+    r"""Return the Gaussian's with $G_{ij} / |q_i - k_j|$; 0 where the two are one point, which is a kink."""
     apart = S < 0
     return gaussian.back(np.where(apart, G / np.where(apart, -S, 1.0), 0.0), S, Q, K)
 

@@ -18,7 +18,7 @@ from attnviz.settings.rows import Choice
 
 @dataclass(frozen=True)
 class Score(Choice):
-    """`fn(Q, K, **parameters)`, and what the engine must know to call it.
+    """A score, `fn(Q, K, **parameters)`, and what the engine must know to call it.
 
     parameters  for each parameter of `fn` the axes that it has in one head
     biases      which of the parameters are biases: zero unless biases are on

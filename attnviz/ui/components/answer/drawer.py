@@ -49,7 +49,7 @@ def show(answer: Mapping[str, Any] | None, *, key: str, play: bool = False) -> N
 
 
 def _nothing() -> None:
-    """Streamlit passes on only values that have a callback."""
+    """Do nothing: Streamlit passes on only values that have a callback."""
 
 
 def packed(answer: Mapping[str, Any] | None, *, play: bool = False) -> bytes:

@@ -148,7 +148,7 @@ def _beside_weights(stages: Sequence[Stage]) -> list[Stage]:
 
 
 def _nothing() -> None:
-    """Streamlit passes on only values that have a callback."""
+    """Do nothing: Streamlit passes on only values that have a callback."""
 
 
 def _message(drawing: _Drawing, heads: Heads, lettering: Lettering) -> dict[str, Any]:

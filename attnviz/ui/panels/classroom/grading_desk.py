@@ -194,7 +194,7 @@ def _portion(config: Config, task: Assignment, n: int) -> int:
 def _mark(
     config: Config, task: Assignment, pairs: list[tuple[str, str]], graded: list[grading.GradedSubmission], to: int
 ) -> None:
-    """Mark the codes up to an index into `found`, and show how far it is; drawing that ends it for one who has left."""
+    """Mark the codes up to an index, and show how far it is; drawing that ends it for one who has left."""
     bar = st.progress(0.0, WORDS["working"])
     for each in grading.grade_all(config, task, pairs[len(graded) : to]):
         graded.append(each)

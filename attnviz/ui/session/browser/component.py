@@ -106,7 +106,7 @@ def send_scripts() -> None:
 
 @contextmanager
 def read_once() -> Iterator[None]:
-    """Within it, ask Streamlit once for what each component reports: a run asks often, and each time costs a lot."""
+    """Ask Streamlit within it once for what each component reports: a run asks often, and each time costs a lot."""
     _run.reports = {}
     try:
         yield
