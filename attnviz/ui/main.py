@@ -23,7 +23,7 @@ from attnviz.ui.components import paste_guard
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.pages import assignments, registry, your_data
 from attnviz.ui.pages.registry import PAGES
-from attnviz.ui.panels import model, sweep, typed, what_if
+from attnviz.ui.panels import model, sweep, typed, what_if, window
 from attnviz.ui.panels.classroom import grading_desk
 from attnviz.ui.session import admission, interrupted, learner, locale, places, session_state, widgets
 from attnviz.ui.session.browser import browser_history, component, styles, transport
@@ -154,6 +154,8 @@ def _notes(name: str, trace: Trace | None, selection: Selection) -> Selection:
     if name not in ("explore", "class", "learn"):  # there it stands below the maps
         paragraph(headline(trace))
     notice(*trace.notes)
+    if name == "explore":
+        window.offer_more(trace, selection)
     notice(*session_state.of_address(outside(selection, trace)))
     return within(selection, trace)
 

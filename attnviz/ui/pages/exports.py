@@ -168,6 +168,6 @@ def _links(trace: Trace, selection: Selection) -> None:
     with frame:
         st.markdown(f"#### {WORDS['frame']}")
         st.caption(WORDS["frame_note"])
-        st.code(links.frame(whole), language="html", wrap_lines=True, height=160)
+        st.code(links.frame(whole), language=None, wrap_lines=True, height=160)
     with code:
         qr_code(whole)

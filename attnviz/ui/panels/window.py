@@ -7,20 +7,31 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import streamlit as st
 
 from attnviz.analysis import special_tokens
 from attnviz.arrays import Array
 from attnviz.engine.external.traces import forbidden
+from attnviz.engine.inputs import tokens
+from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.figures import bars
 from attnviz.pictures.stage_record import Stage
+from attnviz.settings.fields import settings
+from attnviz.settings.language import Words
+from attnviz.text.format.number_format import grouped
 from attnviz.ui.components.pickers.overview import Overview
+from attnviz.ui.session import session_state
 from attnviz.ui.session.selection import Selection
 
 MOST_WHOLE = 64
 """Tokens that are shown all at once; of more there is a window, and an overview of all of them."""
 LENGTH = 32
 """Tokens of a window: a number fits into the cells of a head that is shown alone."""
+
+MOST = int(next(item.metadata["kind"].high for item in settings(Config) if item.name == "max_tokens"))
+"""Tokens of a text that can be used."""
+WORDS = Words({"more": "Use {n} tokens"})
 
 Positions = tuple[int, ...]
 
@@ -110,6 +121,19 @@ def seen(trace: Trace, selection: Selection) -> Seen:
         for length, (start, chosen) in zip((n, m), starts, strict=True)
     )
     return Seen(queries, keys, words or tuple(range(n)), words or tuple(range(m)), is_window=True)
+
+
+def offer_more(trace: Trace, selection: Selection) -> None:
+    """Offer to use all tokens of a text that is cut, or as many as can be."""
+    config = trace.config.chosen
+    if config.model or max(len(trace.query_tokens), len(trace.key_tokens)) < config.max_tokens < MOST:
+        return
+    n = max(map(len, tokens(replace(config, max_tokens=MOST))[:2]))
+    if n <= config.max_tokens:
+        return
+    there = replace(config, max_tokens=n)
+    label = WORDS["more"].format(n=grouped(n))
+    st.button(label, key="more-tokens", on_click=session_state.adopt, args=(there, selection))
 
 
 def is_without_specials(trace: Trace, selection: Selection) -> bool:

@@ -215,3 +215,14 @@ def test_on_a_phone_an_answer_leaves_room_for_the_head_of_its_cell_and_all_come_
     assert len(weights_of(opened({"explore-bridge": phone}, query="5"))) == 4
     assert len(weights_of(opened({"explore-bridge": phone}))) == 4
     assert len(weights_of(opened(**chosen))) == 4, "beside a wide window's answer there is room for all"
+
+
+def test_of_a_long_text_all_tokens_can_be_used_by_one_press() -> None:
+    words = " ".join(f"w{number}" for number in range(200))
+    at = opened(sentence=words, n_heads="2")
+    at.button(key="more-tokens").click().run()
+    assert not at.exception
+    assert at.query_params["max_tokens"] == "200"
+    assert [button for button in at.button if button.key == "more-tokens"] == []
+    assert [button for button in opened(sentence="a " * 64).button if button.key == "more-tokens"] == []
+    assert opened(sentence="a " * 1300).button(key="more-tokens").label == "Use 1,024 tokens"

@@ -58,8 +58,8 @@ export class Picture extends Lettered {
   /** The row that the page opens on, in its head alone, while nothing is pointed at or chosen. */
   drawOpening() {
     const { opening } = this.bridge.data;
-    const { heads, axes, block } = this.meta;
-    if (!opening || axes[0] !== "query" || opening[0] >= heads.length) return;
+    const { heads, axes, block, rows } = this.meta;
+    if (!opening || axes[0] !== "query" || opening[0] >= heads.length || opening[1] >= rows.length) return; // of numbers that are on their way
     const mark = { head: opening[0], row: Math.floor(opening[1] / block[0]), column: null, positions: [opening[1], null] };
     this.drawMark(mark, 1.5, false);
   }
