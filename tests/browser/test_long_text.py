@@ -16,6 +16,11 @@ FIRST = """() => {
     const { rows, positions } = JSON.parse(meta);
     return [rows[0], positions[0][0], positions[1][0]];
 }"""
+SHARES = """(bar) => {
+    const widths = [...bar.children].map((share) => share.getBoundingClientRect().width);
+    const filled = widths.reduce((sum, width) => sum + width, 0) / bar.clientWidth;
+    return { filled, inside: bar.scrollWidth <= bar.clientWidth + 1 };
+}"""
 
 
 def test_the_frame_is_dragged_and_the_maps_show_the_words_in_it(browser_page: Any, app: Any) -> None:
@@ -52,3 +57,6 @@ def test_the_frame_is_dragged_and_the_maps_show_the_words_in_it(browser_page: An
     page.mouse.click(image["x"] + 4, image["y"] + 4)
     page.wait_for_function("/query=269(&|$)/.test(location.search) && /[?&]key=9(&|$)/.test(location.search)")
     page.locator(".ad-live", has_text="row").wait_for(state="attached")
+    shares = page.locator(".ad-shares").evaluate(SHARES)
+    assert shares["inside"]
+    assert shares["filled"] > 0.8, "not gaps between hundreds of words"

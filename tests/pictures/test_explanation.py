@@ -93,7 +93,9 @@ def test_numbers_that_stand_together_have_as_many_decimals_and_so_has_what_they_
             together += [columns[1], columns[2]] if columns else []
             together += [line["cells"]["texts"]] if "cells" in line else []
             for texts in together:
-                decimals = {len(text.partition(".")[2]) for text in texts if text not in ("0", "~0", "")}
+                decimals = {
+                    len(text.partition("e")[0].partition(".")[2]) for text in texts if text not in ("0", "~0", "")
+                }
                 assert len(decimals) <= 1, texts
 
 

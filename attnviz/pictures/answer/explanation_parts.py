@@ -134,7 +134,7 @@ def writer(values: Sequence[float] | Array) -> Callable[[float], str]:
     if most >= WHOLE:
         return partial(number, places=0)
     if 0 < most < TINY:
-        return partial(short, digits=PLACES)
+        return lambda x: f"{x:.{PLACES - 1}e}".replace("e-0", "e-").replace("-", "−") if x else "0"
     return partial(number, places=PLACES - 1 - math.floor(math.log10(most)) if 0 < most < SMALL else PLACES)
 
 

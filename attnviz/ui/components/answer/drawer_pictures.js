@@ -5,6 +5,9 @@
 import { between, inkOn } from "../colours.js";
 import { setMark } from "./marks.js";
 
+const BAR = 250; // pixels of a bar of shares
+const NARROWEST = 3; // of a part that can be pointed at
+
 /**
  * The cell that an answer is about, and how its lines are drawn.
  *
@@ -127,6 +130,29 @@ function drawColumns(parent, row, setting) {
 }
 
 /**
+ * Neighbouring weights that are too narrow to be told apart, put together; each has the position of its one weight, or
+ * -1. Between hundreds of words there would be nothing but gaps.
+ *
+ * @param {AnswerRow} row
+ * @param {number} all
+ * @returns {{ value: number, at: number }[]}
+ */
+function wideShares({ values, at }, all) {
+  /** @type {{ value: number, at: number }[]} */
+  const found = [];
+  let isNarrow = false;
+  values.forEach((value, position) => {
+    if (!value || value < 0) return;
+    const last = found[found.length - 1];
+    const fits = position !== at && (value / all) * BAR < NARROWEST;
+    if (fits && isNarrow && last && (last.value / all) * BAR < NARROWEST) Object.assign(last, { value: last.value + value, at: -1 });
+    else found.push({ value, at: position });
+    isNarrow = fits;
+  });
+  return found;
+}
+
+/**
  * Weights as parts of one bar.
  *
  * @param {HTMLElement} parent
@@ -137,12 +163,12 @@ function drawShares(parent, row, setting) {
   const box = append(parent, "div", "ad-shares");
   const all = row.values.reduce((/** @type {number} */ sum, value) => sum + Math.max(value ?? 0, 0), 0);
   if (!all) append(box, "span", "ad-none");
-  row.values.forEach((value, at) => {
-    if (!value || value < 0) return;
-    const width = value / Math.max(all, 1);
-    const share = append(box, "span", at === row.at ? "ad-at" : "", width * 250 > row.names[at].length * 6.5 + 6 ? row.names[at] : "");
+  wideShares(row, Math.max(all, 1)).forEach(({ value, at }) => {
+    const name = row.names[at] ?? "";
+    const share = append(box, "span", at === row.at ? "ad-at" : "", (value / Math.max(all, 1)) * BAR > name.length * 6.5 + 6 ? name : "");
     share.style.flex = `${value} 0 0`;
-    share.title = row.names[at];
+    if (at < 0) return;
+    share.title = name;
     setMark(share, markAt(row.axis, at, setting), row.axis === "key");
   });
   if (all > 0 && all < 0.999) append(box, "span", "ad-none").style.flex = `${1 - all} 0 0`;

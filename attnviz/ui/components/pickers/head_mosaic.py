@@ -27,7 +27,7 @@ WORDS = Words(
         "layers": "in order",
         "kinds": "by what they do on this sentence",
         "row": "layer {n}",
-        "scale": "white is 0, dark is {high:.2g}",
+        "scale": "faint is 0, strong is {high:.2g}",
     }
 )
 _component = component(__file__)

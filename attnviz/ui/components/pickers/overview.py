@@ -21,7 +21,7 @@ WORDS = Words(
         "all": "{n} × {m} words",
         "blocks": "largest weight of each {block} × {block}",
         "window": "words {rows} from {columns}",
-        "scale": "white is 0, dark is {high:.2g}",
+        "scale": "faint is 0, strong is {high:.2g}",
         "block": "words {rows} take at most {weight} from {columns}",
         "masked": "words {rows} may take nothing from {columns}",
     }
