@@ -65,7 +65,7 @@ def heading(
     formula, shape = _formula(stage)
     phrases += "".join(f'<span class="attn-formula">{_typeset(each)}</span>' for each in (formula, shape) if each)
     whole = html.escape(" · ".join(filter(None, [*_phrases(stage, block, fold, None), formula, shape])))
-    leads = " attn-leads" * stage.leads + " attn-large" * stage.large
+    leads = " attn-leading" * stage.leads + " attn-large" * stage.large
     first, second = f"{name}{button}{legend}", f'<span class="attn-phrases" title="{whole}">{phrases}</span>'
     if beside:
         first, second = _turning(stage, name, beside), f"{second}{button}{legend}"
@@ -106,7 +106,7 @@ def _turning(stage: Stage, name: str, beside: Sequence[tuple[str, str]]) -> str:
     return "".join(
         name
         if other == stage.name
-        else f'<button type="button" class="attn-turn" data-step="{html.escape(other)}">{html.escape(title)}</button>'
+        else f'<button type="button" class="attn-step" data-step="{html.escape(other)}">{html.escape(title)}</button>'
         for other, title in beside
     )
 

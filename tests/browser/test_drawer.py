@@ -92,7 +92,7 @@ def test_the_keyboard_an_output_a_word_and_an_old_link_are_answered(new_page: Ca
     keyboard_stays_where_it_was(page.page)
     check_answer(clicked(page, "heads", (0.05, 0.08)), DESK, 3)
     assert page.page.locator(".attn-drawer h2").inner_text().endswith("entry 1 of z")
-    page.page.locator(".attn-telling button").nth(5).click()
+    page.page.locator(".attn-opening button").nth(5).click()
     page.page.wait_for_function("document.querySelector('.attn-drawer h2')?.textContent === 'warm'")
     page.page.locator(".ad-close").click()
     page.page.wait_for_selector(OPEN, state="detached")
@@ -116,9 +116,9 @@ def test_what_is_pointed_at_lights_its_cells_and_back(new_page: Callable[..., An
         return [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
 
     page.page.locator(".ad-match .ad-term").nth(2).hover()
-    assert page.page.locator(".ad-match .ad-term").nth(2).evaluate("(e) => e.classList.contains('ad-lit')")
-    way = page.page.locator(".st-key-explore-way, nav.way").first
-    assert {*way.locator(".lit").evaluate_all("(all) => all.map((e) => e.parentNode.dataset.step)")} >= {
+    assert page.page.locator(".ad-match .ad-term").nth(2).evaluate("(e) => e.classList.contains('ad-highlighted')")
+    way = page.page.locator(".st-key-explore-way, nav.path").first
+    assert {*way.locator(".highlight").evaluate_all("(all) => all.map((e) => e.parentNode.dataset.step)")} >= {
         "queries",
         "keys",
         "scores",
@@ -127,7 +127,7 @@ def test_what_is_pointed_at_lights_its_cells_and_back(new_page: Callable[..., An
     x, y = lit("queries")
     page.page.mouse.move(x, y)
     assert "value" in page.page.locator(".attn-tip").inner_html()
-    assert page.page.locator(".ad-match .ad-lit").count() == 1
-    assert page.page.locator(".ad-match .ad-term").nth(2).evaluate("(e) => e.classList.contains('ad-lit')")
+    assert page.page.locator(".ad-match .ad-highlighted").count() == 1
+    assert page.page.locator(".ad-match .ad-term").nth(2).evaluate("(e) => e.classList.contains('ad-highlighted')")
     page.page.mouse.move(640, 20)
-    assert page.page.locator(".ad-lit").count() == 0
+    assert page.page.locator(".ad-highlighted").count() == 0

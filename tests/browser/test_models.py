@@ -36,13 +36,13 @@ def test_the_way_from_the_words_to_the_output_can_be_seen_to_its_end(
     page = browser_page
     page.set_viewport_size({"width": width, "height": 720})
     page.goto(f"{site.url}/?v=1&model=bert&sentence=the+cat+sat{cell}")
-    last = page.locator(".way .node").last
+    last = page.locator(".path .node").last
     last.wait_for()
     page.evaluate(QUIET)
     last.focus()
-    node, way = last.bounding_box(), page.locator(".way").bounding_box()
+    node, way = last.bounding_box(), page.locator(".path").bounding_box()
     assert node["x"] + node["width"] <= way["x"] + way["width"] + 1
-    assert page.locator(".way .step:not(.sign) span").evaluate_all(CUT) == []
+    assert page.locator(".path .step:not(.sign) span").evaluate_all(CUT) == []
 
 
 def test_a_click_in_the_mosaic_opens_the_head_and_its_numbers_name_the_file(browser_page: Any, site: Any) -> None:

@@ -61,9 +61,9 @@ def test_a_link_starts_it_and_it_ends_at_the_output(new_page: Callable[..., Any]
     page.wait_for_selector(".ad-motion[data-playing=true]")
     last = page.locator(".ad-stops").get_attribute("max")
     page.wait_for_function(f"{AT.format(last)} && document.querySelector('.ad-motion').dataset.playing === 'false'")
-    assert page.locator(".ad-toggle").get_attribute("data-does") == "again"
+    assert page.locator(".ad-toggle").get_attribute("data-action") == "again"
     assert "output" in page.locator(".ad-caption").inner_text()
-    page.locator(".attn-telling button").nth(1).click()
+    page.locator(".attn-opening button").nth(1).click()
     page.wait_for_function("document.querySelector('.attn-drawer h2')?.textContent === 'cat'")
     page.wait_for_function("!/play=/.test(location.search)")
     assert page.locator(".ad-motion").count() == 0

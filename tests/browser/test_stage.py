@@ -260,11 +260,11 @@ def test_pointing_at_a_word_draws_what_it_takes_and_lights_its_row_everywhere(
 ) -> None:
     page = Page(new_page, app, DESK)
     page.measured(4, 7, 4)
-    text = page.page.locator(".attn-telling .at-text p")
+    text = page.page.locator(".attn-opening .at-text p")
     before = text.inner_text()
-    page.page.locator(".attn-telling button").nth(2).hover()
+    page.page.locator(".attn-opening button").nth(2).hover()
     assert text.inner_text().startswith("sat takes")
-    assert page.page.locator(".attn-telling path").count() >= 1
+    assert page.page.locator(".attn-opening path").count() >= 1
     for name in ("scores", "weights", "heads"):
         light = page.page.locator(f".st-key-explore-{name} .attn-layer svg >> nth=1").locator("path").first
         assert light.get_attribute("d").count("M") == 4
@@ -276,8 +276,8 @@ def test_a_cell_of_a_map_is_told_by_the_sentence_in_its_own_head(new_page: Calla
     page = Page(new_page, app, DESK)
     image = page.measured(4, 7, 4)["found"]["weights"]["image"]
     page.page.mouse.move(image[2] - 40, image[3] - 10)
-    page.page.locator(".attn-telling small", has_text="head 4").wait_for()
-    assert page.page.locator(".attn-telling .at-text p").inner_text().startswith("mat takes")
+    page.page.locator(".attn-opening small", has_text="head 4").wait_for()
+    assert page.page.locator(".attn-opening .at-text p").inner_text().startswith("mat takes")
 
 
 def test_every_picture_has_a_name_of_its_own_and_the_page_has_headings(new_page: Callable[..., Any], app: Any) -> None:
@@ -310,7 +310,7 @@ def test_zero_is_as_the_ground_and_what_is_large_stands_out(
 
 
 CUT = """() => {
-    const shown = [...document.querySelectorAll('.attn-phrase, .attn-formula, .attn-name, .attn-telling .at-text > *')];
+    const shown = [...document.querySelectorAll('.attn-phrase, .attn-formula, .attn-name, .attn-opening .at-text > *')];
     const inside = (each) => {
         const box = (each.closest('.attn-phrases') ?? each.parentElement).getBoundingClientRect();
         return each.getBoundingClientRect().top < box.bottom - 2;
@@ -354,7 +354,7 @@ def test_a_phone_turns_over_from_stage_to_stage_and_from_head_to_head(new_page: 
         page.evaluate(QUIET)
         assert page.locator(".st-key-explore-row .js-plotly-plot").count() == 1
 
-    page.locator(".attn-turn", has_text="Scores").tap()
+    page.locator(".attn-step", has_text="Scores").tap()
     showing("scores")
     swipe(page, -160)
     showing("weights")

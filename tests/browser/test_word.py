@@ -60,7 +60,8 @@ class View:
         return dict(found)
 
     def lit(self) -> list[int]:
-        return self.queries.evaluate_all("all => all.flatMap((word, i) => (word.matches('[data-lit]') ? [i] : []))")
+        highlighted = "all => all.flatMap((word, i) => (word.matches('[data-highlighted]') ? [i] : []))"
+        return self.queries.evaluate_all(highlighted)
 
     def chosen(self) -> list[int]:
         return self.queries.evaluate_all("all => all.flatMap((word, i) => (word.ariaPressed === 'true' ? [i] : []))")
@@ -156,7 +157,7 @@ def test_every_line_starts_at_its_query_and_ends_at_its_key(view: Callable[..., 
             """(field) => {
                 const outer = field.getBoundingClientRect();
                 const keys = [...field.querySelectorAll(".aw-keys .aw-word")];
-                const query = field.querySelector("[data-lit]").getBoundingClientRect();
+                const query = field.querySelector("[data-highlighted]").getBoundingClientRect();
                 return [...field.querySelectorAll("path[data-key]")].map((path) => {
                     const from = path.getPointAtLength(0), to = path.getPointAtLength(path.getTotalLength());
                     const key = keys[path.dataset.key].getBoundingClientRect();
@@ -168,7 +169,7 @@ def test_every_line_starts_at_its_query_and_ends_at_its_key(view: Callable[..., 
         assert len(ends) == 41
         assert np.abs(ends).max() < 1
         overflow = "(box) => box.scrollWidth - box.clientWidth"
-        assert page.page.locator(".attn-reading").evaluate(overflow) <= 0
+        assert page.page.locator(".attn-lines").evaluate(overflow) <= 0
 
 
 def test_pointing_asks_the_server_nothing(view: Callable[..., View], new_page: Callable[..., Any], site: Any) -> None:
@@ -295,20 +296,20 @@ def test_words_that_mean_harm_are_only_ever_text(view: Callable[..., View]) -> N
     assert shown == HARM.replace("\u202e", "").replace("\u200b", "U+200B").split()
     for query in range(len(shown)):
         page.queries.nth(query).hover()
-    assert page.page.locator(".attn-reading :is(b, img)").count() == 0
+    assert page.page.locator(".attn-lines :is(b, img)").count() == 0
     assert page.page.evaluate("window.harm") is None
     assert page.queries.last.bounding_box()["width"] < 200
 
 
 def test_colours_follow_the_theme_without_being_drawn_again(view: Callable[..., View]) -> None:
     page = view(request=(3, 0), mask="causal")
-    colours = """() => ['.aw-keys .aw-word', '.aw-queries [data-lit]', '.aw-field path'].map((name) => {
+    colours = """() => ['.aw-keys .aw-word', '.aw-queries [data-highlighted]', '.aw-field path'].map((name) => {
         const style = getComputedStyle(document.querySelector(name));
         return [style.backgroundColor, style.color, style.stroke];
     })"""
     light = page.page.evaluate(colours)
     page.page.evaluate(
-        """() => { const style = document.querySelector('.attn-reading').parentElement.style;
+        """() => { const style = document.querySelector('.attn-lines').parentElement.style;
              style.setProperty('--st-background-color', '#111'); style.setProperty('--st-text-color', '#eee');
              style.setProperty('--st-primary-color', '#8fb4dc'); style.colorScheme = 'dark'; }"""
     )

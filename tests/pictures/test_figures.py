@@ -513,7 +513,7 @@ def test_what_is_said_gets_shorter_with_the_room_for_it() -> None:
 def test_a_heading_offers_the_stages_beside_it_where_one_is_shown_at_a_time() -> None:
     shown = stage(numbers(2, 3, 4))
     html = headings.heading(shown, beside=[(shown.name, "x"), ("weights", "A < B")])
-    assert html.count("attn-turn") == 1
+    assert html.count("attn-step") == 1
     assert 'data-step="weights">A &lt; B</button>' in html
 
 

@@ -63,7 +63,7 @@ def test_without_segno_the_link_stands_there_large(monkeypatch: pytest.MonkeyPat
 
 def test_hands_are_counted_and_the_right_option_is_marked_only_afterwards() -> None:
     at = lesson("causal", 3, presenter="yes")
-    assert '"attn-hands counted"' not in texts(at)
+    assert '"attn-tally counted"' not in texts(at)
     at.text_input(key="hands-causal-3").set_value("4 11, 3").run()
     assert clean(at)
     bars = re.findall(r'width:([\d.]+)%" title="(.*?)".*?<b>(\d+)</b>', texts(at))
@@ -75,7 +75,7 @@ def test_hands_are_counted_and_the_right_option_is_marked_only_afterwards() -> N
     [right] = question("causal", 3).right
     assert [line.startswith(' class="right"') for line in re.findall("<li(.*?)</li>", texts(at))].index(True) == right
     assert ">11</b>" in texts(at)
-    assert '"attn-hands"' in texts(at)  # in one line, as the explanation and its pictures need the room
+    assert '"attn-tally"' in texts(at)  # in one line, as the explanation and its pictures need the room
     assert re.findall(r'width:([\d.]+)em"', texts(at))[:2] == ["0.91", "2.50"]
     assert "hands" not in str(at.query_params)
     at.button(key="space").click().run()

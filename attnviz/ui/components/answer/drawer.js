@@ -72,7 +72,7 @@ class Drawer {
     this.player = null;
     this.cell = String([answer.head, answer.query, answer.key]);
     this.box.replaceChildren();
-    delete this.box.dataset.down;
+    delete this.box.dataset.lowered;
     this.box.setAttribute("aria-label", words.answer);
     this.drawTop(answer);
     const setting = this.setting(answer);
@@ -166,7 +166,7 @@ class Drawer {
   /** Show the full arithmetic, which stands below the maps; a sheet makes room for it. */
   open() {
     this.setTrigger("all", true);
-    if (SHEET.matches) this.box.dataset.down = "";
+    if (SHEET.matches) this.box.dataset.lowered = "";
     let tries = 0;
     const look = () => {
       const sheet = document.querySelector(".st-key-all-lines");
@@ -186,7 +186,7 @@ class Drawer {
   play(at, autoplay) {
     const answer = this.data?.answer;
     if (!answer?.motion || !this.data) return null;
-    this.box.dataset.plays = "";
+    this.box.dataset.playing = "";
     this.labelPlay(this.data.words.lines, true);
     this.player = new Player(this.box, answer.motion, this.setting(answer), this.data.words, (kind) => this.follow(kind));
     if (at) this.player.show(Math.min(at, answer.motion.frames.length - 1));
@@ -200,7 +200,7 @@ class Drawer {
     const hadFocus = this.player.box.contains(document.activeElement);
     this.player.end();
     this.player = null;
-    delete this.box.dataset.plays;
+    delete this.box.dataset.playing;
     this.highlight(null);
     this.labelPlay(`▶ ${this.data?.words.play}`, false);
     if (hadFocus) this.refocus("ad-play");
@@ -267,7 +267,7 @@ class Drawer {
     const elsewhere = mark && mark.head !== null && mark.head !== undefined && mark.head !== answer.head;
     this.box.querySelectorAll("[data-mark]").forEach((element) => {
       const represented = markOf(element);
-      element.classList.toggle("ad-lit", Boolean(mark && represented && !elsewhere && matches(represented, mark)));
+      element.classList.toggle("ad-highlighted", Boolean(mark && represented && !elsewhere && matches(represented, mark)));
     });
   }
 
@@ -275,7 +275,7 @@ class Drawer {
   press(target) {
     const mark = markOf(target);
     if (mark?.choosesKey && mark.key !== null && mark.key !== undefined) this.setTrigger("key", mark.key);
-    else if (this.box.dataset.down !== undefined && !(target instanceof HTMLButtonElement)) delete this.box.dataset.down;
+    else if (this.box.dataset.lowered !== undefined && !(target instanceof HTMLButtonElement)) delete this.box.dataset.lowered;
   }
 
   end() {

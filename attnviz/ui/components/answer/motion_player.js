@@ -111,7 +111,7 @@ export class Player {
   labelButton() {
     const end = this.at === this.motion.frames.length - 1;
     const action = this.playing ? "pause" : end ? "again" : STILL.matches ? "step" : "play";
-    this.button.dataset.does = action;
+    this.button.dataset.action = action;
     this.button.setAttribute("aria-label", this.words[action]);
     this.button.title = this.words[action];
     this.box.dataset.at = String(this.at);

@@ -49,7 +49,7 @@ class StepPath {
   /** @param {ShadowRoot} root */
   constructor(root) {
     this.root = root;
-    this.box = make(root, "nav", "way");
+    this.box = make(root, "nav", "path");
     this.box.addEventListener("keydown", (event) => this.onKeydown(event));
     this.theme = new MutationObserver(() => this.paint());
     this.theme.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "style", "data-theme"] });
@@ -62,7 +62,7 @@ class StepPath {
 
   /** Frame the cells of every small picture that are pointed at in some view. @param {Mark | null} mark */
   highlight(mark) {
-    this.box.querySelectorAll(".lit").forEach((frame) => frame.remove());
+    this.box.querySelectorAll(".highlight").forEach((frame) => frame.remove());
     if (mark) this.data?.nodes.forEach((node, i) => this.frame(mark, node, this.canvases[i]));
   }
 
@@ -74,7 +74,7 @@ class StepPath {
     const { offsetLeft, offsetTop, offsetWidth, offsetHeight } = canvas;
     const height = offsetHeight / sizes[0];
     const width = column === null ? offsetWidth : offsetWidth / sizes[1];
-    Object.assign(make(canvas.parentNode, "i", "lit").style, {
+    Object.assign(make(canvas.parentNode, "i", "highlight").style, {
       top: `${offsetTop + row * height}px`,
       height: `${Math.max(height, 2)}px`,
       left: `${offsetLeft + (column ?? 0) * width}px`,

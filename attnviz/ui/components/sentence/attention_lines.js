@@ -35,7 +35,7 @@ class AttentionLines {
   constructor(root, data, setTrigger) {
     this.data = data;
     this.setTrigger = setTrigger;
-    this.box = make(root, "div", "attn-reading");
+    this.box = make(root, "div", "attn-lines");
     this.heads = new HeadChoice(this.box, (choice) => this.chooseHead(choice));
     this.field = make(this.box, "div", "aw-field");
     this.lines = this.field.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "svg"));
@@ -155,7 +155,7 @@ class AttentionLines {
     const { highlighted } = this;
     this.queries.forEach((word, i) => {
       word.setAttribute("aria-pressed", String(i === this.chosen));
-      word.toggleAttribute("data-lit", i === highlighted);
+      word.toggleAttribute("data-highlighted", i === highlighted);
     });
     this.keys.forEach((word, j) => this.drawKey(word, highlighted, j));
     this.lines.replaceChildren(...(highlighted === null ? [] : this.paths(highlighted)));

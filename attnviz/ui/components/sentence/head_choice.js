@@ -31,7 +31,7 @@ export class HeadChoice {
         choice.setAttribute("role", "radio");
         if (h < n_heads) choice.setAttribute("aria-label", `${words.head} ${h + 1}`);
       });
-      this.choices[n_heads].dataset.mean = "";
+      this.choices[n_heads].dataset.average = "";
       this.box.setAttribute("aria-label", words.head);
     }
     this.choices.forEach((choice, h) => choice.setAttribute("aria-checked", String(h === (head ?? n_heads))));

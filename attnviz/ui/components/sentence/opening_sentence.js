@@ -52,7 +52,7 @@ class OpeningSentence {
   /** @param {HTMLElement} root @param {OpeningData} data */
   constructor(root, data) {
     this.data = data;
-    this.box = make(root, "div", "attn-telling");
+    this.box = make(root, "div", "attn-opening");
     this.line = make(this.box, "div", "at-line");
     this.words = make(this.line, "div", "at-words");
     this.words.setAttribute("role", "group");
@@ -145,7 +145,7 @@ class OpeningSentence {
     if (!this.queries.length) return;
     const { highlighted } = this;
     this.queries.forEach((button, at) => {
-      button.toggleAttribute("data-lit", at === highlighted.query);
+      button.toggleAttribute("data-highlighted", at === highlighted.query);
       button.setAttribute("aria-pressed", String(this.data.chosen && at === this.data.query));
     });
     const strong = ranked(highlighted.row).filter(([weight]) => weight >= NAMED);

@@ -62,8 +62,8 @@ export class Picking {
   press(target) {
     if (!(target instanceof Element)) return;
     if (target.closest(".attn-scale")) this.bridge.page.setTriggerValue("scale", true);
-    const turn = target.closest(".attn-turn");
-    if (turn instanceof HTMLElement && turn.dataset.step) this.bridge.page.setTriggerValue("shown", turn.dataset.step);
+    const button = target.closest(".attn-step");
+    if (button instanceof HTMLElement && button.dataset.step) this.bridge.page.setTriggerValue("shown", button.dataset.step);
   }
 
   /**

@@ -94,4 +94,4 @@ def options(question: ResolvedQuestion, at: str, *, numbered: bool, right: Colle
             width = f"{SHORT * count / most:.2f}em" if right else f"{100 * count / most:.1f}%"
             bar = f'<i style="width:{width}" title="{about}"></i><b>{count}</b>'
         cells.append(f'<li class="{"right" if mark else ""}"><span>{mark}{label}</span><span>{bar}</span></li>')
-    st.html(f'<ul class="attn-hands{" counted" if most and not right else ""}">{"".join(cells)}</ul>')
+    st.html(f'<ul class="attn-tally{" counted" if most and not right else ""}">{"".join(cells)}</ul>')
