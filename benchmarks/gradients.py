@@ -61,7 +61,7 @@ def right() -> Iterator[str]:
     if torch is None:
         yield "PyTorch is not there; tests/requirements-torch.txt names it"
     else:
-        by_torch = import_module("tests.engine.test_gradients_torch")
+        by_torch = import_module("tests.engine.backward.test_gradients_torch")
         seeded = [slopes.anything(number) for number in range(SEEDED)]
         typed = [config for config in pairs if config.score != "formula"]
         for name, configs in ((f"{SEEDED} seeded settings", seeded), ("every score and normaliser", typed)):

@@ -2,7 +2,7 @@
 
     python -m tools.films
 
-Every machine makes the same numbers (tests/engine/test_learned_bits.py); the files may differ where zlib does.
+Every machine makes the same numbers (tests/engine/learning/test_learned_bits.py); the files may differ where zlib does.
 """
 
 from __future__ import annotations

@@ -120,19 +120,19 @@ def _tied(config: Config, by_name: Mapping[str, Step]) -> dict[str, int]:
 class _Sizes:
     """The sizes that the counts are made of: numbers of tokens and columns, and the true width of every head."""
 
-    def __init__(self, trace: Trace, found: Mapping[str, Step]) -> None:
+    def __init__(self, trace: Trace, layer: Mapping[str, Step]) -> None:
         config = trace.config
-        self.config, self.found = config, found
-        self.n_query, self.n_key = found["weights"].shape[1:]
+        self.config, self.steps = config, layer
+        self.n_query, self.n_key = layer["weights"].shape[1:]
         self.pairs = self.n_query * self.n_key
-        self.model_q, self.model_k = (found[name].shape[1] if name in found else 0 for name in ("w_q", "w_k"))
+        self.model_q, self.model_k = (layer[name].shape[1] if name in layer else 0 for name in ("w_q", "w_k"))
         self.key_widths, self.value_widths = config.key_widths(), config.value_widths()
         self.d_q = tuple(np.repeat(self.key_widths, config.group_size).tolist())
         self.d_z = tuple(np.repeat(self.value_widths, config.group_size).tolist())
 
     def columns(self, name: str) -> int:
         """Return the columns of a step, 0 if it was not recorded."""
-        return self.found[name].shape[-1] if name in self.found else 0
+        return self.steps[name].shape[-1] if name in self.steps else 0
 
 
 def _queries(s: _Sizes) -> int:

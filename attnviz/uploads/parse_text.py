@@ -149,10 +149,10 @@ def _collect(
 ) -> None:
     """Collect the numbers of a list in order; every list at one depth has to be as long as the first."""
     if not isinstance(value, list) or len(value) != shape[0]:
-        found = translate("no list")
+        quoted = translate("no list")
         if isinstance(value, list):
-            found = translate("{n:,} entries, not {first:,},", n=len(value), first=shape[0])
-        raise tables.fault("lists", found=found, place=_path(at))
+            quoted = translate("{n:,} entries, not {first:,},", n=len(value), first=shape[0])
+        raise tables.fault("lists", found=quoted, place=_path(at))
     for i, each in enumerate(value):
         if len(shape) > 1:
             _collect(each, shape[1:], (*at, i), flat, odd)

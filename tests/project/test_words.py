@@ -16,6 +16,7 @@ CORE = {
 """Names of the glossary and of the records that all else is made of."""
 DIALECT = {"aloud", "mended", "posed", "redealt", "spoken", "whereabouts"}
 """Words that once stood for a question, a language, a position and others; the glossary has better."""
+CLAUSE, ARTICLE = r"(What|Whether|Where|Which|Who|How|Why)\b", r"(The|A|An)\b"
 OF_SCRIPTS = {"asks", "given", "hear", "heard", "lit", "place", "places", "tell", "telling", "told", "worn"}
 """Words that once stood for queries, props, events, highlights, positions and messages in the scripts of the page."""
 
@@ -43,6 +44,17 @@ def dialect(source: str) -> set[str]:
     return {word for name in names for word in name.lower().split("_")} & DIALECT
 
 
+def clauses(source: str) -> list[str]:
+    """The docstrings of a source that begin as a clause, and those of functions that begin with an article."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and (text := ast.get_docstring(node)):
+            is_function = isinstance(node, ast.FunctionDef) and not node.decorator_list
+            if re.match(CLAUSE, text) or (is_function and re.match(ARTICLE, text)):
+                found.append(text.partition("\n")[0])
+    return found
+
+
 def dialect_of_script(source: str) -> set[str]:
     """The words of the dialect among the names of a script, without its comments and texts."""
     code = re.sub(r"/\*.*?\*/|//[^\n]*|\"[^\"\n]*\"|`[^`]*`", "", source, flags=re.S)
@@ -66,6 +78,14 @@ def test_no_name_is_of_a_private_dialect() -> None:
     found = {path.name: dialect(path.read_text("utf-8")) | ({*path.stem.split("_")} & DIALECT) for path in sources()}
     assert {name: words for name, words in found.items() if words} == {}
     assert dialect("def posed(spoken_here): ...") == {"posed", "spoken"}
+
+
+def test_a_function_does_and_a_module_or_class_is() -> None:
+    files = sorted((ROOT / "attnviz").rglob("*.py"))
+    found = {path.name: clauses(path.read_text("utf-8")) for path in files}
+    assert {name: texts for name, texts in found.items() if texts} == {}, "begin with a verb, such as Return or Draw"
+    assert clauses('class A:\n    """Where it is."""\ndef f():\n    """The sum."""') == ["Where it is.", "The sum."]
+    assert clauses('"""The sum."""\ndef f():\n    """Return the sum."""') == []
 
 
 def test_no_name_of_a_script_is_of_a_private_dialect() -> None:

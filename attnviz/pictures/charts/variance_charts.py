@@ -1,4 +1,4 @@
-"""Why scores are divided by √d_k: charts over d_k, and what one width has to say."""
+"""Charts over d_k that show why scores are divided by √d_k, and sentences on one width."""
 
 from __future__ import annotations
 

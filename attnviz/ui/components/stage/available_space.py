@@ -144,8 +144,8 @@ def remembered(note: str) -> dict[str, Any]:
     >>> remembered("1600x920x1"), remembered("wide")
     ({'width': 1600, 'room': 920, 'wide': True}, {})
     """
-    found = _REMEMBERED.fullmatch(note)
-    return {"width": int(found[1]), "room": int(found[2]), "wide": found[3] == "1"} if found else {}
+    match = _REMEMBERED.fullmatch(note)
+    return {"width": int(match[1]), "room": int(match[2]), "wide": match[3] == "1"} if match else {}
 
 
 def assumed(key: str, view: View) -> tuple[int, int]:

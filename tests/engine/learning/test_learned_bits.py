@@ -22,7 +22,7 @@ from attnviz.engine.learning import learnable, normalisers, scores, shipped, tra
 from attnviz.engine.learning.frames import Learner
 from attnviz.engine.numerics import exact
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 QUICK = dict(
     line.rsplit(" ", 1) for line in Path(__file__).with_name("films.txt").read_text(encoding="utf-8").splitlines()
 )
@@ -56,7 +56,7 @@ def say(kind: str, *names: str) -> None:
 
 def found(names: Iterable[str], kind: str = "exact", **environment: str) -> list[str]:
     """The hashes of films learned in a process with these variables."""
-    code = "import sys; from tests.engine import test_learned_bits as t; t.say(*sys.argv[1:])"
+    code = "import sys; from tests.engine.learning import test_learned_bits as t; t.say(*sys.argv[1:])"
     done = subprocess.run(
         [sys.executable, "-c", code, kind, *names],
         check=True,
