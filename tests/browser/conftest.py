@@ -25,6 +25,13 @@ from local import free_port  # noqa: E402
 
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 QUIET += ["--disable-sync"]
+SPARING = ["--renderer-process-limit=1"]
+# With the first of these features Chromium 156 does not use the compiled scripts that it keeps. The others are of those
+# that Playwright turns off: of two such options the last one counts.
+SPARING += ["--disable-features=BackgroundResourceFetch,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,MediaRouter"]
+SPARING[-1] += ",NetworkTimeServiceQuerying,OptimizationHints,PaintHolding,PreconnectToSearch"
+SPARING[-1] += ",ThirdPartyStoragePartitioning,Translate"
+WINDOW = {"width": 1280, "height": 720}
 PATIENCE = 90  # seconds until a server or a page that does not answer counts as broken, whatever else is running
 
 
@@ -94,9 +101,10 @@ def app() -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
-    """A running Chromium: `ATTNVIZ_CHROMIUM`, one on the path, or Playwright's own.
+    """A running Chromium with a profile of its own: `ATTNVIZ_CHROMIUM`, one on the path, or Playwright's own.
 
-    The headless shell, where it is there, takes a third less of the processor for each page than the whole browser.
+    The headless shell, where it is there, takes a third less of the processor for each page than the whole browser; and
+    a profile keeps the scripts of the page compiled, which a private window would read and compile each time.
     """
     try:
         from playwright.sync_api import Error, sync_playwright
@@ -106,11 +114,17 @@ def chromium() -> Iterator[Any]:
     found = os.environ.get("ATTNVIZ_CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
     with sync_playwright() as playwright:
         try:
-            browser = playwright.chromium.launch(executable_path=found, args=QUIET)
+            profile = playwright.chromium.launch_persistent_context(
+                "", executable_path=found, args=QUIET + SPARING, viewport=WINDOW
+            )
         except Error as error:
             _missing(f"Chromium does not start: {error.message.splitlines()[0]}")
-        yield browser
-        browser.close()
+        kept = profile.pages[0]  # as long as it is of the host of the servers, theirs begin no process of their own
+        kept.route("**", lambda route: route.fulfill(body=""))
+        kept.goto("http://127.0.0.1/")
+        kept.unroute_all()
+        yield profile
+        profile.close()
 
 
 def _missing(why: str) -> NoReturn:
@@ -121,23 +135,51 @@ def _missing(why: str) -> NoReturn:
 
 @pytest.fixture
 def new_page(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Callable[..., Any]]:
-    """Open pages, each in a browser context of its own, as if on another machine; takes the options of a context.
+    """Open pages, each as if on another machine; takes the options of a browser context.
 
-    A script that fails in any of them fails the test, unless it is marked with `failing_scripts`.
+    The first page of a test is one of the profile, with nothing in it but its cache and what is compiled, unless it is
+    asked for options that a profile has once for all; any other has a private context of its own. A script that fails
+    in any of them fails the test, unless it is marked with `failing_scripts`.
     """
     contexts: list[Any] = []
     failed: list[str] = []
 
-    def open_page(**options: Any) -> Any:
-        contexts.append(chromium.new_context(**{"viewport": {"width": 1280, "height": 720}, **options}))
-        contexts[-1].set_default_timeout(1000 * PATIENCE)
-        contexts[-1].on("weberror", lambda fault: failed.append(fault.error.stack or str(fault.error)))
-        return contexts[-1].new_page()
+    def note(fault: Any) -> None:
+        failed.append(fault.error.stack or str(fault.error))
+
+    def open_page(*, viewport: dict[str, int] = WINDOW, **options: Any) -> Any:
+        shared = chromium not in contexts and options.keys() <= {"color_scheme", "reduced_motion"}
+        context = chromium if shared else chromium.browser.new_context(viewport=viewport, **options)
+        contexts.append(context)
+        context.set_default_timeout(1000 * PATIENCE)
+        context.on("weberror", note)
+        page = context.new_page()
+        if shared:
+            page.set_viewport_size(viewport)
+            page.emulate_media(**options)
+        return page
 
     yield open_page
     for context in contexts:
-        context.close()
+        if context is chromium:
+            emptied(chromium)
+            chromium.remove_listener("weberror", note)
+        else:
+            context.close()
     assert bool(failed) == (request.node.get_closest_marker("failing_scripts") is not None), failed
+
+
+def emptied(profile: Any) -> None:
+    """Leave of a profile what no visitor sees: its cache, and the scripts that it keeps compiled."""
+    kept, *others = profile.pages
+    for page in others:
+        page.close()
+    profile.unroute_all()
+    profile.clear_permissions()
+    session = profile.new_cdp_session(kept)
+    session.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": "all"})
+    session.detach()
+    profile.clear_cookies()
 
 
 @pytest.fixture
