@@ -179,6 +179,7 @@ def test_beside_an_answer_nothing_is_cut_and_heads_are_all_called_alike(new_page
     assert " ".join(texts).count("every score is 0") == 1
     assert not [text for text in texts if "…" in text]
     found = page.measured(8, 12, 4, head="3", query="4", key="6")["found"]
+    assert page.page.locator(".st-key-explore-weights text[data-head] tspan").count() == 8, "what each head does"
     beside = [text for text in found["weights"]["texts"] if text[4] < found["weights"]["image"][0]]
     assert not Counter(WORDS[:12] * 3) - Counter(text[0] for text in beside)
     lines = sorted(

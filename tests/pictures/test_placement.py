@@ -143,6 +143,15 @@ def test_what_is_spare_goes_between_the_stages_and_each_has_its_part_of_much() -
     assert little[2] == much[2] == 0
 
 
+@pytest.mark.parametrize(("heads", "words", "wide"), [(1, 3, 4), (1, 7, 4), (2, 3, 3)])
+def test_outputs_have_room_for_their_numbers_where_width_is_spare(heads: int, words: int, wide: int) -> None:
+    placed = place(three(heads, words, wide), *DESK)
+    scores, weights, outputs = placed.tilings
+    assert 28 <= outputs.cell_w <= weights.cell_w
+    assert whole(placed, DESK)
+    assert scores.y == weights.y == outputs.y
+
+
 def test_heads_whose_cells_are_as_large_as_they_may_be_fill_the_box_both_ways() -> None:
     assert [tiling.across for tiling in place(three(4, 3, 4), *LARGE_DESK).tilings] == [2, 2, 2]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from attnviz.pictures.layout.cell_shape import flattest, tallest, whole, worth
@@ -25,6 +25,7 @@ STAGE_GAP, MORE_GAP = 16, 28  # pixels between stages, and how many more if ther
 NARROWEST_STAGE = 100  # a heading needs this much
 NARROWEST_PAGE = 640  # below this, stages do not stand side by side
 LEAD, BESIDE = 0.75, 0.55  # how wide the cells of other stages are beside those that lead; in focus while small
+NUMBERED = 28  # the width from which a cell has its number, if that is no share
 STRIPE = 0.6  # the same for columns that are only counted
 LARGER = 1.4  # where type is large
 BELOW_EVEN = (3.5, 3.0, 2.6, 2.2, 1.8, 1.4, 1.0)
@@ -151,7 +152,7 @@ def _place(shapes: tuple[Shape, ...], width: int, height: int, focused: bool) ->
     if width < NARROWEST_PAGE and len(shapes) > 1:
         alone = [_place((shape,), width, height, focused).tilings[0] for shape in shapes]
         return Placement(tuple(alone), (width,) * len(alone), False)
-    tilings = _largest(shapes, width, height, focused)
+    tilings = _widened(shapes, _largest(shapes, width, height, focused), width)
     spans = [max(tiling.width, NARROWEST_STAGE) for tiling in tilings]
     spare = width - sum(spans) - STAGE_GAP * (len(spans) - 1)
     more = max(0, min(max(MORE_GAP, spare // len(spans)), spare // max(1, len(spans) - 1)))
@@ -172,6 +173,22 @@ def _largest(shapes: tuple[Shape, ...], width: int, height: int, focused: bool) 
         if block >= most:  # not even that fits: it is drawn as small as can be, and may be scrolled to
             return _tilings(shapes, _Way((1.0, 1.0, 1.0, 1.0), math.ceil(math.sqrt(heads)), block, 1.0, 1.0), focused)
         block *= 2
+
+
+def _widened(shapes: tuple[Shape, ...], tilings: tuple[Tiling, ...], width: int) -> tuple[Tiling, ...]:
+    """Return the tiles with wider stripes where so much width is spare that their numbers fit in."""
+    led = [tiling.cell_w for tiling, shape in zip(tilings, shapes, strict=True) if shape.leads]
+    stripes = [at for at, shape in enumerate(shapes) if not shape.worded]
+    if not led or not stripes:
+        return tilings
+    taken = sum(max(tiling.width, NARROWEST_STAGE) for tiling in tilings) + (STAGE_GAP + MORE_GAP) * (len(tilings) - 1)
+    cells = sum(tilings[at].across * tilings[at].columns for at in stripes)
+    found = list(tilings)
+    for at in stripes:
+        cell = min(led[0], tilings[at].cell_w + (width - taken) // cells)
+        if cell >= NUMBERED and tilings[at].fold == 1:
+            found[at] = replace(tilings[at], cell_w=cell)
+    return tuple(found)
 
 
 _Score = tuple[float, float, float, float]
@@ -205,7 +222,8 @@ def _columns(
     down = max(math.ceil(len(shape.widths) / across) for shape in shapes)
     lines = max(math.ceil(shape.rows / block) for shape in shapes)
     top, gap, below = _around(shapes)
-    largest = _most(shapes, width, focused)
+    largest = LARGEST_ON_A_PHONE if focused and width < NARROWEST_PAGE else LARGEST_CELL
+    largest = LARGEST_FOR_A_ROOM if any(shape.large for shape in shapes) else largest
     highest = min(largest, (height - top - below - (down - 1) * gap) / (down * lines))
     if highest < 1:
         return None
@@ -226,13 +244,6 @@ def _columns(
             score = (*size, -empty, min(used / room, (down * lines * high + (down - 1) * gap) / height))
             return _Way(score, across, block, cell, high) if score > least else None
     return None
-
-
-def _most(shapes: Sequence[Shape], width: int, focused: bool) -> int:
-    """Return the largest size of a cell."""
-    if any(shape.large for shape in shapes):
-        return LARGEST_FOR_A_ROOM
-    return LARGEST_ON_A_PHONE if focused and width < NARROWEST_PAGE else LARGEST_CELL
 
 
 def _span(shape: Shape, shapes: Sequence[Shape], across: int, block: int, cell: float, focused: bool) -> int:

@@ -56,18 +56,22 @@ export class Lettered extends Numbered {
     const pitch = across > 1 ? this.edgeX(1, 0) - this.edgeX(0, 0) - 4 : this.columns * this.w + room[1];
     const group = this.group(this.words, large ? 15 : 12, 600, "start");
     const beside = (/** @type {number} */ head) => (head % across === across - 1 && room[1] ? this.columns * this.w + room[1] : pitch);
-    const few = heads.some((name, head) => { // then all heads are called by their numbers alone
-      const [plain, number] = [name.split(" · ")[0], name.match(/\d+/)?.[0] ?? ""].map((each) => context.measureText(`${each}  ${roles?.[head] ?? ""}`).width);
-      return roles && plain > beside(head) && number <= beside(head);
-    });
+    const fits = (/** @type {string[]} */ parts, /** @type {number} */ head) => context.measureText(parts.join("  ")).width <= beside(head);
+    const plains = heads.map((name) => name.split(" · ")[0]);
+    const numbers = heads.map((name) => name.match(/\d+/)?.[0] ?? "");
+    const shorter = roles?.map((role) => role.replace(/^\D+? (?=[\d“„])/, "")) ?? []; // 5.9 words, “cat”
+    const forms = roles ? [[plains, roles], [numbers, roles], [numbers, shorter]] : [];
+    const alike = forms.find(([names, said]) => names.every((name, head) => fits([name, said[head]], head))); // all heads in the same form
+    const few = roles && heads.some((_, head) => !fits([plains[head], roles[head]], head) && fits([numbers[head], roles[head]], head));
     this.named = heads.map((name, head) => {
       const { x, y } = this.corner(head);
       const wide = ragged ? ` · ${all[head]} ${this.bridge.data.words.wide}` : "";
-      const number = name.match(/\d+/)?.[0] ?? "";
-      const plain = name.split(" · ")[0];
-      const role = roles?.[head];
-      const candidates = role ? (few ? [[number, role], [number]] : [[plain, role], [plain], [number]]) : [[name + wide], [name], [plain], [number + (ragged ? ` · ${all[head]}` : "")], [number]];
-      const parts = candidates.find((each) => context.measureText(each.join("  ")).width <= beside(head)) ?? [""];
+      const [plain, number, role] = [plains[head], numbers[head], roles?.[head]];
+      const called = few ? number : plain;
+      const candidates = role
+        ? [...(alike ? [[alike[0][head], alike[1][head]]] : []), [called, role], [called, shorter[head]], [called], [number]]
+        : [[name + wide], [name], [plain], [number + (ragged ? ` · ${all[head]}` : "")], [number]];
+      const parts = candidates.find((each) => fits(each, head)) ?? [""];
       const word = svg(group, "text", { x, y: y - 5, "data-head": head }, parts[0]);
       if (parts[1]) svg(word, "tspan", { dx: 6, class: "attn-soft" }, parts[1]);
       return context.measureText(parts.join("  ")).width + 6;
