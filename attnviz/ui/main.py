@@ -25,7 +25,7 @@ from attnviz.ui.pages import assignments, registry, your_data
 from attnviz.ui.pages.registry import PAGES
 from attnviz.ui.panels import model, sweep, typed, what_if, window
 from attnviz.ui.panels.classroom import grading_desk
-from attnviz.ui.session import admission, interrupted, learner, locale, places, session_state, widgets
+from attnviz.ui.session import admission, interrupted, learner, locale, partial_run, places, session_state, widgets
 from attnviz.ui.session.browser import browser_history, component, styles, transport
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection, outside, outside_lesson, within
@@ -122,7 +122,17 @@ def _page() -> None:
 
     if trace is not None or not shown.of_setting:
         about = {"given_out": assignment} if selection.page == "assign" else {}
-        selection = shown.page(config if trace is None else trace, selection, **about)
+        if trace is not None and _is_part(name, config, selection):
+            selection = partial_run.show(
+                trace,
+                config,
+                selection,
+                compute=partial(_admitted, name),
+                page=shown.page,
+                is_enough=partial(_is_part, name, config),
+            )
+        else:
+            selection = shown.page(config if trace is None else trace, selection, **about)
     left_out = session_state.write(config, selection)
     if left_out:
         with notes:
@@ -202,6 +212,20 @@ def _run(name: str, draft: Config, saved: Config, lines: dict[str, DeltaGenerato
         st.stop()
     notice(fault, WORDS["still_shown"], kind="fault")
     return saved, trace
+
+
+def _is_part(name: str, config: Config, selection: Selection) -> bool:
+    """Return whether nothing on the page but the maps and what explains them follows from what is looked at.
+
+    A large setting waits for others in a run of the whole page, which says so.
+    """
+    return (
+        (name, selection.page) == ("explore", "explore")
+        and selection.panel not in places.CHANGING
+        and not session_state.files_are_open()
+        and not session_state.has_problems()
+        and not admission.waits(name, config)
+    )
 
 
 def _admitted(name: str, config: Config) -> Trace | None:

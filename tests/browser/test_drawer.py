@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlparse
 
 import pytest
 
@@ -102,6 +105,45 @@ def test_the_keyboard_an_output_a_word_and_an_old_link_are_answered(new_page: Ca
     page.page.locator(".ad-all").click()
     page.page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 300")
     assert page.page.locator(".st-key-part-score").is_visible()
+
+
+WATCH_CONTROLS = """() => {
+    window.controlsChanged = 0;
+    const watch = (changes) => (window.controlsChanged += changes.length);
+    const controls = document.querySelector("[data-testid=stSidebar]");
+    new MutationObserver(watch).observe(controls, { subtree: true, attributes: true, attributeFilter: ["data-stale"] });
+}"""
+
+
+def test_a_click_runs_its_part_of_the_page_alone_and_the_rest_follows_it(
+    new_page: Callable[..., Any], app: Any
+) -> None:
+    at = Page(new_page, app, DESK)
+    at.measured(4, 7, 4)
+    page = at.page
+    page.evaluate(WATCH_CONTROLS)
+    clicked(at)
+    assert page.evaluate("controlsChanged") == 0
+    cell = {name: parse_qs(urlparse(page.url).query)[name] for name in ("head", "query", "key")}
+    title = page.locator(".attn-drawer h2").inner_text()
+    page.get_by_role("spinbutton", name="Seed").press("ArrowUp")
+    page.wait_for_url("**seed=1**")
+    page.evaluate(QUIET)
+    assert page.evaluate("controlsChanged") > 0
+    assert page.locator(".attn-drawer h2").inner_text() == title
+    assert cell.items() <= parse_qs(urlparse(page.url).query).items()
+    page.get_by_text("Save and open", exact=True).click()
+    page.get_by_role("button", name="Save this setting").wait_for()
+    page.evaluate(QUIET)
+    clicked(at, at=(0.02, 0.02))
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save this setting").click()
+    kept = json.loads(Path(download.value.path()).read_text("utf-8"))
+    assert kept["key"] == parse_qs(urlparse(page.url).query)["key"][0] != cell["key"][0]
+    for _ in range(3):
+        page.go_back()
+        page.evaluate(QUIET)
+    page.wait_for_selector(OPEN, state="detached")
 
 
 def test_what_is_pointed_at_lights_its_cells_and_back(new_page: Callable[..., Any], app: Any) -> None:

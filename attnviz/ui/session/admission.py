@@ -81,7 +81,7 @@ def admitted(what: str, of: Config | Trace | Sizes, *beside: Config, again: int 
         return False
     if not learner.at_hand(*_settings(of, *beside)):
         return False
-    if _waits(what, of, *beside, again=again):
+    if waits(what, of, *beside, again=again):
         name = interrupted.name(what, cost.setting(of) if isinstance(of, Trace) else of, beside, again)
         if not interrupted.may_begin(name):
             return False
@@ -107,7 +107,7 @@ def before_page(what: str, of: Config | Sizes, make: Callable[[], Made]) -> Made
     if refused:
         raise ConfigError(refused.removesuffix("."))
     with TURNS.turn():
-        if _waits(what, of):
+        if waits(what, of):
             TURNS.enter_large()
         return make()
 
@@ -117,7 +117,7 @@ def _settings(*of: Config | Trace | Sizes) -> list[Config]:
     return [cost.setting(each) for each in of if not isinstance(each, Sizes)]
 
 
-def _waits(what: str, of: Config | Trace | Sizes, *beside: Config, again: int = 0) -> bool:
+def waits(what: str, of: Config | Trace | Sizes, *beside: Config, again: int = 0) -> bool:
     """Return whether a computation is large, or learns what was not learned yet; what was costs no learning."""
     if any(learnable.learns(each) and not film.is_kept(each) for each in _settings(of, *beside)):
         return True

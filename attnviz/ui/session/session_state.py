@@ -80,6 +80,16 @@ def resume() -> None:
     browser_history.arrived()
 
 
+def saved(*classes: type[Any]) -> tuple[Any, ...]:
+    """Return the records as they were saved last."""
+    return url_codec.decode(st.session_state[_SAVED], *classes)[0]
+
+
+def has_problems() -> bool:
+    """Return whether something is said of what could not be read or shown."""
+    return bool(st.session_state.get(_PROBLEMS) or st.session_state.get(_FOUND))
+
+
 def requested(name: str) -> str:
     """Return the value of one parameter, as `read` will find it; for those that are needed before anything is read."""
     if _SAVED in st.session_state and not _navigated():
