@@ -123,14 +123,7 @@ def _page() -> None:
     if trace is not None or not shown.of_setting:
         about = {"given_out": assignment} if selection.page == "assign" else {}
         if trace is not None and _is_part(name, config, selection):
-            selection = partial_run.show(
-                trace,
-                config,
-                selection,
-                compute=partial(_admitted, name),
-                page=shown.page,
-                is_enough=partial(_is_part, name, config),
-            )
+            selection = _part(name, config, trace, selection)
         else:
             selection = shown.page(config if trace is None else trace, selection, **about)
     left_out = session_state.write(config, selection)
@@ -212,6 +205,13 @@ def _run(name: str, draft: Config, saved: Config, lines: dict[str, DeltaGenerato
         st.stop()
     notice(fault, WORDS["still_shown"], kind="fault")
     return saved, trace
+
+
+def _part(name: str, config: Config, trace: Trace, selection: Selection) -> Selection:
+    """Draw a page whose widgets run it alone; return the selection."""
+    compute, is_enough = partial(_admitted, name), partial(_is_part, name, config)
+    page = PAGES[name].page
+    return partial_run.show(trace, config, selection, compute=compute, page=page, is_enough=is_enough)
 
 
 def _is_part(name: str, config: Config, selection: Selection) -> bool:

@@ -69,30 +69,32 @@ def page(trace: Trace, selection: Selection) -> Selection:
     # Before the maps, though it stands behind them: a browser takes longer to draw these, and a click waits for this.
     cell = _explain(trace, selection, head)
     with stage:
-        drawn = _of_answer(selection)
-        shown = _stages(trace, drawn)
-        narrow = is_narrow(KEY)
-        names = [in_front(shown, selection.shown).name] if narrow else [stage.name for stage in shown]
-        nodes = steps_of(trace, selection.layer, head)
-        step_path.show(nodes, key=WAY, words=len(trace.query_tokens), shown=names)
-        opening = Opening(head, query, _roles(trace, drawn, shown), selection.query == query, seen.queries, seen.keys)
-        opening_sentence.show(trace, selection.layer, opening, key=SENTENCE)
-        picked = _picked(seen.inside(drawn), shown)
-        heatmap.show(
-            shown,
-            key=KEY,
-            picked=picked,
-            view=_view(selection, seen),
-            heads=Heads(
-                film=_film(trace, drawn),
-                number=trace.config.n_heads,
-                overview=window.overview(trace, selection, seen, key=OVERVIEW),
-                opening=None
-                if picked or selection.focus is not None or not seen.has(query)
-                else (head, seen.position(query)),
-            ),
-        )
+        _draw_maps(trace, selection, seen, head, query)
     paragraph(headline(trace))
+    return _draw_panel(trace, selection, cell)
+
+
+def _draw_maps(trace: Trace, selection: Selection, seen: Seen, head: int, query: int) -> None:
+    """Draw the path of steps, the sentence and the maps; `head` and `query` are those that the sentence is about."""
+    drawn = _of_answer(selection)
+    shown = _stages(trace, drawn)
+    names = [in_front(shown, selection.shown).name] if is_narrow(KEY) else [stage.name for stage in shown]
+    step_path.show(steps_of(trace, selection.layer, head), key=WAY, words=len(trace.query_tokens), shown=names)
+    opening = Opening(head, query, _roles(trace, drawn, shown), selection.query == query, seen.queries, seen.keys)
+    opening_sentence.show(trace, selection.layer, opening, key=SENTENCE)
+    picked = _picked(seen.inside(drawn), shown)
+    is_opening = not picked and selection.focus is None and seen.has(query)
+    heads = Heads(
+        film=_film(trace, drawn),
+        number=trace.config.n_heads,
+        overview=window.overview(trace, selection, seen, key=OVERVIEW),
+        opening=(head, seen.position(query)) if is_opening else None,
+    )
+    heatmap.show(shown, key=KEY, picked=picked, view=_view(selection, seen), heads=heads)
+
+
+def _draw_panel(trace: Trace, selection: Selection, cell: Cell | None) -> Selection:
+    """Draw one panel in detail below the maps; return the selection. `cell` is the one that was chosen, derived."""
     with st.container(key="all-lines"):
         selection = places.choose_panel(selection, has_seed=not trace.config.model)
         if not explore_panels.has_room(selection.panel, trace):
