@@ -121,11 +121,7 @@ def _page() -> None:
         selection = _notes(name, trace, selection)
 
     if trace is not None or not shown.of_setting:
-        about = {"given_out": assignment} if selection.page == "assign" else {}
-        if trace is not None and _is_part(name, config, selection):
-            selection = _part(name, config, trace, selection)
-        else:
-            selection = shown.page(config if trace is None else trace, selection, **about)
+        selection = _draw(name, config, trace, selection, assignment)
     left_out = session_state.write(config, selection)
     if left_out:
         with notes:
@@ -207,11 +203,16 @@ def _run(name: str, draft: Config, saved: Config, lines: dict[str, DeltaGenerato
     return saved, trace
 
 
-def _part(name: str, config: Config, trace: Trace, selection: Selection) -> Selection:
-    """Draw a page whose widgets run it alone; return the selection."""
-    compute, is_enough = partial(_admitted, name), partial(_is_part, name, config)
+def _draw(
+    name: str, config: Config, trace: Trace | None, selection: Selection, assignment: Assignment | None
+) -> Selection:
+    """Draw a page, as a part that runs alone where that is enough; return the selection."""
     page = PAGES[name].page
-    return partial_run.show(trace, config, selection, compute=compute, page=page, is_enough=is_enough)
+    if trace is not None and _is_part(name, config, selection):
+        compute, is_enough = partial(_admitted, name), partial(_is_part, name, config)
+        return partial_run.show(trace, config, selection, compute=compute, page=page, is_enough=is_enough)
+    about = {"given_out": assignment} if selection.page == "assign" else {}
+    return page(config if trace is None else trace, selection, **about)
 
 
 def _is_part(name: str, config: Config, selection: Selection) -> bool:
