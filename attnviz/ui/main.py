@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.classroom.marking import submissions
-from attnviz.classroom.marking.assignments import Assignment, open_assignment
+from attnviz.classroom.marking.assignments import Assignment, Opened, open_assignment
 from attnviz.engine.records import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
@@ -204,7 +204,7 @@ def _run(name: str, draft: Config, saved: Config, lines: dict[str, DeltaGenerato
 
 
 def _draw(
-    name: str, config: Config, trace: Trace | None, selection: Selection, assignment: Assignment | None
+    name: str, config: Config, trace: Trace | None, selection: Selection, assignment: Opened | None
 ) -> Selection:
     """Draw a page, as a part that runs alone where that is enough; return the selection."""
     page = PAGES[name].page
