@@ -203,9 +203,7 @@ def _run(name: str, draft: Config, saved: Config, lines: dict[str, DeltaGenerato
     return saved, trace
 
 
-def _draw(
-    name: str, config: Config, trace: Trace | None, selection: Selection, assignment: Opened | None
-) -> Selection:
+def _draw(name: str, config: Config, trace: Trace | None, selection: Selection, assignment: Opened | None) -> Selection:
     """Draw a page, as a part that runs alone where that is enough; return the selection."""
     page = PAGES[name].page
     if trace is not None and _is_part(name, config, selection):
