@@ -1,0 +1,94 @@
+"""The part of the page that runs alone: when the whole page is run instead, and what a session keeps of a run."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from attnviz import Config, run
+from attnviz.engine.records.trace import Trace
+from attnviz.ui.session import partial_run, session_state
+from attnviz.ui.session.selection import Selection
+
+CONFIG, SELECTION = Config(sentence="the cat sat"), Selection(head=1, query=2, key=0)
+
+
+class Whole(Exception):
+    """The whole page is run."""
+
+
+@pytest.fixture
+def part(monkeypatch: pytest.MonkeyPatch) -> partial_run._Part:
+    """A part that was drawn with the whole page, in a session that holds what was drawn."""
+
+    def rerun() -> None:
+        raise Whole
+
+    monkeypatch.setattr(partial_run.st, "rerun", rerun)
+    monkeypatch.setattr(session_state, "resume", lambda: None)
+    monkeypatch.setattr(session_state, "saved", lambda *_: (CONFIG, SELECTION))
+    monkeypatch.setattr(session_state, "write", lambda *_: ())
+    drawn = partial_run._Part(
+        CONFIG,
+        run(CONFIG),
+        SELECTION,
+        compute=run,
+        page=lambda _, selection: replace(selection, key=1),
+        is_enough=lambda _: True,
+    )
+    partial_run._draw(drawn)
+    assert drawn.selection == replace(SELECTION, key=1)
+    return drawn
+
+
+def test_a_choice_runs_the_part_with_what_was_saved(part: partial_run._Part) -> None:
+    shown: list[Any] = []
+
+    def page(trace: Trace, selection: Selection) -> Selection:
+        shown.append((trace.config, selection))
+        return selection
+
+    part.page = page
+    partial_run._draw(part)
+    assert shown == [(CONFIG, SELECTION)]
+    assert part.selection == SELECTION
+
+
+@pytest.mark.parametrize("left_out", [("Sentence",), ()])
+def test_the_whole_page_is_run_where_something_outside_follows(
+    left_out: tuple[str, ...], part: partial_run._Part, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_state, "write", lambda *_: left_out)
+    part.is_enough = lambda selection: bool(left_out)
+    with pytest.raises(Whole):
+        partial_run._draw(part)
+    assert part.selection == replace(SELECTION, key=1), "what was chosen has been heard"
+
+
+@pytest.mark.parametrize("saved", [replace(CONFIG, seed=1), CONFIG])
+def test_another_setting_and_one_that_is_refused_are_left_to_the_whole_page(
+    saved: Config, part: partial_run._Part, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_state, "saved", lambda *_: (saved, SELECTION))
+    part.compute = lambda config: None
+    with pytest.raises(Whole):
+        partial_run._draw(part)
+
+
+def test_a_session_keeps_no_run(part: partial_run._Part) -> None:
+    kept: list[weakref.ref[Trace]] = []
+
+    def compute(config: Config) -> Trace:
+        trace = run(config)
+        kept.append(weakref.ref(trace))
+        return trace
+
+    part.compute = compute
+    partial_run._draw(part)
+    gc.collect()
+    assert part.fresh is None
+    assert [each() for each in kept] == [None]
