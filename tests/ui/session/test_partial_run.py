@@ -17,7 +17,7 @@ from attnviz.ui.session.selection import Selection
 CONFIG, SELECTION = Config(sentence="the cat sat"), Selection(head=1, query=2, key=0)
 
 
-class Whole(Exception):
+class WholePageRunError(Exception):
     """The whole page is run."""
 
 
@@ -26,7 +26,7 @@ def part(monkeypatch: pytest.MonkeyPatch) -> partial_run._Part:
     """A part that was drawn with the whole page, in a session that holds what was drawn."""
 
     def rerun() -> None:
-        raise Whole
+        raise WholePageRunError
 
     monkeypatch.setattr(partial_run.st, "rerun", rerun)
     monkeypatch.setattr(session_state, "resume", lambda: None)
@@ -64,7 +64,7 @@ def test_the_whole_page_is_run_where_something_outside_follows(
 ) -> None:
     monkeypatch.setattr(session_state, "write", lambda *_: left_out)
     part.is_enough = lambda selection: bool(left_out)
-    with pytest.raises(Whole):
+    with pytest.raises(WholePageRunError):
         partial_run._draw(part)
     assert part.selection == replace(SELECTION, key=1), "what was chosen has been heard"
 
@@ -75,7 +75,7 @@ def test_another_setting_and_one_that_is_refused_are_left_to_the_whole_page(
 ) -> None:
     monkeypatch.setattr(session_state, "saved", lambda *_: (saved, SELECTION))
     part.compute = lambda config: None
-    with pytest.raises(Whole):
+    with pytest.raises(WholePageRunError):
         partial_run._draw(part)
 
 
