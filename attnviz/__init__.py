@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from attnviz.engine.records.typed_rows import normaliser, score
     from attnviz.engine.rows.line_row import CellLine, LineRow
     from attnviz.engine.run import run
+    from attnviz.engine.tables.added_rows import add_rows
     from attnviz.engine.tables.biases import BIASES, alibi_slopes, t5_buckets
     from attnviz.engine.tables.embeddings import EMBEDDINGS
     from attnviz.engine.tables.head_patterns import PATTERNS
     from attnviz.engine.tables.initialisers import INITIALISERS
     from attnviz.engine.tables.masks import MASKS
     from attnviz.engine.tables.normalisers import NORMALISERS
-    from attnviz.engine.tables.own_rows import add_rows
     from attnviz.engine.tables.positions import POSITIONS, rope, sinusoidal
     from attnviz.engine.tables.scores import SCORES
     from attnviz.engine.tables.tokenisers import TOKENISERS
@@ -98,7 +98,7 @@ _HOMES = {
     "engine.tables.embeddings": "EMBEDDINGS",
     "settings.fields": "ConfigError",
     "engine.external.traces": "of_scores of_vectors of_weights",
-    "engine.tables.own_rows": "add_rows",
+    "engine.tables.added_rows": "add_rows",
     "engine.backward.gradients": "Gradients gradients",
     "engine.learning.film": "Film",
     "engine.learn": "TASKS learn",

@@ -19,7 +19,7 @@ from attnviz.engine.records import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
-from attnviz.engine.tables.own_rows import load_rows
+from attnviz.engine.tables.added_rows import load_rows
 from attnviz.exports.formats import FORMATS, ExportTarget, export, kind_of
 from attnviz.models import hosting
 from attnviz.settings import url_codec

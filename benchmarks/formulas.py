@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 
-from attnviz.formula.evaluation import arrays, work  # noqa: E402
+from attnviz.formula.evaluation import arrays, operation_counts  # noqa: E402
 from attnviz.formula.evaluation.functions import bias_table, complete, mask_table, normaliser_function  # noqa: E402
 from attnviz.formula.evaluation.numbers import scores  # noqa: E402
 from attnviz.formula.faults import FormulaError  # noqa: E402
@@ -111,7 +111,7 @@ def computed(formula: Formula, draws: np.random.Generator) -> Callable[[], objec
 
     def score() -> object:
         given = arrays.of_score(formula, Q, K, complete(formula, {}, Q[None], K[None]))
-        work.check(formula, given)
+        operation_counts.check(formula, given)
         return scores(formula, given)
 
     return lambda: quietly(score)

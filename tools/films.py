@@ -8,7 +8,7 @@ Every machine makes the same numbers (tests/engine/learning/test_learned_bits.py
 from __future__ import annotations
 
 from attnviz import TASKS, run
-from attnviz.engine.learning import learnable, shipped
+from attnviz.engine.learning import learnable, shipped_films
 from attnviz.engine.learning.frames import Learner
 
 MOST_BYTES = 3_000_000
@@ -21,18 +21,18 @@ def made(name: str) -> tuple[bytes, str]:
     learner.until(last)
     frames = {step: learner.frames[step] for step in learnable.kept_steps(last)}
     measures = {step: (m.loss, m.right, m.crisp) for step in frames for m in [learner.measured(step)]}
-    return shipped.packed(frames, measures, learner.trainer.layout.sizes), shipped.digest(frames)
+    return shipped_films.packed(frames, measures, learner.trainer.layout.sizes), shipped_films.digest(frames)
 
 
 def main() -> None:
     lines, n_bytes = [], 0
     for name in TASKS:
         file, found = made(name)
-        (shipped.FOLDER / f"{name}.npz").write_bytes(file)
+        (shipped_films.FOLDER / f"{name}.npz").write_bytes(file)
         lines.append(f"{name} {found}\n")
         n_bytes += len(file)
         print(f"{name}: {len(file):,} bytes")
-    shipped.HASHES.write_text("".join(lines), encoding="utf-8")
+    shipped_films.HASHES.write_text("".join(lines), encoding="utf-8")
     print(f"all: {n_bytes:,} bytes, at most {MOST_BYTES:,}")
 
 

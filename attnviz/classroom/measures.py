@@ -9,7 +9,7 @@ import numpy as np
 
 from attnviz.analysis import importance
 from attnviz.arrays import Array
-from attnviz.classroom import spread
+from attnviz.classroom import score_variance
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.lessons import predicates
@@ -114,9 +114,9 @@ def _may(value: bool) -> Found:
 
 
 MEASURES: dict[str, Measure] = {
-    "spread": Measure("spread of the scores", lambda _, tried: spread.measured("spread", tried, 0, {})),
+    "spread": Measure("spread of the scores", lambda _, tried: score_variance.measured("spread", tried, 0, {})),
     "largest_weight": Measure(
-        "largest weight of a row, on average", lambda _, tried: spread.measured("largest_weight", tried, 0, {})
+        "largest weight of a row, on average", lambda _, tried: score_variance.measured("largest_weight", tried, 0, {})
     ),
     "largest_score": Measure("largest score in size", lambda _, tried: float(np.abs(tried["scores"].array).max())),
     "bound": Measure(

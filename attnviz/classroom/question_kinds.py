@@ -15,7 +15,7 @@ from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.derivation import ArithmeticLine
 from attnviz.arithmetic.latex_numbers import NumberFormat, aligned, chain
 from attnviz.arrays import Array
-from attnviz.classroom import known_mistakes, spread
+from attnviz.classroom import known_mistakes, score_variance
 from attnviz.classroom.open_questions import covered, inputs_of, shape_inputs
 from attnviz.classroom.predicates import PREDICATES, SHOWS
 from attnviz.classroom.resolved_question import SAME, QuestionContext, ResolvedQuestion, required
@@ -296,7 +296,7 @@ QUESTIONS: dict[str, Find] = {
     "rows_changed": _rows_changed,
     "true_or_false": _true_or_false,
     "own_words": _own_words,
-    **{name: spread.question(name) for name in spread.MEASURES},
+    **{name: score_variance.question(name) for name in score_variance.MEASURES},
 }
 """The kinds of questions, by name; each finds its answer in a run."""
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnviz.classroom import spread
+from attnviz.classroom import score_variance
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.run import run
@@ -25,7 +25,7 @@ from attnviz.text.format.sentence_parts import within_sentence
 NUMBER = re.compile(r"\[\[([a-z_0-9]+?)((?:\.\d+)+)\]\]")
 """A step, its layer where it stands in one, and a position in it, counted from 1: [[scores.1.2.3.4]]."""
 
-MEASURE = re.compile(rf"\[\[({'|'.join(spread.MEASURES)})\]\]")
+MEASURE = re.compile(rf"\[\[({'|'.join(score_variance.MEASURES)})\]\]")
 """A measure of the whole run."""
 
 DIVISORS = "[[divisors]]"
@@ -48,8 +48,8 @@ def fill_numbers(text: str, trace: Trace) -> str:
     >>> fill_numbers("the first weight is [[weights.1.1.1.1]]", run(Config(sentence="one", n_heads=1)))
     'the first weight is 1'
     """
-    text = text.replace(DIVISORS, spread.divisor_table(trace)) if DIVISORS in text else text
-    text = MEASURE.sub(lambda named: format_number(spread.measured(named[1], trace, 0, {})), text)
+    text = text.replace(DIVISORS, score_variance.divisor_table(trace)) if DIVISORS in text else text
+    text = MEASURE.sub(lambda named: format_number(score_variance.measured(named[1], trace, 0, {})), text)
     return NUMBER.sub(lambda named: format_number(_number(trace, named)), text)
 
 

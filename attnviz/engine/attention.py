@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from attnviz.arrays import Array
 from attnviz.engine import checks
-from attnviz.engine.numerics import products, scratch
+from attnviz.engine.numerics import buffer_pool, products
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.engine.tables.normalisers import NORMALISERS, Normaliser
 from attnviz.engine.tables.normalisers.hardmax import hardmax, size_of_terms
@@ -57,7 +57,7 @@ def pipeline(
         S = products.spread(score.fn(Q, K, **params), same_query)
         products.spread(swap(S), same_key)
         S = record("scores", S)
-        S = record("scaled", S if _is_one(scale) else np.multiply(S, scale, out=scratch.empty(S.shape)))
+        S = record("scaled", S if _is_one(scale) else np.multiply(S, scale, out=buffer_pool.empty(S.shape)))
         S = record("capped", softcap * np.tanh(S / softcap) if softcap else S)
         S = record("masked", _forbid(S if bias is None else S + bias, allowed))
         normalise = partial(hardmax, size=size_of_terms(Q, K, scale)) if normaliser.fn is hardmax else normaliser.fn
@@ -85,9 +85,9 @@ def _only(allowed: Array | None, A: Array) -> Array:
 def _mix(A: Array, V: Array, allowed: Array | None) -> Array:
     """Return a V, in which a forbidden value does not take part: 0 times infinity would be NaN."""
     if allowed is None or np.isfinite(V).all():
-        return scratch.product(A, V)
+        return buffer_pool.product(A, V)
     infinite = ~np.isfinite(V)
-    Z = scratch.product(A, np.where(infinite, 0.0, V))
+    Z = buffer_pool.product(A, np.where(infinite, 0.0, V))
     for j in np.flatnonzero(infinite.any(axis=-1).reshape(-1, V.shape[-2]).any(axis=0)):
         share = A[..., j, None] * V[..., None, j, :]
         may = np.broadcast_to(allowed, A.shape)[..., j, None]
@@ -232,7 +232,7 @@ def multi_head(
 def joined(Z: Array) -> Array:
     """Return the heads side by side: (..., H, n, d_v) becomes (..., n, H * d_v)."""
     rows = np.swapaxes(Z, -2, -3)
-    C = scratch.empty((*rows.shape[:-2], rows.shape[-2] * rows.shape[-1]))
+    C = buffer_pool.empty((*rows.shape[:-2], rows.shape[-2] * rows.shape[-1]))
     np.copyto(C.reshape(rows.shape), rows)
     return C
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from functools import lru_cache
 
-from attnviz.formula import names, slips
+from attnviz.formula import names, unknown_names
 from attnviz.formula.calls import Calls, Knob, folded
 from attnviz.formula.faults import CONSTRUCTS, ROLES, FormulaError, fault
 from attnviz.formula.graph import (
@@ -72,7 +72,7 @@ class _Reader:
         for statement in before:
             self._assigned(statement)
         if not isinstance(last, ast.Expr):
-            raise slips.of_last(last, self.kind, self.text)
+            raise unknown_names.of_last(last, self.kind, self.text)
         root = self.node(last.value)
         self._check_outcome(root, last.value)
         for name, where in self.spans.items():
@@ -128,7 +128,7 @@ class _Reader:
                 test, yes, no = self._truth(self.node(n.test)), self.number(n.body), self.number(n.orelse)
                 return self.make("if", (test, yes, no), n)
             case ast.Attribute() | ast.Tuple():
-                raise slips.of_sign(n, self.kind, self.text)
+                raise unknown_names.of_sign(n, self.kind, self.text)
             case _:
                 raise self._fault("construct", n, what=_construct(n))
 
@@ -175,7 +175,7 @@ class _Reader:
         if role == "matrix":
             raise fault("matrix", where, name=name)
         if not role:
-            raise slips.of_name(name, self.kind, (*self.kind.variables, *self.named), where)
+            raise unknown_names.of_name(name, self.kind, (*self.kind.variables, *self.named), where)
         width = self._parameter(n, name, role).rows
         return self.graph.make("variable", value=name, axes="d" if role == "vector" else "", width=width, span=where)
 
@@ -195,27 +195,27 @@ class _Reader:
             return self.graph.make("variable", value=token, axes=inside, span=span(self.text, n))
         role = _BRACKETS.get((names.role(name), inside), "")
         if not role or self.kind.name != "score":
-            raise slips.of_brackets(n, self.kind, self.text)
+            raise unknown_names.of_brackets(n, self.kind, self.text)
         width = self._parameter(n, name, role).rows
         axes = "j" if role == "list" else "jd"
         return self.graph.make("variable", value=name, axes=axes, width=width, span=span(self.text, n))
 
     def _call(self, n: ast.Call) -> Node:
-        slip = slips.of_call(n, self.kind, (*self.kind.variables, *self.named, *names.STEPS), self.text)
+        slip = unknown_names.of_call(n, self.kind, (*self.kind.variables, *self.named, *names.STEPS), self.text)
         if slip or not isinstance(n.func, ast.Name):
             raise slip or self._fault("construct", n, what=_construct(n))
         name = n.func.id
         if name in names.COMES_AFTER and self.kind.name == "score":
             raise fault("softmax_after", span(self.text, n.func), (*span(self.text, n.func), ""))
         if name not in names.CALLED or len(n.args) not in names.ARGUMENTS.get(name, (1,)):
-            raise slips.of_function(n, name, self.kind, self.text)
+            raise unknown_names.of_function(n, name, self.kind, self.text)
         return self.calls.applied(name, tuple(self.number(arg) for arg in n.args), span(self.text, n))
 
     def _binary(self, n: ast.BinOp) -> Node:
         op = names.BINARY.get(type(n.op))
         if not op:
             raise self._fault("construct", n, what=_construct(n.op))
-        slip = slips.of_power(n, self.text)
+        slip = unknown_names.of_power(n, self.text)
         if slip:
             raise slip
         left, right = self.number(n.left), self.number(n.right)

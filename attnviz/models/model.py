@@ -13,10 +13,10 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.records import edits as edits_of
-from attnviz.engine.records.anatomy import Anatomy
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.model_cost import ModelSizes
+from attnviz.engine.records.model_facts import Anatomy
 from attnviz.engine.records.pretrained import FREE, PretrainedConfig
 from attnviz.engine.records.trace import Step, Steps, Trace, result_of
 from attnviz.engine.run_notes import note_empty_rows

@@ -23,7 +23,7 @@ from attnviz.ui.components import paste_guard
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.pages import assignments, registry, your_data
 from attnviz.ui.pages.registry import PAGES
-from attnviz.ui.panels import model, sweep, typed, what_if, window
+from attnviz.ui.panels import model, sweep, typed_formula, what_if, window
 from attnviz.ui.panels.classroom import grading_desk
 from attnviz.ui.session import admission, interrupted, learner, locale, partial_run, places, session_state, widgets
 from attnviz.ui.session.browser import browser_history, component, styles, transport
@@ -117,7 +117,7 @@ def _page() -> None:
     with notes:
         notice(*problems, *(faults if selection.page == "assign" else ()))
         config, trace = _run(name, draft, saved, lines) if shown.of_setting else (draft, None)
-        typed.explain(lines, draft, trace)
+        typed_formula.explain(lines, draft, trace)
         selection = _notes(name, trace, selection)
 
     if trace is not None or not shown.of_setting:
@@ -170,12 +170,12 @@ def _controls(
         draft = widgets.draw(config, "sentence", "model", skip=locked)
         locked = (*locked, *model.decided(draft))
         draft = widgets.draw(draft, "d_model", "n_heads", "mask", "score", skip=locked)
-        draft, lines = typed.fields(draft, locked)
+        draft, lines = typed_formula.fields(draft, locked)
         draft = widgets.draw(draft, "seed", skip=locked)
         if moves:
             sweep.offer(draft, skip=locked)
         model.say(draft)
-        skip = (*locked, *typed.FIELDS.values())
+        skip = (*locked, *typed_formula.FIELDS.values())
         for group in widgets.groups(draft, skip=skip):
             if group:
                 draft = widgets.fold(draft, group, skip=skip)
@@ -197,7 +197,7 @@ def _run(name: str, draft: Config, saved: Config, lines: dict[str, DeltaGenerato
         trace = _admitted(name, saved)
     except ConfigError:
         notice(fault, WORDS["nothing_drawn"], kind="fault")
-        typed.explain(lines, draft, None)
+        typed_formula.explain(lines, draft, None)
         st.stop()
     notice(fault, WORDS["still_shown"], kind="fault")
     return saved, trace

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from attnviz import NORMALISERS, SCORES, Config, run
-from attnviz.engine.tables.own_rows import load_rows
+from attnviz.engine.tables.added_rows import load_rows
 from attnviz.exports import interactive_html
 from tests.browser.test_pictures import File, number
 from tests.public.test_own_rows import CONFIG, FILE

@@ -17,7 +17,7 @@ from attnviz.engine.external.traces import of_scores, of_weights
 from attnviz.exports import interactive_html
 from attnviz.pictures.static import svg
 from attnviz.pictures.static.text_metrics import word
-from attnviz.ui.panels.typed import EXAMPLES
+from attnviz.ui.panels.typed_formula import EXAMPLES
 from tests import scripts
 
 pytestmark = pytest.mark.browser

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 
 from attnviz import Config, run
-from attnviz.ui.panels.typed import EXAMPLES, LABELS
+from attnviz.ui.panels.typed_formula import EXAMPLES, LABELS
 
 pytestmark = pytest.mark.browser
 

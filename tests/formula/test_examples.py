@@ -17,7 +17,7 @@ from attnviz.exports.formats import ExportTarget, export
 from attnviz.exports.script.numpy_script import numpy_script
 from attnviz.exports.workbook.book import workbook
 from attnviz.settings import url_codec
-from attnviz.ui.panels.typed import EXAMPLES
+from attnviz.ui.panels.typed_formula import EXAMPLES
 from tests import scripts, spreadsheets
 
 SENTENCE = "the king saw the queen and the dog"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnviz.formula.evaluation import arrays, work
+from attnviz.formula.evaluation import arrays, operation_counts
 from attnviz.formula.evaluation.functions import bias_table, complete, mask_table, normaliser_function
 from attnviz.formula.evaluation.gradient import Gradient
 from attnviz.formula.evaluation.numbers import scores
@@ -157,7 +157,7 @@ def computed(formula: Formula, draws: np.random.Generator) -> None:
         else:
             Q, K = draws.normal(size=(HEADS, TOKENS, WIDTH)), draws.normal(size=(HEADS, TOKENS, WIDTH))
             given = arrays.of_score(formula, Q, K, complete(formula, {}, Q[None], K[None]))
-            work.check(formula, given)
+            operation_counts.check(formula, given)
             small = Q[:2, :5, :3], K[:2, :4, :3]
             scores(formula, arrays.of_score(formula, *small, complete(formula, {}, *(part[None] for part in small))))
 

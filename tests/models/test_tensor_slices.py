@@ -8,7 +8,7 @@ import pytest
 from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.products import offered, products
 from attnviz.arithmetic.tensor_slices import column
-from attnviz.engine.records.anatomy import TensorSlice
+from attnviz.engine.records.model_facts import TensorSlice
 from attnviz.engine.records.pretrained import anatomy_of
 from attnviz.models.safetensors import Tensors
 from tests.small_models import FOLDER, NAMES, model

@@ -33,7 +33,7 @@ from attnviz.arithmetic.cell import derive
 from attnviz.classroom.question_codec import item, to_question
 from attnviz.classroom.question_kinds import resolve
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
-from attnviz.engine.tables.own_rows import load_rows
+from attnviz.engine.tables.added_rows import load_rows
 from attnviz.exports import archive, interactive_html
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.exports.script.numpy_script import numpy_script

@@ -16,7 +16,7 @@ ALLOWED = {
     "arithmetic": {},
     "readings": {},
     "formula": {
-        "formula/slips.py": (
+        "formula/unknown_names.py": (
             {"sparsemax", "no_self", "alibi", "padding", "causal"},
             "names that people type where a formula stands, and the formula that they mean",
         ),
@@ -66,14 +66,14 @@ ALLOWED = {
     "ui": {
         "ui/main.py": ({"no_self"}, "the opening setting"),
         "ui/pages/compare.py": ({"causal", "additive"}, "comparisons that are offered"),
-        "ui/panels/learning/tries.py": (
+        "ui/panels/learning/ablations.py": (
             {"hardmax", "location"},
             "settings that are offered, as they cannot be learned",
         ),
         "ui/panels/experiment_panels.py": ({"scaled_dot"}, "the measurement is of 1 / sqrt(d_k) itself"),
         "ui/panels/mask_builder.py": ({"additive"}, "a form of a mask, which PyTorch adds"),
         "ui/panels/model.py": ({"causal"}, "what a model that writes on computes"),
-        "ui/panels/typed.py": ({"alibi"}, "the name of an example"),
+        "ui/panels/typed_formula.py": ({"alibi"}, "the name of an example"),
     },
 }
 """By folder, the files that name a row: which, and why."""

@@ -28,7 +28,7 @@ from attnviz.classroom.printed import handout
 from attnviz.engine.cost import estimate as cost
 from attnviz.engine.cost import table as cost_table
 from attnviz.engine.learning import film
-from attnviz.engine.numerics import scratch
+from attnviz.engine.numerics import buffer_pool
 from attnviz.engine.records.model_registry import MODELS
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.models import hosting
@@ -241,7 +241,7 @@ def estimated(what: str, config: Config) -> cost.Cost:
 def taken(made: Callable[[], object]) -> int:
     """Bytes at the peak, beside what was there."""
     gc.collect()
-    scratch._free.clear()
+    buffer_pool._free.clear()
     film._LEARNERS.clear()
     tracemalloc.start()
     try:

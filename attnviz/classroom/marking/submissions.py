@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attnviz.classroom.marking import answer_codes, headings, student_names
+from attnviz.classroom.marking import answer_codes, column_headings, student_names
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.settings.plain_text import clean
@@ -136,22 +136,24 @@ def _headed(text: str, declared: str) -> Table | None:
     does neither."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     parted = [(_cells(first, sign), sign) for sign in (declared or SEPARATORS)]
-    cells, separator = max(parted, key=lambda each: (len(headings.kinds(each[0])), len(each[0])))
+    cells, separator = max(parted, key=lambda each: (len(column_headings.kinds(each[0])), len(each[0])))
     separator = separator if len(cells) > 1 else ""
     lines = (_parted(line, declared)[0] for line in text.splitlines() if line.strip())
     head, *rows = (_rows(text, separator) if separator else list(lines)) or [[]]
-    kinds = headings.kinds(head)
+    kinds = column_headings.kinds(head)
     if not separator and sum(map(len, kinds.values())) < len(head):
         return None  # two words of which one is no known heading are a name
     code_at = kinds["code"][0] if "code" in kinds else _code_column(rows)
     is_sure = bool(kinds) and code_at is not None
-    is_likely = bool(rows) and headings.are_worded(head) and (bool(kinds) or _is_above_codes(head, rows, code_at))
+    is_likely = (
+        bool(rows) and column_headings.are_worded(head) and (bool(kinds) or _is_above_codes(head, rows, code_at))
+    )
     if len(head) < 2 or any(map(_is_code, head)) or not (is_sure or is_likely):
         return None
     entries = (_entry(row, kinds, code_at) for row in rows)
     kept = tuple(entry for entry in entries if not (entry.names and entry.names[0].casefold() in NO_STUDENT))
     head = [clean(cell).strip() for cell in head]
-    return Table(kept, tuple(head), separator, headings.doubt(head, is_known=bool(kinds), code_at=code_at))
+    return Table(kept, tuple(head), separator, column_headings.doubt(head, is_known=bool(kinds), code_at=code_at))
 
 
 def _is_above_codes(head: Sequence[str], rows: Sequence[Sequence[str]], code_at: int | None) -> bool:

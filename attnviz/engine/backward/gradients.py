@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.backward.accumulated import LayerStep, Slopes
+from attnviz.engine.backward.accumulated_slopes import LayerStep, Slopes
 from attnviz.engine.backward.layer import LayerBack
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.records.pretrained import is_pretrained

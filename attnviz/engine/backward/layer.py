@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.backward.accumulated import LayerStep, Slopes, back, swap
+from attnviz.engine.backward.accumulated_slopes import LayerStep, Slopes, back, swap
 from attnviz.engine.records import typed_rows
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS

@@ -19,7 +19,7 @@ from attnviz.engine.records.typed_rows import TYPED, bias_formula, mask_formula,
 from attnviz.engine.tables.blocks import FEED_FORWARDS
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.engine.tables.scores import SCORES, Score
-from attnviz.formula.evaluation.work import LEAST_OF_BIG, MAX_STEPS, WEIGHT
+from attnviz.formula.evaluation.operation_counts import LEAST_OF_BIG, MAX_STEPS, WEIGHT
 from attnviz.formula.faults import FormulaError
 from attnviz.formula.graph import Node
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from attnviz.arrays import Array
-from attnviz.engine.learning import shipped
+from attnviz.engine.learning import shipped_films
 from attnviz.engine.learning.constants import network_of
 from attnviz.engine.learning.learnable import is_shipped, kept_steps
 from attnviz.engine.learning.trainer import Measured, Trainer
@@ -54,7 +54,7 @@ class Learner:
         """Take the frames that come with the package, where it has the film of this very setting."""
         if is_shipped(self._config):
             layout = self.trainer.layout
-            frames = shipped.read(self._config.task, self.frames[0], layout.sizes)
+            frames = shipped_films.read(self._config.task, self.frames[0], layout.sizes)
             if frames is not None:
                 self.frames = frames[0]
                 self._found = {step: Measured(*figures) for step, figures in frames[1].items()}

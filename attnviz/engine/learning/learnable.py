@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from attnviz.engine.learning import shipped
+from attnviz.engine.learning import shipped_films
 from attnviz.engine.learning.normalisers import NORMALISERS
 from attnviz.engine.learning.scores import SCORES
 from attnviz.engine.records.config import Config
@@ -74,7 +74,7 @@ def kept_steps(last: int) -> tuple[int, ...]:
 
 def is_shipped(config: Config) -> bool:
     """Return whether the film of a setting comes with the package."""
-    return config.task in shipped.hashes() and what_is_learned(config) == _opening(config.task)
+    return config.task in shipped_films.hashes() and what_is_learned(config) == _opening(config.task)
 
 
 def costs_nothing(config: Config) -> bool:

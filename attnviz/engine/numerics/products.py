@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.numerics import scratch
+from attnviz.engine.numerics import buffer_pool
 
 
 def product(A: Array, B: Array) -> Array:
@@ -21,7 +21,7 @@ def product(A: Array, B: Array) -> Array:
     >>> bool((product(A, A.T)[0] == product(A, A.T)[2]).all())
     True
     """
-    return spread(scratch.product(A, B), first_equals(A))
+    return spread(buffer_pool.product(A, B), first_equals(A))
 
 
 def first_equals(A: Array, among: Array | None = None) -> Array | None:

@@ -27,8 +27,8 @@ from attnviz.engine.tables.row_names import (
     SideName,
 )
 from attnviz.engine.tables.scores import SCORES, Score
-from attnviz.engine.tables.scores.of_function import NAME as NO_LINE
-from attnviz.engine.tables.scores.of_function import WORDS as NOT_HELD
+from attnviz.engine.tables.scores.python_function import NAME as NO_LINE
+from attnviz.engine.tables.scores.python_function import WORDS as NOT_HELD
 from attnviz.settings import fields
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.fields import knobs, number, option, options, serialised, switch, text

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from attnviz.engine.records import edited_rows
+from attnviz.engine.records import edit_blocks
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import translate
@@ -118,7 +118,7 @@ def _one_by_one(edits: Sequence[Edit]) -> str:
 def _block(edits: Sequence[Edit]) -> str | None:
     """Return the edits as one block; None for a single one, and where they lie too far apart."""
     cells = {((0, *edit[2])[-2], edit[2][-1]): edit[3] for edit in edits}
-    block = edited_rows.written(cells) if len(edits) > 1 else None
+    block = edit_blocks.written(cells) if len(edits) > 1 else None
     if block is None:
         return None
     layer, step, index, value = edits[0]
@@ -173,7 +173,7 @@ def _block_read(part: str) -> list[Edit]:
 
 def _placed(first: tuple[int, ...], block: str) -> Iterator[tuple[tuple[int, ...], float]]:
     """Yield the numbers of a block, each with its position, from `first` on; raises ValueError if there can be none."""
-    for (row, column), value in edited_rows.read(block):
+    for (row, column), value in edit_blocks.read(block):
         if (row and len(first) < 2) or (column and not first):
             raise ValueError(shorten(block))
         yield (*first[:-2], *(at + by for at, by in zip(first[-2:], (row, column)[-len(first[-2:]) :]))), value

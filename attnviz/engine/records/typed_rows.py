@@ -15,12 +15,12 @@ from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.normalisers import NORMALISERS, Normaliser
 from attnviz.engine.tables.scores import SCORES, Score
-from attnviz.engine.tables.scores.of_function import of_function
+from attnviz.engine.tables.scores.python_function import of_function
 from attnviz.formula.facts.patterns import form
 from attnviz.formula.faults import FormulaError
 from attnviz.formula.graph import Formula
+from attnviz.formula.python_tracing import traced
 from attnviz.formula.reader import parse
-from attnviz.formula.traced import traced
 from attnviz.readings.latex import latex
 from attnviz.settings.rows import KnobValue, pick
 from attnviz.settings.tuple_kinds import Knobs

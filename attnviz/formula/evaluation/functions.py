@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.formula.evaluation import arrays, work
+from attnviz.formula.evaluation import arrays, operation_counts
 from attnviz.formula.evaluation.arrays import Part
 from attnviz.formula.evaluation.gradient import gradients
 from attnviz.formula.evaluation.numbers import scores, weights
@@ -117,7 +117,7 @@ def _cut(array: Array, axes: tuple[str, ...], width: int) -> Array:
 
 def _scores(formula: Formula, Q: Array, K: Array, parameters: Mapping[str, Array], part: Part) -> Array:
     values = arrays.of_score(formula, Q, K, parameters, part)
-    work.check(formula, values)
+    operation_counts.check(formula, values)
     return scores(formula, values)
 
 
@@ -160,7 +160,7 @@ def normaliser_function(formula: Formula) -> Callable[..., Array]:
         heads = []
         for each in flat:
             values = arrays.of_normaliser(each)
-            work.check(formula, values)
+            operation_counts.check(formula, values)
             heads.append(weights(formula, values))
         return np.stack(heads).reshape(X.shape)
 
@@ -211,14 +211,14 @@ def _tried(formula: Formula, sizes: Sequence[float] = (1.0, 1.0, 30.0, 0.0)) -> 
 def mask_table(formula: Formula, queries: Sequence[str], keys: Sequence[str], shape: tuple[int, int]) -> Array:
     """Evaluate a mask, (queries, keys), from the words of both."""
     values = arrays.of_table(*shape, tokens=(queries, keys))
-    work.check(formula, values)
+    operation_counts.check(formula, values)
     return np.array(scores(formula, values)[0])
 
 
 def bias_table(formula: Formula, n_heads: int, n_query: int, n_key: int) -> Array:
     """Evaluate a bias on the scores, (heads, queries, keys); raises FormulaError where it is no number or inf."""
     values = arrays.of_table(n_query, n_key, n_heads)
-    work.check(formula, values)
+    operation_counts.check(formula, values)
     B = np.array(scores(formula, values))
     bad = np.argwhere(np.isnan(B) | np.isposinf(B))
     if len(bad):

@@ -24,7 +24,7 @@ from attnviz.text.format.html_math import as_markdown
 from attnviz.text.format.sentence_parts import plain
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.available_space import View, is_narrow
-from attnviz.ui.panels import explore_panels, typed
+from attnviz.ui.panels import explore_panels, typed_formula
 from attnviz.ui.panels.depth import layers
 from attnviz.ui.session import admission, session_state, widgets
 from attnviz.ui.session.notices import notice, paragraph
@@ -90,8 +90,8 @@ def page(trace: Trace, selection: Selection) -> Selection:
     selection = widgets.edit_overrides(config, selection, "changes", beside=lambda record: _step(trace, record))
     other, problems = url_codec.apply_changes(config, selection.changes)
     changed = [name for name, _ in selection.changes]
-    typed.explain_changes(other, changed, prefix="b_")
-    for field in typed.not_shown(other, changed):
+    typed_formula.explain_changes(other, changed, prefix="b_")
+    for field in typed_formula.not_shown(other, changed):
         shown = replace(selection, changes=url_codec.difference(config, other, [*changed, field]))
         st.button(WORDS["type"], key=f"type-{field}", on_click=session_state.adopt, args=(config, shown))
     notice(*session_state.found(_in_b(dict.fromkeys([*unfit, *problems]))))
@@ -124,7 +124,7 @@ def _starters(config: Config, selection: Selection) -> None:
             if model_registry.find(config.model) and not {*changed} <= {*FREE}:
                 continue
             other = replace(config, **changed)
-            changes_to_make = url_codec.difference(config, other, typed.not_shown(other, changed))
+            changes_to_make = url_codec.difference(config, other, typed_formula.not_shown(other, changed))
             if changes_to_make:
                 begun = replace(selection, changes=changes_to_make)
                 words = as_markdown(language.translate(label))

@@ -17,8 +17,8 @@ from attnviz.engine.tasks.games import GAMES
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.ui.components import number_tables
-from attnviz.ui.panels.learning import controls, curves, frame, opening, tries
-from attnviz.ui.panels.learning.tries import RIGHT
+from attnviz.ui.panels.learning import ablations, controls, curves, frame, opening
+from attnviz.ui.panels.learning.ablations import RIGHT
 from attnviz.ui.session import admission
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
@@ -62,11 +62,11 @@ def page(trace: Trace, selection: Selection) -> Selection:
         labels = frame.Labels(*curves.draw(film))
     with maps:
         shown = st.container()
-        others = tries.chips(config, _may_learn)
+        others = ablations.chips(config, _may_learn)
         with shown:
             frame.show(trace, selection, film, others, labels)
     if others:
-        number_tables.show(tries.table(film, others), hide_index=True, key="tried")
+        number_tables.show(ablations.table(film, others), hide_index=True, key="tried")
     return selection
 
 

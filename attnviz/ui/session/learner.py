@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from attnviz.engine import exchange, inputs
+from attnviz.engine import browser_learning, inputs
 from attnviz.engine.learning import film, learnable, learning_cost
 from attnviz.engine.records.config import Config
 from attnviz.engine.tasks.games import GAMES
@@ -107,17 +107,19 @@ def _hand_out(config: Config) -> bool:
     return True
 
 
-def _pending(config: Config) -> tuple[exchange.Job, bytes] | None:
+def _pending(config: Config) -> tuple[browser_learning.Job, bytes] | None:
     """Return the job of learning a setting, and what the browser is sent; kept until it comes back."""
     name = _name(config), config.learn_steps
     if st.session_state.get(_PENDING, ("",))[0] != name:
         st.session_state[_PENDING] = name, _made(config)
-    pending: tuple[exchange.Job, bytes] | None = st.session_state[_PENDING][1]
+    pending: tuple[browser_learning.Job, bytes] | None = st.session_state[_PENDING][1]
     return pending
 
 
-def _made(config: Config) -> tuple[exchange.Job, bytes] | None:
-    job = exchange.job(config, max(config.learn_steps, GAMES[config.task].recipe["learn_steps"]), config.learn_steps)
+def _made(config: Config) -> tuple[browser_learning.Job, bytes] | None:
+    job = browser_learning.job(
+        config, max(config.learn_steps, GAMES[config.task].recipe["learn_steps"]), config.learn_steps
+    )
     if job is None:
         return None
     queries, keys, _ = inputs.tokens(config)
@@ -131,14 +133,14 @@ def _film_changed() -> None:
     answer = st.session_state.get(KEY)
     if pending is None or not isinstance(answer, Mapping) or answer.get("film") is None:
         return
-    received = exchange.received(answer["film"], pending[0])
+    received = browser_learning.received(answer["film"], pending[0])
     st.session_state.pop(_PENDING)
     if received is None:
         st.session_state[_FAILED] = True
         return
-    films: dict[Config, exchange.ReceivedFrames] = {**st.session_state.get(_FILMS, {})}
+    films: dict[Config, browser_learning.ReceivedFrames] = {**st.session_state.get(_FILMS, {})}
     films.pop(received.config, None)
-    films[received.config] = exchange.ReceivedFrames(received, pending[0])
+    films[received.config] = browser_learning.ReceivedFrames(received, pending[0])
     st.session_state[_FILMS] = dict([*films.items()][-MOST_FILMS:])
 
 

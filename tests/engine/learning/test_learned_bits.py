@@ -18,7 +18,7 @@ import pytest
 from numpy._core import _multiarray_umath as numpy_core
 
 from attnviz import TASKS, learn, run
-from attnviz.engine.learning import learnable, normalisers, scores, shipped, trainer
+from attnviz.engine.learning import learnable, normalisers, scores, shipped_films, trainer
 from attnviz.engine.learning.frames import Learner
 from attnviz.engine.numerics import exact
 
@@ -28,7 +28,7 @@ QUICK = dict(
 )
 """The hash of the first frames of films, by the task and its steps."""
 
-WHOLE = {f"{name} {TASKS[name].game.recipe['learn_steps']}": found for name, found in shipped.hashes().items()}
+WHOLE = {f"{name} {TASKS[name].game.recipe['learn_steps']}": found for name, found in shipped_films.hashes().items()}
 """The hash of every film that comes with the package."""
 
 WRITTEN = QUICK | WHOLE
@@ -43,7 +43,7 @@ def digest(film: str) -> str:
     name, steps = film.split()
     learner = Learner(learnable.what_is_learned(TASKS[name].config()), run)
     learner.until(int(steps))
-    return shipped.digest(learner.frames)
+    return shipped_films.digest(learner.frames)
 
 
 def say(kind: str, *names: str) -> None:
@@ -117,8 +117,10 @@ def test_films_come_with_the_package_as_they_were_learned() -> None:
     for name, task in TASKS.items():
         film = learn(task.config())
         assert film.steps == learnable.kept_steps(task.game.recipe["learn_steps"])
-        assert shipped.digest({step: joined(film.at(step)) for step in film.steps}) == shipped.hashes()[name]
-    assert sum(path.stat().st_size for path in shipped.FOLDER.iterdir()) <= 3_000_000
+        assert (
+            shipped_films.digest({step: joined(film.at(step)) for step in film.steps}) == shipped_films.hashes()[name]
+        )
+    assert sum(path.stat().st_size for path in shipped_films.FOLDER.iterdir()) <= 3_000_000
 
 
 def joined(layers: list[dict[str, np.ndarray]]) -> np.ndarray:
@@ -139,7 +141,7 @@ def test_frames_that_come_with_the_package_are_those_that_are_learned() -> None:
 def test_a_film_with_another_hash_is_learned_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     config = learnable.what_is_learned(TASKS["backwards"].config())
     assert len(Learner(config, run).with_shipped().frames) == 9
-    monkeypatch.setattr(shipped, "hashes", lambda: {"backwards": "0" * 64})
+    monkeypatch.setattr(shipped_films, "hashes", lambda: {"backwards": "0" * 64})
     assert len(Learner(config, run).with_shipped().frames) == 1
 
 

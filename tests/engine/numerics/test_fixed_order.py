@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from attnviz.engine.numerics import fixed_order, scratch
+from attnviz.engine.numerics import buffer_pool, fixed_order
 
 NUMBERS = np.random.default_rng(11)
 
@@ -30,7 +30,7 @@ def test_a_product_is_added_up_from_the_first_to_the_last_to_the_bit() -> None:
     A, B = NUMBERS.normal(size=(5, 37)), NUMBERS.normal(size=(37, 3))
     assert fixed_order.product(A, B).tolist() == one_by_one(A, B)
     with fixed_order.required(True):
-        assert scratch.product(A, B).tolist() == one_by_one(A, B)
+        assert buffer_pool.product(A, B).tolist() == one_by_one(A, B)
         found: list[bool] = []
         other = threading.Thread(target=lambda: found.append(fixed_order.is_required()))
         other.start()

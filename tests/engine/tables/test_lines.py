@@ -108,7 +108,7 @@ def test_attend_takes_a_row_with_its_knobs_set() -> None:
 
 def test_every_line_is_in_its_table() -> None:
     for package, rows in ((scores, SCORES), (normalisers, NORMALISERS)):
-        files = {file.name for file in iter_modules(package.__path__)} - {"row", "slopes", "shared", "of_function"}
+        files = {file.name for file in iter_modules(package.__path__)} - {"row", "slopes", "shared", "python_function"}
         assert files == set(rows) - {"formula"} == {file.ROW.name for file in package.LISTED}
 
 

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import TASKS, Config, learn, run
 from attnviz.analysis.best_success import best_success
-from attnviz.engine import exchange
+from attnviz.engine import browser_learning
 from attnviz.engine.learning import film as films
 from attnviz.engine.learning.trainer import Trainer
 from attnviz.engine.tasks.games import GAMES
@@ -223,9 +223,9 @@ def test_what_would_take_too_long_is_refused() -> None:
     assert "fewer steps of learning" in page_text(at)
 
 
-def answered(config: Config, last: int) -> tuple[exchange.Job, dict[str, Any]]:
+def answered(config: Config, last: int) -> tuple[browser_learning.Job, dict[str, Any]]:
     """A job, and what a browser sends back for it: every number is 0."""
-    job = exchange.job(config, last, config.learn_steps)
+    job = browser_learning.job(config, last, config.learn_steps)
     assert job is not None
     numbers = np.full((len(job.steps) * sum(job.sizes), 3), [0, 0, 16], dtype=np.uint8)
     return job, {
@@ -250,9 +250,9 @@ def test_an_own_setting_is_handed_to_the_browser(monkeypatch: pytest.MonkeyPatch
     at.run()
     assert sent[-1] == sent[0], "it would begin anew"
     job, answer = answered(TASKS["backwards"].config(seed=11), 80)
-    found = exchange.received(answer, job)
+    found = browser_learning.received(answer, job)
     assert found is not None
-    at.session_state[learner._FILMS] = {job.config: exchange.ReceivedFrames(found, job)}
+    at.session_state[learner._FILMS] = {job.config: browser_learning.ReceivedFrames(found, job)}
     at.run()
     assert clean(at)
     assert "50 % of the words right, 25 % of the weight" in page_text(at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.numerics import scratch
+from attnviz.engine.numerics import buffer_pool
 from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.normalisers.shared import over_sum, row_max
 
@@ -16,7 +16,7 @@ def softmax(X: Array, T: float = 1.0) -> Array:
     >>> softmax(np.array([0.0, 0.0, -np.inf]))
     array([0.5, 0.5, 0. ])
     """
-    E = np.subtract(X, row_max(X), out=scratch.empty(X.shape))
+    E = np.subtract(X, row_max(X), out=buffer_pool.empty(X.shape))
     if T != 1.0:
         E /= T
     np.exp(E, out=E)

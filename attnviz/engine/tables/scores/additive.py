@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.numerics import scratch
+from attnviz.engine.numerics import buffer_pool
 from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.scores.slopes import Slopes, swap
 
@@ -30,8 +30,8 @@ def additive(
     array([[0.7616, 0.    ]])
     """
     width = next((p.shape[-1] for p in (W_q, W_k, v, b) if p is not None), max(Q.shape[-1], K.shape[-1]))
-    left = scratch.product(Q, np.eye(Q.shape[-1], width) if W_q is None else W_q)
-    right = scratch.product(K, np.eye(K.shape[-1], width) if W_k is None else W_k)
+    left = buffer_pool.product(Q, np.eye(Q.shape[-1], width) if W_q is None else W_q)
+    right = buffer_pool.product(K, np.eye(K.shape[-1], width) if W_k is None else W_k)
     if b is not None:
         left = left + b[..., None, :]
     v = np.ones(width) if v is None else v
@@ -55,7 +55,7 @@ def _tanh_sum(left: Array, right: Array, v: Array) -> Array:
         hidden /= rising + f
         if far.any():
             np.copyto(hidden, np.tanh(left[..., i, :, :] + right), where=far)
-        scores[..., i, :] = scratch.product(v[..., None, :], hidden)[..., 0, :]
+        scores[..., i, :] = buffer_pool.product(v[..., None, :], hidden)[..., 0, :]
     return scores
 
 

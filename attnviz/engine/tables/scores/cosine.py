@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.numerics import scratch
+from attnviz.engine.numerics import buffer_pool
 from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.scores.slopes import Slopes, swap
 
@@ -27,7 +27,7 @@ def cosine(Q: Array, K: Array) -> Array:
     >>> cosine(np.array([[3.0, 4.0]]), np.array([[6.0, 8.0], [0.0, 0.0]])).round(12)
     array([[1., 0.]])
     """
-    return scratch.product(unit(Q), swap(unit(K)))
+    return buffer_pool.product(unit(Q), swap(unit(K)))
 
 
 def back(G: Array, S: Array, Q: Array, K: Array) -> Slopes:

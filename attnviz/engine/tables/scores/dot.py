@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.arrays import Array
-from attnviz.engine.numerics import scratch
+from attnviz.engine.numerics import buffer_pool
 from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.scores.slopes import Slopes, swap
 
@@ -15,7 +15,7 @@ def dot(Q: Array, K: Array) -> Array:
     >>> dot(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0], [0.0, 1.0]]))
     array([[11.,  2.]])
     """
-    return scratch.product(Q, swap(K))
+    return buffer_pool.product(Q, swap(K))
 
 
 def back(G: Array, S: Array, Q: Array, K: Array) -> Slopes:

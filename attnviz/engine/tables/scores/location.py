@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.numerics import scratch
+from attnviz.engine.numerics import buffer_pool
 from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.scores.slopes import Slopes, swap
 
@@ -18,7 +18,7 @@ def location(Q: Array, K: Array, *, W: Array | None = None) -> Array:
     """
     if W is None:
         W = np.eye(Q.shape[-1], K.shape[-2])
-    return scratch.product(Q, W)
+    return buffer_pool.product(Q, W)
 
 
 def back(G: Array, S: Array, Q: Array, K: Array, *, W: Array) -> Slopes:

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from attnviz import attend
-from attnviz.engine.numerics import scratch
+from attnviz.engine.numerics import buffer_pool
 
-LARGE = (scratch.SMALL // 8 + 1,)
+LARGE = (buffer_pool.SMALL // 8 + 1,)
 
 
 @pytest.fixture(autouse=True)
 def nothing_kept(monkeypatch):
-    monkeypatch.setattr(scratch, "_free", {})
+    monkeypatch.setattr(buffer_pool, "_free", {})
 
 
 def where(array: np.ndarray) -> int:
@@ -24,10 +24,10 @@ def where(array: np.ndarray) -> int:
 
 
 def test_memory_is_used_again_once_the_array_is_gone():
-    array = scratch.empty(LARGE)
+    array = buffer_pool.empty(LARGE)
     address = where(array)
     del array
-    assert where(scratch.empty(LARGE)) == address
+    assert where(buffer_pool.empty(LARGE)) == address
 
 
 @pytest.mark.parametrize(
@@ -43,33 +43,33 @@ def test_memory_is_used_again_once_the_array_is_gone():
     ids=["array", "slice", "view of views", "memoryview", "array of a memoryview", "broadcast"],
 )
 def test_memory_is_not_used_again_while_anything_sees_it(see):
-    array = scratch.empty(LARGE)
+    array = buffer_pool.empty(LARGE)
     array[:] = 1.0
     seen = see(array)
     del array
-    other = scratch.empty(LARGE)
+    other = buffer_pool.empty(LARGE)
     other[:] = 2.0
     assert (np.asarray(seen) == 1.0).all()
 
 
 def test_memory_of_another_size_is_left_alone():
-    address = where(scratch.empty(LARGE))
-    assert where(scratch.empty((LARGE[0] + 1,))) != address
-    assert where(scratch.empty(LARGE)) == address
+    address = where(buffer_pool.empty(LARGE))
+    assert where(buffer_pool.empty((LARGE[0] + 1,))) != address
+    assert where(buffer_pool.empty(LARGE)) == address
 
 
 def test_what_is_kept_is_bounded_and_the_newest(monkeypatch):
-    monkeypatch.setattr(scratch, "KEPT", 2 * 8 * LARGE[0])
-    arrays = [scratch.empty(LARGE) for _ in range(5)]
+    monkeypatch.setattr(buffer_pool, "KEPT", 2 * 8 * LARGE[0])
+    arrays = [buffer_pool.empty(LARGE) for _ in range(5)]
     addresses = [where(array) for array in arrays]
     while arrays:
         del arrays[0]
-    assert [where(piece) for piece in scratch._free.values()] == addresses[3:]
+    assert [where(piece) for piece in buffer_pool._free.values()] == addresses[3:]
 
 
 def test_a_small_array_is_left_to_numpy():
-    assert scratch.empty((4, 4)).base is None
-    assert scratch.empty((3, 0)).shape == (3, 0)
+    assert buffer_pool.empty((4, 4)).base is None
+    assert buffer_pool.empty((3, 0)).shape == (3, 0)
 
 
 def test_a_second_call_takes_no_new_memory_and_leaves_the_first_alone():
@@ -90,7 +90,7 @@ def test_threads_never_share_memory():
 
     def work(mark: float) -> None:
         for _ in range(200):
-            array = scratch.empty(LARGE)
+            array = buffer_pool.empty(LARGE)
             array[::64] = mark
             if (array[::64] != mark).any():
                 shared.append(mark)

@@ -11,9 +11,9 @@ import pytest
 import attnviz
 from attnviz import SCORES, FormulaError
 from attnviz.formula.facts import nonfinite
-from attnviz.formula.facts.same import relation, same
+from attnviz.formula.facts.equivalence import relation, same
+from attnviz.formula.python_tracing import traced
 from attnviz.formula.reader import parse
-from attnviz.formula.traced import traced
 
 ROWS = {name: parse(row.line) for name, row in SCORES.items() if row.line}
 

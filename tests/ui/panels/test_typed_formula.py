@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import Config, run
 from attnviz.formula.reader import parse
 from attnviz.settings.language import set_language, translate
-from attnviz.ui.panels.typed import EXAMPLES, FIELDS, LABELS
+from attnviz.ui.panels.typed_formula import EXAMPLES, FIELDS, LABELS
 
 APP = Path(__file__).parents[3] / "app.py"
 

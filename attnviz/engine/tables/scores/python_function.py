@@ -12,7 +12,7 @@ from attnviz.arrays import Array
 from attnviz.engine.tables.scores.row import Score
 from attnviz.formula.faults import FormulaError, fault
 from attnviz.formula.graph import KINDS
-from attnviz.formula.traced import arguments_of
+from attnviz.formula.python_tracing import arguments_of
 from attnviz.settings.language import Words
 
 NAME = "function"

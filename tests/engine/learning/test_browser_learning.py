@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from attnviz import TASKS, Config, learn, run
-from attnviz.engine import exchange
+from attnviz.engine import browser_learning
 from attnviz.engine.learning import film as films
-from attnviz.engine.learning import learnable, normalisers, scores, shipped
+from attnviz.engine.learning import learnable, normalisers, scores, shipped_films
 from attnviz.engine.learning.frames import Learner
 from attnviz.exports.javascript import joined
 from attnviz.ui.session import learner as browser
@@ -38,7 +38,7 @@ process.stdout.write(JSON.stringify(learned(job, () => {}).film));
 """
 
 
-def in_node(job: exchange.Job, config: Config) -> dict[str, Any]:
+def in_node(job: browser_learning.Job, config: Config) -> dict[str, Any]:
     """What the worker sends back for a job."""
     node = shutil.which("node")
     if node is None:
@@ -51,16 +51,16 @@ def in_node(job: exchange.Job, config: Config) -> dict[str, Any]:
     return answer
 
 
-def job_of(config: Config, last: int, *also: int) -> exchange.Job:
-    job = exchange.job(config, last, *also)
+def job_of(config: Config, last: int, *also: int) -> browser_learning.Job:
+    job = browser_learning.job(config, last, *also)
     assert job is not None
     return job
 
 
-def received(answer: Any, job: exchange.Job) -> exchange.ReceivedFrames:
-    found = exchange.received(answer, job)
+def received(answer: Any, job: browser_learning.Job) -> browser_learning.ReceivedFrames:
+    found = browser_learning.received(answer, job)
     assert found is not None
-    return exchange.ReceivedFrames(found, job)
+    return browser_learning.ReceivedFrames(found, job)
 
 
 @pytest.mark.slow
@@ -69,7 +69,10 @@ def test_the_film_of_a_task_has_the_hash_of_ours() -> None:
     job = job_of(config, 80)
     frames = received(in_node(job, config), job)
     assert frames.kept(80) == learnable.kept_steps(80)
-    assert shipped.digest({step: frames.vector(step) for step in frames.kept(80)}) == shipped.hashes()["backwards"]
+    assert (
+        shipped_films.digest({step: frames.vector(step) for step in frames.kept(80)})
+        == shipped_films.hashes()["backwards"]
+    )
     film = learn(config)
     assert [vars(frames.measured(step)) for step in film.steps] == [
         {"loss": loss, "right": right, "crisp": crisp}
@@ -106,7 +109,7 @@ def test_the_browser_calls_nothing_whose_last_bit_is_left_open() -> None:
     assert all(re.fullmatch(r"2 \*\* -?(\d+|BITS)[;)]*", power) for power in powers), powers
 
 
-def answer(job: exchange.Job, **changes: Any) -> dict[str, Any]:
+def answer(job: browser_learning.Job, **changes: Any) -> dict[str, Any]:
     """An answer of the right form, with changes."""
     n = sum(job.sizes)
     numbers = np.full((len(job.steps) * n, 3), [0, 0, 16], dtype=np.uint8)  # 2**20, which stands for 0
@@ -120,11 +123,11 @@ def answer(job: exchange.Job, **changes: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def job() -> exchange.Job:
+def job() -> browser_learning.Job:
     return job_of(TASKS["backwards"].config(seed=9), 20)
 
 
-def test_what_fits_the_job_is_taken(job: exchange.Job) -> None:
+def test_what_fits_the_job_is_taken(job: browser_learning.Job) -> None:
     frames = received(answer(job), job)
     assert frames.kept(20) == (0, 10, 20)
     assert not frames.vector(20).any()
@@ -155,32 +158,32 @@ def test_what_fits_the_job_is_taken(job: exchange.Job) -> None:
     ],
     ids=lambda changes: next(iter(changes)),
 )
-def test_anything_else_is_none(job: exchange.Job, changes: dict[str, Any]) -> None:
-    assert exchange.received(answer(job, **changes), job) is None
+def test_anything_else_is_none(job: browser_learning.Job, changes: dict[str, Any]) -> None:
+    assert browser_learning.received(answer(job, **changes), job) is None
 
 
 @pytest.mark.parametrize("what", [None, "film", [], 7])
-def test_what_is_no_film_is_none(job: exchange.Job, what: Any) -> None:
-    assert exchange.received(what, job) is None
+def test_what_is_no_film_is_none(job: browser_learning.Job, what: Any) -> None:
+    assert browser_learning.received(what, job) is None
 
 
-def test_a_film_may_end_where_a_number_became_too_large(job: exchange.Job) -> None:
+def test_a_film_may_end_where_a_number_became_too_large(job: browser_learning.Job) -> None:
     n = sum(job.sizes)
     early = answer(job, steps=[10, 13], exponents=[[0] * 4] * 2)
     frames = received(early, job)
     assert (frames.kept(20), frames.until(20), frames.reaches(20), frames.reaches(12)) == ((0, 10, 13), 13, True, False)
-    assert exchange.received(answer(job, steps=[13, 20], exponents=[[0] * 4] * 2), job) is None
+    assert browser_learning.received(answer(job, steps=[13, 20], exponents=[[0] * 4] * 2), job) is None
     assert n == 12288
 
 
 def test_a_large_film_brings_fewer_frames_but_those_that_are_asked_for() -> None:
     job = job_of(TASKS["induction"].config(seed=2), 180, 37)
     assert {37, 180} <= {*job.steps}
-    assert 3 * sum(job.sizes) * len(job.steps) <= exchange.MOST_BACK
-    assert exchange.job(TASKS["induction"].config(d_model=512, n_heads=8), 180) is None
+    assert 3 * sum(job.sizes) * len(job.steps) <= browser_learning.MOST_BACK
+    assert browser_learning.job(TASKS["induction"].config(d_model=512, n_heads=8), 180) is None
 
 
-def test_films_from_elsewhere_count_and_are_kept_for_nobody_else(job: exchange.Job) -> None:
+def test_films_from_elsewhere_count_and_are_kept_for_nobody_else(job: browser_learning.Job) -> None:
     config = TASKS["backwards"].config(seed=9, learn_steps=20)
     frames = received(answer(job), job)
     films._LEARNERS.clear()

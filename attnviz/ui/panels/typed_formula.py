@@ -13,7 +13,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.scores import BIAS, SCORES
 from attnviz.formula.facts import nonfinite
-from attnviz.formula.facts.same import Relation, relation, same
+from attnviz.formula.facts.equivalence import Relation, relation, same
 from attnviz.formula.faults import FormulaError
 from attnviz.formula.graph import Formula
 from attnviz.formula.names import NUMBERS, STEPS
