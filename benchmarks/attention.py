@@ -56,16 +56,16 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--check", action="store_true", help="exit with 1 if a goal is missed")
     options.add_argument("--rounds", type=int, default=15)
-    given = options.parse_args()
+    arguments = options.parse_args()
     torch.set_num_threads(THREADS)
     print(machine())
     print(" " * 24 + "ours ms  torch ms    ratio   goal         fast path ms    ratio")
     met = True
     for case in GOALS:
-        met &= row(case, given.rounds)
+        met &= row(case, arguments.rounds)
     met &= memory()
     print(f"load average at the end: {load()}; much above {THREADS} means that others took the cores, so measure again")
-    return 0 if met or not given.check else 1
+    return 0 if met or not arguments.check else 1
 
 
 def row(case: Case, rounds: int) -> bool:
@@ -88,8 +88,8 @@ def measured(case: Case, rounds: int) -> dict[str, list[float]]:
     times: dict[str, list[float]] = {who: [] for who in calls_of(case)}
     turns, started = {}, []
     for who in times:
-        turns[who], theirs = fresh.Pipe()
-        started.append(fresh.Process(target=contend, args=(case, who, theirs), daemon=True))
+        turns[who], their_end = fresh.Pipe()
+        started.append(fresh.Process(target=contend, args=(case, who, their_end), daemon=True))
         started[-1].start()
         turns[who].recv()
     order = list(times)
@@ -201,10 +201,10 @@ def memory() -> bool:
     return peak < whole
 
 
-def agree(ours: np.ndarray, theirs: np.ndarray) -> None:
+def agree(ours: np.ndarray, expected: np.ndarray) -> None:
     """Stop if the two sides do not compute the same."""
-    if not np.abs(ours - theirs).max() < 1e-9:
-        raise SystemExit(f"ours and PyTorch's differ by {np.abs(ours - theirs).max():.1e}; nothing was measured")
+    if not np.abs(ours - expected).max() < 1e-9:
+        raise SystemExit(f"ours and PyTorch's differ by {np.abs(ours - expected).max():.1e}; nothing was measured")
 
 
 def machine() -> str:
@@ -228,8 +228,8 @@ def load() -> str:
 def commit() -> str:
     """Return the commit measured, with a + if files have changed since."""
     describe = ["git", "-C", str(ROOT), "describe", "--always", "--dirty=+"]
-    said = subprocess.run(describe, capture_output=True, text=True, check=False)
-    return said.stdout.strip() or "no commit"
+    description = subprocess.run(describe, capture_output=True, text=True, check=False)
+    return description.stdout.strip() or "no commit"
 
 
 if __name__ == "__main__":

@@ -120,8 +120,8 @@ def tried(out: Outcome, part: str, name: str, trials: int, once: Callable[[int],
         except (Error, RuntimeError) as error:
             failed.append(f"{name}, trial {trial}: {str(error).splitlines()[0]}")
     times = f"{statistics.median(seconds):.1f} s, at most {max(seconds):.1f} s" if seconds else "-"
-    said = f"{len(seconds)} of {trials} with every value; from the kill to the next answer {times}"
-    out.row(name, said, f"{trials} of {trials}", not failed)
+    sentence = f"{len(seconds)} of {trials} with every value; from the kill to the next answer {times}"
+    out.row(name, sentence, f"{trials} of {trials}", not failed)
     out.wrong += failed
     out.figures |= {f"{part}_back": len(seconds), f"{part}_trials": trials}
 
@@ -162,9 +162,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--browser", help="path of a Chromium; without it, the one that Playwright installed")
     parser.add_argument("--trials", type=int, default=10, help="of each fault")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     wrong: list[str] = []
-    for out in (kill(asked.trials, asked.browser), loss(asked.trials, asked.browser)):
+    for out in (kill(arguments.trials, arguments.browser), loss(arguments.trials, arguments.browser)):
         print(*(f"{row.what:<54} {row.measured}" for row in out.rows), *out.wrong, sep="\n", flush=True)
         wrong += out.wrong
     print(f"load average {load_average():.1f}")

@@ -23,7 +23,7 @@ async def beside(server: Server, out: Outcome, trouble: Callable[[], Awaitable[s
     async with moving(visitors) as before:
         await asyncio.sleep(max(2, min(rest, 10)))
     async with watched(server) as memory, moving(visitors) as during:
-        said = await trouble()
+        text = await trouble()
     async with moving(visitors) as after:
         await asyncio.sleep(max(rest, 2))
     await left(visitors)
@@ -38,7 +38,7 @@ async def beside(server: Server, out: Outcome, trouble: Callable[[], Awaitable[s
     )
     out.row(
         f"{what}: the server",
-        f"{said}; {memory.start:.0f} MB before, {memory.most:.0f} MB at most, {server.memory:.0f} MB {rest:g} s after",
+        f"{text}; {memory.start:.0f} MB before, {memory.most:.0f} MB at most, {server.memory:.0f} MB {rest:g} s after",
         "stays up",
         server.lives,
     )
@@ -54,8 +54,8 @@ async def flood(server: Server, frames: int, rest: float) -> Outcome:
     async def trouble() -> str:
         visitor = await joined(server.url)
         await visitor.open(SEEDS)
-        asked = [visitor.frame(seed_of(0, move)) for move in range(frames)]
-        for frame in asked:
+        frames_to_send = [visitor.frame(seed_of(0, move)) for move in range(frames)]
+        for frame in frames_to_send:
             await visitor.socket.send(frame)
         tally = Tally()
         await tally.time(visitor.answered(seed_of(0, frames - 1), runs=frames))
@@ -69,11 +69,11 @@ async def flood(server: Server, frames: int, rest: float) -> Outcome:
 
 def narrow(url: str) -> socket.socket:
     """Return a connection with little room for what has not been read."""
-    made = socket.socket()
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    made.connect((urlsplit(url).hostname, urlsplit(url).port))
-    made.setblocking(False)
-    return made
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.connect((urlsplit(url).hostname, urlsplit(url).port))
+    connection.setblocking(False)
+    return connection
 
 
 async def paused(server: Server, readers: int, seconds: float, rest: float) -> Outcome:

@@ -78,8 +78,8 @@ def measured(lines: Lines) -> Tally:
         if not isinstance(formula, Formula):
             tally.unread += 1
             continue
-        made, spent = timed(computed(formula, draws))
-        if made is None:
+        result, spent = timed(computed(formula, draws))
+        if result is None:
             tally.refused += 1
             continue
         tally.ran.append(spent)
@@ -91,10 +91,10 @@ def timed(call: Callable[[], object]) -> tuple[object, float]:
     """Return the result, None for a fault of the formula, and the milliseconds of processor time."""
     begun = time.process_time()
     try:
-        found = call()
+        result = call()
     except FormulaError:
-        found = None
-    return found, 1e3 * (time.process_time() - begun)
+        result = None
+    return result, 1e3 * (time.process_time() - begun)
 
 
 def computed(formula: Formula, draws: np.random.Generator) -> Callable[[], object]:
@@ -110,9 +110,9 @@ def computed(formula: Formula, draws: np.random.Generator) -> Callable[[], objec
     Q, K = draws.normal(size=(2, HEADS, TOKENS, WIDTH))
 
     def score() -> object:
-        given = arrays.of_score(formula, Q, K, complete(formula, {}, Q[None], K[None]))
-        operation_counts.check(formula, given)
-        return scores(formula, given)
+        values = arrays.of_score(formula, Q, K, complete(formula, {}, Q[None], K[None]))
+        operation_counts.check(formula, values)
+        return scores(formula, values)
 
     return lambda: quietly(score)
 

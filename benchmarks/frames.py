@@ -119,11 +119,11 @@ def tracebacks(log: str) -> tuple[Counter[str], Counter[str]]:
     A refusal is raised in Streamlit's code, or in Python's own that it called, and not by way of ours.
     """
     refusals, others = Counter[str](), Counter[str]()
-    for frames, said in re.findall(r"Traceback \(most recent call last\):\n((?:[ |+].*\n|\n)*)(\S.*)", log):
+    for frames, message in re.findall(r"Traceback \(most recent call last\):\n((?:[ |+].*\n|\n)*)(\S.*)", log):
         calls = re.findall(r'File "(\S+/(?:streamlit|attnviz)/[^"]+)", line (\d+)', frames)
         file, line = calls[-1] if calls else ("", "")
-        own = "/streamlit/" in file and not said.startswith("streamlit.")  # an error of its own class is a misuse by us
-        (refusals if own else others)[f"{said} ({Path(file).name}:{line})"] += 1
+        refuses = "/streamlit/" in file and not message.startswith("streamlit.")  # its own class: misuse by us
+        (refusals if refuses else others)[f"{message} ({Path(file).name}:{line})"] += 1
     return refusals, others
 
 
@@ -164,10 +164,10 @@ async def mutated(server: Server, frames: int, at_once: int, rest: float) -> Out
         return ", ".join(f"{counts[name]} {name}" for name in sorted(counts))
 
     await beside(server, out, trouble, f"{frames:,} mutated frames", rest)
-    refusals, found = tracebacks(server.log.read_text("utf-8", "replace") if server.log else "")
-    out.wrong += [f"{count} × {fault}" for fault, count in found.items()]
-    said = f"{sum(found.values())}; {sum(refusals.values())} refusals"
-    out.row("Tracebacks in the log but for Streamlit's refusals", said, "0", not found)
+    refusals, errors = tracebacks(server.log.read_text("utf-8", "replace") if server.log else "")
+    out.wrong += [f"{count} × {fault}" for fault, count in errors.items()]
+    said = f"{sum(errors.values())}; {sum(refusals.values())} refusals"
+    out.row("Tracebacks in the log but for Streamlit's refusals", said, "0", not errors)
     return out
 
 

@@ -104,12 +104,12 @@ def told(fine: bool, line: str) -> str:
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--check", action="store_true", help="exit with 1 if a goal is missed")
-    given = options.parse_args()
+    arguments = options.parse_args()
     missed = False
     for line in (each for part in (right, quick) for each in part()):
         print(line, flush=True)
         missed |= line.startswith("MISSED")
-    return 1 if given.check and missed else 0
+    return 1 if arguments.check and missed else 0
 
 
 if __name__ == "__main__":

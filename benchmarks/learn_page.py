@@ -60,15 +60,15 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--url", default="http://localhost:8501")
     options.add_argument("--browser", default=None)
-    given = options.parse_args()
+    arguments = options.parse_args()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=given.browser, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=arguments.browser, args=["--no-sandbox"])
         for name in ("backwards", "induction"):
-            page = opened(browser, given.url, name, seed=SEED)
+            page = opened(browser, arguments.url, name, seed=SEED)
             page.wait_for_function("window.ended", timeout=120_000)
             print(learned(name, page), flush=True)
             page.close()
-        page = opened(browser, given.url, "translation")
+        page = opened(browser, arguments.url, "translation")
         page.locator(".st-key-learn-layer0 .heatmaplayer image").wait_for(state="attached")
         page.locator(".st-key-learn-loss .trace").first.wait_for(state="attached")
         page.evaluate(QUIET)  # the maps are built once more when they know their room
@@ -100,8 +100,10 @@ def learned(name: str, page: Any) -> str:
     """Describe how long a worker learned, and which tasks of the page were long meanwhile."""
     began, ended, tasks, messages = page.evaluate("[window.began, window.ended, window.longTasks, window.stepsSeen]")
     meanwhile = [(start - began, took) for start, took in tasks if start + took > began and start < ended]
-    said = ", ".join(f"{took:.0f} ms at {start:.0f}" for start, took in meanwhile) or "none"
-    return f"{name}: {ended - began:.0f} ms of learning, {len(messages)} messages; tasks over 50 ms: {said} (goal none)"
+    moves = ", ".join(f"{took:.0f} ms at {start:.0f}" for start, took in meanwhile) or "none"
+    return (
+        f"{name}: {ended - began:.0f} ms of learning, {len(messages)} messages; tasks over 50 ms: {moves} (goal none)"
+    )
 
 
 if __name__ == "__main__":

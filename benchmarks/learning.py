@@ -43,20 +43,20 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--check", action="store_true", help="exit with 1 if a goal is missed")
     options.add_argument("--seeds", type=int, default=10)
-    given = options.parse_args()
-    missed = [line for line in (*learned(given.seeds), *failing(), *lasting(given.seeds)) if "MISSED" in line]
-    return 1 if given.check and missed else 0
+    arguments = options.parse_args()
+    missed = [line for line in (*learned(arguments.seeds), *failing(), *lasting(arguments.seeds)) if "MISSED" in line]
+    return 1 if arguments.check and missed else 0
 
 
 def learned(seeds: int) -> Iterator[str]:
     """Print for each task the step at which each seed has learned it."""
     for name, most in WITHIN.items():
-        begun, found = time.process_time(), []
+        begun, steps = time.process_time(), []
         for seed in range(seeds):
-            found.append(done(learn(TASKS[name].config(seed=seed))))
+            steps.append(done(learn(TASKS[name].config(seed=seed))))
         milliseconds = 1000 * (time.process_time() - begun) / seeds
-        enough = sum(step <= most for step in found) >= math.floor(SEEDS_OF_TEN.get(name, 9) / 10 * seeds)
-        yield told(enough, f"{name}: {found}, goal {most}; {milliseconds:.0f} ms a film with its measures")
+        enough = sum(step <= most for step in steps) >= math.floor(SEEDS_OF_TEN.get(name, 9) / 10 * seeds)
+        yield told(enough, f"{name}: {steps}, goal {most}; {milliseconds:.0f} ms a film with its measures")
     shares = [previous_word(TASKS["induction"].config(seed=seed, learn_steps=170)) for seed in range(seeds)]
     enough = sum(share >= 0.95 for share in shares) >= math.floor(0.9 * seeds)
     yield told(enough, f"induction, rows of layer 1 that read the previous word most: {np.round(shares, 2).tolist()}")

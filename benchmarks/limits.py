@@ -40,10 +40,10 @@ def largest() -> Config:
     """
     settings = (replace(WIDE, n_layers=n) for n in LAYERS)
     admitted = (each for each in settings if not cost.refusal("explore/cell", each, most=cost.most_bytes()))
-    found = next(admitted, None)
-    if found is None:
+    config = next(admitted, None)
+    if config is None:
         raise ValueError("the page refuses the wide setting even with one layer; make it narrower")
-    return found
+    return config
 
 
 # The page under a limit of file sizes, its log through a pipe as in a container; the process stays the one started.
@@ -82,34 +82,34 @@ def disk(n: int) -> Outcome:
 def group() -> Path | None:
     """Return a new group of processes whose memory can be limited, below our own; None where we may not make one."""
     with suppress(OSError):
-        mine = dict(line.split(":", 2)[1:] for line in Path("/proc/self/cgroup").read_text("ascii").splitlines())
-        above = [Path("/sys/fs/cgroup/memory" + mine["memory"])] if "memory" in mine else []
-        for root in (*above, Path("/sys/fs/cgroup" + mine.get("", "/"))):
-            made = root / f"attnviz-{os.getpid()}"
-            made.mkdir()
-            if (made / "memory.limit_in_bytes").exists() or (made / "memory.max").exists():
-                return made
-            made.rmdir()
+        controllers = dict(line.split(":", 2)[1:] for line in Path("/proc/self/cgroup").read_text("ascii").splitlines())
+        above = [Path("/sys/fs/cgroup/memory" + controllers["memory"])] if "memory" in controllers else []
+        for root in (*above, Path("/sys/fs/cgroup" + controllers.get("", "/"))):
+            folder = root / f"attnviz-{os.getpid()}"
+            folder.mkdir()
+            if (folder / "memory.limit_in_bytes").exists() or (folder / "memory.max").exists():
+                return folder
+            folder.rmdir()
     return None
 
 
 @contextmanager
 def limited(megabytes: int) -> Iterator[tuple[Server, Path | None]]:
     """Yield a server that may hold so much memory, and the group that sees to it; None where nothing does."""
-    made = group()
-    if made is None:
+    folder = group()
+    if folder is None:
         with served() as server:
             yield server, None
         return
     try:
-        limit = next(made / name for name in ("memory.limit_in_bytes", "memory.max") if (made / name).exists())
+        limit = next(folder / name for name in ("memory.limit_in_bytes", "memory.max") if (folder / name).exists())
         limit.write_text(str(megabytes * 1_000_000), "ascii")
-        with served(("sh", "-c", f'echo $$ > "{made}/cgroup.procs" && exec "$@"', "sh")) as server:
-            yield server, made
+        with served(("sh", "-c", f'echo $$ > "{folder}/cgroup.procs" && exec "$@"', "sh")) as server:
+            yield server, folder
     finally:
         for _ in range(50):  # until the kernel has seen the last process go
             with suppress(OSError):
-                made.rmdir()
+                folder.rmdir()
                 break
             time.sleep(0.1)
 
@@ -117,38 +117,38 @@ def limited(megabytes: int) -> Iterator[tuple[Server, Path | None]]:
 def memory(megabytes: int, usual: int, large: tuple[int, ...], moves: int) -> Outcome:
     """Measure a class within a limit of memory; then, to find the edge, more and more visitors of one large page."""
     out = Outcome()
-    with limited(megabytes) as (server, made):
-        how = "the kernel's limit" if made else "watched only, since no limit can be set here"
+    with limited(megabytes) as (server, folder):
+        how = "the kernel's limit" if folder else "watched only, since no limit can be set here"
         asyncio.run(warmed(server))
-        held = asyncio.run(crowd(server, out, usual, moves, USUAL))
+        peak = asyncio.run(crowd(server, out, usual, moves, USUAL))
         out.row(
             f"{megabytes:,} MB of memory ({how}): {usual} visitors at once",
-            f"{held:.0f} MB at most; {len(out.wrong)} errors or wrong pages",
+            f"{peak:.0f} MB at most; {len(out.wrong)} errors or wrong pages",
             f"≤ {megabytes:,} MB, none",
-            server.lives and held <= megabytes and not out.wrong,
+            server.lives and peak <= megabytes and not out.wrong,
         )
-        out.figures = {"limited_mb": held}
+        out.figures = {"limited_mb": peak}
         config = largest()
-        said = [edge(server, made, out, n, moves, config) for n in large if server.lives]
+        lines = [edge(server, folder, out, n, moves, config) for n in large if server.lives]
         where = (
             f"Explore > This cell with {config.max_tokens} words, d_model {config.d_model}, {config.n_layers} layers "
         )
-        out.row(f"The same, visitors at once on {where}of {config.n_heads} heads", "; ".join(said))
+        out.row(f"The same, visitors at once on {where}of {config.n_heads} heads", "; ".join(lines))
     return out
 
 
-def edge(server: Server, made: Path | None, out: Outcome, n: int, moves: int, config: Config) -> str:
+def edge(server: Server, folder: Path | None, out: Outcome, n: int, moves: int, config: Config) -> str:
     """Measure a few visitors whose page is as large as it can be.
 
     That they end the server is found, and no failure; that they are shown something else is one, as nothing is measured
     then.
     """
     apart = Outcome()
-    held = asyncio.run(crowd(server, apart, n, moves, config))
+    peak = asyncio.run(crowd(server, apart, n, moves, config))
     if server.lives:
         out.failed(apart.wrong)
-    died = "" if server.lives else f", and the {'kernel' if made else 'system'} ends the server"
-    return f"{n}: {held:.0f} MB, {len(apart.wrong)} errors{died}"
+    died = "" if server.lives else f", and the {'kernel' if folder else 'system'} ends the server"
+    return f"{n}: {peak:.0f} MB, {len(apart.wrong)} errors{died}"
 
 
 async def crowd(server: Server, out: Outcome, n: int, moves: int, config: Any) -> float:

@@ -51,11 +51,11 @@ async def move(server: Server, moves: int) -> Outcome:
     cost = 1000 * (server.processor - used) / moves
     kilobytes = (sum(each.received for each in visitors) - received) / moves / 1000
     await left(visitors)
-    said = out.failed(opening.wrong + tally.wrong)
+    failures = out.failed(opening.wrong + tally.wrong)
     out.row("Opening the page, over its socket", f"{opened:.0f} ms of processor, {received / 1000:.0f} KB")
     out.bound(f"A move, {moves} in a row: processor", cost, MOVE_MS, f"{cost:.1f} ms", " ms")
     out.bound("A move: over its socket", kilobytes, MOVE_KB, f"{kilobytes:.1f} KB", " KB")
-    out.row("A move: until the answer is whole", f"{tally.words()}; {said}")
+    out.row("A move: until the answer is whole", f"{tally.words()}; {failures}")
     out.figures |= {"move_ms": cost, "move_kb": kilobytes, "open_kb": received / 1000, "alone_p95": tally.ms(0.95)}
     return out
 
@@ -71,11 +71,11 @@ async def bursts(server: Server, sizes: Sequence[int], rounds: int) -> Outcome:
             await asyncio.gather(*(tally.time(each.move(seed_of(at, number))) for at, each in enumerate(visitors)))
         each_mb = (server.memory - before) / n
         await left(visitors)
-        said = out.failed(opening.wrong + tally.wrong)
+        failures = out.failed(opening.wrong + tally.wrong)
         out.row(f"{n} open the page at once", opening.words())
         goal = BURST_MS.get(n, float("inf"))
         bounded = (f"p95 ≤ {goal / 1000:g} s", tally.ms(0.95) <= goal) if n in BURST_MS else ("", None)
-        out.row(f"{n} move at once", f"{tally.words()}; {said}", *bounded)
+        out.row(f"{n} move at once", f"{tally.words()}; {failures}", *bounded)
         out.figures |= {f"burst_{n}_p95": tally.ms(0.95), f"open_{n}_p95": opening.ms(0.95)}
         if n == max(sizes) and n > 1:
             out.bound(f"Memory a session, of {n}", each_mb, SESSION_MB, f"{each_mb:.2f} MB", " MB")
@@ -115,11 +115,11 @@ async def steady(server: Server, n: int, seconds: float, think: float) -> Outcom
     others = await gathered(server, n - 1, opening)
     together = await thinking([*alone, *others], seconds, think)
     await left([*alone, *others])
-    said = out.failed(opening.wrong + single.wrong + together.wrong)
+    failures = out.failed(opening.wrong + single.wrong + together.wrong)
     out.row("One visitor, moving at leisure", single.words())
     out.row(
         f"{n} visitors, each moving every {think:g} s, for {seconds:g} s",
-        f"{together.words()}; {len(together.seconds):,} answers, {said}",
+        f"{together.words()}; {len(together.seconds):,} answers, {failures}",
         f"p95 ≤ {STEADY_TIMES} × one visitor's",
         together.ms(0.95) <= STEADY_TIMES * single.ms(0.95),
     )
@@ -136,10 +136,10 @@ async def held(server: Server, n: int, seconds: float, think: float) -> Outcome:
     tally = await thinking(visitors, seconds, think)
     end = server.memory
     await left(visitors)
-    said = out.failed(opening.wrong + tally.wrong)
+    failures = out.failed(opening.wrong + tally.wrong)
     out.row(
         f"{n} visitors for {seconds:g} s, each moving every {think:g} s",
-        f"{len(tally.seconds):,} answers, {said}; {tally.words()}",
+        f"{len(tally.seconds):,} answers, {failures}; {tally.words()}",
         "no error, no wrong page",
         not out.wrong,
     )
@@ -210,10 +210,10 @@ def main() -> int:
     parser.add_argument("--url", required=True, help="a page that runs already, and that you may load")
     parser.add_argument("--visitors", type=int, nargs="+", default=[1, 30], help="how many at once, one run for each")
     parser.add_argument("--rounds", type=int, default=3, help="bursts")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     expected(replace(USUAL, seed=1))
     before = load_average()
-    out = asyncio.run(bursts(Server(asked.url), asked.visitors, asked.rounds))
+    out = asyncio.run(bursts(Server(arguments.url), arguments.visitors, arguments.rounds))
     for row in out.rows:
         if "Memory" not in row.what:
             print(f"{row.what:<28} {row.measured}")

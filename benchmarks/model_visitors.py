@@ -90,13 +90,13 @@ async def compared(server: Server, n: int, n_models: int, rounds: int) -> Outcom
                 await moved(ordinary, number, alone)
             spent[is_mixed] += 1000 * (server.processor - used) / n / rounds
     await left([*ordinary, *others])
-    said = out.failed(opening.wrong + alone.wrong + mixed.wrong)
+    failures = out.failed(opening.wrong + alone.wrong + mixed.wrong)
     times = mixed.ms(0.95) / alone.ms(0.95)
     n_tokens = len(model.tokens(others[0].wanted(1))) if others else 0
     out.row(f"{n} move at once, {rounds} times", f"{alone.words()}; {spent[0]:.0f} ms of processor a move")
     out.row(
         f"In turn with them, {n_models} of {n} on {name}, each with a new sentence of {n_tokens} tokens",
-        f"{mixed.words()}; {spent[1]:.0f} ms of processor a move; {said}",
+        f"{mixed.words()}; {spent[1]:.0f} ms of processor a move; {failures}",
         f"p95 ≤ {TIMES} × without",
         times <= TIMES,
     )

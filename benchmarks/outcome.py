@@ -34,9 +34,9 @@ class Outcome:
 
     def failed(self, wrong: Iterable[str]) -> str:
         """Note what went wrong, and say it in the table's words."""
-        found = list(wrong)
-        self.wrong += found
-        return f"{len(found)} errors or wrong pages" if found else "no error, no wrong page"
+        problems = list(wrong)
+        self.wrong += problems
+        return f"{len(problems)} errors or wrong pages" if problems else "no error, no wrong page"
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)

@@ -240,9 +240,9 @@ def main() -> None:
     parser.add_argument("--browser", help="path of a Chromium; without it, the one that Playwright installed")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--moves", type=int, default=10)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     before = os.getloadavg()[0]
-    print(table(run(asked.browser, asked.rounds, asked.moves)))
+    print(table(run(arguments.browser, arguments.rounds, arguments.moves)))
     print(f"{os.cpu_count()} processors, load {before:.1f} before and {os.getloadavg()[0]:.1f} after")
 
 

@@ -115,8 +115,8 @@ def machine() -> str:
 
 def commit() -> str:
     """Return the commit that is measured, with a + if files have changed since."""
-    asked = ["git", "-C", str(ROOT), "describe", "--always", "--dirty=+"]
-    return subprocess.run(asked, capture_output=True, text=True).stdout.strip() or "unknown"
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty=+"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip() or "unknown"
 
 
 def load_average() -> float:

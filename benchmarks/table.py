@@ -18,8 +18,8 @@ Kept = Mapping[str, Mapping[str, Any]]
 
 def whole(kept: Kept) -> str:
     """Return both tables, with the machines and commits they come from."""
-    found = figures(kept)
-    sizes = f"\n\n{sizing(found)}" if all(name in found for name in NEEDED) else ""
+    values = figures(kept)
+    sizes = f"\n\n{sizing(values)}" if all(name in values for name in NEEDED) else ""
     return f"{machines(kept)}\n\n{rows(kept)}{sizes}"
 
 
@@ -33,17 +33,17 @@ def check_one_commit(commits: Iterable[str]) -> None:
 
     A table of several commits says of none how it does.
     """
-    found = sorted({*commits})
-    if changed := [each for each in found if each.endswith("+") or each == "unknown"]:
+    distinct = sorted({*commits})
+    if changed := [each for each in distinct if each.endswith("+") or each == "unknown"]:
         raise ValueError(f"measured while files differed from their commit: {', '.join(changed)}; commit, and measure")
-    if len(found) > 1:
-        raise ValueError(f"measured on different commits: {', '.join(found)}; measure the older parts again")
+    if len(distinct) > 1:
+        raise ValueError(f"measured on different commits: {', '.join(distinct)}; measure the older parts again")
 
 
 def machines(kept: Kept) -> str:
     """List the machines that the parts were measured on; usually one line."""
-    found = {f"{part['machine']}; commit {part['commit']}": None for part in kept.values()}
-    return "Measured on " + ".\nAnd on ".join(found) + "."
+    distinct = {f"{part['machine']}; commit {part['commit']}": None for part in kept.values()}
+    return "Measured on " + ".\nAnd on ".join(distinct) + "."
 
 
 def rows(kept: Kept) -> str:
@@ -63,49 +63,49 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def sizing(found: Mapping[str, float]) -> str:
+def sizing(values: Mapping[str, float]) -> str:
     """Estimate the processors, the memory and the network that rooms of several sizes need."""
     lines = [
         f"| | Replicas, if all may move at once and wait {WAIT:g} s | Memory in all | First visit | at {LINE} Mbit/s |",
         "|---|---|---|---|---|",
     ]
     for room, n in ROOMS.items():
-        replicas = max(1, math.ceil(n * found["move_ms"] / 1000 / WAIT))
-        memory = replicas * found["base_mb"] + n * found["session_mb"]
-        down = n * found["visit_mb"]
+        replicas = max(1, math.ceil(n * values["move_ms"] / 1000 / WAIT))
+        memory = replicas * values["base_mb"] + n * values["session_mb"]
+        down = n * values["visit_mb"]
         lines.append(f"| {room} of {n} | {replicas} | {memory:,.0f} MB | {down:,.0f} MB | {down * 8 / LINE:,.0f} s |")
-    return "\n".join([*lines, "", share(found)])
+    return "\n".join([*lines, "", share(values)])
 
 
-def share(found: Mapping[str, float]) -> str:
+def share(values: Mapping[str, float]) -> str:
     """Estimate the load that one processor carries."""
-    moves = 1000 / found["move_ms"]
+    moves = 1000 / values["move_ms"]
     return (
         f"One replica on one processor answers {moves:.0f} moves a second: {5 * moves:,.0f} visitors who move "
-        f"every 10 s keep it half busy. It starts at {found['base_mb']:.0f} MB."
+        f"every 10 s keep it half busy. It starts at {values['base_mb']:.0f} MB."
     )
 
 
 def short(kept: Kept) -> str:
     """Return a summary in a few sentences. Raises KeyError if a move or the bursts were not measured."""
-    found = figures(kept)
+    values = figures(kept)
     where = kept["move"]["machine"].partition(" (")[0]
-    seconds = [math.ceil(found[f"burst_{n}_p95"] / 100) / 10 for n in BURSTS]
+    seconds = [math.ceil(values[f"burst_{n}_p95"] / 100) / 10 for n in BURSTS]
     more = "".join(f"; of {n}, within {s:g} s" for n, s in list(zip(BURSTS, seconds))[1:])
     sentences = [
-        f"One process on {where}: a move costs {found['move_ms']:.0f} ms of processor and {found['move_kb']:.0f} KB.",
+        f"One process on {where}: a move costs {values['move_ms']:.0f} ms of processor and {values['move_kb']:.0f} KB.",
         f"When {BURSTS[0]} move in the same moment, 95 % have their answer within {seconds[0]:g} s{more}.",
     ]
-    if "held" in found:
+    if "held" in values:
         wrong = len(kept["held"]["wrong"]) or "no"
-        many = f"{found['held']:g} visitors moved for {found['held_minutes']:g} minutes"
+        many = f"{values['held']:g} visitors moved for {values['held_minutes']:g} minutes"
         sentences.append(f"{many} with {wrong} errors or wrong pages.")
-    if "soak" in found:
-        sentences.append(f"After {found['soak']:,g} sessions the page held {found['soak_mb']:.0f} MB.")
+    if "soak" in values:
+        sentences.append(f"After {values['soak']:,g} sessions the page held {values['soak_mb']:.0f} MB.")
     back = [
-        f"{found[f'{part}_back']:g} of {found[f'{part}_trials']:g} {what}"
+        f"{values[f'{part}_back']:g} of {values[f'{part}_trials']:g} {what}"
         for part, what in LOST.items()
-        if f"{part}_back" in found
+        if f"{part}_back" in values
     ]
     if back:
         sentences.append(f"Every value came back after {' and '.join(back)}.")

@@ -61,14 +61,14 @@ def prepared(seeds: Iterable[int] = range(1, SEEDS + 1)) -> None:
 
 def numbers_of(data: bytes) -> list[Numbers]:
     """Return the numbers that are brought for each picture, without its gutters, in one order."""
-    told, _, behind = data.partition(b"\0")
-    found, at = [], 0
-    for picture in json.loads(told)["pictures"].values():
+    header, _, behind = data.partition(b"\0")
+    tables, at = [], 0
+    for picture in json.loads(header)["pictures"].values():
         z = picture["trace"]["z"]
         array = np.frombuffer(behind, z["dtype"], math.prod(z["shape"]), at)
         at += array.nbytes
-        found.append(np.sort(array[~np.isnan(array)]))
-    return found
+        tables.append(np.sort(array[~np.isnan(array)]))
+    return tables
 
 
 def shows(chart: Numbers, config: Config) -> bool:

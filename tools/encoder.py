@@ -23,12 +23,12 @@ def read_safetensors(path: Path) -> dict[str, Array]:
     whole = path.read_bytes()
     start = 8 + int.from_bytes(whole[:8], "little")
     header = json.loads(whole[8:start])
-    found = {}
+    tensors = {}
     for name, item in header.items():
         if item.get("dtype") == "F32":
             begin, end = (start + offset for offset in item["data_offsets"])
-            found[name] = np.frombuffer(whole[begin:end], "<f4").reshape(item["shape"])
-    return found
+            tensors[name] = np.frombuffer(whole[begin:end], "<f4").reshape(item["shape"])
+    return tensors
 
 
 def erf(x: Array) -> Array:

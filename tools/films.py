@@ -27,9 +27,9 @@ def made(name: str) -> tuple[bytes, str]:
 def main() -> None:
     lines, n_bytes = [], 0
     for name in TASKS:
-        file, found = made(name)
+        file, digests = made(name)
         (shipped_films.FOLDER / f"{name}.npz").write_bytes(file)
-        lines.append(f"{name} {found}\n")
+        lines.append(f"{name} {digests}\n")
         n_bytes += len(file)
         print(f"{name}: {len(file):,} bytes")
     shipped_films.HASHES.write_text("".join(lines), encoding="utf-8")

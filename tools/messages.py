@@ -31,8 +31,8 @@ def modules() -> Iterator[ModuleType]:
     for folder in pkgutil.iter_modules(attnviz.__path__, "attnviz."):
         if folder.ispkg:
             package = importlib.import_module(folder.name)
-            for found in pkgutil.walk_packages(package.__path__, f"{folder.name}."):
-                yield importlib.import_module(found.name)
+            for module in pkgutil.walk_packages(package.__path__, f"{folder.name}."):
+                yield importlib.import_module(module.name)
 
 
 def in_tables(value: Any, seen: set[int]) -> Iterator[Message]:
@@ -55,12 +55,12 @@ def in_tables(value: Any, seen: set[int]) -> Iterator[Message]:
             yield from words(getattr(item.metadata["kind"], "nothing", None))
             parts += vars(item.metadata["kind"]).values()
     elif hasattr(type(value), "__dataclass_fields__"):
-        held = vars(value)
+        names = vars(value)
         said = {
             f"_{name}" for name in dir(type(value)) if isinstance(inspect.getattr_static(value, name), TranslatedField)
         }
-        yield from words([held[name] for name in said])
-        parts = [held[name] for name in held.keys() - said]
+        yield from words([names[name] for name in said])
+        parts = [names[name] for name in names.keys() - said]
     for part in parts:
         yield from in_tables(part, seen)
 
@@ -125,13 +125,13 @@ def has_words(message: Message) -> bool:
 def messages() -> frozenset[Message]:
     """Return all of them that have a word."""
     seen: set[int] = set()
-    found: set[Message] = set(beside_names())
+    messages_of_code: set[Message] = set(beside_names())
     for module in modules():
         if not PROGRAMS.search(module.__name__):
             for value in vars(module).values():
-                found.update(in_tables(value, seen))
-            found.update(in_calls(module))
-    return frozenset(filter(has_words, found))
+                messages_of_code.update(in_tables(value, seen))
+            messages_of_code.update(in_calls(module))
+    return frozenset(filter(has_words, messages_of_code))
 
 
 def texts() -> frozenset[str]:

@@ -37,9 +37,9 @@ def busy(loops: int) -> Iterator[None]:
             process.kill()
 
 
-def passed(asked: list[str]) -> bool:
+def passed(arguments: list[str]) -> bool:
     """Run pytest once on what is asked for, and print its output if it fails."""
-    command = [sys.executable, "-m", "pytest", "-q", "-m", "browser and not nightly", *asked]
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "browser and not nightly", *arguments]
     answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if answer.returncode:
         print(answer.stdout[-5000:], flush=True)
@@ -50,11 +50,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--loops", type=int, default=2, help="busy processes beside the tests")
-    options, asked = parser.parse_known_args()
+    options, arguments = parser.parse_known_args()
     files = [[path] for path in sorted(map(str, ROOT.glob("tests/browser/test_*.py")))]
     short = 0
     with busy(options.loops):
-        for each in [asked] if asked else files:
+        for each in [arguments] if arguments else files:
             n = sum(passed(each) for _ in range(options.times))
             short += n < options.times
             print(f"{n} of {options.times}  {' '.join(each)}", flush=True)

@@ -77,12 +77,12 @@ def page() -> None:
     st.set_page_config(layout="wide")
     st.html(HEIGHT)
     styles.style(heatmap.HEADINGS)
-    asked = st.query_params
+    query = st.query_params
     seed = st.slider("Seed", 0, 10_000, 0)
-    if asked.get("heads"):
-        drawn = stages(int(asked["heads"]), int(asked["tokens"]), seed, causal=asked.get("causal") == "yes")
+    if query.get("heads"):
+        drawn = stages(int(query["heads"]), int(query["tokens"]), seed, causal=query.get("causal") == "yes")
         heatmap.show(drawn, key="mosaic", view=View(width=1216))
-    elif asked.get("elements"):
+    elif query.get("elements"):
         elements()
     st.text(f"seed {seed}")
 
