@@ -96,11 +96,11 @@ def products(trace: Trace, layer: int, step: str, row: int, column: int, head: i
     if step == "scores":
         group = trace.config.group_size
         q, k = steps["queries"].array[head, row], steps["keys"].array[head // group, column]
-        return _of(("queries", "keys"), q, k, 0.0, result, ())
+        return _summed(("queries", "keys"), q, k, 0.0, result, ())
     if step == "heads":
         group = trace.config.group_size
         a, v = steps["weights"].array[head, row], steps["values"].array[head // group, :, column]
-        return _of(("weights", "values"), a, np.where(a == 0, 0.0, v), 0.0, result, ())
+        return _summed(("weights", "values"), a, np.where(a == 0, 0.0, v), 0.0, result, ())
     read, matrix, bias = AFFINE[step]
     W = steps[matrix].array
     right = W[head, :, column] if W.ndim == 3 else W[:, column]
@@ -110,11 +110,11 @@ def products(trace: Trace, layer: int, step: str, row: int, column: int, head: i
         added = float(b[head, column] if b.ndim == 2 else b[column])
     name, X = _read(trace, layer, read)
     left = X[row]
-    return _of((name, matrix), left, right, added, result, _sources(trace, layer, (matrix, bias), column, head),
+    return _summed((name, matrix), left, right, added, result, _sources(trace, layer, (matrix, bias), column, head),
                bent=step in ("ff_hidden", "ff_gate"))  # fmt: skip
 
 
-def _of(
+def _summed(
     names: tuple[str, str], left: Array, right: Array, bias: float, result: float, sources: tuple[str, ...],
     *, bent: bool = False,
 ) -> Products:  # fmt: skip

@@ -135,17 +135,17 @@ class _Writer:
     @property
     def last(self) -> float:
         """The number of the cell."""
-        return float(self._own(self._formula.root))
+        return float(self._number_of_cell(self._formula.root))
 
     def _values(self, node: Node) -> Array:
         return np.asarray(self._numbers(node), dtype=float).reshape(-1)
 
-    def _own(self, node: Node) -> Array:
+    def _number_of_cell(self, node: Node) -> Array:
         """Return the number of a node, in a row that of the cell."""
         values = self._values(node)
         return values[self._line.at if self._line and values.size > 1 else 0]
 
-    def _whole(self, node: Node) -> Array:
+    def _entries_of(self, node: Node) -> Array:
         """Return all entries of a vector or of a row, or the one number."""
         return self._values(node) if self._is_vector(node) else self._values(node)[0]
 
@@ -157,8 +157,8 @@ class _Writer:
         node = self._formula.named[line.formula.partition(" = ")[0]]
         is_vector, keep = self._is_vector(node), self._line.at if self._line else None
         symbol = line.symbol.replace("@", "l") or self._symbols.text(node, "l" if self._line else "")
-        values = self._whole(node)
-        operands = {name: self._whole(arg) for name, arg in self._operands(node)}
+        values = self._entries_of(node)
+        operands = {name: self._entries_of(arg) for name, arg in self._operands(node)}
         words = Wording(line.title, line.sentence, line.brief, self._sign(node))
         if node.op == "@":
             x, W = node.args
@@ -184,11 +184,13 @@ class _Writer:
         """Write the line of the score or the weight."""
         root = self._formula.root
         while root.op == "if":
-            root = root.args[1 if self._own(root.args[0]) else 2]
-        is_nothing = root.op == "ratio" and float(self._own(root.args[1])) == 0.0
+            root = root.args[1 if self._number_of_cell(root.args[0]) else 2]
+        is_nothing = root.op == "ratio" and float(self._number_of_cell(root.args[1])) == 0.0
         members, _ = ([], []) if is_nothing else self._members(root, self._line.at if self._line else None, says=True)
         named = self._operands(root)
-        result.operands = {n: self._values(a) if n in self._vectors_of(root) else self._own(a) for n, a in named}
+        result.operands = {
+            n: self._values(a) if n in self._vectors_of(root) else self._number_of_cell(a) for n, a in named
+        }
         words = Wording(line.title, line.zero if is_nothing else line.sentence, "" if is_nothing else line.brief)
         return self._to.add_line(line.name, Equation(symbol, members), result, words=words)
 
@@ -231,11 +233,11 @@ class _Writer:
             return [*members, self._total(node, keep)], []
         if node.op == "+" and node.args[0].op == "sum":
             *lines, last = self._total(node.args[0], keep)
-            return [*members, [*lines, f"{last} + {fmt.factor(self._own(node.args[1]))}"]], []
+            return [*members, [*lines, f"{last} + {fmt.factor(self._number_of_cell(node.args[1]))}"]], []
         if node.op == "norm":
             return self._length(node)
         if is_vector:
-            return [*members, row(self._each(node, keep), keep)], []
+            return [*members, row(self._entries_in_numbers(node, keep), keep)], []
         return [*members, self._inserted(node, None)], []
 
     def _row_above(self, x: Node) -> list[str]:
@@ -257,7 +259,7 @@ class _Writer:
         symbol = self._symbols.text(node)
         return [rf"\sqrt{{{total}}}"], chain(rf"{symbol}^2", [squares, total])
 
-    def _each(self, node: Node, keep: int | None) -> list[str]:
+    def _entries_in_numbers(self, node: Node, keep: int | None) -> list[str]:
         """Return the entries of a vector in numbers; those that are not shown stay empty."""
         n = self._values(node).size
         shown = set(shown_entries(n, keep))

@@ -56,7 +56,7 @@ def value(derivation: Derivation, position: CellPosition) -> Array:
 def _vector(derivation: Derivation, position: CellPosition, kind: Kind) -> Array:
     """Add the lines of x W + b, with RMS normalisation and RoPE where they are on, or of what was given."""
     if kind.step in first_steps(position.steps):
-        return _given(derivation, position, kind)
+        return _given_vector(derivation, position, kind)
     if f"projected_{kind.step}" not in position.steps:
         return _projected(derivation, position, kind, kind.letter, kind.step)
     before, symbol = f"projected_{kind.step}", rf"\tilde {kind.letter}"
@@ -67,7 +67,7 @@ def _vector(derivation: Derivation, position: CellPosition, kind: Kind) -> Array
     return _rotated(derivation, position, kind, y, before, symbol)
 
 
-def _given(derivation: Derivation, position: CellPosition, kind: Kind) -> Array:
+def _given_vector(derivation: Derivation, position: CellPosition, kind: Kind) -> Array:
     """Add the line of a vector that was given, and return the vector."""
     return derivation.add_line(
         kind.name,

@@ -31,7 +31,7 @@ class Measure:
     found: Found
 
 
-def _apart(name: str) -> Found:
+def _largest_difference(name: str) -> Found:
     """Return the largest difference of a step of two runs."""
 
     def found(baseline: Trace, tried: Trace) -> float | None:
@@ -56,7 +56,7 @@ def _leaked(baseline: Trace, tried: Trace) -> float | None:
     return float(np.where(allowed, 0.0, np.abs(A)).sum(axis=-1).max())
 
 
-def _moved(baseline: Trace, tried: Trace) -> float | None:
+def _shift_of_output(baseline: Trace, tried: Trace) -> float | None:
     """Return the distance that a word's output moves when the words of the lesson's own sentence change places."""
     before = run(replace(tried.config, sentence=baseline.config.sentence))
     positions = [before.query_tokens.index(token) for token in tried.query_tokens if token in before.query_tokens]
@@ -105,7 +105,7 @@ def _parameters(_: Trace, tried: Trace) -> float:
     return float(sum(W.head(h).size for h in range(len(W.array))))
 
 
-def _kept(_: Trace, tried: Trace) -> float:
+def _cache_size(_: Trace, tried: Trace) -> float:
     return float(tried["keys"].array.size + tried["values"].array.size)
 
 
@@ -131,11 +131,11 @@ MEASURES: dict[str, Measure] = {
     "may": Measure("cells that are open: True where True means “attend”", _may(True)),
     "may_not": Measure("cells that are closed: True where True means “do not attend”", _may(False)),
     "first_output": Measure("first number of the output", lambda _, tried: float(tried["heads"].array[0, 0, 0])),
-    "weights_apart": Measure("largest change of a weight", _apart("weights")),
-    "heads_apart": Measure("largest change of an output", _apart("heads")),
-    "joined_apart": Measure("largest fault in what is joined", _apart("concat")),
+    "weights_apart": Measure("largest change of a weight", _largest_difference("weights")),
+    "heads_apart": Measure("largest change of an output", _largest_difference("heads")),
+    "joined_apart": Measure("largest fault in what is joined", _largest_difference("concat")),
     "rows_changed": Measure("rows of weights that changed", _rows_changed),
-    "moved": Measure("how far a word's output moves when words change places", _moved),
+    "moved": Measure("how far a word's output moves when words change places", _shift_of_output),
     "asymmetry": Measure("largest difference of a score and the one across the diagonal", _asymmetry),
     "rank": Measure(
         "rank of W_Q times the transpose of W_K", lambda _, tried: predicates.rank_of_product(tried)["rank"]
@@ -147,7 +147,7 @@ MEASURES: dict[str, Measure] = {
     "score_matrices": Measure("matrices of scores", lambda _, tried: float(len(tried["scores"].array))),
     "one_wide": Measure("largest difference to one wide matrix, cut", _one_wide),
     "joined": Measure("columns of the joined heads", lambda _, tried: float(tried["concat"].array.shape[-1])),
-    "kept": Measure("numbers kept of keys and values", _kept),
+    "kept": Measure("numbers kept of keys and values", _cache_size),
     "head_shares": Measure("largest number that each head writes", _head_shares),
     "heads_add_up": Measure(
         "largest difference of the output and the sum over heads",

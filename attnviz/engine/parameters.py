@@ -88,7 +88,7 @@ class Parameters:
             return self._record(name, self._stacked(name, shapes), widths)
         if like is not None:
             return self._record(name, like, widths)
-        return self._record(name, self._drawn(name, shapes, X), widths)
+        return self._record(name, self._draw(name, shapes, X), widths)
 
     def head_biases(self, name: str, widths: Sequence[int], d_in: int, like: Array | None = None) -> Array | None:
         """Return a bias for each head, stacked; None while biases are off."""
@@ -111,7 +111,7 @@ class Parameters:
             W_Q, b_q = self.heads("w_q", X, d_q), self.head_biases("b_q", d_q, X.shape[-1])
             W_K, b_k = self.heads("w_k", X_kv, d_k), self.head_biases("b_k", d_k, X_kv.shape[-1])
             return W_Q, W_K, b_q, b_k
-        drawn = self._drawn("w_q", [(X.shape[-1], width) for width in d_k], X)
+        drawn = self._draw("w_q", [(X.shape[-1], width) for width in d_k], X)
         W_Q = self.heads("w_q", X, d_q, like=np.repeat(drawn, group, axis=0))
         biases = _padded([self._row.bias(self._at("b_q", g), width, X.shape[-1]) for g, width in enumerate(d_k)])
         b_q = self.head_biases("b_q", d_q, X.shape[-1], like=np.repeat(biases, group, axis=0))
@@ -190,7 +190,7 @@ class Parameters:
     def _at(self, name: str, *index: int) -> Address:
         return Address(self._config.seed, f"{self._address}/{name}", index)
 
-    def _drawn(self, name: str, shapes: Sequence[tuple[int, ...]], X: Array) -> Array:
+    def _draw(self, name: str, shapes: Sequence[tuple[int, ...]], X: Array) -> Array:
         return _padded([self._filled(name, h, shape, X, len(shapes)) for h, shape in enumerate(shapes)])
 
     def _filled(self, name: str, h: int, shape: tuple[int, ...], X: Array, n: int) -> Array:

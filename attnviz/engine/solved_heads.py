@@ -105,7 +105,7 @@ class SolvedHeads:
 
         The stream is rest + Z W_O, so the keys' matrix sends the rest to 0 and each row of W_O to a column of its own.
         """
-        Z, W_O = self._written(g, X)
+        Z, W_O = self._previous_columns(g, X)
         rows = np.concatenate([X - fixed_order.product(Z, W_O), W_O])
         target = np.zeros((len(rows), 2))
         if name == "w_q":
@@ -129,7 +129,7 @@ class SolvedHeads:
                 self._inexact.add(g)
         return W
 
-    def _written(self, g: int, X: Array) -> tuple[Array, Array]:
+    def _previous_columns(self, g: int, X: Array) -> tuple[Array, Array]:
         """Return the first two columns of head g of the first layer, and their rows of W_O; none if X lacks it."""
         config = self._config
         if self._first is None or config.is_cross_attention or config.norm != "none":
@@ -148,7 +148,7 @@ class SolvedHeads:
             if pattern.alike:
                 continue
             wanted, allowed = pattern.wanted(match), layer["allowed"].array
-            share_of = self._got(A, pattern, wanted, allowed)
+            share_of = self._share_on_wanted(A, pattern, wanted, allowed)
             i = int(np.flatnonzero(share_of <= share_of.min() + ROUNDING)[0])
             if share_of[i] < ENOUGH - ROUNDING:
                 why = WHY["hidden"] if not (wanted & allowed)[i].any() else self._because(g)
@@ -192,10 +192,12 @@ class SolvedHeads:
         goals = [
             (patterns[h // each][0], patterns[h // each][0].wanted(patterns[h // each][1])) for h in range(len(heads))
         ]
-        least = [1.0 if goal[0].alike else self._got(A, *goal, allowed).min() for A, goal in zip(heads, goals)]
+        least = [
+            1.0 if goal[0].alike else self._share_on_wanted(A, *goal, allowed).min() for A, goal in zip(heads, goals)
+        ]
         return frozenset(h for h, share in enumerate(least) if share < ENOUGH - ROUNDING)
 
-    def _got(self, A: Array, pattern: Pattern, wanted: Array, allowed: Array) -> Array:
+    def _share_on_wanted(self, A: Array, pattern: Pattern, wanted: Array, allowed: Array) -> Array:
         """Return the share of each row that goes where it should.
 
         1 where there is nothing to read, or no word to read it.

@@ -64,10 +64,10 @@ def code(name: str, allowed: Array, term: str | None = None) -> str:
     if form.ndim == 1 or max(form.shape) <= LEGIBLE:
         lines = _literal(form, target, make)
     elif term is None:
-        lines = [*_picture(allowed), *_made(name, target, READ.format(make=make))]
+        lines = [*_picture(allowed), *_assignment_lines(name, target, READ.format(make=make))]
     else:
         lines = [line.format(*allowed.shape, "np" if numpy else "torch") for line in PLACES]
-        lines += _made(name, target, term)
+        lines += _assignment_lines(name, target, term)
     return "\n".join(["import numpy as np" if numpy else "import torch", "", *lines])
 
 
@@ -89,7 +89,7 @@ def _picture(allowed: Array) -> list[str]:
     return ['rows = """', *("".join(".x"[int(cell)] for cell in row) for row in allowed), '""".split()']
 
 
-def _made(name: str, target: str, term: str) -> list[str]:
+def _assignment_lines(name: str, target: str, term: str) -> list[str]:
     """Return the lines that make a form from an expression of where a query may attend."""
     if name == "multi_head":
         return [f"{target} = ~({term})"]

@@ -56,19 +56,19 @@ class Layer:
         result = record("ff_added", stream + G, formula=r"Y + \hat G" if both else "Y + G")
         return self._normed("ff_added_normed", result, "2", "", "Y + G") if after else result
 
-    def _given(self, name: str) -> Array | None:
+    def _parameter(self, name: str) -> Array | None:
         """Return a weight, recorded; None where the model has none of that name."""
         return self._steps.record(name, self._weights[name]) if name in self._weights else None
 
     def _normed(self, name: str, X: Array, which: str, left: str, x: str) -> Array:
-        gain, added = self._given(f"g_{which}"), self._given(f"c_{which}")
+        gain, added = self._parameter(f"g_{which}"), self._parameter(f"c_{which}")
         right = rf"\mathrm{{{self._kind}}}({x})" + (r" \odot g" if gain is not None else "")
         formula = (f"{left} = " if left else "") + right + (" + c" if added is not None else "")
         return self._steps.record(name, normed(X, self._shape, gain, added), formula=formula)
 
     def _projected(self, letter: str, X: Array) -> tuple[Array, str]:
         """Return queries, keys or values of every head, and what they are called in a formula."""
-        W, b = self._given(f"w_{letter}"), self._given(f"b_{letter}")
+        W, b = self._parameter(f"w_{letter}"), self._parameter(f"b_{letter}")
         assert W is not None  # noqa: S101  # every family has all three
         Y = product(X, W)
         return Y if b is None else Y + b[:, None, :], letter.upper()
@@ -108,7 +108,7 @@ class Layer:
             return record(name, Y, formula=formula)
         Y = record(f"projected_{name}", Y, formula=rf"\tilde {formula}")
         inner = rf"\tilde {symbol}_h"
-        gain = self._given(f"g_{letter}")
+        gain = self._parameter(f"g_{letter}")
         if gain is not None:
             formula = rf"\hat {symbol}_h = \mathrm{{RMS}}({inner}) \odot g_{symbol}"
             Y = record(f"normed_{name}", normed(Y, self._shape, gain), formula=formula)
@@ -129,7 +129,7 @@ class Layer:
         return self._steps.record("allowed", may, formula=r"\;\text{and}\;".join(formulas))
 
     def _matrix(self, name: str, symbol: str, X: Array, formula: str) -> Array:
-        W, b = self._given(f"w_{symbol}"), self._given(f"b_{symbol}")
+        W, b = self._parameter(f"w_{symbol}"), self._parameter(f"b_{symbol}")
         assert W is not None  # noqa: S101  # every family has it
         Y = product(X, W)
         return self._steps.record(name, Y if b is None else Y + b, formula=formula if b is None else None)
@@ -140,7 +140,7 @@ class Layer:
         if is_normed:
             x = "X" if self._shape.parallel else "Y"
             Y, x = self._normed("ff_normed", Y, "2", rf"\hat {x}", x), rf"\hat {x}"
-        W, b = self._given("w_1"), self._given("b_1")
+        W, b = self._parameter("w_1"), self._parameter("b_1")
         assert W is not None  # noqa: S101  # every family has it
         bent = f"f({x} W_1{'' if b is None else ' + b_1'})"
         F = BENT[kind](product(Y, W) if b is None else product(Y, W) + b)

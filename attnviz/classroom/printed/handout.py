@@ -116,7 +116,7 @@ def _empty(source: Config | Lesson, items: Sequence[Item], seed: int, digits: in
     A cell that is printed after all may be the blank of another position, so it is gone through until nothing is new.
     """
     paper = Paper(False, seed, digits)
-    for question, trace, baseline in _asked(source, items):
+    for question, trace, baseline in _questions_with_runs(source, items):
         paper.printed.note_question(question, trace, baseline, paper.number)
     before = None
     while before != (paper.printed.seen, paper.printed.named):
@@ -125,7 +125,9 @@ def _empty(source: Config | Lesson, items: Sequence[Item], seed: int, digits: in
     return paper
 
 
-def _asked(source: Config | Lesson, items: Sequence[Item]) -> Iterator[tuple[Question, Trace, Trace | None]]:
+def _questions_with_runs(
+    source: Config | Lesson, items: Sequence[Item]
+) -> Iterator[tuple[Question, Trace, Trace | None]]:
     if isinstance(source, Lesson):
         baseline = run(source.config)
         yield from ((slide.question, run(source.on(slide)), baseline) for slide in source.slides if slide.question)
@@ -232,16 +234,16 @@ def _lesson(paper: Paper, lesson: Lesson) -> Iterator[str]:
         drawn = trace
         if slide.question is not None and not paper.solutions:
             drawn = open_questions.run_of(slide.question, baseline, trace)
-        text = slides.fill_numbers(_slide_text(paper, slide.text, trace, _of(trace, questions)), trace)
+        text = slides.fill_numbers(_slide_text(paper, slide.text, trace, _questions_of_run(trace, questions)), trace)
         words = text if paper.solutions else paper.printed.see_words(text)
         yield f"<section><h2>{WORDS['slide'].format(n=n)}</h2>{prose(localised(words))}"
-        yield from _slide(paper, slide, baseline, trace, drawn, _of(drawn, questions), before)
+        yield from _slide(paper, slide, baseline, trace, drawn, _questions_of_run(drawn, questions), before)
         if slide.question is not None:
             yield printed_question.html(paper, str(n), slide.question, trace, baseline)
         yield "</section>"
 
 
-def _of(trace: Trace, questions: Sequence[tuple[Config, Question]]) -> list[Question]:
+def _questions_of_run(trace: Trace, questions: Sequence[tuple[Config, Question]]) -> list[Question]:
     """Return the questions that are asked of a run, on any slide."""
     return [question for config, question in questions if config == trace.config]
 

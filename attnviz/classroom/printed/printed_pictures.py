@@ -25,7 +25,9 @@ def html(paper: Paper, shown: Sequence[Stage], name: str = "") -> str:
 
     name  of the step, where the stages are its two runs and their difference
     """
-    captions = "".join(f'<p class="small">{markup.escape(_said(stage))}</p>' for stage in shown if _is_too_wide(stage))
+    captions = "".join(
+        f'<p class="small">{markup.escape(_caption(stage))}</p>' for stage in shown if _is_too_wide(stage)
+    )
     shown = [stage for stage in shown if not _is_too_wide(stage)]
     if not paper.solutions and shown:
         shown = list(given_away.open_stages(paper.printed, shown, name, paper.number))
@@ -38,5 +40,5 @@ def _is_too_wide(stage: Stage) -> bool:
     return stage.columns is None and max(stage.true_widths) > MOST_COLUMNS
 
 
-def _said(stage: Stage) -> str:
+def _caption(stage: Stage) -> str:
     return WORDS["wide"].format(name=stage.title, phrase=stage.phrase, size=sum_up(stage))

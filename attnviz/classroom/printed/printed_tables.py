@@ -58,10 +58,10 @@ def changes(trace: Trace, layer: int, name: str) -> bool:
 def _blank(paper: Paper, trace: Trace, layer: int, step: Step, questions: Sequence[Question]) -> Array:
     chosen = blanks.chosen(trace, layer, step, paper.seed)
     kept = given_away.kept_blank(paper.printed, trace, layer, step, chosen, paper.number)
-    return kept | _asked(paper, trace, layer, step, questions)
+    return kept | _blanks_in_question(paper, trace, layer, step, questions)
 
 
-def _asked(paper: Paper, trace: Trace, layer: int, step: Step, questions: Sequence[Question]) -> Array:
+def _blanks_in_question(paper: Paper, trace: Trace, layer: int, step: Step, questions: Sequence[Question]) -> Array:
     blank = blanks.questioned(trace, layer, step, questions)
     return blank | given_away.asked_cells(paper.printed, step, paper.number)
 
@@ -75,7 +75,7 @@ def matrix(
     in any case: where it cannot be worked out, as a grey cell that is not to be filled in. A table of nothing but these
     is left out altogether.
     """
-    blank = _asked(paper, trace, layer, step, questions)
+    blank = _blanks_in_question(paper, trace, layer, step, questions)
     is_solvable = blanks.can_be_worked_out(step.name, printed)
     if is_solvable:
         blank = _blank(paper, trace, layer, step, questions)

@@ -166,14 +166,14 @@ class LayerBack:
         if G is None:
             return
         dQ, dK, of_parameters = back(row)(
-            G, self.array("scores"), self.array("queries"), self._each("keys"), **self._own(row)
+            G, self.array("scores"), self.array("queries"), self._each("keys"), **self._parameters_of_score(row)
         )
         self.slopes.add(self.at("queries"), dQ)
         self.slopes.add(self.at("keys"), self._shared(dK))
         for name, gradient in of_parameters.items():
             self.slopes.add(self.at(names.STEPS[name]), gradient if row.parameters[name] else gradient[:, None])
 
-    def _own(self, row: Any) -> dict[str, Array]:
+    def _parameters_of_score(self, row: Any) -> dict[str, Array]:
         """Return the score function's own matrices, as it takes them."""
         steps = {name: names.STEPS[name] for name in row.parameters if self.at(names.STEPS[name]) in self.slopes.steps}
         return {name: self.array(s) if row.parameters[name] else self.array(s)[:, 0] for name, s in steps.items()}

@@ -46,7 +46,7 @@ class Given:
     listed: Callable[[Sequence[str]], str] = listed
 
 
-def _given(trace: Trace, words: Words) -> Given:
+def _given_inputs(trace: Trace, words: Words) -> Given:
     n_query, n_key = trace.layers[0]["scores"].shape[-2:]
     return Given(trace.config, words, kv(trace), n_query, n_key)
 
@@ -122,7 +122,7 @@ def _numbers(lines: Lines, trace: Trace, suffix: str) -> str:
     if not lines.edited(name):
         return matrix(trace.around[name].array, lines.words)
     row = EMBEDDINGS[config.embedding]
-    settings = _own(config, suffix) if config.embedding == "own" else row.settings(config)
+    settings = _own_numbers(config, suffix) if config.embedding == "own" else row.settings(config)
     return matrix(row.fn(_tokens(trace, suffix), config.d_model, (), **settings), lines.words)
 
 
@@ -130,7 +130,7 @@ def _tokens(trace: Trace, suffix: str) -> tuple[str, ...]:
     return trace.key_tokens if suffix else trace.query_tokens
 
 
-def _own(config: Config, suffix: str) -> dict[str, str]:
+def _own_numbers(config: Config, suffix: str) -> dict[str, str]:
     return {"own_numbers": config.own_numbers_second if suffix else config.own_numbers}
 
 
@@ -179,7 +179,7 @@ def _mask(lines: Lines, trace: Trace) -> None:
     """Write M, where every mask allows a look."""
     names: list[str] = [name for name in trace.config.mask if name != "none"] or ["none"]
     for row in (MASKS[name] for name in names):
-        lines.write(*(row.script_before(_given(trace, lines.words)) if row.script_before else ()))
+        lines.write(*(row.script_before(_given_inputs(trace, lines.words)) if row.script_before else ()))
     each = {name: rows.mask(name) for name in names}
     if TYPED in names:
         typed_mask = typed.mask(trace, lines.words)
@@ -203,6 +203,6 @@ def _bias(lines: Lines, trace: Trace) -> None:
         typed_bias = typed.bias(trace, formula, lines.words)
         before, code = list(typed_bias.before), typed_bias.code
     first = BIASES[config.bias].script_before
-    lines.write(*(first(_given(trace, lines.words)) if first else ()), *before)
+    lines.write(*(first(_given_inputs(trace, lines.words)) if first else ()), *before)
     lines.step("bias", code)
     lines.end("bias")

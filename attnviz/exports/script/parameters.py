@@ -103,7 +103,9 @@ class ParameterWriter:
         """Return the code of a matrix for each head: all at once where heads are of one width, else one by one."""
         if self._is_ragged(ragged_along):
             rows, columns = (("d" if size == widths else size) for size in (rows, columns))
-            return self._each(self._filled(name, (rows, columns), at=True), widths, is_numbered="{at}" in self._matrix)
+            return self._stacked_by_width(
+                self._filled(name, (rows, columns), at=True), widths, is_numbered="{at}" in self._matrix
+            )
         if self._config.initialiser == "identity":
             numpy = self._words.np
             return f"{numpy}.stack([{self._matrix.format(rows=rows, columns=columns, np=numpy)}] * {count})"
@@ -112,7 +114,7 @@ class ParameterWriter:
     def _is_ragged(self, widths: str) -> bool:
         return self._ragged_v if widths in ("d_v", "d_z") else self._ragged_k
 
-    def _each(self, code: str, widths: str, stack: str = "stacked", *, is_numbered: bool) -> str:
+    def _stacked_by_width(self, code: str, widths: str, stack: str = "stacked", *, is_numbered: bool) -> str:
         """Return the code that stacks an array for each width d; `is_numbered` if it uses the number h of the head."""
         which = f"h, d in enumerate({widths})" if is_numbered else f"d in {widths}"
         return f"{stack}([{code} for {which}])"
@@ -135,7 +137,9 @@ class ParameterWriter:
             return self._started(name, (count, widths), "d_model")
         if "zeros" in self._start:
             return self._started(name, (count, f"max({widths})"), "d_model")
-        return self._each(self._started(name, ("d",), "d_model", at=True), widths, is_numbered="{at}" in self._start)
+        return self._stacked_by_width(
+            self._started(name, ("d",), "d_model", at=True), widths, is_numbered="{at}" in self._start
+        )
 
     def _started(self, name: str, shape: tuple[str, ...], d_in: str, *, at: bool = False) -> str:
         counter = ", at=(h,)" if at else ""
@@ -158,7 +162,7 @@ class ParameterWriter:
         elif self._ragged_v:
             self._lines.step(
                 "w_o",
-                self._each(
+                self._stacked_by_width(
                     self._filled("w_o", ("d", "d_model"), at=True),
                     self.d_z,
                     self._words.join,
@@ -195,12 +199,12 @@ class ParameterWriter:
 
     def _score_bias(self, name: str, width: str) -> str:
         if self._ragged_k and width == self._query_width:
-            return self._each(
+            return self._stacked_by_width(
                 self._started(name, ("d",), "d", at=True), self._query_width, is_numbered="{at}" in self._start
             )
         if self._ragged_k and "{d_in}" in self._start:
             code, stack = self._started(name, (width,), "d", at=True), f"{self._words.np}.stack"
-            return self._each(code, self._query_width, stack, is_numbered="{at}" in self._start)
+            return self._stacked_by_width(code, self._query_width, stack, is_numbered="{at}" in self._start)
         return self._started(name, ("n_heads", width), self._query_width)
 
     def _score_vector(self, name: str, width: str) -> str:
@@ -211,7 +215,7 @@ class ParameterWriter:
             return template.format(address=address, shape=shape, column=column, width=width, np=numpy)
         at = ", at=(h,)" if "{address}" in template else ""
         code = template.format(address=address, shape=f"(d,){at}", column=f"(d, 1){at}", width="d", np=numpy)
-        return self._each(code, width, is_numbered=bool(at))
+        return self._stacked_by_width(code, width, is_numbered=bool(at))
 
     def _solved_values(self) -> dict[int, list[str]]:
         """Return the lines that give the first of two layers the values that were solved for it."""

@@ -139,7 +139,7 @@ class _Page:
         values = block.array.tolist()
         for i, row in enumerate(values):
             for j, value in enumerate(row):
-                self._cell(block, i, j, _held(value), sheet)
+                self._cell(block, i, j, _content(value), sheet)
         self._colour(block)
 
     def _cell(self, block: Block, i: int, j: int, value: float | str, sheet: str) -> None:
@@ -206,7 +206,7 @@ def _form(block: Block, i: int, j: int) -> str:
     return "input" if block.is_input else "formula"
 
 
-def _held(value: float) -> float | str:
+def _content(value: float) -> float | str:
     """Return the content of a cell for a number of the run."""
     if math.isnan(value):
         return NOTHING

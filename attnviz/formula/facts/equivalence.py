@@ -142,9 +142,9 @@ def _related(formula: Formula, name: str, row: Formula) -> Relation | None:
     for order in itertools.permutations(ours):
         pairs = dict(zip(of_row, order))
         if all(_shape(ours[pairs[each]], SHAPES[0]) == _shape(of_row[each], SHAPES[0]) for each in of_row):
-            drawn = [relation(*_drawn(formula, row, pairs, seed, shape), name) for seed, shape in enumerate(SHAPES)]
+            drawn = [relation(*_draw(formula, row, pairs, seed, shape), name) for seed, shape in enumerate(SHAPES)]
             if drawn[0] and all(number == drawn[0] for number in drawn) and _everywhere(formula, row, pairs, drawn[0]):
-                zeros = holds(drawn[0], *_drawn(formula, row, pairs, 0, SHAPES[0], empty=True))
+                zeros = holds(drawn[0], *_draw(formula, row, pairs, 0, SHAPES[0], empty=True))
                 return replace(drawn[0], but_zeros=not zeros)
     return None
 
@@ -156,7 +156,7 @@ def _everywhere(formula: Formula, row: Formula, pairs: Mapping[str, str], claim:
     if formula.variables() & PLACES:
         return False
     others = [(shape, (1.0, 1.0, 1.0)) for shape in WIDTHS] + [(SHAPES[0], sizes) for sizes in SIZES]
-    return all(holds(claim, *_drawn(formula, row, pairs, 9, shape, sizes)) for shape, sizes in others)
+    return all(holds(claim, *_draw(formula, row, pairs, 9, shape, sizes)) for shape, sizes in others)
 
 
 PLACES = {"i", "j", "h", "n", "n_query", "n_key", "n_heads"}
@@ -186,7 +186,7 @@ def _uses_of_width(formula: Formula) -> int:
     return uses
 
 
-def _drawn(
+def _draw(
     formula: Formula,
     row: Formula,
     pairs: Mapping[str, str],

@@ -43,7 +43,7 @@ def of_scores(formula: Formula, Q: Array, K: Array, parameters: Mapping[str, Arr
     one = {name: array[h : h + 1] for name, array in parameters.items()}
     position = Part(i, j, Q.shape[1], K.shape[1], (h,), len(S))
     q, k = Q[min(h, len(Q) - 1)], K[min(h, len(K) - 1)]
-    return _found(
+    return _trouble_at(
         formula, Numbers(of_score(formula, q[None, i : i + 1], k[None, j : j + 1], one, position)), bad, S.size
     )
 
@@ -56,10 +56,10 @@ def of_weights(formula: Formula, X: Array) -> Trouble | None:
         return None
     h, i, _ = map(int, bad[0])
     position = Part(i, 0, X.shape[1], X.shape[2], (h,), len(X))
-    return _found(formula, Numbers(of_normaliser(X[h : h + 1, i : i + 1], position)), bad, A.size)
+    return _trouble_at(formula, Numbers(of_normaliser(X[h : h + 1, i : i + 1], position)), bad, A.size)
 
 
-def _found(formula: Formula, numbers: Numbers, bad: Array, size: int) -> Trouble:
+def _trouble_at(formula: Formula, numbers: Numbers, bad: Array, size: int) -> Trouble:
     h, i, j = map(int, bad[0])
     allowed = numbers.arrays.allowed
     for node in formula.nodes:

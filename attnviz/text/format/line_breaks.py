@@ -50,10 +50,10 @@ def breakable(latex: str) -> str:
     >>> breakable(r"= 2 \cdot (-0.5) + 3 \times 10^{-9} \cdot 4")
     '= {2 \\cdot (-0.5)} + {3 \\times 10^{-9} \\cdot 4}'
     """
-    return _TERM.sub(_held, latex).replace(_COMMA, _COMMA + r"\allowbreak")
+    return _TERM.sub(_unbroken, latex).replace(_COMMA, _COMMA + r"\allowbreak")
 
 
-def _held(term: re.Match[str]) -> str:
+def _unbroken(term: re.Match[str]) -> str:
     factors = [f"{{{each}}}" if "times" in each else each for each in term[0].split(r" \cdot ")]
     if len(factors) > 1 and len(term[0]) <= _LONG:
         return f"{{{term[0]}}}"

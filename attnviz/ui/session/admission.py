@@ -165,8 +165,8 @@ def later(what: str, of: Config | Trace, make: Callable[[], Made]) -> Callable[[
     if not is_large(cost.estimate(what, of)):
         return locale.in_current_language(make)
 
-    def made() -> Made:
+    def run_alone() -> Made:
         with TURNS.alone():
             return make()
 
-    return locale.in_current_language(made)
+    return locale.in_current_language(run_alone)

@@ -111,12 +111,12 @@ def _pending(config: Config) -> tuple[browser_learning.Job, bytes] | None:
     """Return the job of learning a setting, and what the browser is sent; kept until it comes back."""
     name = _name(config), config.learn_steps
     if st.session_state.get(_PENDING, ("",))[0] != name:
-        st.session_state[_PENDING] = name, _made(config)
+        st.session_state[_PENDING] = name, _packed_job(config)
     pending: tuple[browser_learning.Job, bytes] | None = st.session_state[_PENDING][1]
     return pending
 
 
-def _made(config: Config) -> tuple[browser_learning.Job, bytes] | None:
+def _packed_job(config: Config) -> tuple[browser_learning.Job, bytes] | None:
     job = browser_learning.job(
         config, max(config.learn_steps, GAMES[config.task].recipe["learn_steps"]), config.learn_steps
     )

@@ -52,11 +52,11 @@ def in_current_language(make: Callable[[], Made]) -> Callable[[], Made]:
     """Wrap a file factory so that it runs, in a thread of its own, in the language that is current now."""
     language = current_language()
 
-    def made() -> Made:
+    def in_language() -> Made:
         set_language(language)
         return make()
 
-    return made
+    return in_language
 
 
 def offer(choose: Callable[[str], None]) -> None:

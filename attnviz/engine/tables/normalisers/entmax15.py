@@ -77,11 +77,11 @@ def sheet(lines: Any) -> Any:
 
     roots = lines.block("roots", t, root)
 
-    def held(i: int, j: int) -> str:
+    def holding(i: int, j: int) -> str:
         t = roots.at(i, j)
         return f'IF({t}<={falling.at(i, j)},{t},"{lines.nothing}")'
 
-    return lines.above(z, lines.block("holding", np.where(t <= u, t, np.nan), held), "^2")
+    return lines.above(z, lines.block("holding", np.where(t <= u, t, np.nan), holding), "^2")
 
 
 FUNCTION = '''

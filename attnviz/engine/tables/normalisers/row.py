@@ -51,7 +51,7 @@ class Normaliser(Choice):
     @property
     def lined(self) -> Formula:
         """The line of a row that is nothing else; raises ValueError where the row is written by hand."""
-        return _there(self.definition)
+        return _with_line(self.definition)
 
     @property
     def letter(self) -> str:
@@ -102,8 +102,8 @@ def of_line(line: LineRow) -> Normaliser:
     row = Normaliser(
         line.name,
         line.label,
-        line.fast or normaliser_function(_there(formula)),
-        line.latex or latex(_there(formula)),
+        line.fast or normaliser_function(_with_line(formula)),
+        line.latex or latex(_with_line(formula)),
         line.note,
         line.source,
         plain=line.plain,
@@ -112,15 +112,15 @@ def of_line(line: LineRow) -> Normaliser:
         fast=line.fast,
         lines=line.lines,
         back=line.back,
-        sums_to_one=sums_to_one(_there(formula)) if sums_to_1 is None else sums_to_1,
+        sums_to_one=sums_to_one(_with_line(formula)) if sums_to_1 is None else sums_to_1,
         comments=line.comments,
         written=line.written,
         masked_as_0=line.masked_as_0,
     )
-    return of_formula(row, _there(formula), values) if line.back is None else row
+    return of_formula(row, _with_line(formula), values) if line.back is None else row
 
 
-def _there(formula: Formula | None) -> Formula:
+def _with_line(formula: Formula | None) -> Formula:
     if formula is None:
         raise ValueError("a row without a line is written by hand: give it fast=, back=, latex= and sums_to_one=")
     return formula

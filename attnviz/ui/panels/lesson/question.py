@@ -112,14 +112,14 @@ def _widget(question: ResolvedQuestion, labels: Sequence[str], key: str) -> None
 
 def _check(question: ResolvedQuestion, at: str, key: str) -> None:
     """Keep the answer; a right one is shown to be right."""
-    answer = _given(question, st.session_state.get(key))
+    answer = _typed_answer(question, st.session_state.get(key))
     st.session_state[_GIVEN] = {**st.session_state.get(_GIVEN, {}), at: answer}
     is_written = question.form == "text" and bool(answer)
     if is_written or (answer is not None and not isinstance(answer, str) and question.is_right(answer)):
         reveal(at)
 
 
-def _given(question: ResolvedQuestion, value: Any) -> Given:
+def _typed_answer(question: ResolvedQuestion, value: Any) -> Given:
     """Return the answer in a widget: a number, or the options chosen; text that is no number stays text."""
     if question.form == "number":
         number = read_number(value or "")
