@@ -112,8 +112,8 @@ class TorchRun:
         V = self.record(i, "values", V)
         steps = self.trace.layers[i]
         allowed, bias = torch.tensor(np.array(steps["allowed"].array)), self.leaf(i, "bias")
-        own = {n.removeprefix("score_"): self.leaf(i, n) for n in steps if n.startswith("score_")}
-        S = torch.stack([self.scores(h, Q[h][:, :d], K[h // group][:, :d], d, own) for h, d in enumerate(d_q)])
+        parameters = {n.removeprefix("score_"): self.leaf(i, n) for n in steps if n.startswith("score_")}
+        S = torch.stack([self.scores(h, Q[h][:, :d], K[h // group][:, :d], d, parameters) for h, d in enumerate(d_q)])
         S = self.record(i, "scores", S)
         scale = [
             config.scale if config.scale is not None else 1 / math.sqrt(d) if config.score == "scaled_dot" else 1.0
@@ -153,18 +153,18 @@ class TorchRun:
             heads.append(self.torch.stack(columns, dim=-1))
         return self.record(i, name, self.torch.stack(heads))
 
-    def scores(self, h: int, q: Any, k: Any, d: int, own: Mapping[str, Any]) -> Any:
+    def scores(self, h: int, q: Any, k: Any, d: int, parameters: Mapping[str, Any]) -> Any:
         torch = self.torch
         pairs = q[:, None, :], k[None, :, :]
         match self.config.score:
             case "scaled_dot" | "dot":
                 return q @ k.T
             case "general":
-                return q @ own["w"][h][:d, :d] @ k.T
+                return q @ parameters["w"][h][:d, :d] @ k.T
             case "additive":
-                left, right = q @ own["w_q"][h][:d], k @ own["w_k"][h][:d]
-                left = left + own["b"][h] if "b" in own else left
-                return torch.tanh(left[:, None] + right[None]) @ own["v"][h]
+                left, right = q @ parameters["w_q"][h][:d], k @ parameters["w_k"][h][:d]
+                left = left + parameters["b"][h] if "b" in parameters else left
+                return torch.tanh(left[:, None] + right[None]) @ parameters["v"][h]
             case "cosine":
                 return (q / length(torch, q)) @ (k / length(torch, k)).T
             case "gaussian":
@@ -173,20 +173,20 @@ class TorchRun:
                 far = ((pairs[0] - pairs[1]) ** 2).sum(-1)
                 return -torch.where(far > 0, torch.sqrt(torch.where(far > 0, far, 1.0)), 0.0)
             case "location":
-                return q @ own["w"][h][:d]
+                return q @ parameters["w"][h][:d]
             case "multiplicative_tanh":
-                return torch.tanh(q @ own["w"][h][:d, :d] @ k.T)
+                return torch.tanh(q @ parameters["w"][h][:d, :d] @ k.T)
             case "qk_norm":
-                return (q / length(torch, q) * own["vector_u"][h][:d] * math.sqrt(d)) @ (
-                    k / length(torch, k) * own["vector_w"][h][:d]
+                return (q / length(torch, q) * parameters["vector_u"][h][:d] * math.sqrt(d)) @ (
+                    k / length(torch, k) * parameters["vector_w"][h][:d]
                 ).T
             case "scaled_cosine":
-                return (q / length(torch, q)) @ (k / length(torch, k)).T / own["tau"][h, 0].clamp(min=0.01)
+                return (q / length(torch, q)) @ (k / length(torch, k)).T / parameters["tau"][h, 0].clamp(min=0.01)
             case "formula" if self.config.score_formula.startswith("sum(tanh"):
                 distances = abs(self.tensor(np.arange(len(q)))[:, None] - self.tensor(np.arange(len(k)))[None])
                 return torch.tanh(pairs[0] * pairs[1]).sum(-1) / math.sqrt(d) - 0.1 * distances
             case "formula":
-                return (torch.exp(-abs(pairs[0] - pairs[1])) @ own["v"][h][:d]) * own["g"][h, 0]
+                return (torch.exp(-abs(pairs[0] - pairs[1])) @ parameters["v"][h][:d]) * parameters["g"][h, 0]
         raise NotImplementedError(f"TorchRun.scores in tests/torch_attention.py needs the score {self.config.score}")
 
     def normalised(self, X: Any) -> Any:

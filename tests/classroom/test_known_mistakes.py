@@ -26,8 +26,8 @@ def question(kind: str, **at: Any) -> ResolvedQuestion:
     return resolve(Question(kind, "", {"head": 2, **at}), TRACE)
 
 
-def hint(found: ResolvedQuestion, given: float | tuple[int, ...]) -> str:
-    message = found.feedback(given)
+def hint(resolved: ResolvedQuestion, answer: float | tuple[int, ...]) -> str:
+    message = resolved.feedback(answer)
     assert message.startswith("Not so. ")
     return message.removeprefix("Not so. ")
 

@@ -237,7 +237,7 @@ def test_every_question_of_every_lesson_has_an_answer_that_its_slide_does_not_gi
         assert slides.format_number(found.value) not in slide.text + slide.question.ask
 
 
-def looked_up(question: Question, trace: Trace, own: Trace) -> Any:
+def looked_up(question: Question, trace: Trace, baseline: Trace) -> Any:
     """The answer as read off the run by hand; None for what the run is merely asked."""
     at, steps = question.at, trace.layers[question.at.get("layer", 1) - 1]
     step = steps.get(at.get("step", "weights")) or trace[at["step"]]
@@ -255,7 +255,7 @@ def looked_up(question: Question, trace: Trace, own: Trace) -> Any:
         case "shape":
             return " × ".join(str(n) for n in step.array.shape)
         case "rows_changed":
-            other = run(replace(trace.config, **at["change"])) if "change" in at else own
+            other = run(replace(trace.config, **at["change"])) if "change" in at else baseline
             pairs = zip(*(np.moveaxis(of[step.name].array, -2, 0) for of in (trace, other)))
             return {i for i, (one, two) in enumerate(pairs) if not np.allclose(one, two, rtol=0, atol=1e-9)}
         case "spread" | "largest_weight":

@@ -33,11 +33,11 @@ def projections(heads: int, kv_heads: int, d_kv: int = D_MODEL_KV) -> dict[str, 
     }
 
 
-def by_loop(x_q: np.ndarray, x_kv: np.ndarray, given: dict[str, np.ndarray], **options) -> dict[str, np.ndarray]:
+def by_loop(x_q: np.ndarray, x_kv: np.ndarray, arguments: dict[str, np.ndarray], **options) -> dict[str, np.ndarray]:
     """The same in plain Python, one head after the other."""
     made = {}
     for name, x, letter in (("queries", x_q, "q"), ("keys", x_kv, "k"), ("values", x_kv, "v")):
-        w, b = given["w_" + letter], given.get("b_" + letter)
+        w, b = arguments["w_" + letter], arguments.get("b_" + letter)
         biases = [None] * len(w) if b is None else b.tolist()
         made[name] = np.array(
             [reference.project(x.tolist(), head.tolist(), bias) for head, bias in zip(w, biases, strict=True)]
@@ -47,9 +47,9 @@ def by_loop(x_q: np.ndarray, x_kv: np.ndarray, given: dict[str, np.ndarray], **o
     made["heads"] = steps.output
     made["concat"] = np.array(reference.concat(steps.output.tolist()))
     made["output"] = made["concat"]
-    if "w_o" in given:
-        b_o = given["b_o"].tolist() if "b_o" in given else None
-        made["output"] = np.array(reference.project(made["concat"].tolist(), given["w_o"].tolist(), b_o))
+    if "w_o" in arguments:
+        b_o = arguments["b_o"].tolist() if "b_o" in arguments else None
+        made["output"] = np.array(reference.project(made["concat"].tolist(), arguments["w_o"].tolist(), b_o))
     return made
 
 

@@ -40,10 +40,10 @@ def arrays(trace: Trace, layer: int = 0) -> Arrays:
     return {name: trace.layers[layer][name].array for name in trace.layers[layer]}
 
 
-def widths(given: int | tuple[int, ...], groups: int) -> list[int]:
+def widths(sizes: int | tuple[int, ...], groups: int) -> list[int]:
     """One width a group: the last of a tuple goes for all that follow."""
-    given = (given,) if isinstance(given, int) else given
-    return [given[min(g, len(given) - 1)] for g in range(groups)]
+    sizes = (sizes,) if isinstance(sizes, int) else sizes
+    return [sizes[min(g, len(sizes) - 1)] for g in range(groups)]
 
 
 def opinion(config: Config, x_q: np.ndarray, x_kv: np.ndarray, layer: Arrays) -> list[reference.Attention]:

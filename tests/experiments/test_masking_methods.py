@@ -23,8 +23,8 @@ def trial(large: float = -1e9, empty_a_row: bool = False, head: int = 1, **setti
     return masking_trial(run(Config(**config)), 0, head, large=large, empty_a_row=empty_a_row)
 
 
-def column(found: MaskingTrial, name: str) -> list[Any]:
-    return masking_methods.ways(found)[COLUMNS[name]].tolist()
+def column(masking: MaskingTrial, name: str) -> list[Any]:
+    return masking_methods.ways(masking)[COLUMNS[name]].tolist()
 
 
 def test_the_first_way_is_the_run_and_leaks_nothing() -> None:
@@ -123,9 +123,9 @@ def test_the_large_number_names_its_picture() -> None:
     assert [trial(large=large).names[LARGE] for large in (-1.0, -1e4, -55.0)] == ["−1", "−10000", "−55"]
 
 
-def same(found: Sequence[MaskingTrial], one: int, other: int) -> bool:
+def same(trials: Sequence[MaskingTrial], one: int, other: int) -> bool:
     """Whether two ways agree for every head, in every row that has a sum."""
-    A, B = (np.concatenate([each.weights[way] for each in found]) for way in (one, other))
+    A, B = (np.concatenate([each.weights[way] for each in trials]) for way in (one, other))
     rows = np.isfinite(A.sum(axis=-1)) & np.isfinite(B.sum(axis=-1))
     return bool(np.allclose(A[rows], B[rows], atol=1e-12))
 

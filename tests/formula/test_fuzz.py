@@ -35,10 +35,10 @@ class Case:
         }
         self.wanted = scores(formula, of_score(formula, self.Q, self.K, self.parameters))
 
-    def differs(self, made: Any, head: int | None = None) -> bool:
+    def differs(self, value: Any, head: int | None = None) -> bool:
         wanted = self.wanted if head is None else self.wanted[head]
-        made = np.broadcast_to(np.asarray(made, dtype=float), wanted.shape)
-        return not np.allclose(made, wanted, rtol=CLOSE, atol=CLOSE, equal_nan=True)
+        value = np.broadcast_to(np.asarray(value, dtype=float), wanted.shape)
+        return not np.allclose(value, wanted, rtol=CLOSE, atol=CLOSE, equal_nan=True)
 
     def by_script(self, words: Words, head: int | None = None) -> Any:
         """What the lines of a script give, for one head or for all."""
