@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attnviz.formula.graph import Node
-from attnviz.readings.operator_precedence import ATOM, TIMES, Text
+from attnviz.readings.precedence import ATOM, TIMES, Text
 from attnviz.readings.words import Words
 
 

@@ -20,19 +20,7 @@ from attnviz.formula.graph import REDUCTIONS, Formula, Node
 from attnviz.readings.axis_order import Layouts, broadcasts, is_integral
 from attnviz.readings.calls import call, compared_words
 from attnviz.readings.forbidden import MINUS, NEUTRAL, at_forbidden
-from attnviz.readings.operator_precedence import (
-    ATOM,
-    COMPARE,
-    JOIN,
-    LEVELS,
-    MATRIX,
-    PLUS,
-    POWER,
-    SIGN,
-    TIMES,
-    Text,
-    within,
-)
+from attnviz.readings.precedence import ATOM, COMPARE, JOIN, LEVELS, MATRIX, PLUS, POWER, SIGN, TIMES, Text, within
 from attnviz.readings.steps import plain_number, steps
 from attnviz.readings.words import NUMPY, RESERVED, Words
 
