@@ -13,8 +13,8 @@ from attnviz.text.provenance import origin
 
 WORDS = Words(
     {
-        "shows": "Each word decides how much to take from every other.",
-        "crossed": "Each word decides how much to take from every word of the other sentence.",
+        "shows": "Attention: how much each word takes from every word.",
+        "crossed": "Attention: how much each word takes from the words of the other sentence.",
         "takes": "{query} takes {amount} from {key}.",
         "weighs": "{query} puts weight {amount} on {key}.",
         "nothing": "{query} takes nothing from any word.",

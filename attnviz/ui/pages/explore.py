@@ -83,12 +83,12 @@ def _draw_maps(trace: Trace, selection: Selection, seen: Seen, head: int, query:
     opening = Opening(head, query, _roles(trace, drawn, shown), selection.query == query, seen.queries, seen.keys)
     opening_sentence.show(trace, selection.layer, opening, key=SENTENCE)
     picked = _picked(seen.inside(drawn), shown)
-    is_opening = not picked and selection.focus is None and seen.has(query)
+    is_opening = not picked and seen.has(query)
     heads = Heads(
         film=_film(trace, drawn),
         number=trace.config.n_heads,
         overview=window.overview(trace, selection, seen, key=OVERVIEW),
-        opening=(head, seen.position(query)) if is_opening else None,
+        opening=(head if selection.focus is None else 0, seen.position(query)) if is_opening else None,
     )
     heatmap.show(shown, key=KEY, picked=picked, view=_view(selection, seen), heads=heads)
 

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import Config, run
 from attnviz.pictures.columns import roles
 from attnviz.pictures.step_path import way as steps_of
+from attnviz.text import opening_sentence as tales
 from attnviz.ui.components.pickers import film_strip, step_path
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.sentence.opening_sentence import Opening
@@ -69,6 +70,19 @@ def test_a_head_comes_forward_and_goes_back() -> None:
     assert "focus" not in back.query_params
     assert [len(each) for each in heads(back)] == [4, 4, 4]
     assert heads(opened({"explore-film": {"head": 1}}, focus="3")) == [["head 2"]] * 3
+
+
+def test_the_row_that_the_sentence_is_about_is_lit_also_in_focus() -> None:
+    def lit(at: AppTest) -> Any:
+        (maps,) = [each.proto for each in at.get("bidi_component") if b'"opening"' in each.proto.bytes]
+        return json.loads(maps.bytes.partition(b"\0")[0])["opening"]
+
+    told = run(Config())
+    for at, head in ((opened(), 0), (opened(focus="3"), 2)):
+        query = tales.telling(told, 0, None if head == 0 else head)[1]
+        assert lit(at)[1] == query
+    assert lit(opened(focus="3"))[0] == 0, "of the one head that is shown"
+    assert lit(opened(focus="3", head="3", query="2", key="1")) is None
 
 
 def test_a_cell_that_is_picked_in_focus_belongs_to_that_head() -> None:

@@ -5,6 +5,7 @@
 import { isDark, paint, shareColours, unpacked } from "../colours.js";
 
 const ALL = -1;
+const MOST_APART = 32; // pixels between two pictures
 /** @type {Partial<Record<string, number>>} */
 const STEPS = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 };
 
@@ -25,6 +26,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   film.setAttribute("aria-label", words.heads);
   const largest = isLevel ? Math.max(22, Math.min(34, Math.floor((film.clientWidth - 40) / n) - 6)) : Math.min(32, Math.floor((height - 30) / n) - 5);
   film.style.height = isLevel ? "" : `${height}px`;
+  film.style.gap = isLevel ? "" : `${Math.max(4, Math.min(MOST_APART, Math.floor((height - 30) / n) - largest))}px`; // beside all of the maps
   const colours = shareColours(scales[isDark(film) ? 1 : 0]);
   /** @param {number} index */
   const choose = (index) => setTriggerValue("head", index);
