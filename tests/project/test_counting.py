@@ -74,6 +74,7 @@ def files() -> list[str]:
     return sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
 
 
+@pytest.mark.slow  # reads all of the code, as lint does
 def test_positions_are_turned_in_one_file() -> None:
     found = {f"{file}: {shift}" for file in files() for shift in shifts((PACKAGE / file).read_text("utf-8"))}
     found = {each for each in found if not each.startswith((COUNTING, SHEETS))}

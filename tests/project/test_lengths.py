@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+import pytest
+
 PACKAGE = Path(__file__).parents[2] / "attnviz"
 MOST_LINES, MOST_OF_A_FUNCTION, MOST_IN_A_FOLDER = 320, 46, 16
 PUBLIC = ("attend",)
@@ -25,6 +27,7 @@ def test_no_file_is_long() -> None:
     assert {path.relative_to(PACKAGE).as_posix(): n for path, n in lengths.items() if n > MOST_LINES} == {}
 
 
+@pytest.mark.slow  # reads all of the code, as lint does
 def test_no_function_is_long() -> None:
     found = {name for path in PACKAGE.rglob("*.py") for name in long_functions(path.read_text("utf-8"))}
     assert found <= {*PUBLIC}

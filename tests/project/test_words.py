@@ -7,6 +7,8 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 GLOSSARY = (ROOT / "GLOSSARY.md").read_text("utf-8")
 CORE = {
@@ -62,6 +64,7 @@ def dialect_of_script(source: str) -> set[str]:
     return {name.lower() for name in names} & OF_SCRIPTS
 
 
+@pytest.mark.slow  # reads all of the code, as lint does
 def test_the_words_of_the_code_mean_one_thing() -> None:
     counts = Counter(name for path in sources() for name in defined(path.read_text("utf-8")) if name in CORE)
     assert counts.keys() == CORE
@@ -74,12 +77,14 @@ def test_the_glossary_names_what_there_is() -> None:
     assert named - there - {"py"} == set()
 
 
+@pytest.mark.slow  # reads all of the code, as lint does
 def test_no_name_is_of_a_private_dialect() -> None:
     found = {path.name: dialect(path.read_text("utf-8")) | ({*path.stem.split("_")} & DIALECT) for path in sources()}
     assert {name: words for name, words in found.items() if words} == {}
     assert dialect("def posed(spoken_here): ...") == {"posed", "spoken"}
 
 
+@pytest.mark.slow  # reads all of the code, as lint does
 def test_a_function_does_and_a_module_or_class_is() -> None:
     files = sorted((ROOT / "attnviz").rglob("*.py"))
     found = {path.name: clauses(path.read_text("utf-8")) for path in files}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 import attnviz
 from attnviz import BIASES, MASKS, NORMALISERS, SCORES
 
@@ -86,6 +88,7 @@ def names_in(path: Path) -> set[str]:
     return texts & ({*SCORES, *NORMALISERS, *MASKS, *BIASES} - WORDS)
 
 
+@pytest.mark.slow  # reads all of the code, as lint does
 def test_nothing_outside_the_tables_knows_a_row_by_its_name() -> None:
     files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*.py")}
     found = {name: names_in(path) for name, path in files.items() if "/" in name and "engine/tables/" not in name}
@@ -150,6 +153,7 @@ def decided_in(source: str) -> set[str]:
     return found
 
 
+@pytest.mark.slow  # reads all of the code, as lint does
 def test_nothing_outside_the_tables_decides_by_the_name_of_a_row() -> None:
     files = {path.relative_to(PACKAGE).as_posix(): path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
     found = {name: decided_in(source) for name, source in files.items() if "engine/tables/" not in name}
