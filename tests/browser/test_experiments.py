@@ -62,7 +62,7 @@ def test_the_width_is_moved_and_the_charts_follow(browser_page: Any, app: Any) -
     page = browser_page
     page.goto(f"{app.url}/?{QUERY}&experiment=scale")
     page.wait_for_selector(".st-key-chart-spread .js-plotly-plot")
-    page.get_by_role("slider", name="d_k of the experiment").focus()
+    page.get_by_role("slider", name="Width of queries and keys in the experiment").focus()
     page.keyboard.press("ArrowLeft")
     settled(page, "trial_d_k=15")
     found = variance_and_sharing.spread(run(CONFIG), 0, 15)

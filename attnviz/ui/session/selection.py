@@ -125,7 +125,9 @@ class Selection:
     trial_order: str = option(ORDERS, "reverse", label="Order")
     swap_one: int = position(0, 128, label="First position to swap")
     swap_other: int | None = position(None, 128, none="the last", label="Second position to swap")
-    trial_d_k: int = number(16, 1, 64, label="d_k of the experiment", help="The setting keeps its own.")
+    trial_d_k: int = number(
+        16, 1, 64, label="Width of queries and keys in the experiment", help="The setting keeps its own."
+    )
     lesson: str = option(LESSON_NAMES, next(iter(LESSON_NAMES)), label="Lesson")
     slide: int = position(0, 40, label="Slide")
     done: tuple[str, ...] = options(DONE_NAMES, NOTHING_DONE, label="Lessons completed")
