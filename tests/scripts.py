@@ -274,7 +274,7 @@ def execute(source: str) -> Executed:
     layers: list[dict[str, np.ndarray]] = []
     printed = io.StringIO()
     odd = "ignore" if "0 times infinity" in source else "warn"
-    with contextlib.redirect_stdout(printed), np.errstate(invalid=odd):
+    with contextlib.redirect_stdout(printed), np.errstate(invalid=odd), np.printoptions():
         for block, again in _blocks(ast.parse(source).body):
             for layer in range(space["n_layers"]) if again else [None]:
                 if again:
