@@ -2,7 +2,7 @@
 // for a usual window until the browser has said how large its own is: other charts take their place, and in between
 // there would be nothing.
 
-/** @import { Bridge } from "./heatmap.js" */
+/** @import { Heatmap } from "./heatmap.js" */
 
 const LONGEST = 10_000; // milliseconds for the other charts to come
 
@@ -13,9 +13,9 @@ export class Afterimage {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   ending;
 
-  /** @param {Bridge} bridge */
-  constructor(bridge) {
-    this.bridge = bridge;
+  /** @param {Heatmap} heatmap */
+  constructor(heatmap) {
+    this.heatmap = heatmap;
   }
 
   /** Charts of another size are on their way. */
@@ -28,7 +28,7 @@ export class Afterimage {
 
   /** Keep what is drawn, if charts of another size are on their way. */
   keep() {
-    const { host, pictures } = this.bridge;
+    const { host, pictures } = this.heatmap;
     if (!this.expects || this.kept?.isConnected || !host || !this.drawn) return;
     const outer = host.getBoundingClientRect();
     const kept = document.createElement("div");
@@ -49,7 +49,7 @@ export class Afterimage {
 
   /** Show it once one of the charts has gone. */
   show() {
-    const { host, pictures } = this.bridge;
+    const { host, pictures } = this.heatmap;
     if (!this.kept || this.kept.isConnected || [...pictures.values()].every(({ layer }) => layer.isConnected)) return;
     host?.append(this.kept);
   }
@@ -61,7 +61,7 @@ export class Afterimage {
 
   /** Whether all charts are there, with their words. */
   get drawn() {
-    const found = this.bridge.data.stages.map((name) => this.bridge.pictures.get(name));
+    const found = this.heatmap.data.stages.map((name) => this.heatmap.pictures.get(name));
     return found.every((picture) => picture?.layer.isConnected && picture.w && !picture.stale);
   }
 

@@ -1,6 +1,6 @@
 // The space of a window for the maps, reported to the page whenever that would change the pictures.
 
-/** @import { Bridge } from "./heatmap.js" */
+/** @import { Heatmap } from "./heatmap.js" */
 
 const BESIDE_FROM = 1100; // pixels of a window in which an answer stands beside the pictures
 
@@ -21,9 +21,9 @@ export class AvailableSpace {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   heightTimer;
 
-  /** @param {Bridge} bridge */
-  constructor(bridge) {
-    this.bridge = bridge;
+  /** @param {Heatmap} heatmap */
+  constructor(heatmap) {
+    this.heatmap = heatmap;
     this.observer = new ResizeObserver(() => this.report());
   }
 
@@ -33,7 +33,7 @@ export class AvailableSpace {
     this.block = host.closest("[data-testid=stMainBlockContainer]");
     this.observer.disconnect();
     this.observer.observe(host);
-    if (this.bridge.data.fit && this.block) this.observer.observe(this.block);
+    if (this.heatmap.data.fit && this.block) this.observer.observe(this.block);
   }
 
   close() {
@@ -46,19 +46,19 @@ export class AvailableSpace {
   report() {
     if (matchMedia("print").matches) return; // paper takes the pictures as they are
     this.reportWidth();
-    if (this.bridge.data.fit) this.reportHeight();
+    if (this.heatmap.data.fit) this.reportHeight();
   }
 
   /** Send the page another size, for which it will draw other charts. @param {"room" | "width"} name @param {number} size */
   send(name, size) {
-    this.bridge.afterimage.expect();
-    this.bridge.page.setStateValue(name, size);
+    this.heatmap.afterimage.expect();
+    this.heatmap.page.setStateValue(name, size);
     this.remember();
   }
 
   /** Keep what was reported until the browser is closed: a page that is opened again is laid out for it at once. */
   remember() {
-    const { cookie, width, fill, wide } = this.bridge.data;
+    const { cookie, width, fill, wide } = this.heatmap.data;
     const values = [this.width ?? width, this.height ?? fill, (this.wide ?? wide) ? 1 : 0];
     if (cookie) document.cookie = `${cookie}=${values.join("x")}; path=/; SameSite=Lax`;
   }
@@ -67,8 +67,8 @@ export class AvailableSpace {
    *  they are to fill the window, what is below them does not count and is scrolled to. */
   reportHeight() {
     clearTimeout(this.heightTimer);
-    const { bridge, host, block } = this;
-    const { data } = bridge;
+    const { heatmap, host, block } = this;
+    const { data } = heatmap;
     const main = block?.closest("[data-testid=stMain]");
     const last = block?.querySelector("[data-testid=stVerticalBlock]");
     if (!host || !block || !main || !last) return;
@@ -87,8 +87,8 @@ export class AvailableSpace {
   reportWidth() {
     clearTimeout(this.widthTimer);
     this.reportWide();
-    const { bridge } = this;
-    const { data } = bridge;
+    const { heatmap } = this;
+    const { data } = heatmap;
     const width = Math.floor(this.wholeWidth() / 8) * 8;
     const reported = this.width ?? data.width;
     if (width < 8 || (width <= reported && width > reported - 8) || (width > reported && width < reported + 24)) return;
@@ -99,17 +99,17 @@ export class AvailableSpace {
 
   /** The width that there is for pictures; where an answer stands beside them the page takes its part off. */
   wholeWidth() {
-    if (!this.bridge.data.fill || !this.block) return this.host?.clientWidth ?? 0;
+    if (!this.heatmap.data.fill || !this.block) return this.host?.clientWidth ?? 0;
     return this.block.clientWidth - 2 * parseFloat(getComputedStyle(this.block).paddingLeft);
   }
 
   /** Report whether there is space for an answer beside the pictures. */
   reportWide() {
-    const { bridge } = this;
-    const { data } = bridge;
+    const { heatmap } = this;
+    const { data } = heatmap;
     const wide = window.innerWidth >= BESIDE_FROM;
     if (!data.fill || wide === (this.wide ?? data.wide)) return;
-    bridge.page.setStateValue("wide", (this.wide = wide));
+    heatmap.page.setStateValue("wide", (this.wide = wide));
     this.remember();
   }
 }

@@ -1,6 +1,6 @@
 // The cells of a heat map: their positions on the screen, and their numbers.
 
-/** @import { Bridge } from "./heatmap.js" */
+/** @import { Heatmap } from "./heatmap.js" */
 /** @import { Cell, Meta, Numbers, Plot, Spot, Trace } from "./types" */
 import { between, unpacked } from "../colours.js";
 import { full, svg, visible } from "./ink.js";
@@ -21,9 +21,9 @@ export class Cells {
   /** @type {{ text: string, meta: Meta, nan: Uint8Array | null } | undefined} */
   parsed;
 
-  /** @param {Bridge} bridge @param {string} name @param {Plot} chart */
-  constructor(bridge, name, chart) {
-    this.bridge = bridge;
+  /** @param {Heatmap} heatmap @param {string} name @param {Plot} chart */
+  constructor(heatmap, name, chart) {
+    this.heatmap = heatmap;
     this.name = name;
     this.chart = chart;
     this.layer = document.createElement("div");
@@ -216,7 +216,7 @@ export class Cells {
    * @param {number} [digits]
    */
   describe(cell, digits) {
-    const { words } = this.bridge.data;
+    const { words } = this.heatmap.data;
     const number = this.value(cell);
     if (number === null) return words.masked;
     if (Number.isNaN(number)) return words.nan;
@@ -232,14 +232,14 @@ export class Cells {
   rowWord(row, index = null) {
     const { rows, axes, block } = this.meta;
     const word = rows[index ?? row * block[0]];
-    return word === "" && axes[0] === "row" ? "" : visible(word, this.bridge.data.words); // a vector's row has no word
+    return word === "" && axes[0] === "row" ? "" : visible(word, this.heatmap.data.words); // a vector's row has no word
   }
 
   /** @param {number} column @param {number | null} [index] */
   columnWord(column, index = null) {
     const { columns, block } = this.meta;
     const i = index ?? column * block[1];
-    return columns ? visible(columns[i], this.bridge.data.words) : String(i + 1);
+    return columns ? visible(columns[i], this.heatmap.data.words) : String(i + 1);
   }
 
   /**

@@ -1,6 +1,6 @@
 // The chart of a heat map, which Plotly draws.
 
-/** @import { Bridge } from "./heatmap.js" */
+/** @import { Heatmap } from "./heatmap.js" */
 /** @import { ChartProps, Meta, Plot, Trace } from "./types" */
 import { Cells, NUMBERS } from "./cells.js";
 
@@ -23,18 +23,18 @@ export class Chart extends Cells {
   /** @type {HTMLImageElement | null} */
   old = null; // the picture before, from which colours glide
 
-  /** @param {Bridge} bridge @param {string} name @param {Plot} chart */
-  constructor(bridge, name, chart) {
-    super(bridge, name, chart);
+  /** @param {Heatmap} heatmap @param {string} name @param {Plot} chart */
+  constructor(heatmap, name, chart) {
+    super(heatmap, name, chart);
     chart.on?.("plotly_afterplot", () => this.plotted());
   }
 
   /** Take the props that Python sent last, if they are for this chart. */
   updateProps() {
-    const props = this.bridge.host?.attnPictures?.[this.name];
+    const props = this.heatmap.host?.attnPictures?.[this.name];
     if (!props || props.trace.name !== this.trace?.name) return;
     this.setAlt(props.alt);
-    const appearance = `${props.revision} ${this.bridge.dark}`;
+    const appearance = `${props.revision} ${this.heatmap.dark}`;
     if (appearance === this.appearance) return;
     this.props = props;
     this.appearance = appearance;
@@ -52,7 +52,7 @@ export class Chart extends Cells {
     /** @type {Meta} */
     const { dark, ends, widths, across } = JSON.parse(trace.meta);
     const themed = { ...trace };
-    if (this.bridge.dark && dark.length) themed.colorscale = trace.colorscale.map(([at], i) => [at, dark[i]]);
+    if (this.heatmap.dark && dark.length) themed.colorscale = trace.colorscale.map(([at], i) => [at, dark[i]]);
     if (!ends) return themed;
     const [columns, lines] = [Math.max(...widths) + 1, (trace.z.length + 1) / Math.ceil(widths.length / across)];
     /** @param {number} row @param {number} column */
@@ -112,19 +112,19 @@ export class Chart extends Cells {
    */
   shapes(props) {
     const { shapes } = props.layout;
-    return this.bridge.dark ? shapes.map((shape) => (shape.fillcolor ? { ...shape, fillcolor: MASKED_IN_THE_DARK } : shape)) : shapes;
+    return this.heatmap.dark ? shapes.map((shape) => (shape.fillcolor ? { ...shape, fillcolor: MASKED_IN_THE_DARK } : shape)) : shapes;
   }
 
   /** A chart that is being built listens only once it has been plotted and the promises that wait for that are kept. */
   plotted() {
     this.listens = true;
     if (!this.trace?.z) this.w = 0; // there is nothing to point at
-    if (this.trace !== this.shown) this.bridge.leave(); // what the tip says may be true no longer
+    if (this.trace !== this.shown) this.heatmap.leave(); // what the tip says may be true no longer
     if (this.old && this.trace === this.ready) this.glide();
     this.shown = this.trace;
     this.refit();
     setTimeout(() => this.apply());
-    this.bridge.draw(this);
+    this.heatmap.draw(this);
   }
 
   /** Have a picture drawn again that is smaller than it was laid out though there is room for it: drawn while the chart
@@ -142,7 +142,7 @@ export class Chart extends Cells {
 
   /** The text alternative; Streamlit would build a chart anew that it is told another one of. @param {string} alt */
   setAlt(alt) {
-    const { words, names } = this.bridge.data;
+    const { words, names } = this.heatmap.data;
     this.focus.setAttribute("aria-label", `${names[this.name] ?? this.name}. ${words.keys}`);
     const figure = this.chart.closest(".stPlotlyChart");
     if (!figure || !alt) return;

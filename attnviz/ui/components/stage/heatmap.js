@@ -21,7 +21,7 @@ import { Tip } from "./tip.js";
 const PICTURES = "attnviz:pictures"; // the host has other `attnPictures`
 
 /** All maps that belong together. */
-export class Bridge {
+export class Heatmap {
   /** @type {Map<string, Picture>} */
   pictures = new Map();
   /** @type {Host | undefined} */
@@ -232,15 +232,15 @@ export class Bridge {
   }
 }
 
-/** @param {Component<Uint8Array, StageValues, { attn?: Bridge }, HTMLElement>} component */
+/** @param {Component<Uint8Array, StageValues, { attn?: Heatmap }, HTMLElement>} component */
 export default function ({ parentElement, data, setStateValue, setTriggerValue }) {
   /** @type {StageData} */
   const message = JSON.parse(new TextDecoder().decode(data));
   const page = { setStateValue, setTriggerValue };
-  const bridge = (parentElement.attn ??= new Bridge(parentElement, message, page));
-  bridge.update(message, page);
+  const heatmap = (parentElement.attn ??= new Heatmap(parentElement, message, page));
+  heatmap.update(message, page);
   return () => {
-    bridge.close();
+    heatmap.close();
     delete parentElement.attn;
   };
 }

@@ -1,7 +1,7 @@
 // The cells that are highlighted in all maps of a page, shared with the other views by events.
 
 /** @import { Mark, Row } from "../../types" */
-/** @import { Bridge } from "./heatmap.js" */
+/** @import { Heatmap } from "./heatmap.js" */
 /** @import { Picture } from "./picture.js" */
 /** @import { Highlight, Spot } from "./types" */
 
@@ -14,9 +14,9 @@ export class Highlights {
   isSendingRow = false;
   isReceiving = false;
 
-  /** @param {Bridge} bridge */
-  constructor(bridge) {
-    this.bridge = bridge;
+  /** @param {Heatmap} heatmap */
+  constructor(heatmap) {
+    this.heatmap = heatmap;
   }
 
   /** @param {AbortSignal} signal */
@@ -65,7 +65,7 @@ export class Highlights {
    */
   set(highlight) {
     this.highlight = highlight;
-    this.bridge.pictures.forEach((picture) => picture.drawHighlight());
+    this.heatmap.pictures.forEach((picture) => picture.drawHighlight());
     if (this.isReceiving) return;
     const detail = highlight && { ...highlight.at, head: this.numbered(highlight.head), from: "maps" };
     window.dispatchEvent(new CustomEvent(HIGHLIGHT, { detail }));
@@ -93,7 +93,7 @@ export class Highlights {
    */
   shares(row, head) {
     if (row === null || head === null) return null;
-    const there = [...this.bridge.pictures.values()].filter(({ w, trace }) => w && trace?.z);
+    const there = [...this.heatmap.pictures.values()].filter(({ w, trace }) => w && trace?.z);
     const picture = there.find(({ meta }) => meta.share && meta.axes.join() === "query,key" && meta.block[1] === 1);
     const at = picture?.index(0, row) ?? null;
     if (!picture || head >= picture.meta.heads.length || at === null || at >= picture.rows) return null;
@@ -102,7 +102,7 @@ export class Highlights {
 
   /** A head's number among all heads, where only one is shown. @param {number | null} head */
   numbered(head) {
-    return head === null ? null : (this.bridge.data.focus ?? head);
+    return head === null ? null : (this.heatmap.data.focus ?? head);
   }
 
   /** @param {Row} detail */
@@ -116,7 +116,7 @@ export class Highlights {
    * @param {(Mark & { from: string }) | null} mark
    */
   onHighlight(mark) {
-    const { data } = this.bridge;
+    const { data } = this.heatmap;
     if (mark?.from === "maps" || !data.fill) return;
     const alone = data.focus !== null;
     const head = alone ? (mark?.head === data.focus ? 0 : null) : (mark?.head ?? null);

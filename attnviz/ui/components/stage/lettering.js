@@ -31,10 +31,10 @@ export class Lettered extends Numbered {
 
   /** Everything that stands over the cells, unless all that it depends on is as it was. */
   drawWords() {
-    const { x, y, w, h, height, family, bridge, meta } = this;
+    const { x, y, w, h, height, family, heatmap, meta } = this;
     const { numbers, signs } = this.written;
     const inside = numbers || signs || meta.odd || meta.masked ? this.props?.revision : null;
-    const drawn = JSON.stringify([x, y, w, h, height, family, bridge.ground, bridge.data.words, bridge.dark, numbers, signs, inside, this.filled.meta]);
+    const drawn = JSON.stringify([x, y, w, h, height, family, heatmap.ground, heatmap.data.words, heatmap.dark, numbers, signs, inside, this.filled.meta]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
     this.words.replaceChildren();
@@ -65,7 +65,7 @@ export class Lettered extends Numbered {
     const few = roles && heads.some((_, head) => !fits([plains[head], roles[head]], head) && fits([numbers[head], roles[head]], head));
     this.named = heads.map((name, head) => {
       const { x, y } = this.corner(head);
-      const wide = ragged ? ` · ${all[head]} ${this.bridge.data.words.wide}` : "";
+      const wide = ragged ? ` · ${all[head]} ${this.heatmap.data.words.wide}` : "";
       const [plain, number, role] = [plains[head], numbers[head], roles?.[head]];
       const called = few ? number : plain;
       const candidates = role
@@ -85,7 +85,7 @@ export class Lettered extends Numbered {
     if (!sums) return;
     const group = this.group(this.words, this.meta.large ? 14 : 11, 400, "end");
     group.setAttribute("class", "attn-soft");
-    const { reads } = this.bridge.data.words;
+    const { reads } = this.heatmap.data.words;
     const free = this.columns * this.w + room[1] - context.measureText(reads).width;
     const end = Math.min(across, heads.length);
     const isClose = end > 1 && this.edgeX(1, 0) - this.edgeX(0, this.columns) - room[1] < APART;
@@ -97,7 +97,7 @@ export class Lettered extends Numbered {
   /** The lines of the legend: of the bars, or of colours where each head has a scale of its own.
    *  @returns {LegendLine[]} */
   get legend() {
-    const { words } = this.bridge.data;
+    const { words } = this.heatmap.data;
     if (this.meta.sums) return [[words.reads_key, [7, 4]], [words.total_key, [4, 7]]];
     if (!this.meta.ends) return [];
     const { colorscale } = this.filled;
@@ -146,7 +146,7 @@ export class Lettered extends Numbered {
   /** What the rows and the columns are, in small words where they begin. */
   drawAxes() {
     const { axes, columns, sums, rows } = this.meta;
-    const { words } = this.bridge.data;
+    const { words } = this.heatmap.data;
     if (rows.length === 1 && axes[0] === "row") return;
     const group = this.group(this.words, this.meta.large ? 14 : 11, 400, "end");
     group.setAttribute("class", "attn-soft attn-axes");
@@ -253,6 +253,6 @@ export class Lettered extends Numbered {
     const first = at - (at % every);
     const last = Math.ceil(at / every) * every;
     const length = (last - first) * cell + size + 2;
-    svg(group, "rect", { ...box(start + (first + 0.5) * cell - size / 2 - 1, length), fill: this.bridge.ground });
+    svg(group, "rect", { ...box(start + (first + 0.5) * cell - size / 2 - 1, length), fill: this.heatmap.ground });
   }
 }

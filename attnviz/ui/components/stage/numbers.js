@@ -17,7 +17,7 @@ export class Numbered extends Chart {
     const [w, h] = this.isShare ? SHARES_FROM : NUMBERS_FROM;
     return {
       numbers: this.w >= w && this.h >= h,
-      signs: this.bridge.signs && this.filled.zmin < 0 && Math.min(this.w, this.h) >= 5,
+      signs: this.heatmap.signs && this.filled.zmin < 0 && Math.min(this.w, this.h) >= 5,
     };
   }
 
@@ -54,7 +54,7 @@ export class Numbered extends Chart {
       for (let column = 1; column < width; column++)
         this.runs(this.rows, (at) => shown(at, column) || shown(at, column - 1), (from, to) => lines.push(`M${x(column)},${y(from)}V${y(to)}`));
     });
-    svg(this.words, "path", { d: lines.join(""), stroke: this.bridge.ground, "stroke-width": 1, fill: "none" });
+    svg(this.words, "path", { d: lines.join(""), stroke: this.heatmap.ground, "stroke-width": 1, fill: "none" });
   }
 
   /**
@@ -133,7 +133,7 @@ export class Numbered extends Chart {
     widths.forEach((width, head) => {
       if (ends[head] > 0) return;
       const [x, y, w, h] = this.box(head, 0, 0, this.rows, width);
-      const lines = wrap(this.bridge.data.words.zero, w - 4);
+      const lines = wrap(this.heatmap.data.words.zero, w - 4);
       const first = y + h / 2 - 7 * (lines.length - 1);
       lines.forEach((line, at) => svg(group, "text", { x: x + w / 2, y: first + 14 * at, "dominant-baseline": "central" }, truncate(line, w - 4)));
     });
@@ -147,7 +147,7 @@ export class Numbered extends Chart {
       svg(group, "text", { x: x + w / 2, y: y + h / 2, style: `fill:${fill}`, "dominant-baseline": "central" }, word);
     if (!Number.isFinite(number)) {
       svg(group, "rect", { x, y, width: w, height: h, fill: NOT_A_NUMBER.ground });
-      const name = Number.isNaN(number) ? this.bridge.data.words.mark : minus(String(number).replace("Infinity", "∞"));
+      const name = Number.isNaN(number) ? this.heatmap.data.words.mark : minus(String(number).replace("Infinity", "∞"));
       if (context.measureText(name).width <= w && h >= 9) write(name, NOT_A_NUMBER.ink);
       return;
     }

@@ -1,6 +1,6 @@
 // Picking in the maps, by a press, a swipe or a key: a cell, a head, another step, another scale.
 
-/** @import { Bridge } from "./heatmap.js" */
+/** @import { Heatmap } from "./heatmap.js" */
 /** @import { Picture } from "./picture.js" */
 /** @import { Cell, Highlight, Pick, Spot } from "./types" */
 
@@ -17,9 +17,9 @@ export class Picking {
   /** @type {PointerEvent | null} */
   touch = null; // where a finger came down
 
-  /** @param {Bridge} bridge */
-  constructor(bridge) {
-    this.bridge = bridge;
+  /** @param {Heatmap} heatmap */
+  constructor(heatmap) {
+    this.heatmap = heatmap;
   }
 
   /** @param {AbortSignal} signal */
@@ -50,7 +50,7 @@ export class Picking {
   /** The chosen cells, as they are highlighted in all stages. @returns {Highlight | null} */
   get highlight() {
     const cell = this.chosen;
-    const picture = cell && this.bridge.pictures.get(cell.stage);
+    const picture = cell && this.heatmap.pictures.get(cell.stage);
     if (!cell || !picture?.w || !picture.trace?.meta) return null;
     const { axes, heads } = picture.meta;
     const row = cell.row === null ? null : picture.position(0, cell.row);
@@ -61,9 +61,9 @@ export class Picking {
   /** A press on a button of a heading. @param {EventTarget | null} target */
   press(target) {
     if (!(target instanceof Element)) return;
-    if (target.closest(".attn-scale")) this.bridge.page.setTriggerValue("scale", true);
+    if (target.closest(".attn-scale")) this.heatmap.page.setTriggerValue("scale", true);
     const button = target.closest(".attn-step");
-    if (button instanceof HTMLElement && button.dataset.step) this.bridge.page.setTriggerValue("shown", button.dataset.step);
+    if (button instanceof HTMLElement && button.dataset.step) this.heatmap.page.setTriggerValue("shown", button.dataset.step);
   }
 
   /**
@@ -77,12 +77,12 @@ export class Picking {
     if (!touch || event.pointerType !== "touch") return;
     const [dx, dy] = [event.clientX - touch.clientX, event.clientY - touch.clientY];
     if (Math.abs(dx) < SWIPE || Math.abs(dx) < 2 * Math.abs(dy)) return;
-    this.bridge.leave();
-    const { focus, heads, turns, stages } = this.bridge.data;
+    this.heatmap.leave();
+    const { focus, heads, turns, stages } = this.heatmap.data;
     const by = dx < 0 ? 1 : -1;
     if (focus !== null) return this.focusHead((focus + by + heads) % heads);
     const next = turns[turns.indexOf(stages[0]) + by];
-    if (next) this.bridge.page.setTriggerValue("shown", next);
+    if (next) this.heatmap.page.setTriggerValue("shown", next);
   }
 
   /** @param {Picture} picture @param {PointerEvent} event */
@@ -91,7 +91,7 @@ export class Picking {
     if (!spot) return;
     if (spot.name !== undefined) return this.focusHead(spot.name);
     this.pick(picture, spot);
-    if (event.pointerType === "touch") this.bridge.show(picture, spot, event.clientX, event.clientY);
+    if (event.pointerType === "touch") this.heatmap.show(picture, spot, event.clientX, event.clientY);
   }
 
   /**
@@ -101,7 +101,7 @@ export class Picking {
    * @param {Spot} spot
    */
   pick(picture, { head, row, column }) {
-    const { data, highlights: lights, page } = this.bridge;
+    const { data, highlights: lights, page } = this.heatmap;
     const { block } = picture.meta;
     const down = row === undefined ? null : row * block[0];
     const across = column === undefined ? null : column * block[1];
@@ -114,7 +114,7 @@ export class Picking {
 
   /** Show one head by itself, or with null all of them again. @param {number | null} head */
   focusHead(head) {
-    const { data, page } = this.bridge;
+    const { data, page } = this.heatmap;
     if (data.heads < 2 || head === data.focus) return;
     page.setTriggerValue("focus", head === null ? -1 : head);
   }
@@ -125,9 +125,9 @@ export class Picking {
    * @param {EventTarget | null} target
    */
   acceptsKeys(target) {
-    if (!(target instanceof Element) || this.bridge.data.heads < 2) return false;
+    if (!(target instanceof Element) || this.heatmap.data.heads < 2) return false;
     const nothing = target === document.body || target.matches("[data-testid=stMain]");
-    return nothing || Boolean(this.bridge.host?.contains(target));
+    return nothing || Boolean(this.heatmap.host?.contains(target));
   }
 
   /**
@@ -137,10 +137,10 @@ export class Picking {
    */
   shortcut(event) {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !this.acceptsKeys(event.target)) return;
-    const { focus, heads } = this.bridge.data;
+    const { focus, heads } = this.heatmap.data;
     if (focus === null) {
       if (event.key.toLowerCase() !== "f") return;
-      this.focusHead(this.bridge.highlights.highlight?.head ?? this.chosen?.head ?? 0);
+      this.focusHead(this.heatmap.highlights.highlight?.head ?? this.chosen?.head ?? 0);
     } else if (event.key === "Escape") this.focusHead(null);
     else if (event.key === "ArrowLeft") this.focusHead((focus + heads - 1) % heads);
     else if (event.key === "ArrowRight") this.focusHead((focus + 1) % heads);
@@ -155,24 +155,24 @@ export class Picking {
     const { head = null, row = null, column = null } = highlight ? picture.cellsOf(highlight) : {};
     if (head !== null && row !== null && column !== null) picture.cursor = { head, row, column };
     picture.cursor ??= { head: 0, row: 0, column: 0 };
-    if (picture.focus.matches(":focus-visible")) this.bridge.visit(picture, picture.cursor);
+    if (picture.focus.matches(":focus-visible")) this.heatmap.visit(picture, picture.cursor);
   }
 
   /** @param {Picture} picture @param {KeyboardEvent} event */
   onKeydown(picture, event) {
     if (!picture.w) return;
-    const { data, highlights: lights } = this.bridge;
+    const { data, highlights: lights } = this.heatmap;
     const cursor = (picture.cursor ??= { head: 0, row: 0, column: 0 });
     const moved = neighbour(picture, cursor, event.key);
     if (event.key === "Enter" || event.key === " ") this.pick(picture, cursor);
-    else if (event.key === "Escape" && lights.highlight) this.bridge.leave();
+    else if (event.key === "Escape" && lights.highlight) this.heatmap.leave();
     else if (event.key.toLowerCase() === "f") this.focusHead(data.focus ?? cursor.head);
     else if (event.key === "PageUp" && data.focus) this.focusHead(data.focus - 1);
     else if (event.key === "PageDown" && data.focus !== null && data.focus < data.heads - 1) this.focusHead(data.focus + 1);
     else if (!moved || event.ctrlKey || event.metaKey || event.altKey) return;
     else picture.cursor = moved;
     event.preventDefault();
-    if (event.key !== "Escape") this.bridge.visit(picture, picture.cursor);
+    if (event.key !== "Escape") this.heatmap.visit(picture, picture.cursor);
   }
 }
 

@@ -1,6 +1,6 @@
 // A heat map with highlights: rows, columns and cells that are pointed at, chosen, or opened by the page.
 
-/** @import { Bridge } from "./heatmap.js" */
+/** @import { Heatmap } from "./heatmap.js" */
 /** @import { Cell, Highlight, Plot } from "./types" */
 import { svg } from "./ink.js";
 import { Lettered } from "./lettering.js";
@@ -19,20 +19,20 @@ export class Picture extends Lettered {
   /** @type {Cell | undefined} */
   cursor; // where the keyboard is
 
-  /** @param {Bridge} bridge @param {string} name @param {Plot} chart */
-  constructor(bridge, name, chart) {
-    super(bridge, name, chart);
+  /** @param {Heatmap} heatmap @param {string} name @param {Plot} chart */
+  constructor(heatmap, name, chart) {
+    super(heatmap, name, chart);
     const { focus } = this;
-    chart.addEventListener("pointermove", (event) => bridge.hover(this, event));
-    chart.addEventListener("pointerdown", (event) => event.pointerType === "touch" && bridge.hover(this, event));
-    chart.addEventListener("pointerleave", () => bridge.leave());
-    chart.addEventListener("click", (event) => event instanceof PointerEvent && bridge.picking.click(this, event));
-    focus.addEventListener("keydown", (event) => bridge.picking.onKeydown(this, event));
+    chart.addEventListener("pointermove", (event) => heatmap.hover(this, event));
+    chart.addEventListener("pointerdown", (event) => event.pointerType === "touch" && heatmap.hover(this, event));
+    chart.addEventListener("pointerleave", () => heatmap.leave());
+    chart.addEventListener("click", (event) => event instanceof PointerEvent && heatmap.picking.click(this, event));
+    focus.addEventListener("keydown", (event) => heatmap.picking.onKeydown(this, event));
     focus.addEventListener("focus", () => {
-      bridge.focusedStage = name;
-      bridge.picking.enter(this);
+      heatmap.focusedStage = name;
+      heatmap.picking.enter(this);
     });
-    focus.addEventListener("blur", () => bridge.leave());
+    focus.addEventListener("blur", () => heatmap.leave());
   }
 
   draw() {
@@ -42,22 +42,22 @@ export class Picture extends Lettered {
 
   /** Draw highlighted rows, columns and cells: thin under the pointer; chosen ones thick, their words in the accent colour. */
   drawHighlight() {
-    const { highlight } = this.bridge.highlights;
-    const picked = this.bridge.picking.highlight;
+    const { highlight } = this.heatmap.highlights;
+    const picked = this.heatmap.picking.highlight;
     if (!this.w || !this.trace?.meta) return; // Plotly may have taken the chart away
     this.light.replaceChildren();
     if (highlight) this.drawMark(this.cellsOf(highlight), highlight.exact ? 1.5 : 1, !highlight.exact);
     if (!highlight && !picked) this.drawOpening();
     const mark = highlight ?? picked;
-    const now = mark ? this.cellsOf(mark).head : this.bridge.data.opening?.[0];
+    const now = mark ? this.cellsOf(mark).head : this.heatmap.data.opening?.[0];
     this.words.querySelectorAll("[data-head]").forEach((name) => name.classList.toggle("attn-now", Number(name.getAttribute("data-head")) === now));
-    const { chosen } = this.bridge.picking;
+    const { chosen } = this.heatmap.picking;
     if (picked && chosen) this.drawMark(this.cellsOf(picked), 2, chosen.column === null || chosen.row === null);
   }
 
   /** The row that the page opens on, in its head alone, while nothing is pointed at or chosen. */
   drawOpening() {
-    const { opening } = this.bridge.data;
+    const { opening } = this.heatmap.data;
     const { heads, axes, block, rows } = this.meta;
     if (!opening || axes[0] !== "query" || opening[0] >= heads.length || opening[1] >= rows.length) return; // of numbers that are on their way
     const mark = { head: opening[0], row: Math.floor(opening[1] / block[0]), column: null, positions: [opening[1], null] };
@@ -109,7 +109,7 @@ export class Picture extends Lettered {
    */
   drawRings(boxes, line, name = "") {
     const d = boxes.map(([x, y, w, h]) => `M${x - 0.5},${y - 0.5}h${w + 1}v${h + 1}h${-w - 1}Z`).join("");
-    if (line > 1) svg(this.light, "path", { d, stroke: this.bridge.ground, "stroke-width": line + 2, fill: "none" });
+    if (line > 1) svg(this.light, "path", { d, stroke: this.heatmap.ground, "stroke-width": line + 2, fill: "none" });
     svg(this.light, "path", { d, class: line > 1 ? name : "attn-thin", stroke: "currentColor", "stroke-width": line, fill: "none" });
   }
 }

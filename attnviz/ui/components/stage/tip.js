@@ -1,6 +1,6 @@
 // The tooltip beside the pointer: the cell of a map, or its head. Words of a visitor are only ever set as text.
 
-/** @import { Bridge } from "./heatmap.js" */
+/** @import { Heatmap } from "./heatmap.js" */
 /** @import { Picture } from "./picture.js" */
 /** @import { Spot } from "./types" */
 import { graphemes } from "./ink.js";
@@ -12,23 +12,23 @@ export class Tip {
     this.box.className = "attn-tip";
   }
 
-  /** @param {Bridge} bridge @param {Picture} picture @param {Spot} spot */
-  showCell(bridge, picture, { head, row, column }) {
+  /** @param {Heatmap} heatmap @param {Picture} picture @param {Spot} spot */
+  showCell(heatmap, picture, { head, row, column }) {
     const { axes, heads, columns } = picture.meta;
     const lines = [];
     if (head !== undefined && heads[head]) lines.push(line("", heads[head]));
-    if (row !== undefined) lines.push(line(bridge.axis(axes[0]), picture.rowWord(row), picture.positions(row, 0)));
-    if (column !== undefined) lines.push(line(bridge.axis(axes[1]), picture.columnWord(column), columns ? picture.positions(column, 1) : ""));
+    if (row !== undefined) lines.push(line(heatmap.axis(axes[0]), picture.rowWord(row), picture.positions(row, 0)));
+    if (column !== undefined) lines.push(line(heatmap.axis(axes[1]), picture.columnWord(column), columns ? picture.positions(column, 1) : ""));
     if (head !== undefined && row !== undefined && column !== undefined) lines.push(line("value", picture.describe({ head, row, column })));
     this.box.replaceChildren(...lines);
     this.box.style.display = "block";
   }
 
-  /** Show what a head does, and what the bars beside and below it are. @param {Bridge} bridge @param {Picture} picture @param {number} head @param {number} x @param {number} y */
-  showHead(bridge, picture, head, x, y) {
+  /** Show what a head does, and what the bars beside and below it are. @param {Heatmap} heatmap @param {Picture} picture @param {number} head @param {number} x @param {number} y */
+  showHead(heatmap, picture, head, x, y) {
     const { heads, roles, sums } = picture.meta;
     if (!sums) return;
-    const { reads_key, total_key } = bridge.data.words;
+    const { reads_key, total_key } = heatmap.data.words;
     this.box.replaceChildren(line("", heads[head]), line("", roles?.[head] ?? ""), line("meaning", reads_key), line("meaning", total_key));
     this.box.style.display = "block";
     this.moveTo(x, y);
