@@ -70,7 +70,7 @@ class Job:
         header = {
             **more,
             **{name: getattr(config, name) for name in ("score", "normaliser", "temperature", "softcap", "residual")},
-            **{"d_model": config.d_model, "heads": config.n_heads, "kv_heads": config.kv_heads, "n": n, "m": m},
+            **{"d_model": config.d_model, "n_heads": config.n_heads, "kv_heads": config.kv_heads, "n": n, "m": m},
             **{"d_k": config.key_widths()[0], "d_v": config.value_widths()[0], "scale": network.scale},
             **{"cross": network.is_cross, "rate": config.learn_rate, "batch": config.learn_batch},
             **{"key": self.key, "steps": self.steps, "last": self.steps[-1]},
@@ -235,8 +235,8 @@ def _constants(network: Network, start: Array) -> dict[str, Array]:
     n, m = network.allowed.shape
     arrays = {"embeddings": network.embeddings, "positions_q": network.positions[0][:n]}
     arrays |= {"positions_k": network.positions[1][:m], "allowed": network.allowed}
-    if network.turns:
-        parts = (part for turn in network.turns for part in turn)
+    if network.rotations:
+        parts = (part for rotation in network.rotations for part in rotation)
         arrays |= dict(zip(("cos_q", "sin_q", "cos_k", "sin_k"), parts, strict=True))
     if network.bias is not None:
         arrays["bias"] = network.bias

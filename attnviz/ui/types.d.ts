@@ -105,7 +105,7 @@ export interface LearningJob {
   d_model: number;
   d_k: number;
   d_v: number;
-  heads: number;
+  n_heads: number;
   kv_heads: number;
   /** The names and lengths of the parameters of each layer, and of the arrays that follow. */
   parameters: [name: string, length: number][][];

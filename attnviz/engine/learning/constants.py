@@ -32,7 +32,7 @@ def network_of(config: Config, trace: Trace, game: Game) -> Network:
         softcap=config.softcap,
         embeddings=snapped(E),
         positions=(snapped(trace["positions"].array), snapped(trace[_of_keys(config)].array)),
-        turns=_turns(config, trace) if config.position == "rope" else None,
+        rotations=_rotations(config, trace) if config.position == "rope" else None,
         allowed=layer["allowed"].array.astype(bool),
         bias=snapped(layer["bias"].array) if "bias" in layer else None,
     )
@@ -42,7 +42,7 @@ def _of_keys(config: Config) -> str:
     return "positions_kv" if config.is_cross_attention else "positions"
 
 
-def _turns(config: Config, trace: Trace) -> Any:
+def _rotations(config: Config, trace: Trace) -> Any:
     """Return the cosines and sines by which RoPE rotates queries and keys."""
     d = config.key_widths()[0]
     speeds = config.rope_base ** (-2 * np.arange(d // 2) / d)

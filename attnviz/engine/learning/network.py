@@ -27,7 +27,7 @@ class Network:
 
     embeddings           (words, d_model), the vector of each word of the vocabulary
     positions            (queries, d_model) and (keys, d_model), which are added
-    turns                cosines and sines of RoPE for queries and for keys, (tokens, pairs) each; None without
+    rotations            cosines and sines of RoPE for queries and for keys, (tokens, pairs) each; None without
     allowed, bias        (queries, keys) and (heads, queries, keys), the latter None where there is none
     """
 
@@ -42,7 +42,7 @@ class Network:
     softcap: float
     embeddings: Array
     positions: tuple[Array, Array]
-    turns: tuple[tuple[Array, Array], tuple[Array, Array]] | None
+    rotations: tuple[tuple[Array, Array], tuple[Array, Array]] | None
     allowed: Array
     bias: Array | None
 
@@ -69,8 +69,8 @@ class Network:
 
     def _layer(self, p: Layer, X: Array, X_kv: Array) -> tuple[Array, dict[str, Any]]:
         Q, K, V = (_projected(x, p, letter) for x, letter in ((X, "q"), (X_kv, "k"), (X_kv, "v")))
-        if self.turns:
-            Q, K = (_rotated(x, *turn) for x, turn in zip((Q, K), self.turns))
+        if self.rotations:
+            Q, K = (_rotated(x, *rotation) for x, rotation in zip((Q, K), self.rotations))
         K, V = (np.repeat(x, self.group_size, axis=1) for x in (K, V))
         S, kept = SCORES[self.score].forward(Q, K, p)
         capped = tanh(S * self.scale / self.softcap) if self.softcap else None
@@ -95,8 +95,8 @@ class Network:
         of_q, of_k, of_parameters = SCORES[self.score].backward(of_scores, t["Q"], t["K"], p, t["kept"])
         slopes |= of_parameters
         of_k, of_v = (self._of_groups(g) for g in (of_k, product(swap(t["A"]), of_heads)))
-        if self.turns:
-            of_q, of_k = (_rotated(g, cos, -sin) for g, (cos, sin) in zip((of_q, of_k), self.turns))
+        if self.rotations:
+            of_q, of_k = (_rotated(g, cos, -sin) for g, (cos, sin) in zip((of_q, of_k), self.rotations))
         of_input: Array | float = 0.0
         for letter, x, g in (("q", t["X"], of_q), ("k", t["X_kv"], of_k), ("v", t["X_kv"], of_v)):
             rows = _joined(g).reshape(x.shape[0] * x.shape[1], -1)
@@ -149,7 +149,7 @@ def _joined(Z: Array) -> Array:
 
 
 def _rotated(x: Array, cos: Array, sin: Array) -> Array:
-    """Return x with each pair of columns turned; an odd last column stays."""
+    """Return x with each pair of columns rotated; an odd last column stays."""
     even, odd = x[..., 0 : 2 * cos.shape[-1] : 2], x[..., 1 : 2 * cos.shape[-1] : 2]
     y = x.copy()
     y[..., 0 : 2 * cos.shape[-1] : 2] = even * cos - odd * sin

@@ -93,9 +93,7 @@ def test_every_score_normaliser_and_kind_of_layer_has_our_bits(task: str, change
         assert frames.measured(step) == ours.measured(step)
 
 
-@pytest.mark.parametrize(
-    ("file", "table"), [("learned_scores", scores.SCORES), ("learned_normalisers", normalisers.NORMALISERS)]
-)
+@pytest.mark.parametrize(("file", "table"), [("scores", scores.SCORES), ("normalisers", normalisers.NORMALISERS)])
 def test_the_browser_knows_every_row(file: str, table: dict[str, Any]) -> None:
     text = (browser.FOLDER / f"{file}.js").read_text("utf-8")
     rows = text[re.search(r"export const [A-Z]+ = \{", text).end() :]  # type: ignore[union-attr]

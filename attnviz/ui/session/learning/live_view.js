@@ -57,7 +57,7 @@ export class LiveView {
       const figure = make("figure", maps);
       const title = job.parameters.length > 1 ? words.layer.replace("{n}", String(layer + 1)) : words.weights;
       make("figcaption", figure, title);
-      return Array.from({ length: job.heads }, () => this.canvas(figure, title));
+      return Array.from({ length: job.n_heads }, () => this.canvas(figure, title));
     });
     const figure = make("figure", maps);
     make("figcaption", figure, words.loss);

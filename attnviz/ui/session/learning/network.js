@@ -1,10 +1,10 @@
 // Attention layers forward and backward, many sentences at once, as `engine/learning/network.py` has them.
 
 /** @import { LearningJob } from "../../types" */
-/** @import { Parameters, Sizes } from "./learned_scores.js" */
+/** @import { Parameters, Sizes } from "./scores.js" */
 import { added, product, rounded, swapped, tanh, total, transposed } from "./exact.js";
-import { NORMALISERS } from "./learned_normalisers.js";
-import { SCORES } from "./learned_scores.js";
+import { NORMALISERS } from "./normalisers.js";
+import { SCORES } from "./scores.js";
 
 /**
  * What one layer computes: (batch, token, width) for X, X_kv and C, (batch, head, ...) for the others.
@@ -71,10 +71,10 @@ function plus(x, y) {
  *
  * @param {Float64Array} x
  * @param {number} width
- * @param {[Float64Array, Float64Array]} turn cosines and sines, (tokens, pairs)
+ * @param {[Float64Array, Float64Array]} rotation cosines and sines, (tokens, pairs)
  * @param {number} sign
  */
-function turned(x, width, [cos, sin], sign) {
+function rotated(x, width, [cos, sin], sign) {
   const pairs = Math.floor(width / 2);
   const y = x.slice();
   for (let at = 0, row = 0; at < x.length; at += width, row++) {
@@ -113,9 +113,9 @@ export class Network {
     this.constants = constants;
     this.score = SCORES[job.score];
     this.normaliser = NORMALISERS[job.normaliser];
-    this.group = job.heads / job.kv_heads;
+    this.groupSize = job.n_heads / job.kv_heads;
     /** @type {[Float64Array, Float64Array][] | undefined} */
-    this.turns = constants.cos_q && [
+    this.rotations = constants.cos_q && [
       [constants.cos_q, constants.sin_q],
       [constants.cos_k, constants.sin_k],
     ];
@@ -123,8 +123,8 @@ export class Network {
 
   /** @param {number} batch @returns {Sizes} */
   sizes(batch) {
-    const { heads, n, m, d_k } = this.job;
-    return { batch, heads, n, m, d: d_k };
+    const { n_heads, n, m, d_k } = this.job;
+    return { batch, heads: n_heads, n, m, d: d_k };
   }
 
   /**
@@ -160,13 +160,13 @@ export class Network {
    * @returns {[Float64Array, Steps]}
    */
   layer(p, queried, attended, batch) {
-    const { n, m, d_model, d_k, d_v, heads, kv_heads, scale, softcap } = this.job;
-    let Q = this.projected(queried, p, "q", n, heads, d_k);
+    const { n, m, d_model, d_k, d_v, n_heads, kv_heads, scale, softcap } = this.job;
+    let Q = this.projected(queried, p, "q", n, n_heads, d_k);
     let K = this.projected(attended, p, "k", m, kv_heads, d_k);
-    const { turns } = this;
-    if (turns) [Q, K] = [turned(Q, d_k, turns[0], 1), turned(K, d_k, turns[1], 1)];
-    K = repeated(K, m * d_k, this.group);
-    const V = repeated(this.projected(attended, p, "v", m, kv_heads, d_v), m * d_v, this.group);
+    const { rotations } = this;
+    if (rotations) [Q, K] = [rotated(Q, d_k, rotations[0], 1), rotated(K, d_k, rotations[1], 1)];
+    K = repeated(K, m * d_k, this.groupSize);
+    const V = repeated(this.projected(attended, p, "v", m, kv_heads, d_v), m * d_v, this.groupSize);
     const [raw, kept] = this.score.forward(Q, K, p, this.sizes(batch));
     const capped = softcap ? raw.map((x) => tanh((x * scale) / softcap)) : new Float64Array(0);
     const S = softcap ? capped.map((x) => softcap * x) : raw.map((x) => x * scale);
@@ -176,8 +176,8 @@ export class Network {
       else if (bias) S[i] += bias[i % bias.length];
     }
     const A = this.normaliser.forward(S, m, this.job.temperature);
-    const C = swapped(product(A, transposed(V, m, d_v), n, d_v, m), heads, n, d_v);
-    const width = heads * d_v;
+    const C = swapped(product(A, transposed(V, m, d_v), n, d_v, m), n_heads, n, d_v);
+    const width = n_heads * d_v;
     const Y = product(C, transposed(p.w_o, width, d_model), batch * n, d_model, width);
     return [p.b_o ? plus(Y, p.b_o) : Y, { X: queried.X, X_kv: attended.X, Q, K, V, S, A, C, kept, capped }];
   }
@@ -232,21 +232,21 @@ export class Network {
    * @returns {[Parameters, Float64Array]}
    */
   layerBack(p, t, G, first) {
-    const { n, m, d_model, d_k, d_v, heads, kv_heads } = this.job;
+    const { n, m, d_model, d_k, d_v, n_heads, kv_heads } = this.job;
     const all = G.length / d_model;
-    const width = heads * d_v;
+    const width = n_heads * d_v;
     /** @type {Parameters} */
     const found = { w_o: product(transposed(t.C, all, width), transposed(G, all, d_model), width, d_model, all) };
     if (p.b_o) found.b_o = total(G, all, d_model);
-    const ofHeads = swapped(product(G, p.w_o, all, width, d_model), n, heads, d_v);
+    const ofHeads = swapped(product(G, p.w_o, all, width, d_model), n, n_heads, d_v);
     const sizes = this.sizes(all / n);
     const ofScores = this.scoresBack(t, product(ofHeads, t.V, n, m, d_v));
     const [ofQ, ofEachK, ofScore] = this.score.backward(ofScores, t.Q, t.K, p, sizes, t.kept);
     const ofEachV = product(transposed(t.A, n, m), transposed(ofHeads, n, d_v), m, d_v, n);
     const ofK = this.ofGroups(ofEachK, m * d_k);
     const gradients = {
-      q: { G: this.turns ? turned(ofQ, d_k, this.turns[0], -1) : ofQ, X: t.X, tokens: n, heads, width: d_k },
-      k: { G: this.turns ? turned(ofK, d_k, this.turns[1], -1) : ofK, X: t.X_kv, tokens: m, heads: kv_heads, width: d_k },
+      q: { G: this.rotations ? rotated(ofQ, d_k, this.rotations[0], -1) : ofQ, X: t.X, tokens: n, heads: n_heads, width: d_k },
+      k: { G: this.rotations ? rotated(ofK, d_k, this.rotations[1], -1) : ofK, X: t.X_kv, tokens: m, heads: kv_heads, width: d_k },
       v: { G: this.ofGroups(ofEachV, m * d_v), X: t.X_kv, tokens: m, heads: kv_heads, width: d_v },
     };
     /** @type {Float64Array} */
@@ -286,6 +286,6 @@ export class Network {
    * @param {number} size
    */
   ofGroups(G, size) {
-    return this.group === 1 ? G : total(G, this.group, size);
+    return this.groupSize === 1 ? G : total(G, this.groupSize, size);
   }
 }

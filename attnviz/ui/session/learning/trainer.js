@@ -1,7 +1,7 @@
 // Learning itself, as `engine/learning/trainer.py` has it: gradients of a batch, Adam's step, and what a frame can do.
 
 /** @import { LearningJob } from "../../types" */
-/** @import { Parameters } from "./learned_scores.js" */
+/** @import { Parameters } from "./scores.js" */
 import { added, product, rounded, total } from "./exact.js";
 import { Network, rows } from "./network.js";
 
@@ -134,10 +134,10 @@ export class Trainer {
    * @param {Float64Array} vector
    */
   measured(vector) {
-    const { n, m, d_model, heads, held_out, at_once } = this.job;
+    const { n, m, d_model, n_heads, held_out, at_once } = this.job;
     const layers = this.layers(vector);
     let [loss, right, count] = [0, 0, 0];
-    const attended = new Float64Array(heads);
+    const attended = new Float64Array(n_heads);
     for (let from = 0; from < held_out; from += at_once) {
       const some = Math.min(at_once, held_out - from);
       const { queries, keys, words, counts } = this.sentences("held", from, some);
@@ -150,10 +150,10 @@ export class Trainer {
       count += counts.reduce((sum, each) => sum + each, 0);
       const size = n * m;
       const there = kept[kept.length - 1].A.map((a, i) => {
-        const sentence = Math.floor(i / (size * heads));
+        const sentence = Math.floor(i / (size * n_heads));
         return where[sentence * size + (i % size)] ? a : 0;
       });
-      added(added(rounded(there), size, 1), some, heads).forEach((sum, head) => (attended[head] += sum));
+      added(added(rounded(there), size, 1), some, n_heads).forEach((sum, head) => (attended[head] += sum));
     }
     return [loss / count, right / count, Math.max(...attended) / count];
   }
