@@ -251,7 +251,7 @@ def test_every_panel_opens_from_its_link(panel: str, setting: dict[str, str]) ->
 @pytest.mark.slow
 @pytest.mark.parametrize("score", SCORES)
 def test_the_arithmetic_of_every_score_is_drawn(score: str) -> None:
-    at = opened(score=score, head="2", query="3", key="2")
+    at = opened(score=score, head="2", query="3", key="2", all_lines="yes")
     assert clean(at)
     assert sum(each.value.startswith("| | |") for each in at.markdown) >= 8
 
