@@ -15,7 +15,10 @@ from typing import Any
 import pytest
 
 CASES = 2
-"""Cases of a test in the quick run and in CI."""
+"""Cases of a test in the quick run."""
+
+THOROUGH_CASES = 1
+"""Cases in CI of a test that is thorough or runs the page, which takes about a second each time."""
 
 BROWSER_CASES = 1
 """Cases in CI of a test that drives a browser, which takes seconds each time."""
@@ -38,7 +41,7 @@ def mark_what_is_thorough(items: Iterable[pytest.Item]) -> None:
     for cases in map(in_order, tests.values()):
         in_browser = cases[0].get_closest_marker("browser")
         file = cases[0].nodeid.partition("::")[0]
-        n = CASES
+        n = THOROUGH_CASES if cases[0].get_closest_marker("slow") or _runs_page(cases[0]) else CASES
         if "chromium" in getattr(cases[0], "fixturenames", ()):
             driving[file] += 1
             n = BROWSER_CASES if driving[file] <= BROWSER_TESTS else 0
@@ -48,9 +51,14 @@ def mark_what_is_thorough(items: Iterable[pytest.Item]) -> None:
             if not in_browser and not case.get_closest_marker("slow"):
                 quick[file].append(case)
     for visits in quick.values():
-        if hasattr(getattr(visits[0], "module", None), "AppTest"):
+        if _runs_page(visits[0]):
             for visit in in_order(visits)[QUICK_VISITS:]:
                 visit.add_marker("slow")
+
+
+def _runs_page(item: pytest.Item) -> bool:
+    """Whether the test stands in a file of visits, which run the page without a browser."""
+    return hasattr(getattr(item, "module", None), "AppTest")
 
 
 def in_order(items: Iterable[pytest.Item]) -> list[pytest.Item]:

@@ -17,6 +17,10 @@ def test_many(case): ...
 @pytest.mark.parametrize("case", range(40))
 def test_all(case): ...
 
+@pytest.mark.slow
+@pytest.mark.parametrize("case", range(5))
+def test_thorough(case): ...
+
 @pytest.mark.browser
 @pytest.mark.parametrize("case", range(9))
 def test_in_browser(case): ...
@@ -30,13 +34,14 @@ BROWSER = "import pytest\n@pytest.fixture\ndef chromium(): ...\n" + "".join(
 VISITS = "from streamlit.testing.v1 import AppTest\n" + "".join(f"def test_{n}(): ...\n" for n in range(5))
 COUNTS = {  # of what is run under a mark, by file
     "not slow and not nightly and not browser": (2 + 40 + 1, 1, 0),
-    "slow and not nightly": (0, 4, 0),
+    "slow and not nightly": (1, 4, 0),
     "browser and not nightly": (2, 0, 2),
-    "nightly": (38 + 7, 0, 11),
+    "nightly": (38 + 4 + 7, 0, 11),
 }
 
 
 @pytest.mark.slow
+@pytest.mark.every_case
 @pytest.mark.parametrize("marker", COUNTS)
 def test_what_goes_beyond_the_sample_runs_by_name_and_nothing_is_lost(pytester: pytest.Pytester, marker: str) -> None:
     root = Path(__file__).parents[2]
