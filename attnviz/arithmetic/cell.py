@@ -8,7 +8,16 @@ import numpy as np
 
 from attnviz.arithmetic import row_lines, score_lines, typed_lines, vectors, written_lines
 from attnviz.arithmetic.cell_position import CellPosition
-from attnviz.arithmetic.derivation import ArithmeticLine, Derivation, Equation, MatVec, Result, dimension, largest
+from attnviz.arithmetic.derivation import (
+    ArithmeticLine,
+    Derivation,
+    Display,
+    Equation,
+    MatVec,
+    Result,
+    dimension,
+    largest,
+)
 from attnviz.arithmetic.latex_numbers import NumberFormat, row
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
 from attnviz.engine.external.traces import first_steps
@@ -188,7 +197,7 @@ def _output(derivation: Derivation, position: CellPosition) -> None:
             a * V[position.key], {"weight": a, "value": V[position.key]}, beside=abs(a) * derivation.sizes["values"]
         ),
         words="share" if np.isfinite(v).all() or position.may else "share_of_forbidden",
-        bars=dimension,
+        display=Display(bars=dimension),
     )
     derivation.add_matvec(
         "output",
@@ -196,5 +205,5 @@ def _output(derivation: Derivation, position: CellPosition) -> None:
         MatVec(A, V, keep=position.key, beside=derivation.sizes["heads"], exact=True),
         recorded=position.steps["heads"].array[position.head, position.query, : position.d_v],
         step="heads",
-        bars=dimension,
+        display=Display(bars=dimension),
     )

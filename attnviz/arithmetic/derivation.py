@@ -82,6 +82,23 @@ class Equation:
     keep: int | None = None
 
 
+@dataclass(frozen=True)
+class Display:
+    """What a reader sees of a line besides its words and numbers.
+
+    active  whether the line changes anything here; a scale of 1 or no bias does not
+    bars    the label of the bar of an entry, from its number; None for no bar chart
+    source  where in a trained model's files the parameters of the line lie; "" for what was made here
+    """
+
+    active: bool = True
+    bars: Callable[[int], str] | None = None
+    source: str = ""
+
+
+PLAIN = Display()
+
+
 class Result:
     """The numbers of a line.
 
@@ -161,17 +178,13 @@ class Derivation:
         result: Result,
         *,
         words: str | Wording = "",
-        active: bool = True,
-        bars: Callable[[int], str] | None = None,
-        source: str = "",
+        display: Display = PLAIN,
         **facts: object,
     ) -> Array:
         """Add a line: the symbol equals the members, one after the other, and then the result. Return the result.
 
         words   the wording, or the name of one in LINES where that is not `name`
         facts   values that the wording names, beyond those of the derivation
-        active  whether the line changes anything here
-        bars    the label of the bar of an entry, from its number; None for no bar chart
         """
         computed, value = result.computed, result.value
         edited = _differs(value, computed, np.abs(computed) if result.size is None else result.size)
@@ -189,9 +202,9 @@ class Derivation:
                 latex=latex,
                 step=result.step,
                 edited=edited,
-                active=active,
-                bars=tuple((bars(ordinal(d)), float(x)) for d, x in enumerate(value)) if bars else (),
-                source=source,
+                active=display.active,
+                bars=_bars(display, value),
+                source=display.source,
                 brief=wording.brief,
                 sign=wording.sign,
             )
@@ -259,6 +272,10 @@ class Derivation:
         if computed.ndim:
             return translate(EDITED_VECTOR)
         return translate(EDITED, computed=self.format(float(computed)), result=self.format(float(result)))
+
+
+def _bars(display: Display, value: Array) -> Bars:
+    return tuple((display.bars(ordinal(d)), float(x)) for d, x in enumerate(value)) if display.bars else ()
 
 
 def dimension(d: int) -> str:

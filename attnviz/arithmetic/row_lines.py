@@ -9,7 +9,7 @@ import numpy as np
 
 from attnviz.arithmetic import typed_lines
 from attnviz.arithmetic.cell_position import CellPosition
-from attnviz.arithmetic.derivation import Derivation, Equation, MatVec, Result, Wording, dimension, largest
+from attnviz.arithmetic.derivation import Derivation, Display, Equation, MatVec, Result, Wording, dimension, largest
 from attnviz.arithmetic.latex_numbers import Member, chain, row, shown_entries
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
 from attnviz.arrays import Array
@@ -174,7 +174,7 @@ class _Writer:
                 Equation(symbol, members, above, keep if is_vector else None),
                 Result(values, operands, beside=self._sizes[id(node)]),
                 words=words,
-                bars=label if is_vector else None,
+                display=Display(bars=label if is_vector else None),
                 plus=plus,
             )
         if line.symbol or not ("d" in node.axes or node.op == "sum"):

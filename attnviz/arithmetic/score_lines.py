@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.arithmetic import row_lines, typed_lines
 from attnviz.arithmetic.cell_position import CellPosition
-from attnviz.arithmetic.derivation import Derivation, Equation, Result
+from attnviz.arithmetic.derivation import Derivation, Display, Equation, Result
 from attnviz.arithmetic.latex_numbers import chain
 from attnviz.arrays import Array
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
@@ -61,7 +61,7 @@ def _add_scale(derivation: Derivation, position: CellPosition, s: Array, symbol:
             step="scaled",
             beside=derivation.sizes["scaled"],
         ),
-        active=c != 1.0,
+        display=Display(active=c != 1.0),
         words="scale_of_width" if by_width else "scale",
         c=derivation.format(c),
         d=position.d_k,
@@ -85,7 +85,7 @@ def _add_cap(derivation: Derivation, position: CellPosition, s: Array, symbol: s
             step="capped",
             beside=derivation.sizes["capped"],
         ),
-        active=bool(cap),
+        display=Display(active=bool(cap)),
         words="softcap" if cap else "softcap_off",
         cap=derivation.format(cap),
     )
@@ -106,7 +106,7 @@ def _add_bias(derivation: Derivation, position: CellPosition, s: Array, symbol: 
         "bias",
         Equation(added.replace("@", derivation.ij), [f"{derivation.fmt.number(seen)} + {derivation.fmt.factor(bias)}"]),
         Result(s + bias, {"score": s, "bias": bias}, beside=derivation.sizes["capped"]),
-        active="bias" in position.steps,
+        display=Display(active="bias" in position.steps),
         words=words,
         bias=derivation.format(bias),
         expected=derivation.format(expected),
@@ -137,7 +137,7 @@ def _add_mask(derivation: Derivation, position: CellPosition, s: Array, symbol: 
             step="masked",
             beside=derivation.sizes["masked"],
         ),
-        active=position.config.mask != ("none",) or closed or bool(np.isneginf(position.line).any()),
+        display=Display(active=position.config.mask != ("none",) or closed or bool(np.isneginf(position.line).any())),
         words=words,
         why=position.why,
     )
@@ -151,7 +151,7 @@ def _add_temperature(derivation: Derivation, position: CellPosition, s: Array) -
         "temperature",
         Equation(f"z_{{{derivation.ij}}}", [rf"\frac{{{above}}}{{{derivation.fmt.number(T)}}}"]),
         Result(s / T, {"score": s, "T": T}, beside=derivation.sizes["masked"] / T),
-        active=T != 1.0 and not unused,
+        display=Display(active=T != 1.0 and not unused),
         words="temperature_unused" if unused else "temperature",
         T=derivation.format(T),
     )

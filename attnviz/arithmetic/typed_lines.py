@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.arithmetic.cell_position import CellPosition
-from attnviz.arithmetic.derivation import Derivation, Equation, Result, dimension
+from attnviz.arithmetic.derivation import Derivation, Display, Equation, Result, dimension
 from attnviz.arithmetic.latex_numbers import Member
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
 from attnviz.arrays import Array
@@ -99,7 +99,7 @@ def _write(
         ),
         Result(line.values if line.is_vector else float(line.values[0]), _operands(formula, numbers)),
         words=_words(line.node, along_row=row is not None and line.is_vector),
-        bars=(row.label if row else dimension) if line.is_vector else None,
+        display=Display(bars=(row.label if row else dimension) if line.is_vector else None),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from attnviz.arithmetic import tensor_slices
 from attnviz.arithmetic.cell_position import CellPosition
-from attnviz.arithmetic.derivation import Derivation, Equation, MatVec, Result, dimension
+from attnviz.arithmetic.derivation import Derivation, Display, Equation, MatVec, Result, dimension
 from attnviz.arithmetic.latex_numbers import VERTICAL_DOTS, chain, shown_entries
 from attnviz.arrays import Array
 from attnviz.engine.external.traces import first_steps
@@ -78,7 +78,7 @@ def _given_vector(derivation: Derivation, position: CellPosition, kind: Kind) ->
             beside=derivation.sizes[kind.step],
         ),
         words=f"given_{kind.name}",
-        bars=dimension,
+        display=Display(bars=dimension),
     )
 
 
@@ -98,8 +98,10 @@ def _projected(derivation: Derivation, position: CellPosition, kind: Kind, symbo
         ),
         recorded=position.steps[step].array[kind.head, kind.row, : kind.width],
         step=step,
-        bars=dimension,
-        source=_sources(position, ((matrix, f"W_{upper}", kind.head), (bias, f"b_{upper}", kind.head))),
+        display=Display(
+            bars=dimension,
+            source=_sources(position, ((matrix, f"W_{upper}", kind.head), (bias, f"b_{upper}", kind.head))),
+        ),
         plus="" if b is None else translate(" plus {bias}", bias=f"b_{upper}"),
         owner=_owner(position, kind),
     )
@@ -138,8 +140,7 @@ def _normed(derivation: Derivation, position: CellPosition, kind: Kind, y: Array
             size=np.abs(normed).max(),
             beside=derivation.sizes[step],
         ),
-        bars=dimension,
-        source=_sources(position, ((f"g_{letter}", "g", 0),)),
+        display=Display(bars=dimension, source=_sources(position, ((f"g_{letter}", "g", 0),))),
     )
 
 
@@ -192,8 +193,7 @@ def _rotated(derivation: Derivation, position: CellPosition, kind: Kind, y: Arra
             size=np.abs(y).max(),
             beside=derivation.sizes[kind.step],
         ),
-        active=kind.row > 0,
-        bars=dimension,
+        display=Display(active=kind.row > 0, bars=dimension),
         at=kind.row,
     )
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from attnviz.arithmetic.derivation import Derivation, Equation, Result, Wording, largest
+from attnviz.arithmetic.derivation import Derivation, Display, Equation, Result, Wording, largest
 from attnviz.arithmetic.latex_numbers import Member, NumberFormat, chain, row
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
 from attnviz.arrays import Array
@@ -83,7 +83,7 @@ class WrittenLines:
             Equation("u_l", [row(entries, line.at)], keep=line.at),
             Result((line.x - m) / divisor, {"x": line.x, "m": m, "divisor": divisor}, beside=beside / divisor),
             words=self._wording("exponents"),
-            bars=line.label,
+            display=Display(bars=line.label),
         )
         falling = -np.sort(-u)
         return u, falling, ~np.isneginf(falling)
