@@ -7,6 +7,7 @@ import { setMark } from "./marks.js";
 
 const BAR = 250; // pixels of a bar of shares
 const NARROWEST = 3; // of a part that can be pointed at
+const TOGETHER = 7; // of narrower ones put together: the gap after them is a pixel
 
 /**
  * The cell that an answer is about, and how its lines are drawn.
@@ -145,7 +146,7 @@ function wideShares({ values, at }, all) {
     if (!value || value < 0) return;
     const last = found[found.length - 1];
     const fits = position !== at && (value / all) * BAR < NARROWEST;
-    if (fits && isNarrow && last && (last.value / all) * BAR < NARROWEST) Object.assign(last, { value: last.value + value, at: -1 });
+    if (fits && isNarrow && last && (last.value / all) * BAR < TOGETHER) Object.assign(last, { value: last.value + value, at: -1 });
     else found.push({ value, at: position });
     isNarrow = fits;
   });
