@@ -13,13 +13,13 @@ from attnviz.arithmetic.derivation import Derivation, Display, Equation, MatVec,
 from attnviz.arithmetic.latex_numbers import Member, chain, row, shown_entries
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
 from attnviz.arrays import Array
+from attnviz.codegen.latex import Latex
 from attnviz.engine.rows.line_row import CellLine
 from attnviz.engine.tables.normalisers import Normaliser
 from attnviz.engine.tables.scores import Score
 from attnviz.formula.evaluation.numbers import Numbers
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
 from attnviz.formula.reader import parse
-from attnviz.readings.latex import Latex
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import translate
 from attnviz.settings.rows import KnobValue

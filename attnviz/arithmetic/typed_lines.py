@@ -9,12 +9,12 @@ from attnviz.arithmetic.derivation import Derivation, Display, Equation, Result,
 from attnviz.arithmetic.latex_numbers import Member
 from attnviz.arithmetic.normalised_slice import NormalisedSlice
 from attnviz.arrays import Array
+from attnviz.codegen.cell import FormulaLine, cell
 from attnviz.formula.evaluation.arrays import Part, of_normaliser, of_score
 from attnviz.formula.evaluation.functions import complete
 from attnviz.formula.evaluation.numbers import Numbers
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
 from attnviz.formula.names import NUMBERS, STEPS
-from attnviz.readings.cell import FormulaLine, cell
 from attnviz.settings.counting import ordinal
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.codegen.latex import COMMANDS
 from attnviz.engine.external.traces import ExternalConfig, is_external
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import checked
@@ -30,7 +31,6 @@ from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
-from attnviz.readings.latex import COMMANDS
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.fields import default, settings
 from attnviz.settings.language import Words, translate

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.codegen.javascript import PRELUDE, javascript
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.exports.javascript import joined
@@ -30,7 +31,6 @@ from attnviz.pictures.headings import SWITCH, end_of_scale, sum_up
 from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static.text_metrics import drawable, word
-from attnviz.readings.javascript import PRELUDE, javascript
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, current_language
 from attnviz.text.format.sentence_parts import rounded_number

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.codegen.cost import multiply_adds
 from attnviz.engine.external.traces import first_steps
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.step_specs import AXES
@@ -22,7 +23,6 @@ from attnviz.engine.records.typed_rows import score_of
 from attnviz.engine.tables.blocks import FEED_FORWARDS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.formula.graph import HIDDEN
-from attnviz.readings.cost import multiply_adds
 from attnviz.text.step_names import PARAMETERS, plain, shape_in_words, short_shape, steps
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attnviz.codegen.script import Script
+from attnviz.codegen.words import NUMPY, TORCH, Words, helpers
 from attnviz.formula.evaluation.arrays import Part, of_score
 from attnviz.formula.evaluation.numbers import Numbers, scores
 from attnviz.formula.graph import Formula
-from attnviz.readings.script import Script
-from attnviz.readings.words import NUMPY, TORCH, Words, helpers
 from tests.formula.generator import lines
 
 HEADS, QUERIES, KEYS, WIDTH = 2, 3, 4, 3

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from attnviz import SCORES
+from attnviz.codegen.script import Script
+from attnviz.codegen.words import TORCH, helpers
 from attnviz.formula.evaluation import arrays
 from attnviz.formula.evaluation.arrays import Arrays
 from attnviz.formula.evaluation.gradient import gradients
 from attnviz.formula.evaluation.numbers import scores
 from attnviz.formula.graph import Formula
 from attnviz.formula.reader import parse
-from attnviz.readings.script import Script
-from attnviz.readings.words import TORCH, helpers
 from tests.formula.generator import lines
 
 STEP = 1e-6

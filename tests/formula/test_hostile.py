@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attnviz.codegen.javascript import javascript
+from attnviz.codegen.latex import COMMANDS, latex
+from attnviz.codegen.script import Script
 from attnviz.formula.evaluation import arrays, operation_counts
 from attnviz.formula.evaluation.functions import bias_table, complete, mask_table, normaliser_function
 from attnviz.formula.evaluation.gradient import Gradient
@@ -19,9 +22,6 @@ from attnviz.formula.evaluation.numbers import scores
 from attnviz.formula.faults import FormulaError
 from attnviz.formula.graph import Formula
 from attnviz.formula.reader import parse
-from attnviz.readings.javascript import javascript
-from attnviz.readings.latex import COMMANDS, latex
-from attnviz.readings.script import Script
 from tests.formula.generator import lines
 
 HEADS, TOKENS, WIDTH = 16, 64, 64

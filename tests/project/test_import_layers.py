@@ -18,7 +18,7 @@ PACKAGE = ROOT / "attnviz"
 HOUSE = {
     "settings": "",
     "formula": ". evaluation facts",
-    "readings": "",
+    "codegen": "",
     "engine": "numerics rows tables/scores tables/normalisers tables tasks records learning . external cost backward",
     "models": "",
     "analysis": "",

@@ -32,6 +32,7 @@ from attnviz import (
 from attnviz.arithmetic.cell import derive
 from attnviz.classroom.question_codec import item, to_question
 from attnviz.classroom.question_kinds import resolve
+from attnviz.codegen.javascript import PRELUDE, javascript
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.tables.added_rows import load_rows
 from attnviz.exports import archive, interactive_html
@@ -39,7 +40,6 @@ from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.exports.script.numpy_script import numpy_script
 from attnviz.pictures.answer.explanation import explanation
 from attnviz.pictures.answer.explanation_parts import number
-from attnviz.readings.javascript import PRELUDE, javascript
 from attnviz.settings import fields, url_codec
 from attnviz.text import changes
 from attnviz.text.cost_ledger import multiply_adds_of_score

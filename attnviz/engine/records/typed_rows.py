@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from attnviz.codegen.latex import latex
 from attnviz.engine.records.head_settings import MOST_HEADS
 from attnviz.engine.rows.pair_row import PairRow
 from attnviz.engine.tables import normalisers, scores
@@ -21,7 +22,6 @@ from attnviz.formula.faults import FormulaError
 from attnviz.formula.graph import Formula
 from attnviz.formula.python_tracing import traced
 from attnviz.formula.reader import parse
-from attnviz.readings.latex import latex
 from attnviz.settings.rows import KnobValue, pick
 from attnviz.settings.tuple_kinds import Knobs
 

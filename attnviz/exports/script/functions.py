@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from string import Template
 
+from attnviz.codegen.words import HELPERS, TORCH, Words, calls
 from attnviz.engine.tables.normalisers import NORMALISERS
-from attnviz.readings.words import HELPERS, TORCH, Words, calls
 
 DRAWS = {
     "bits": '''

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from attnviz.codegen.words import Words
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import TYPED, bias_formula
@@ -15,7 +16,6 @@ from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.exports.script import rows, typed
 from attnviz.exports.script.lines import Lines, indented, listed, matrix
-from attnviz.readings.words import Words
 
 LONG = 90
 """Columns after which several masks stand under each other."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.codegen.forbidden import is_zero_of_nothing
+from attnviz.codegen.words import NUMPY
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.rows.line_row import Written
@@ -15,8 +17,6 @@ from attnviz.exports.script.lines import Lines
 from attnviz.exports.script.parameters import ParameterWriter
 from attnviz.formula import names
 from attnviz.formula.graph import Formula
-from attnviz.readings.forbidden import is_zero_of_nothing
-from attnviz.readings.words import NUMPY
 
 
 class LayerScript:

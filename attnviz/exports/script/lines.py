@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.codegen.words import NUMPY, Words
 from attnviz.engine.learning import learnable
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.exports.script.rows import VARIABLES
-from attnviz.readings.words import NUMPY, Words
 
 PARAMETERS = ("w_", "b_", "score_")
 """The prefixes of the names of parameters."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from textwrap import wrap
 
+from attnviz.codegen.words import NUMPY, Words, calls
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -18,7 +19,6 @@ from attnviz.exports.script import inputs
 from attnviz.exports.script.functions import definition, needed_functions
 from attnviz.exports.script.lines import WIDTH, Part, fitted, indented
 from attnviz.exports.script.parts import parts, words
-from attnviz.readings.words import NUMPY, Words, calls
 
 SUMMARY = """\
 Attention step by step{layers}: {heads}, in {library}.

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from attnviz.codegen.words import Words
 from attnviz.engine.learning import film, learnable
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace
@@ -19,7 +20,6 @@ from attnviz.exports.script.lines import Lines, vector
 from attnviz.exports.script.rows import VARIABLES
 from attnviz.formula import names
 from attnviz.formula.graph import HIDDEN
-from attnviz.readings.words import Words
 
 MATRICES = {"w_q": "W_Q", "w_k": "W_K", "w_v": "W_V"}
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from functools import cache
 
+from attnviz.codegen.script import Script
 from attnviz.engine.tables.masks import MASKS
 from attnviz.formula.reader import parse
-from attnviz.readings.script import Script
 
 VARIABLES = {
     "token_embeddings": "E",

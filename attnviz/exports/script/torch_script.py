@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from attnviz.codegen.words import TORCH
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.run import run
@@ -15,7 +16,6 @@ from attnviz.exports.script.layers import LayerScript
 from attnviz.exports.script.lines import Part
 from attnviz.exports.script.numpy_script import opening, script
 from attnviz.exports.script.parts import parts
-from attnviz.readings.words import TORCH
 
 PRINT = Part("print", "torch.set_printoptions(precision=3, sci_mode=False, linewidth=120)\nprint(A)")
 DTYPE = "torch.set_default_dtype(torch.float64)"

@@ -6,6 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from attnviz.codegen.forbidden import ZERO, at_forbidden
+from attnviz.codegen.script import Script
+from attnviz.codegen.words import NUMPY, Words
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import TYPED, bias_formula, mask_formula, normaliser_of, score_of
@@ -13,9 +16,6 @@ from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.exports.script.rows import VARIABLES
 from attnviz.formula import names
 from attnviz.formula.graph import HIDDEN, Formula
-from attnviz.readings.forbidden import ZERO, at_forbidden
-from attnviz.readings.script import Script
-from attnviz.readings.words import NUMPY, Words
 
 HEAD_NUMBERS = "h = {np}.arange(1, n_heads + 1)  # the heads, counted from 1"
 ALL_HEADS, ONE_HEAD = "{np}.zeros((n_heads, {n}, {m}))", "{np}.zeros(({n}, {m}))"

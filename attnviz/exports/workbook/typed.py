@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.codegen.spreadsheet import Spreadsheet, blocks
 from attnviz.exports.workbook.layout import FORBIDDEN, Block, fault
 from attnviz.exports.workbook.layout import Formula as Cells
 from attnviz.exports.workbook.normaliser_formulas import MaskedScores
@@ -16,7 +17,6 @@ from attnviz.formula.evaluation.arrays import Part, of_normaliser, of_score
 from attnviz.formula.evaluation.functions import complete
 from attnviz.formula.evaluation.numbers import Numbers
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
-from attnviz.readings.spreadsheet import Spreadsheet, blocks
 
 NEWTON = 12
 """Steps of Newton's method that bring a level to the last digits."""

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from attnviz.codegen.latex import latex
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.scores import BIAS, SCORES
@@ -18,7 +19,6 @@ from attnviz.formula.faults import FormulaError
 from attnviz.formula.graph import Formula
 from attnviz.formula.names import NUMBERS, STEPS
 from attnviz.formula.reader import parse
-from attnviz.readings.latex import latex
 from attnviz.settings import fields as fields_of
 from attnviz.settings.language import Words
 from attnviz.text.cost_ledger import multiply_adds_of_score

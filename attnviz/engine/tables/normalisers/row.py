@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+from attnviz.codegen.latex import latex
 from attnviz.engine.rows.line_row import CellLine, LineRow, Written
 from attnviz.formula.evaluation.functions import (
     leaves_a_rest,
@@ -18,7 +19,6 @@ from attnviz.formula.facts.degree import cancels
 from attnviz.formula.facts.patterns import is_cell_by_cell, is_softmax
 from attnviz.formula.graph import Formula
 from attnviz.formula.reader import parse
-from attnviz.readings.latex import latex
 from attnviz.settings.language import translated_fields
 from attnviz.settings.rows import Choice, KnobValue
 

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from attnviz.codegen.latex import latex
 from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.formula.evaluation.functions import score_function, score_slopes
 from attnviz.formula.facts.patterns import is_dot
 from attnviz.formula.graph import Formula
 from attnviz.formula.names import STEPS
 from attnviz.formula.reader import parse
-from attnviz.readings.latex import latex
 from attnviz.settings.rows import Choice
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attnviz.codegen.precedence import ATOM, TIMES, Text
+from attnviz.codegen.words import Words
 from attnviz.formula.graph import Node
-from attnviz.readings.precedence import ATOM, TIMES, Text
-from attnviz.readings.words import Words
 
 
 def call(node: Node, of: str, words: Words, *, is_array: bool) -> Text:

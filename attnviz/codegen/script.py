@@ -13,16 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from attnviz.codegen.axis_order import Layouts, broadcasts, is_integral
+from attnviz.codegen.calls import call, compared_words
+from attnviz.codegen.forbidden import MINUS, NEUTRAL, at_forbidden
+from attnviz.codegen.precedence import ATOM, COMPARE, JOIN, LEVELS, MATRIX, PLUS, POWER, SIGN, TIMES, Text, within
+from attnviz.codegen.steps import plain_number, steps
+from attnviz.codegen.words import NUMPY, RESERVED, Words
 from attnviz.formula.evaluation.numbers import factors
 from attnviz.formula.facts.degree import ANY, degrees
 from attnviz.formula.facts.patterns import softmax_of
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
-from attnviz.readings.axis_order import Layouts, broadcasts, is_integral
-from attnviz.readings.calls import call, compared_words
-from attnviz.readings.forbidden import MINUS, NEUTRAL, at_forbidden
-from attnviz.readings.precedence import ATOM, COMPARE, JOIN, LEVELS, MATRIX, PLUS, POWER, SIGN, TIMES, Text, within
-from attnviz.readings.steps import plain_number, steps
-from attnviz.readings.words import NUMPY, RESERVED, Words
 
 PAIRS = "  # for every pair"
 """The comment on a line with vectors for every query and key."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+from attnviz.codegen.steps import plain_number, steps
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
-from attnviz.readings.steps import plain_number, steps
 
 PRELUDE = """\
 const sumOf = (n, f) => { let s = 0; for (let d = 0; d < n; d++) s += f(d); return s; };

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from attnviz.arrays import Array
+from attnviz.codegen.latex import Latex
+from attnviz.codegen.steps import steps
 from attnviz.formula.evaluation.numbers import Numbers
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
-from attnviz.readings.latex import Latex
-from attnviz.readings.steps import steps
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attnviz.codegen.javascript import PRELUDE, javascript
 from attnviz.formula.evaluation.arrays import of_normaliser
 from attnviz.formula.evaluation.numbers import weights
 from attnviz.formula.reader import parse
-from attnviz.readings.javascript import PRELUDE, javascript
 from tests.formula.generator import lines
 from tests.formula.test_fuzz import HEADS, KEYS, QUERIES, WIDTH, Case
 from tests.sampling import sample

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from attnviz.codegen.steps import plain_number, steps
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
-from attnviz.readings.steps import plain_number, steps
 
 Text = tuple[str, float]
 """LaTeX, and how tightly its last operation binds: 10 needs no brackets anywhere."""

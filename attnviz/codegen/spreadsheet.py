@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from attnviz.codegen.steps import NamedNode, plain_number, steps
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
-from attnviz.readings.steps import NamedNode, plain_number, steps
 
 At = Callable[[Node, bool], str]
 """The reference to a node with cells of its own: the range of a whole vector or row (True), or one cell of it."""

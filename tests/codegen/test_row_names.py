@@ -16,7 +16,7 @@ WORDS = {"linear", "formula", "sigmoid", "dot", "softmax", "block", "none", "cus
 
 ALLOWED = {
     "arithmetic": {},
-    "readings": {},
+    "codegen": {},
     "formula": {
         "formula/unknown_names.py": (
             {"sparsemax", "no_self", "alibi", "padding", "causal"},
