@@ -84,7 +84,7 @@ class Equation:
 
 @dataclass(frozen=True)
 class Display:
-    """What a reader sees of a line besides its words and numbers.
+    """The display of a line, apart from its words and numbers.
 
     active  whether the line changes anything here; a scale of 1 or no bias does not
     bars    the label of the bar of an entry, from its number; None for no bar chart
