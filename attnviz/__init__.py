@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from attnviz.engine.tables.positions import POSITIONS, rope, sinusoidal
     from attnviz.engine.tables.scores import SCORES
     from attnviz.engine.tables.tokenisers import TOKENISERS
-    from attnviz.exports.notebook import show
+    from attnviz.exports.display import show
     from attnviz.formula.faults import FormulaError
     from attnviz.models.in_memory import of_model
     from attnviz.models.model import Model, load
@@ -116,7 +116,7 @@ _HOMES = {
     "models.in_memory": "of_model",
     "models.model": "Model load",
     "pictures.plotly_figure": "heatmaps",
-    "exports.notebook": "show",
+    "exports.display": "show",
     "engine.rows.line_row": "CellLine LineRow",
     "settings.rows": "Knob",
 }

@@ -22,7 +22,7 @@ from attnviz.arrays import Array
 from attnviz.codegen.javascript import PRELUDE, javascript
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
-from attnviz.exports.javascript import joined
+from attnviz.exports.bundle import joined
 from attnviz.exports.links import setting_of
 from attnviz.formula.graph import Formula
 from attnviz.formula.names import STEPS

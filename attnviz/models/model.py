@@ -21,8 +21,8 @@ from attnviz.engine.records.pretrained import FREE, PretrainedConfig
 from attnviz.engine.records.trace import Step, Steps, Trace, result_of
 from attnviz.engine.run_notes import note_empty_rows
 from attnviz.models import forward, next_words, tokeniser
-from attnviz.models.arrays import Arrays
 from attnviz.models.families import family_of
+from attnviz.models.layer_arrays import Arrays
 from attnviz.models.run_cache import RUNS, Kept, StepsLater
 from attnviz.models.run_record import RunRecord
 from attnviz.models.safetensors import Tensors, missing

@@ -17,7 +17,7 @@ import pytest
 from attnviz import NORMALISERS, Config, Trace, run
 from attnviz.engine.external.traces import of_scores, of_weights
 from attnviz.exports import interactive_html
-from attnviz.exports.javascript import joined
+from attnviz.exports.bundle import joined
 from attnviz.pictures.headings import SWITCH
 from attnviz.pictures.static.text_metrics import word
 

@@ -20,7 +20,7 @@ from attnviz.engine import browser_learning, inputs
 from attnviz.engine.learning import film, learnable, learning_cost
 from attnviz.engine.records.config import Config
 from attnviz.engine.tasks.games import GAMES
-from attnviz.exports.javascript import joined
+from attnviz.exports.bundle import joined
 from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser.styles import stylesheet

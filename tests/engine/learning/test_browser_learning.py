@@ -18,7 +18,7 @@ from attnviz.engine import browser_learning
 from attnviz.engine.learning import film as films
 from attnviz.engine.learning import learnable, normalisers, scores, shipped_films
 from attnviz.engine.learning.frames import Learner
-from attnviz.exports.javascript import joined
+from attnviz.exports.bundle import joined
 from attnviz.ui.session import learner as browser
 
 SETTINGS = [

@@ -19,7 +19,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from attnviz.exports.javascript import joined, without_descriptions
+from attnviz.exports.bundle import joined, without_descriptions
 from attnviz.ui.session.browser.styles import colours
 
 KEY = "scripts"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from attnviz.exports import interactive_html
-from attnviz.exports.javascript import joined, without_descriptions
+from attnviz.exports.bundle import joined, without_descriptions
 
 PACKAGE = Path(interactive_html.__file__).parents[1]
 MAIN = [path for path in sorted(PACKAGE.rglob("*.js")) if "export default" in path.read_text("utf-8")]
