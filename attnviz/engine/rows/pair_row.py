@@ -15,8 +15,9 @@ class PairRow(Choice):
 
     script         what a script says where it is not the line itself: the lines before, and last the code; {np} is the
                    library
-    script_before  returns the lines of a script that come before these and depend on the setting, given
-                   `exports.script.inputs.Given`
+    script_before  returns the lines of a script that come before these and depend on the setting. It is given an object
+                   with `config`, the setting; `words`, those of the library; `kv`, the ending of the names of the keys'
+                   tokens; `n_query` and `n_key`, the tokens; and `listed`, which writes items in brackets
     """
 
     script: tuple[str, ...] = ()
