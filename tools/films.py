@@ -20,7 +20,7 @@ def made(name: str) -> tuple[bytes, str]:
     last = TASKS[name].game.recipe["learn_steps"]
     learner.until(last)
     frames = {step: learner.frames[step] for step in learnable.kept_steps(last)}
-    measures = {step: (m.loss, m.right, m.crisp) for step in frames for m in [learner.measured(step)]}
+    measures = {step: (m.loss, m.right, m.crisp) for step in frames for m in [learner.evaluate_frame(step)]}
     return shipped_films.packed(frames, measures, learner.trainer.layout.sizes), shipped_films.digest(frames)
 
 

@@ -27,17 +27,17 @@ from attnviz.settings.rows import KnobValue
 SIGNS = {"*": "×", "-": "−"}
 
 
-def score(derivation: Derivation, position: CellPosition, its: Score, q: Array, k: Array) -> Array:
+def score(derivation: Derivation, position: CellPosition, score_row: Score, q: Array, k: Array) -> Array:
     """Write the lines from the vectors of one query and one key to the score, and return it."""
-    off = [name for name in its.biases if f"score_{name}" not in position.steps]
-    knobs = its.knob_values(dict(position.config.score_knobs))
-    formula = _formula(its.lines, "score", [f" + {name}" for name in off], knobs)
+    off = [name for name in score_row.biases if f"score_{name}" not in position.steps]
+    knobs = score_row.knob_values(dict(position.config.score_knobs))
+    formula = _formula(score_row.lines, "score", [f" + {name}" for name in off], knobs)
     numbers = typed_lines.score_numbers(position, formula, q, k)
-    exact = typed_lines.score_numbers(position, its.definition, q, k)(its.definition.root).item()
+    exact = typed_lines.score_numbers(position, score_row.definition, q, k)(score_row.definition.root).item()
     sizes = {"q": derivation.sizes["queries"], "k": derivation.sizes["keys"]}
     writer = _Writer(derivation, formula, numbers, sizes, (str(ordinal(position.query)), str(ordinal(position.key))))
-    plus = "" if off or not its.biases else translate(" and b")
-    for line in its.lines[:-1]:
+    plus = "" if off or not score_row.biases else translate(" and b")
+    for line in score_row.lines[:-1]:
         writer.write(line, dimension, plus=plus)
     computed = Result(
         exact,
@@ -46,13 +46,13 @@ def score(derivation: Derivation, position: CellPosition, its: Score, q: Array, 
         size=typed_lines.size(formula, numbers),
         beside=derivation.sizes["scores"],
     )
-    return writer.write_last(its.lines[-1], f"s_{{{derivation.ij}}}", computed)
+    return writer.write_last(score_row.lines[-1], f"s_{{{derivation.ij}}}", computed)
 
 
-def weight(derivation: Derivation, position: CellPosition, its: Normaliser, line: NormalisedSlice) -> None:
+def weight(derivation: Derivation, position: CellPosition, normaliser_row: Normaliser, line: NormalisedSlice) -> None:
     """Write the lines from the scores of the whole row to the weight of one key."""
-    knobs = its.knob_values(dict(position.config.normaliser_knobs))
-    formula = _formula(its.lines, "normaliser_lines", [" / T"] if line.T == 1.0 else [], knobs)
+    knobs = normaliser_row.knob_values(dict(position.config.normaliser_knobs))
+    formula = _formula(normaliser_row.lines, "normaliser_lines", [" / T"] if line.T == 1.0 else [], knobs)
     numbers = typed_lines.weight_numbers(position, line)
     values = {"s": line.x[None, None, :, None], "T": np.full((1, 1, 1, 1), line.T)}
     numbers = Numbers(replace(numbers.arrays, values={**numbers.arrays.values, **values}))
@@ -60,10 +60,10 @@ def weight(derivation: Derivation, position: CellPosition, its: Normaliser, line
     writer = _Writer(
         derivation, formula, numbers, sizes, (str(ordinal(position.query)), str(ordinal(position.key))), line
     )
-    for each in its.lines[:-1]:
+    for each in normaliser_row.lines[:-1]:
         writer.write(each, line.label)
     computed = Result(writer.last, recorded=line.recorded, step="weights")
-    writer.write_last(its.lines[-1], f"a_{{{derivation.ij}}}", computed)
+    writer.write_last(normaliser_row.lines[-1], f"a_{{{derivation.ij}}}", computed)
 
 
 def _formula(lines: Sequence[CellLine], kind: str, without: Sequence[str], knobs: Mapping[str, KnobValue]) -> Formula:

@@ -158,8 +158,8 @@ class ReceivedFrames:
         whole = _whole(self._found.numbers[at * size : (at + 1) * size]).astype(float)
         return np.ldexp(whole, np.repeat(self._found.exponents[at], sizes).astype(np.int32) - BITS)
 
-    def measured(self, step: int) -> Measured:
-        """Return what a frame can do, as it was measured elsewhere."""
+    def evaluate_frame(self, step: int) -> Measured:
+        """Return loss and accuracy of a frame, as they were measured elsewhere."""
         return self._found.figures[self._steps.index(step)]
 
     @property

@@ -6,9 +6,9 @@ from attnviz.arrays import Array
 from attnviz.engine.records import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Steps
-from attnviz.engine.tables.embeddings import EMBEDDINGS, parse, unlisted
+from attnviz.engine.tables.embeddings import EMBEDDINGS, out_of_vocabulary, parse
 from attnviz.engine.tables.positions import POSITIONS
-from attnviz.engine.tables.tokenisers import TOKENISERS, framed
+from attnviz.engine.tables.tokenisers import TOKENISERS, with_special_tokens
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Plural, Words, translate
 
@@ -46,7 +46,9 @@ def tokens(config: Config) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]
         row = TOKENISERS[config.tokeniser]
         tokens_of_row = row.fn(sentence, **row.settings(config))
         lines.append(
-            framed(tokens_of_row, bos=config.bos, eos=config.eos, pad_to=config.pad_to, max_tokens=config.max_tokens)
+            with_special_tokens(
+                tokens_of_row, bos=config.bos, eos=config.eos, pad_to=config.pad_to, max_tokens=config.max_tokens
+            )
         )
         room = max(config.max_tokens - config.bos - config.eos, 0)
         if len(tokens_of_row) > room:
@@ -102,7 +104,7 @@ def _note_missing(own_numbers: str, n: int, d_model: int, notes: list[str]) -> N
 
 def _say_unlisted(vocabulary: tuple[str, ...], notes: list[str]) -> None:
     """Add a note on words without a vector in the list of words."""
-    words = unlisted(vocabulary)
+    words = out_of_vocabulary(vocabulary)
     if words:
         named, more = ", ".join(map(shorten, words[:MOST_NAMED])), len(words) - MOST_NAMED
         if more > 0:

@@ -246,10 +246,10 @@ def open_assignment(field: str, config: Config) -> tuple[Opened | None, list[str
     return Opened(task, setting, digest(config, task), tuple(problems), tuple(unread)), []
 
 
-def known_by(name: str) -> str:
+def normalised_name(name: str) -> str:
     """Return a name or number as it counts: capitals, accents' spelling and spaces make no difference.
 
-    >>> known_by("  Ada  LOVELACE ")
+    >>> normalised_name("  Ada  LOVELACE ")
     'ada lovelace'
     """
     return " ".join(unicodedata.normalize("NFKC", plain_text.clean(name)).casefold().split())
@@ -257,7 +257,7 @@ def known_by(name: str) -> str:
 
 def seed(digest: int, name: str) -> int:
     """Return the seed of one student: the same in every session, and another in another assignment."""
-    return number(f"seed/{digest}/{known_by(name)}") % N_SEEDS
+    return number(f"seed/{digest}/{normalised_name(name)}") % N_SEEDS
 
 
 def of_student(config: Config, task: Assignment, name: str) -> Config:

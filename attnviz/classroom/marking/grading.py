@@ -205,7 +205,7 @@ def answer_code(digest: int, name: str, numbers: Sequence[int], tries: int = 1) 
 
 
 def _name(digest: int, name: str) -> int:
-    return assignments.number(f"name/{digest}/{assignments.known_by(name)}") % BASE**NAME_SIGNS
+    return assignments.number(f"name/{digest}/{assignments.normalised_name(name)}") % BASE**NAME_SIGNS
 
 
 def read_code(text: str) -> tuple[int, int, tuple[int, ...], int | None]:
@@ -253,7 +253,7 @@ def grade_all(config: Config, task: Assignment, handed_in: Sequence[tuple[str, s
 
 def _answers(digest: int, task: Assignment, name: str, text: str) -> tuple[tuple[int, ...], int | None]:
     """Return the answers and the tries of a code; raises ConfigError unless assignment and student are these."""
-    if not assignments.known_by(name):
+    if not assignments.normalised_name(name):
         raise ConfigError(FAULTS["name_missing"])
     of, by, numbers, tries = read_code(text)
     if of != digest:

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pandas as pd
 
 from attnviz.classroom.marking import grading
-from attnviz.classroom.marking.assignments import Assignment, known_by
+from attnviz.classroom.marking.assignments import Assignment, normalised_name
 from attnviz.classroom.marking.grading import GradedSubmission
 from attnviz.classroom.marking.submissions import Table
 from attnviz.classroom.resolved_question import ResolvedQuestion
@@ -59,9 +59,9 @@ def read_points(text: str, n: int) -> tuple[float, ...]:
 
 def only_last(graded: Sequence[GradedSubmission]) -> list[GradedSubmission]:
     """Return the submissions with a note on every valid one that its student handed in again further down."""
-    last = {known_by(each.name): at for at, each in enumerate(graded) if not each.problem}
+    last = {normalised_name(each.name): at for at, each in enumerate(graded) if not each.problem}
     return [
-        replace(each, note=WORDS["again"]) if not each.problem and last[known_by(each.name)] != at else each
+        replace(each, note=WORDS["again"]) if not each.problem and last[normalised_name(each.name)] != at else each
         for at, each in enumerate(graded)
     ]
 

@@ -71,11 +71,11 @@ class Film:
     def measure(self) -> None:
         """Measure every kept frame now, so that `loss`, `right` and `crisp` cost nothing afterwards."""
         for step in self.steps:
-            self._learner.measured(step)
+            self._learner.evaluate_frame(step)
 
     @cached_property
     def _measured(self) -> tuple[Measured, ...]:
-        return tuple(self._learner.measured(step) for step in self.steps)
+        return tuple(self._learner.evaluate_frame(step) for step in self.steps)
 
     @property
     def loss(self) -> tuple[float, ...]:

@@ -27,8 +27,8 @@ class Frames(Protocol):
     def layers(self, step: int) -> list[dict[str, Array]]:
         """Return the parameters of a frame, which are not to be changed."""
 
-    def measured(self, step: int) -> Measured:
-        """Return what a frame can do."""
+    def evaluate_frame(self, step: int) -> Measured:
+        """Return loss and accuracy of a frame."""
 
 
 class FramesElsewhere(Frames, Protocol):
@@ -92,10 +92,10 @@ class Learner:
         vector.flags.writeable = False
         return self.trainer.layout.layers(vector)
 
-    def measured(self, step: int) -> Measured:
-        """Measure a frame, once."""
+    def evaluate_frame(self, step: int) -> Measured:
+        """Return loss and accuracy of a frame, computed once."""
         if step not in self._found:
-            self._found[step] = self.trainer.measured(self.frames[step])
+            self._found[step] = self.trainer.evaluate(self.frames[step])
         return self._found[step]
 
     @property

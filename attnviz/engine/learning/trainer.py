@@ -135,7 +135,7 @@ class Trainer:
         root = np.sqrt(self._second / (1.0 - two)) + EPSILON
         return self.vector - rate(self._rate, self.step) * ((self._first / (1.0 - one)) / root)
 
-    def measured(self, vector: Array) -> Measured:
+    def evaluate(self, vector: Array) -> Measured:
         """Measure parameters on sentences that are drawn anew."""
         queries, keys = self.game.examples(self._seed, "held_out", HELD_OUT)
         answers, layers = self.game.judge(queries, keys), self.layout.layers(vector)

@@ -92,7 +92,7 @@ def meaning(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], 
     return E
 
 
-def unlisted(tokens: Sequence[str]) -> tuple[str, ...]:
+def out_of_vocabulary(tokens: Sequence[str]) -> tuple[str, ...]:
     """Return the different tokens that `meaning` knows by their spelling only: words, and not marks."""
     words = dict.fromkeys(token for token in tokens if any(map(str.isalnum, token)) and token not in SPECIAL)
     return tuple(token for token in words if not lexicon().listed(token))

@@ -182,10 +182,12 @@ def pieces(text: str, *, piece_length: int) -> tuple[str, ...]:
     return tuple(tokens)
 
 
-def framed(tokens: tuple[str, ...], *, bos: bool, eos: bool, pad_to: int, max_tokens: int) -> tuple[str, ...]:
+def with_special_tokens(
+    tokens: tuple[str, ...], *, bos: bool, eos: bool, pad_to: int, max_tokens: int
+) -> tuple[str, ...]:
     """Return the tokens between <bos> and <eos>, cut to `max_tokens` and filled with <pad> up to `pad_to`.
 
-    >>> framed(("a", "b"), bos=True, eos=False, pad_to=5, max_tokens=64)
+    >>> with_special_tokens(("a", "b"), bos=True, eos=False, pad_to=5, max_tokens=64)
     ('<bos>', 'a', 'b', '<pad>', '<pad>')
     """
     room = max(max_tokens - bos - eos, 0)

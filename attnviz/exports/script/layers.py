@@ -138,7 +138,7 @@ class LayerScript:
         lines, words, config = self.lines, self.words, self.config
         axis = -1 if config.normalise_over == "keys" else -2
         its = normaliser_of(config)
-        typed = None if its.written else its.lined
+        typed = None if its.written else its.line_formula
         shares = typed is None or not is_zero_of_nothing(typed)
         self.has_empty = shares and any(np.isneginf(S).all(axis=axis).any() for S in lines.arrays("masked"))
         if self.has_empty:
@@ -146,7 +146,7 @@ class LayerScript:
             lines.write(f"nothing = {whole}  # a row with nothing allowed ...")
             lines.write(f"S_open = {words.np}.where(nothing, 0.0, {x})")
             x = "S_open"
-        code = self._written(its.written, x, axis) if its.written else self._normalised(its.lined, x, axis)
+        code = self._written(its.written, x, axis) if its.written else self._normalised(its.line_formula, x, axis)
         code = f"{words.np}.where(nothing, 0.0, {code})" if self.has_empty else code
         code = f"{words.np}.where(M, {code}, 0.0)" if self.leaks("weights") else code
         lines.write(*(["# ... has weights that are all zeros, not 0 / 0"] if self.has_empty else []))

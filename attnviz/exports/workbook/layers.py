@@ -163,7 +163,7 @@ class LayerSheets:
         if its.written:
             formula = its.written.sheet(lines)
         else:
-            formula = workbook_typed.weights(lines, its.lined, (h, config.n_heads))
+            formula = workbook_typed.weights(lines, its.line_formula, (h, config.n_heads))
         return self._writer.step(sheet, "weights", formula, h, grey_of=masked)
 
     def _size_of_terms(self, pair: Pair, h: int) -> tuple[str, float]:

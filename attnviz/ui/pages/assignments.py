@@ -104,7 +104,7 @@ def _student(trace: Trace, selection: Selection, given_out: Opened) -> Selection
     task = given_out.task
     _heading(task)
     name = st.text_input(WORDS["name"], key="task-name", max_chars=MAX_NAME_CHARACTERS, width=420) or ""
-    if not assignments.known_by(name):
+    if not assignments.normalised_name(name):
         paragraph([WORDS["name_first" if task.task_own else "name_only"]])
         return selection
     notice(*given_out.unread)

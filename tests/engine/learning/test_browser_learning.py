@@ -74,7 +74,7 @@ def test_the_film_of_a_task_has_the_hash_of_ours() -> None:
         == shipped_films.hashes()["backwards"]
     )
     film = learn(config)
-    assert [vars(frames.measured(step)) for step in film.steps] == [
+    assert [vars(frames.evaluate_frame(step)) for step in film.steps] == [
         {"loss": loss, "right": right, "crisp": crisp}
         for loss, right, crisp in zip(film.loss, film.right, film.crisp, strict=True)
     ]
@@ -90,7 +90,7 @@ def test_every_score_normaliser_and_kind_of_layer_has_our_bits(task: str, change
     for step in (3, 6):
         ours.until(step)
         assert frames.vector(step).tobytes() == ours.frames[step].tobytes()
-        assert frames.measured(step) == ours.measured(step)
+        assert frames.evaluate_frame(step) == ours.evaluate_frame(step)
 
 
 @pytest.mark.parametrize(("file", "table"), [("scores", scores.SCORES), ("normalisers", normalisers.NORMALISERS)])

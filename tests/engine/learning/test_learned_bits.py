@@ -135,7 +135,7 @@ def test_frames_that_come_with_the_package_are_those_that_are_learned() -> None:
     for step in (0, 10, 20):
         assert joined(film.at(step)).tobytes() == learner.frames[step].tobytes()
         at = film.steps.index(step)
-        assert (film.loss[at], film.right[at], film.crisp[at]) == tuple(vars(learner.measured(step)).values())
+        assert (film.loss[at], film.right[at], film.crisp[at]) == tuple(vars(learner.evaluate_frame(step)).values())
 
 
 def test_a_film_with_another_hash_is_learned_anew(monkeypatch: pytest.MonkeyPatch) -> None:

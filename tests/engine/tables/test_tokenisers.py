@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 from attnviz import TOKENISERS, Config, ConfigError, run
-from attnviz.engine.tables.tokenisers import BOS, EOS, PAD, characters, framed, graphemes, pieces, whitespace, words
+from attnviz.engine.tables.tokenisers import (
+    BOS,
+    EOS,
+    PAD,
+    characters,
+    graphemes,
+    pieces,
+    whitespace,
+    with_special_tokens,
+    words,
+)
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"  # three people and two joiners: one picture
 WAVE = "\U0001f44b\U0001f3fd"  # a hand and a skin tone
@@ -94,7 +104,7 @@ def test_pieces_put_together_are_the_words() -> None:
 )
 def test_frame(settings: dict[str, int], tokens: tuple[str, ...]) -> None:
     whole = {"bos": False, "eos": False, "pad_to": 0, "max_tokens": 64} | settings
-    assert framed(("a", "b", "c"), **whole) == tokens  # type: ignore[arg-type]
+    assert with_special_tokens(("a", "b", "c"), **whole) == tokens  # type: ignore[arg-type]
 
 
 def test_a_cut_sentence_is_said() -> None:

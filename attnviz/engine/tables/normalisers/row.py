@@ -49,7 +49,7 @@ class Normaliser(Choice):
         return self.typed or (parse(self.line, "normaliser") if self.line else None)
 
     @property
-    def lined(self) -> Formula:
+    def line_formula(self) -> Formula:
         """The line of a row that is nothing else; raises ValueError where the row is written by hand."""
         return _with_line(self.definition)
 

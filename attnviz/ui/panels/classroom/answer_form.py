@@ -48,7 +48,7 @@ _CHECKED, _TRIES = "_task_checked", "_task_tries"
 def questions(trace: Trace, task: Assignment, name: str, digest: int) -> None:
     """Ask every question of the student's own run, and give the code of what was answered."""
     resolved = assignments.resolved_questions(task, trace)
-    who = session_state.digest(digest, assignments.known_by(name))
+    who = session_state.digest(digest, assignments.normalised_name(name))
     keys = [f"answer-{who}-{n}" for n in range(len(resolved))]
     checked: Sequence[int] = st.session_state.get(_CHECKED, {}).get(who, ())
     for n, (ask, key) in enumerate(zip(resolved, keys), 1):

@@ -133,7 +133,7 @@ export class Trainer {
    *
    * @param {Float64Array} vector
    */
-  measured(vector) {
+  evaluate(vector) {
     const { n, m, d_model, n_heads, held_out, at_once } = this.job;
     const layers = this.layers(vector);
     let [loss, right, count] = [0, 0, 0];

@@ -52,7 +52,7 @@ class Frames {
       ),
     );
     film.steps.push(trainer.step);
-    film.figures.push(trainer.measured(frame));
+    film.figures.push(trainer.evaluate(frame));
   }
 
   /** Return the film with its numbers as text. */
@@ -76,7 +76,7 @@ function learned(bytes, report) {
   const trainer = new Trainer(job, constants, ids);
   const frames = new Frames(trainer);
   const stops = new Set(job.steps);
-  const start = trainer.measured(trainer.frame());
+  const start = trainer.evaluate(trainer.frame());
   let last = -Infinity;
   for (let going = true; going && trainer.step < job.last; ) {
     going = trainer.advance();
