@@ -49,7 +49,7 @@ def test_a_cell_has_its_four_lines_whatever_the_score_and_the_normaliser(score: 
         ({"normaliser": "entmax15"}, "(u − τ)² = "),
         ({"normaliser": "sparsemax"}, "u − τ = "),
         ({"normaliser": "formula", "normaliser_formula": "exp(x) / sum(exp(x))"}, "exp(x) / sum(exp(x))"),
-        ({"normaliser": "squared_relu_over_n"}, "relu(x)**2 / n"),
+        ({"normaliser": "squared_relu_over_n"}, "over the number of keys; below 0 counts as 0"),
         ({"mask": "no_self"}, "may not attend"),
     ],
 )
@@ -72,7 +72,7 @@ def test_the_share_is_explained_by_its_normaliser(settings: dict[str, Any], mess
         ({"scale": 3.0}, "the scaled score", "× 3 = "),
         ({"bias": "alibi"}, "the adjusted score", "÷ √4 = "),
         ({"score": "formula", "score_formula": "2 * (q @ k)"}, "the score", "2 * (q @ k) = "),
-        ({"score": "multiplicative_tanh"}, "the score", "tanh(q @ W @ k) = "),
+        ({"score": "multiplicative_tanh"}, "the score", "tanh("),
     ],
 )
 def test_what_is_done_to_a_score_stands_beside_it(settings: dict[str, Any], title: str, note: str) -> None:

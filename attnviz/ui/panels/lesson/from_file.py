@@ -105,7 +105,8 @@ def read(content: bytes) -> Lesson:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigError(WORDS["text"].format(at=ordinal(error.start)).rstrip(".")) from None
-    lesson = check_lesson.opened("file", text.replace("\r\n", "\n"), _admitting())
+    with admission.TURNS.turn():
+        lesson = check_lesson.opened("file", text.replace("\r\n", "\n"), _admitting())
     try:
         target = replace(Selection(), **lesson.further)
     except (ConfigError, TypeError):
@@ -116,16 +117,21 @@ def read(content: bytes) -> Lesson:
 
 
 def _admitting() -> Callable[[Config], None]:
-    """Return what raises ConfigError for a setting that is too large, or too large beside those before it."""
+    """Return what raises ConfigError for a setting that is too large, or too large beside those before it.
+
+    It waits for others that need as much memory; a turn has to be held.
+    """
     seconds: dict[Config, float] = {}
 
     def admit(config: Config) -> None:
         need = cost.estimate("lessons", config)
         refused = admission.refusal("lessons", config)
-        if refused or admission.is_large(need):
+        if refused or need.seconds > admission.LARGE.seconds:
             raise ConfigError(refused or WORDS["large"])
         seconds[config] = need.seconds
         if sum(seconds.values()) > MOST_SECONDS:
             raise ConfigError(WORDS["all_large"])
+        if admission.is_large(need):
+            admission.TURNS.enter_large()
 
     return admit
