@@ -116,3 +116,9 @@ def test_a_sentence_ends_as_the_english_does(language: str) -> None:
 @pytest.mark.parametrize("language", OTHERS)
 def test_thousands_are_not_parted_by_a_comma_that_would_be_read_as_a_point(language: str) -> None:
     assert {other for _, other in pairs(language) if re.search(r"\{[^}]*:,", other)} == set()
+
+
+def test_german_says_du_to_nobody() -> None:
+    familiar = re.compile(r"\b(du|dich|dir|dein\w*)\b", re.IGNORECASE)
+    found = {other for _, other in pairs("de") if familiar.search(other.replace("mange du poisson", ""))}
+    assert {other for other in found if "| mange | du |" not in other} == set()
