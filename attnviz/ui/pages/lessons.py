@@ -45,11 +45,11 @@ WORDS = Words(
         "explore": "Open this in Explore",
         "compare": "Open this in Compare",
         "again": "Again with other numbers",
-        "blanks": "Sheet to fill in",
+        "blanks": "Handout to fill in",
         "key": "Answer key",
         "assign": "Make it an assignment",
         "brought": "{n} questions of the lesson came along; others need another setting or other words.",
-        "solutions": "Sheet with solutions",
+        "solutions": "Handout with solutions",
     }
 )
 

@@ -17,9 +17,9 @@ from attnviz.ui.session.selection import PAGE_NAMES, PANEL_NAMES, Selection
 WORDS = Words(
     {
         "places": "Places",
-        "parts": "In this place",
+        "parts": "Pages here",
         "panels": "Below the pictures",
-        "ways": "What of it",
+        "ways": "View",
         "explore": "Explore",
         "change": "Change",
         "compare": "Compare",

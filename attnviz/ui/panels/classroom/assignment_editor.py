@@ -47,8 +47,8 @@ WORDS = Words(
         "too_long": "The assignment is too long for a link. Shorten the sentence, the instructions or what was pasted.",
         "no_questions": "There are no questions yet; students will see the setting and your words.",
         "open": "Open as a student",
-        "blanks": "Sheet with blanks",
-        "solutions": "Sheet with solutions",
+        "blanks": "Handout with blanks",
+        "solutions": "Handout with solutions",
         "sheets": "On paper",
         "sheets_note": "One file, to be printed from any browser, with the numbers of the setting at the left.",
         "honest": "What this cannot prevent: the setting is public, so the answers can be computed elsewhere; a lock "
