@@ -23,8 +23,9 @@ THOROUGH_CASES = 1
 BROWSER_CASES = 1
 """Cases in CI of a test that drives a browser, which takes seconds each time."""
 
-BROWSER_TESTS = 2
-"""Tests in CI of a file that drives a browser: its first, so what matters most stands at the top of such a file."""
+BROWSER_TESTS = 1
+"""Tests in CI of a file that drives a browser: its first, so what matters most stands at the top of such a file, and
+those that are marked `every_case`."""
 
 QUICK_VISITS = 1
 """Tests in the quick run of a file that runs the page, which takes about a second each time."""

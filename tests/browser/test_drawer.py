@@ -89,6 +89,7 @@ def keyboard_stays_where_it_was(page: Any) -> None:
     page.wait_for_function(focused)
 
 
+@pytest.mark.every_case
 def test_the_keyboard_an_output_a_word_and_an_old_link_are_answered(new_page: Callable[..., Any], app: Any) -> None:
     page = Page(new_page, app, DESK)
     page.measured(4, 7, 4)

@@ -115,6 +115,7 @@ def test_a_person_types_chooses_and_reads_the_new_numbers(browser_page: Any, app
     assert "masked" in read_cell(page, "weights", head=0, row=0, column=2)
 
 
+@pytest.mark.every_case
 def test_a_copied_link_shows_the_same_numbers_in_another_browser(new_page: Callable[..., Any], app: Any) -> None:
     first = opened(new_page(), app, "sentence=one+two+three&seed=42&score=additive&n_heads=2")
     number = read_cell(first, "weights", head=1, row=2, column=0)

@@ -97,6 +97,7 @@ NEVER_BLANK = """() => {
 WIDTH = "document.querySelector('.st-key-explore-weights .heatmaplayer image')?.getBoundingClientRect().width"
 
 
+@pytest.mark.every_case
 def test_charts_stay_in_sight_until_those_for_another_window_are_drawn(new_page: Callable[..., Any], app: Any) -> None:
     at = Page(new_page, app, DESK)
     image = at.measured(8, 12, 4)["found"]["weights"]["image"]

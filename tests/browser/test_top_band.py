@@ -43,6 +43,7 @@ def test_what_leads_from_page_to_page_is_at_the_same_place_on_each(
     assert found[0] == found[1]
 
 
+@pytest.mark.every_case
 def test_on_a_phone_a_lecture_has_its_title_over_its_formula_and_that_over_what_explains_a_cell(
     new_page: Callable[..., Any], app: Any
 ) -> None:
