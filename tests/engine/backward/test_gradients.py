@@ -16,6 +16,7 @@ from attnviz.engine.cost import estimate as cost
 from attnviz.engine.cost import sizes as run_sizes
 from attnviz.engine.records import typed_rows
 from attnviz.engine.records.pretrained import PretrainedConfig
+from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables import blocks, normalisers, positions, scores
 from tests import slopes
 
@@ -277,17 +278,22 @@ def test_a_wrong_sign_is_seen(where: Any, table: str, name: str, knob: str, monk
     assert slopes.furthest(trace, of, gradients(trace, of))[0] > 1e-3
 
 
+def peak_of(trace: Trace, of: Any) -> int:
+    """The most bytes that the slopes take while they are computed."""
+    tracemalloc.start()
+    try:
+        gradients(trace, of)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
 def test_additive_slopes_never_hold_a_number_for_every_query_key_and_hidden_unit() -> None:
     n, d_a, heads = 64, 32, 8
     config = Config(sentence=" ".join(f"w{i}" for i in range(n)), n_heads=heads, d_a=d_a, score="additive")
     trace = run(config)
     of = slopes.output_slopes(trace)
-    tracemalloc.start()
-    try:
-        gradients(trace, of)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    peak = peak_of(trace, of)
     assert peak < 8 * heads * n * n * d_a / 3
     numbers = sum(step.array.size for _, _, step in slopes.steps_of(trace))
     assert peak < 3 * 8 * numbers
@@ -300,12 +306,7 @@ def test_the_estimate_covers_the_way_back(score: str) -> None:
     config = Config(sentence=sentence, n_heads=8, score=score, d_a=64, score_formula=typed, feed_forward="geglu")
     trace = run(config)
     of = slopes.output_slopes(trace)
-    tracemalloc.start()
-    try:
-        gradients(trace, of)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    peak = peak_of(trace, of)
     assert peak <= cost.estimate("explore/backward", config).n_bytes - 8 * run_sizes.sizes(config).numbers
 
 
