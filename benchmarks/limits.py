@@ -19,6 +19,7 @@ from visitors import USUAL, Tally, entered, left
 
 from attnviz import Config
 from attnviz.engine.cost import estimate as cost
+from attnviz.ui.session.admission import MAPS
 
 WIDE = replace(
     USUAL,
@@ -39,7 +40,7 @@ def largest() -> Config:
     one layer is refused.
     """
     settings = (replace(WIDE, n_layers=n) for n in LAYERS)
-    admitted = (each for each in settings if not cost.refusal("explore/cell", each, most=cost.most_bytes()))
+    admitted = (each for each in settings if not cost.refusal(MAPS, each, most=cost.most_bytes()))
     config = next(admitted, None)
     if config is None:
         raise ValueError("the page refuses the wide setting even with one layer; make it narrower")

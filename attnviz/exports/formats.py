@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from attnviz.engine.cost.need import MB, Need
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.records.pretrained import is_pretrained
 from attnviz.engine.records.trace import Step, Trace
@@ -54,12 +56,14 @@ class Format:
     note    what it is, in a few words
     module  where the function that writes it lives, below attnviz
     write   that module, a run and what of it is exported -> the whole file, as text or bytes
+    need    what it takes to make one
     extra   what to install besides the package itself where NumPy is not enough
     """
 
     note: str
     module: str
     write: Callable[[Any, Trace, ExportTarget], str | bytes]
+    need: Need
     extra: str = ""
 
 
@@ -176,55 +180,90 @@ def _tex(worked: Any, trace: Trace, target: ExportTarget) -> str:
     return worked.cell(trace, target.layer, head, query, target.key)
 
 
+_need = partial(Need, any_length=True)
+_PROGRAM = _need(held=1, made=1, excludes_models=True)
+_PIXELS = 210 * MB
+"""The bytes of all pixels that a PNG has at most, 24 million, and of their compression."""
+
 FORMATS = {
     "html": Format(
         "the picture to point into, in one file that needs no network",
         "exports.interactive_html",
         lambda standalone, trace, target: standalone.html(trace),
+        _need(drawn=120, every_layer=True, slow_drawn=1e-6),
         extra="app",
     ),
     "svg": Format(
         "the picture of a layer, for print",
         "pictures.static.svg",
         lambda svg, trace, target: svg.page(trace, target.layer),
+        _need(drawn=110, slow_drawn=10e-6),
         extra="app",
     ),
-    "png": Format("the same in pixels", "pictures.static.png", _png, extra="png"),
-    "step.svg": Format("one step, for print", "pictures.static.svg", _step_svg, extra="app"),
-    "step.png": Format("one step in pixels", "pictures.static.png", _step_png, extra="png"),
-    "csv": Format("one step as a table, or one head of it", "exports.tables", _csv, extra="app"),
+    "png": Format(
+        "the same in pixels",
+        "pictures.static.png",
+        _png,
+        _need(drawn=180, fixed=_PIXELS, slow_drawn=15e-6),
+        extra="png",
+    ),
+    "step.svg": Format(
+        "one step, for print", "pictures.static.svg", _step_svg, _need(largest=110, slow_drawn=10e-6), extra="app"
+    ),
+    "step.png": Format(
+        "one step in pixels",
+        "pictures.static.png",
+        _step_png,
+        _need(largest=180, fixed=_PIXELS, slow_drawn=15e-6),
+        extra="png",
+    ),
+    "csv": Format(
+        "one step as a table, or one head of it",
+        "exports.tables",
+        _csv,
+        _need(largest=200, slow_drawn=4e-6),
+        extra="app",
+    ),
     "npz": Format(
         "every step of every layer, for NumPy",
         "exports.archive",
         lambda archive, trace, target: archive.npz(trace),
+        _need(number=10, slow_number=0.5e-6),
     ),
     "json": Format(
         "the same for everything else",
         "exports.archive",
         lambda archive, trace, target: archive.json_file(trace),
+        _need(number=30, slow_number=1e-6),
     ),
     "py": Format(
         "a script that computes it all in NumPy",
         "exports.script.numpy_script",
         _program("numpy_script"),
+        _PROGRAM,
     ),
     "torch.py": Format(
         "the same in PyTorch",
         "exports.script.torch_script",
         _program("torch_script"),
+        _PROGRAM,
     ),
     "ipynb": Format(
         "a notebook, with text between the steps",
         "exports.script.notebook",
         _program("notebook"),
+        _PROGRAM,
     ),
     "xlsx": Format(
         "a workbook in which every cell is a live formula",
         "exports.workbook.book",
         lambda workbook, trace, target: workbook.workbook(trace),
+        _need(fixed=160 * MB, excludes_models=True),
         extra="xlsx",
     ),
-    "tex": Format("a worked solution of one row, or of one cell, for LaTeX", "exports.worked_solution", _tex),
+    "tex": Format(
+        "a worked solution of one row, or of one cell, for LaTeX", "exports.worked_solution", _tex, _need(fixed=30 * MB)
+    ),
 }
 """Every kind by the end of a file's name."""
 

@@ -223,10 +223,10 @@ def _is_part(name: str, config: Config, selection: Selection) -> bool:
         and selection.panel not in places.CHANGING
         and not session_state.files_are_open()
         and not session_state.has_problems()
-        and not admission.waits(name, config)
+        and not admission.waits(PAGES[name].need, config)
     )
 
 
 def _admitted(name: str, config: Config) -> Trace | None:
     """Return the run of a setting, where there is room for the page of it; else says why there is none."""
-    return run(sweep.moved(config)) if admission.admitted(name, config) else None
+    return run(sweep.moved(config)) if admission.admitted(PAGES[name].need, config) else None

@@ -11,6 +11,7 @@ import pytest
 from attnviz import Config, Trace, gradients, run
 from attnviz.analysis.importance import MEASURES, measure, rank_correlation
 from attnviz.engine.cost import estimate as cost
+from attnviz.ui.panels.importance import NEED
 
 BASE = Config(sentence="the cat sat on a mat", n_heads=2, seed=2)
 
@@ -83,8 +84,8 @@ def test_work_is_bounded_by_looking_at_fewer_rows() -> None:
 def test_a_large_setting_is_refused_before_it_is_computed() -> None:
     words = " ".join(f"w{i}" for i in range(64))
     large = Config(sentence=words, n_heads=16, d_model=512, d_k=64, d_v=64, n_layers=6, score="negative_distance")
-    assert "allows 6 for" in cost.refusal("experiments/importance", large, most=1e12)
-    assert not cost.refusal("experiments/importance", Config(sentence=words), most=1e12)
+    assert "allows 6 for" in cost.refusal(NEED, large, most=1e12)
+    assert not cost.refusal(NEED, Config(sentence=words), most=1e12)
 
 
 def test_hardmax_has_slopes_of_zero_and_so_no_correlation() -> None:

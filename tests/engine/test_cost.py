@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tracemalloc
 from dataclasses import replace
 from typing import Any
@@ -11,15 +12,12 @@ import pytest
 from attnviz import BIASES, INITIALISERS, NORMALISERS, SCORES, TASKS, Config, ConfigError, run
 from attnviz.engine.cost import estimate as cost
 from attnviz.engine.cost import sizes as run_sizes
-from attnviz.engine.cost import table as cost_table
+from attnviz.engine.cost.need import Need
 from attnviz.engine.external.traces import of_weights
 from attnviz.engine.learning import film
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
-from attnviz.exports.formats import FORMATS
-from attnviz.ui.pages.experiments import EXPERIMENTS
-from attnviz.ui.pages.registry import PAGES
-from attnviz.ui.session.selection import PANEL_NAMES
+from tests.needs import NEEDS
 
 WORDS = " ".join(f"w{i}" for i in range(11))
 LARGEST: dict[str, Any] = {"sentence": " ".join(f"w{i}" for i in range(128)), "max_tokens": 128, "d_model": 512}
@@ -64,19 +62,19 @@ def test_sizes_are_never_below_those_of_the_run_and_little_above(setting: dict[s
     assert 0.5 * drawn <= found.drawn <= 1.1 * drawn
 
 
-def test_everything_that_can_be_asked_for_has_a_need() -> None:
-    names = set(PAGES) | {f"explore/{name}" for name in PANEL_NAMES}
-    names |= {f"experiments/{name}" for name in EXPERIMENTS} | {"experiments/scale/setting"}
-    names |= {f"file/{name}" for name in FORMATS} | {"file/handout"}
-    assert names == {*cost_table.NEEDS}
+def test_every_need_is_one_that_is_measured() -> None:
+    modules = [module for name, module in sys.modules.items() if name.startswith("attnviz.")]
+    needs = [(module.__name__, each) for module in modules for each in vars(module).values() if isinstance(each, Need)]
+    assert len(needs) > 10
+    assert [each for each in needs if not any(each[1] is known for known in NEEDS.values())] == [], "tests/needs.py"
 
 
-@pytest.mark.parametrize("what", cost_table.NEEDS)
+@pytest.mark.parametrize("what", NEEDS)
 def test_more_of_anything_never_costs_less(what: str) -> None:
     small = Config(sentence=WORDS, n_layers=2, feed_forward="relu", score="additive")
-    before = cost.estimate(what, small)
+    before = cost.estimate(NEEDS[what], small)
     for name, value in {"n_layers": 4, "n_heads": 8, "d_model": 64, "d_k": 16, "d_ff": 99, "d_a": 30}.items():
-        after = cost.estimate(what, replace(small, **{name: value}))
+        after = cost.estimate(NEEDS[what], replace(small, **{name: value}))
         assert after.n_bytes >= before.n_bytes
         assert after.seconds >= before.seconds
 
@@ -84,61 +82,61 @@ def test_more_of_anything_never_costs_less(what: str) -> None:
 def test_what_once_ended_a_server_is_refused_with_what_would_help() -> None:
     largest = Config(**LARGEST)
     for what in ("experiments/shuffle", "file/json", "file/npz", "file/html"):
-        message = cost.refusal(what, largest, most=cost.most_bytes())
+        message = cost.refusal(NEEDS[what], largest, most=cost.most_bytes())
         assert "the server allows 500 MB" in message
         assert "fewer layers" in message
     base = Config(d_model=512, n_heads=8, d_k=64, d_v=64, n_layers=6, feed_forward="relu", d_ff=1024)
-    assert "What would help most" in cost.refusal("file/json", base, most=cost.most_bytes())
-    assert "500 MB" in cost.refusal("compare", largest, largest, most=cost.most_bytes())
+    assert "What would help most" in cost.refusal(NEEDS["file/json"], base, most=cost.most_bytes())
+    assert "500 MB" in cost.refusal(NEEDS["compare"], largest, largest, most=cost.most_bytes())
 
 
 def test_what_takes_too_long_is_refused_though_there_is_memory() -> None:
-    message = cost.refusal("experiments/shuffle", Config(**LARGEST), most=1e12)
+    message = cost.refusal(NEEDS["experiments/shuffle"], Config(**LARGEST), most=1e12)
     assert "busy" in message
     assert "fewer layers" in message
 
 
 def test_forbidding_each_key_is_held_to_a_few_seconds() -> None:
     many = Config(**LARGEST | {"d_model": 16, "n_layers": 4})
-    assert "busy" in cost.refusal("experiments/importance", many, most=1e12)
+    assert "busy" in cost.refusal(NEEDS["experiments/importance"], many, most=1e12)
     few_keys = replace(many, sentence="a b c d", d_model=256)
-    assert cost.refusal("experiments/importance", few_keys, most=1e12) == ""
-    assert cost.refusal("experiments/importance", TASKS["coreference"].config(), most=1e12) == ""  # learned once
+    assert cost.refusal(NEEDS["experiments/importance"], few_keys, most=1e12) == ""
+    assert cost.refusal(NEEDS["experiments/importance"], TASKS["coreference"].config(), most=1e12) == ""  # learned once
 
 
 def test_frames_that_would_stay_in_memory_are_refused_where_they_take_too_much() -> None:
     wide = TASKS["translation"].config(d_model=512, n_heads=16, d_k=64, d_v=64, learn_steps=50, learn_batch=1)
-    assert "The frames of learning would stay in memory" in cost.refusal("explore", wide, most=1e12)
+    assert "The frames of learning would stay in memory" in cost.refusal(NEEDS["explore"], wide, most=1e12)
     for small in (TASKS["backwards"].config(learn_steps=10, seed=5), TASKS["backwards"].config(learn_steps=10)):
         film._LEARNERS.clear()  # the second comes with the package, all of it
         run(small)
         really = [*film._LEARNERS.values()][-1].n_bytes
         assert 0.8 * really <= cost.NUMBER * run_sizes.sizes(small).frames <= 1.2 * really
     for task in TASKS.values():
-        assert cost.refusal("learn", task.config(), most=cost.most_bytes()) == ""
+        assert cost.refusal(NEEDS["learn"], task.config(), most=cost.most_bytes()) == ""
 
 
 def test_the_advice_names_what_helps_most() -> None:
     many_words = Config(sentence=LARGEST["sentence"], max_tokens=128, n_heads=16)
-    assert "fewer tokens" in cost.refusal("file/json", many_words, most=1e6)
+    assert "fewer tokens" in cost.refusal(NEEDS["file/json"], many_words, most=1e6)
     assert "a narrower feed-forward block" in cost.refusal(
-        "explore", Config(d_model=64, feed_forward="relu", d_ff=1024), most=1e6
+        NEEDS["explore"], Config(d_model=64, feed_forward="relu", d_ff=1024), most=1e6
     )
-    for what in cost_table.NEEDS:  # also where heads share keys and values, or differ in width
+    for what in NEEDS:  # also where heads share keys and values, or differ in width
         odd = Config(n_heads=6, n_kv_heads=3, d_k=(1, 2, 3), sentence="a", n_layers=1)
-        assert "What would help most" in cost.refusal(what, odd, most=1.0)
+        assert "What would help most" in cost.refusal(NEEDS[what], odd, most=1.0)
 
 
-@pytest.mark.parametrize("what", cost_table.NEEDS)
+@pytest.mark.parametrize("what", NEEDS)
 def test_an_ordinary_setting_is_admitted_everywhere(what: str) -> None:
     ordinary = Config(sentence=WORDS, d_model=64, n_heads=8, d_k=8, d_v=8, n_layers=2)
-    assert cost.refusal(what, ordinary, ordinary, most=cost.most_bytes()) == ""
+    assert cost.refusal(NEEDS[what], ordinary, ordinary, most=cost.most_bytes()) == ""
 
 
 def test_what_was_brought_is_measured() -> None:
     trace = of_weights([[1.0, 0.0], [0.5, 0.5]])
     assert run_sizes.sizes(trace).numbers == numbers(trace)
-    assert cost.refusal("data", trace, most=1.0).endswith("Use a part of it.")
+    assert cost.refusal(NEEDS["data"], trace, most=1.0).endswith("Use a part of it.")
 
 
 def test_a_host_writes_what_one_computation_may_take() -> None:
@@ -154,7 +152,7 @@ def test_the_parts_that_a_typed_formula_keeps_are_counted(setting: dict[str, Any
     run(config)
     taken = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert taken <= cost.estimate("explore", config).n_bytes <= 4 * taken
+    assert taken <= cost.estimate(NEEDS["explore"], config).n_bytes <= 4 * taken
 
 
 def test_a_formula_that_cannot_be_read_costs_nothing_and_is_no_error() -> None:

@@ -19,6 +19,7 @@ from attnviz.engine.records.pretrained import PretrainedConfig
 from attnviz.models import hosting
 from attnviz.settings import url_codec
 from attnviz.ui.session.selection import Selection
+from tests.needs import NEEDS
 from tests.small_models import FOLDER, model
 
 WORDS = "the cat sat on the mat"
@@ -139,7 +140,7 @@ def test_a_run_is_never_estimated_below_what_it_takes(name: str, n: int) -> None
         assert sum(each) <= found.numbers <= 2 * sum(each)
         assert max(each) <= found.largest
         assert run_sizes.sizes(trace) == found
-        refused = cost.refusal("explore", config, most=1.0)
+        refused = cost.refusal(NEEDS["explore"], config, most=1.0)
         assert "What would help most: fewer tokens." in refused
     finally:
         MODELS.clear()

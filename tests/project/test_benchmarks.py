@@ -386,11 +386,12 @@ def test_the_edge_of_memory_is_looked_for_with_the_largest_setting_that_the_page
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from attnviz.engine.cost import estimate as cost
+    from attnviz.ui.session.admission import MAPS
 
     found = limits.largest()
-    assert cost.refusal("explore/cell", found, most=cost.most_bytes()) == ""
+    assert cost.refusal(MAPS, found, most=cost.most_bytes()) == ""
     assert len(found.sentence.split()) == found.max_tokens
-    enough = cost.estimate("explore/cell", replace(found, n_layers=2)).n_bytes
+    enough = cost.estimate(MAPS, replace(found, n_layers=2)).n_bytes
     monkeypatch.setattr(cost, "most_bytes", lambda: enough)
     assert limits.largest().n_layers == 2
     monkeypatch.setattr(cost, "most_bytes", lambda: 1.0)

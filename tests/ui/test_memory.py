@@ -26,7 +26,7 @@ from attnviz.classroom import question_codec
 from attnviz.classroom.marking import assignments, grading
 from attnviz.classroom.printed import handout
 from attnviz.engine.cost import estimate as cost
-from attnviz.engine.cost import table as cost_table
+from attnviz.engine.cost.need import Need
 from attnviz.engine.learning import film
 from attnviz.engine.numerics import buffer_pool
 from attnviz.engine.records.model_registry import MODELS
@@ -38,6 +38,7 @@ from attnviz.ui.session.selection import Selection
 from attnviz.uploads import read_files, to_trace
 from attnviz.uploads.parse_text import Upload
 from tests.engine.test_cost import LARGEST
+from tests.needs import NEEDS, ON_PAGES
 
 ROOT = Path(__file__).parents[2]
 WITHIN = 3.5
@@ -53,7 +54,7 @@ PIXELS = [name for name in FILES if "png" in name]
 
 VISITED = ("data: weights", "data: scores", "data: vectors", "assign/student", "assign/mark", "lessons")
 """Pages on which something has to be brought before they compute anything."""
-PAGES = [name for name in cost_table.PAGES if name not in {each.partition(":")[0] for each in VISITED}]
+PAGES = [name for name in ON_PAGES if name not in {each.partition(":")[0] for each in VISITED}]
 ASKED = [*PAGES, *VISITED, *(f"file/{name}" for name in (*FILES, "handout"))]
 
 ALLOWED, LIMIT = 500 * cost.MB, 1_000 * cost.MB
@@ -229,13 +230,13 @@ def estimated(what: str, config: Config) -> cost.Cost:
     what, _, kind = what.partition(": ")
     if kind:
         brought = {"": Upload(parts(kind, config))}
-        return cost.estimate(what, to_trace.sizes(kind, brought, Config()))
+        return cost.estimate(NEEDS[what], to_trace.sizes(kind, brought, Config()))
     beside = [replace(config, seed=OTHER[1])] if what == "compare" else []
     if what in ("explore/redeal", "experiments/axis", "assign/student"):
         beside = [config]
     if what == "experiments/sharing":
         beside = [replace(config, n_kv_heads=n) for n in (config.n_heads // 2, 1)]
-    return cost.estimate(what, config, *beside)
+    return cost.estimate(NEEDS[what], config, *beside)
 
 
 def taken(made: Callable[[], object]) -> int:
@@ -273,8 +274,8 @@ def test_an_estimate_is_never_below_what_is_taken_and_not_far_above(what: str, c
     assert really <= found <= WITHIN * really + need(what).fixed
 
 
-def need(what: str) -> cost_table.Need:
-    return cost_table.NEEDS[what.partition(":")[0]]
+def need(what: str) -> Need:
+    return NEEDS[what.partition(":")[0]]
 
 
 @pytest.mark.nightly
@@ -301,11 +302,13 @@ def minilm() -> Iterator[Config]:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("what", [what for what in PAGES if what != "learn" and what not in cost_table.MADE_HERE])
+@pytest.mark.parametrize("what", [what for what in PAGES if what != "learn" and not need(what).excludes_models])
 def test_a_page_of_a_trained_model_takes_no_more_than_is_estimated(what: str, minilm: Config) -> None:
     load(what)
     run(minilm)  # the weights' file is mapped once for all visitors
-    found = cost.estimate(what, minilm, *([replace(minilm, mask=("causal",))] if what == "compare" else [])).n_bytes
+    found = cost.estimate(
+        need(what), minilm, *([replace(minilm, mask=("causal",))] if what == "compare" else [])
+    ).n_bytes
     assert taken(make(what, minilm)) <= found
 
 
@@ -329,8 +332,8 @@ def is_admitted(what: str, config: Config) -> bool:
     if what.startswith("data"):
         return config.n_layers * config.n_heads * config.max_tokens**2 <= read_files.BUDGET.n_numbers or "v" in what
     if what == "lessons":
-        return not admission.is_large(cost.estimate(what, config))
-    return not cost.refusal(what, config, most=ALLOWED)
+        return not admission.is_large(cost.estimate(need(what), config))
+    return not cost.refusal(need(what), config, most=ALLOWED)
 
 
 def family(of: Config) -> Iterator[Config]:
@@ -352,7 +355,7 @@ def test_two_visitors_at_the_largest_setting_admitted_stay_below_the_limit_of_a_
 
 
 def _env() -> dict[str, str]:
-    allowed = {cost.VARIABLE: str(round(ALLOWED / cost_table.MB))}
+    allowed = {cost.VARIABLE: str(round(ALLOWED / cost.MB))}
     return os.environ | allowed | {"PYTHONPATH": str(ROOT), "MALLOC_MMAP_THRESHOLD_": "131072", "OMP_NUM_THREADS": "1"}
 
 
@@ -369,7 +372,7 @@ def _together(what: str) -> None:
     config, failed = largest_admitted(what), []
     made = make(what, config)
     if what.startswith("file/"):
-        made = admission.later(what, config, made)
+        made = admission.later(need(what), config, made)
 
     def one() -> None:
         try:

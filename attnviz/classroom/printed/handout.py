@@ -17,6 +17,7 @@ from attnviz.classroom.printed import blanks, given_away, printed_pictures, prin
 from attnviz.classroom.printed.printed_tables import MAX_PRINTED_ROWS, STEPS, Paper, changes, matrix, worked
 from attnviz.classroom.question_codec import Item
 from attnviz.classroom.question_kinds import resolve
+from attnviz.engine.cost.need import Need
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.run import run
@@ -55,6 +56,7 @@ WORDS = Words(
         "setting": "The same numbers on a screen: put this after the question mark of the page's address: {link}",
     }
 )
+NEED = Need(held=2, made=3, drawn=40, excludes_models=True, any_length=True)
 PAGE = """<!DOCTYPE html>
 <html lang="{language}">
 <head>

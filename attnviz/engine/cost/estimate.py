@@ -1,7 +1,7 @@
 """Memory and processor time of a run and of everything made from it, estimated before any of it is computed.
 
-One function, `estimate`, knows every page, panel, experiment, desk and kind of file by its name in `cost_table`, and
-the sizes of a run from `run_sizes`; `refusal` says why a computation is too large, and what would help most.
+One function, `estimate`, adds the `Need` of what is made to the sizes of its run; `refusal` says why a computation is
+too large, and what would help most.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import math
 from dataclasses import dataclass, replace
 
 from attnviz.engine import inputs
+from attnviz.engine.cost.need import MB, SHORT, Need
 from attnviz.engine.cost.sizes import Sizes, sizes
-from attnviz.engine.cost.table import MADE_HERE, MB, NEEDS, SHORT
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.learning.film import MOST_BYTES
 from attnviz.engine.records import model_registry
@@ -58,17 +58,17 @@ class Cost:
         return Cost(self.n_bytes + other.n_bytes, self.seconds + other.seconds)
 
 
-def estimate(what: str, of: Config | Trace | Sizes, *beside: Config, again: int = 0) -> Cost:
+def estimate(need: Need, of: Config | Trace | Sizes, *beside: Config, again: int = 0) -> Cost:
     """Estimate the peak of a computation together with the run of a setting, before any of it is computed.
 
     of      a setting, a trace that is there, or the sizes of one that is to be made of given numbers
-    what    a name in `NEEDS`;  beside  further settings whose runs are in memory at the same time
+    beside  further settings whose runs are in memory at the same time
     again   how often the run is made once more, one at a time
 
-    >>> estimate("file/json", Config()).n_bytes < estimate("file/json", Config(n_layers=6)).n_bytes
+    >>> estimate(Need(), Config()).n_bytes < estimate(Need(), Config(n_layers=6)).n_bytes
     True
     """
-    need, size = NEEDS[what], sizes(of)
+    size = sizes(of)
     others = [sizes(other) for other in beside]
     drawn = (size.n_layers if need.every_layer else 1) * max(each.drawn for each in (size, *others))
     numbers = (1 + need.held) * size.numbers + sum(each.numbers for each in others)
@@ -101,14 +101,14 @@ def most_bytes(written: str = "") -> float:
     return MB * max(megabytes, float(LEAST_MB)) if math.isfinite(megabytes) else float(MB * DEFAULT_MB)
 
 
-def refusal(what: str, of: Config | Trace | Sizes, *beside: Config, most: float, again: int = 0) -> str:
+def refusal(need: Need, of: Config | Trace | Sizes, *beside: Config, most: float, again: int = 0) -> str:
     """Return the reason for refusing a computation and the change that helps most; empty if it fits.
 
     most  bytes that it may take;  again  as in `estimate`
     """
-    if what in MADE_HERE and not isinstance(of, Sizes) and model_registry.find(setting(of).model):
+    if need.excludes_models and not isinstance(of, Sizes) and model_registry.find(setting(of).model):
         return WORDS["model"]
-    cost, seconds = estimate(what, of, *beside, again=again), NEEDS[what].most
+    cost, seconds = estimate(need, of, *beside, again=again), need.most
     longer = cost.seconds - sizes(of).seconds
     learning, frames = (max(getattr(sizes(each), name) for each in (of, *beside)) for name in ("learning", "frames"))
     if learning > MOST_LEARNING:
@@ -122,7 +122,7 @@ def refusal(what: str, of: Config | Trace | Sizes, *beside: Config, most: float,
         by_time, problem = False, WORDS["frames"].format(n=megabytes, most=round(MOST_BYTES / MB))
     else:
         return ""
-    return f"{problem} {_advice(what, of, beside, by_time=by_time)}"
+    return f"{problem} {_advice(need, of, beside, by_time=by_time)}"
 
 
 def setting(of: Config | Trace) -> Config:
@@ -146,7 +146,7 @@ on the machine."""
 SMALLER = ("n_layers", "n_heads", "max_tokens", "d_model", "d_k", "d_ff", "d_a", "learn_steps", "learn_batch")
 
 
-def _advice(what: str, of: Config | Trace | Sizes, beside: tuple[Config, ...], *, by_time: bool) -> str:
+def _advice(need: Need, of: Config | Trace | Sizes, beside: tuple[Config, ...], *, by_time: bool) -> str:
     """Return a sentence that names the two parts of the setting that lower the cost most if halved."""
     if isinstance(of, Sizes) or (isinstance(of, Trace) and is_external(of)):
         return WORDS["part"]
@@ -154,7 +154,7 @@ def _advice(what: str, of: Config | Trace | Sizes, beside: tuple[Config, ...], *
     costs = {}
     for name in ("max_tokens",) if model_registry.find(config.model) else SMALLER:
         try:
-            halved = estimate(what, _halved(config, name), *(_halved(other, name) for other in beside))
+            halved = estimate(need, _halved(config, name), *(_halved(other, name) for other in beside))
         except ConfigError:  # such as key/value heads that no longer divide the heads
             continue
         costs[name] = halved.seconds if by_time else halved.n_bytes

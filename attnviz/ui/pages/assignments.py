@@ -14,12 +14,13 @@ import streamlit as st
 
 from attnviz.classroom.marking import assignments
 from attnviz.classroom.marking.assignments import Assignment, Opened
+from attnviz.engine.cost.need import Need
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.settings.language import Words
 from attnviz.ui.pages import explore
-from attnviz.ui.panels import cell, explore_panels
+from attnviz.ui.pages.panels import PANELS
 from attnviz.ui.panels.classroom import answer_form, assignment_editor, grading_desk
 from attnviz.ui.session import admission, session_state, widgets
 from attnviz.ui.session.browser import styles
@@ -42,14 +43,7 @@ WORDS = Words(
     }
 )
 TEACHER = ("compose", "mark")
-PANELS = {
-    "cell": cell.panel,
-    "word": explore_panels.sentence_panel,
-    "flow": explore_panels.steps_panel,
-    "statistics": explore_panels.statistics_panel,
-    "redeal": explore_panels.seed_average_panel,
-    "table": explore_panels.table,
-}
+STUDENT = Need(held=1, made=1, most=assignment_editor.ANSWERED, any_length=True)
 MAX_NAME_CHARACTERS = 80
 _CSS = Path(__file__).with_name("assignments.css")
 
@@ -108,7 +102,7 @@ def _student(trace: Trace, selection: Selection, given_out: Opened) -> Selection
         paragraph([WORDS["name_first" if task.task_own else "name_only"]])
         return selection
     notice(*given_out.unread)
-    if not admission.admitted("assign/student", trace.config, given_out.given, again=assignments.n_runs(task)):
+    if not admission.admitted(STUDENT, trace.config, given_out.given, again=assignments.n_runs(task)):
         return selection
     own_trace = run(given_out.of_student(name))
     paragraph([WORDS["yours"]] if task.task_own else [])
@@ -153,4 +147,5 @@ def _panel(trace: Trace, selection: Selection, names: Sequence[str]) -> Selectio
         label_visibility="collapsed",
     )
     name = selection.panel if selection.panel in names else names[0]
-    return PANELS[name](trace, selection) if explore_panels.has_room(name, trace) else selection
+    panel = PANELS[name]
+    return panel.draw(trace, selection) if panel.has_room(trace) else selection

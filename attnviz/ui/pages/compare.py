@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.engine.cost.need import Need
 from attnviz.engine.learning import learnable
 from attnviz.engine.records import model_registry
 from attnviz.engine.records.config import Config
@@ -48,6 +49,7 @@ WORDS = Words(
     }
 )
 
+NEED = Need(drawn=48)
 MIN_HEIGHT = 260
 """Pixels of height that the maps need to be kept within the window."""
 
@@ -97,7 +99,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
     notice(*session_state.found(_in_b(dict.fromkeys([*unfit, *problems]))))
     _turns(config, other, selection)
     try:
-        if not admission.admitted("compare", config, other):
+        if not admission.admitted(NEED, config, other):
             return selection
         second = run(other)
     except ConfigError as error:

@@ -26,9 +26,9 @@ from attnviz.ui.components.stage import heatmap, picking
 from attnviz.ui.components.stage.available_space import SCROLLED, View, in_front, is_narrow
 from attnviz.ui.components.stage.heatmap import Heads
 from attnviz.ui.components.stage.picking import Picked
-from attnviz.ui.panels import backward, explore_panels, mask_builder, model_views, what_if, window
+from attnviz.ui.pages.panels import PANELS
 from attnviz.ui.panels import cell as cell_panel
-from attnviz.ui.panels.depth import layers, products, twin
+from attnviz.ui.panels import explore_panels, model_views, window
 from attnviz.ui.panels.window import Seen
 from attnviz.ui.session import places, widget_values, widgets
 from attnviz.ui.session.notices import paragraph
@@ -36,19 +36,6 @@ from attnviz.ui.session.selection import Selection
 
 KEY, WAY, SENTENCE, ANSWER, OVERVIEW = "explore", "way", "telling", "answer", "overview"
 TOOLS = 248  # pixels at the foot of the window for what changes something, so that both are seen
-PANELS = {
-    "cell": cell_panel.panel,
-    "products": products.panel,
-    "layers": layers.panel,
-    "twin": twin.panel,
-    "word": explore_panels.sentence_panel,
-    "statistics": explore_panels.statistics_panel,
-    "redeal": explore_panels.seed_average_panel,
-    "table": explore_panels.table,
-    "what_if": what_if.panel,
-    "mask": mask_builder.panel,
-    "backward": backward.panel,
-}
 GONE = ("flow",)  # once a tab, now the strip over the maps
 
 
@@ -97,12 +84,13 @@ def _draw_panel(trace: Trace, selection: Selection, cell: Cell | None) -> Select
     """Draw one panel in detail below the maps; return the selection. `cell` is the one that was chosen, derived."""
     with st.container(key="all-lines"):
         selection = places.choose_panel(selection, has_seed=not trace.config.model)
-        if not explore_panels.has_room(selection.panel, trace):
+        panel = PANELS[selection.panel]
+        if not panel.has_room(trace):
             return selection
         if selection.panel == "cell" and cell is not None:
             selection = widgets.draw(selection, "all_lines")
             return cell_panel.panel(trace, selection, cell) if selection.all_lines else selection
-        return PANELS[selection.panel](trace, selection)
+        return panel.draw(trace, selection)
 
 
 def _of_answer(selection: Selection) -> Selection:

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 
 import streamlit as st
 
+from attnviz.engine.cost.need import Need
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -32,7 +33,8 @@ GROUPS = {
     "Data": ("csv", "npz", "json", "xlsx"),
     "Code": ("py", "torch.py", "ipynb"),
 }
-NEEDS = {"xlsx": "xlsxwriter"}
+NEED = Need(held=1, made=1, any_length=True)
+LIBRARIES = {"xlsx": "xlsxwriter"}
 """The library that a kind of file needs, where the page itself does not."""
 DRAWN = {"png": "svg", "step.png": "step.svg"}
 """Kinds that the visitor's browser draws from another, where nothing is installed that could."""
@@ -78,7 +80,7 @@ def page(trace: Trace, selection: Selection) -> Selection:
                 offer(name, trace, target)
     _links(trace, selection)
     with st.expander(WORDS["script"], key="script"):
-        refused = admission.refusal("file/py", trace)
+        refused = admission.refusal(FORMATS["py"].need, trace)
         if refused:
             notice(refused)
         else:
@@ -116,7 +118,7 @@ def offer(name: str, trace: Trace, target: ExportTarget, again: Callable[[], Tra
     """
     form = FORMATS[name]
     button, note = st.columns([2, 3], vertical_alignment="center", gap="small")
-    missing = name in NEEDS and find_spec(NEEDS[name]) is None
+    missing = name in LIBRARIES and find_spec(LIBRARIES[name]) is None
     label, refused = WORDS["save"].format(name=name), ""
     if missing:
         button.button(label, key=f"save-{name}", disabled=True)
@@ -136,10 +138,11 @@ def _prepared(name: str, trace: Trace, target: ExportTarget) -> None:
     """Draw a button that makes the file, and then one that saves it; or why it cannot be made."""
     if not st.button(WORDS["make"].format(name=name), key=f"make-{name}"):
         return
-    if not admission.admitted(f"file/{DRAWN.get(name, name)}", trace):
+    made = DRAWN.get(name, name)
+    if not admission.admitted(FORMATS[made].need, trace):
         return
     try:
-        file = export(DRAWN.get(name, name), trace, target)
+        file = export(made, trace, target)
     except ConfigError as error:
         notice(WORDS["fault"].format(error=str(error)[0].upper() + str(error)[1:]), kind="fault")
         return

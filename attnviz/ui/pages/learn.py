@@ -7,6 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.analysis.best_success import best_success
+from attnviz.engine.cost.need import Need
 from attnviz.engine.learn import TASKS, learn
 from attnviz.engine.learning import film as films
 from attnviz.engine.learning import learnable
@@ -23,6 +24,7 @@ from attnviz.ui.session import admission
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
 
+NEED = Need(held=2, made=2, drawn=48, every_layer=True, excludes_models=True)
 WORDS = Words(
     {
         "choose": "Choose a task, and see a head learn it: from random numbers to a map that can be read. Here is one "
@@ -87,7 +89,7 @@ def _open(selection: Selection) -> None:
 
 def _may_learn(config: Config) -> bool:
     """Return whether a film is there or may be learned now; says why not."""
-    return films.is_kept(config) or admission.admitted("learn", config)
+    return films.is_kept(config) or admission.admitted(NEED, config)
 
 
 def _tasks(config: Config, selection: Selection) -> None:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from attnviz.engine.cost.need import Need
 from attnviz.engine.records.config import Config
 from attnviz.ui.pages import assignments, compare, experiments, explore, exports, learn, lessons, presenter, your_data
+from attnviz.ui.panels.classroom import assignment_editor, grading_desk
+from attnviz.ui.panels.lesson import controls
+from attnviz.ui.session import admission
 from attnviz.ui.session.selection import Selection
 
 
@@ -17,29 +21,31 @@ class Page:
     It gets the setting in place of the trace where `of_setting` is False: nothing has been computed then. The desks of
     assignments get the assignment, too, which is opened before anything is drawn.
 
+    need          what it takes beside the run;  of panels and experiments their own rows say it
     head          draws what stands above everything else, also while the setting is still being learned
     has_controls  whether the setting is offered beside it
     of_setting    whether it shows the run of that setting, so that what is said of the run is said above it
     """
 
     page: Callable[..., Selection]
+    need: Need
     head: Callable[[Config, Selection], None] | None = None
     has_controls: bool = True
     of_setting: bool = True
 
 
 PAGES = {
-    "explore": Page(explore.page),
-    "learn": Page(learn.page, learn.head),
-    "compare": Page(compare.page),
-    "experiments": Page(experiments.page),
-    "lessons": Page(lessons.page, has_controls=False, of_setting=False),
-    "assign/compose": Page(assignments.page),
-    "assign/student": Page(assignments.page),
-    "assign/mark": Page(assignments.marking, of_setting=False),
-    "data": Page(your_data.page, has_controls=False, of_setting=False),
-    "take": Page(exports.page),
-    "class": Page(presenter.page, has_controls=False),
+    "explore": Page(explore.page, admission.MAPS),
+    "learn": Page(learn.page, learn.NEED, learn.head),
+    "compare": Page(compare.page, compare.NEED),
+    "experiments": Page(experiments.page, experiments.NEED),
+    "lessons": Page(lessons.page, controls.NEED, has_controls=False, of_setting=False),
+    "assign/compose": Page(assignments.page, assignment_editor.NEED),
+    "assign/student": Page(assignments.page, assignments.STUDENT),
+    "assign/mark": Page(assignments.marking, grading_desk.NEED, of_setting=False),
+    "data": Page(your_data.page, your_data.NEED, has_controls=False, of_setting=False),
+    "take": Page(exports.page, exports.NEED),
+    "class": Page(presenter.page, admission.MAPS, has_controls=False),
 }
 
 

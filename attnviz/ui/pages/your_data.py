@@ -8,6 +8,7 @@ from functools import partial
 
 import streamlit as st
 
+from attnviz.engine.cost.need import Need
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.scores import SCORES
@@ -17,8 +18,7 @@ from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
 from attnviz.settings.language import Words
 from attnviz.text.headline import headline
-from attnviz.ui.pages import explore, exports
-from attnviz.ui.panels import cell, explore_panels
+from attnviz.ui.pages import explore, exports, panels
 from attnviz.ui.session import admission, locale, session_state, widget_values, widgets
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import PANEL_NAMES, Selection, outside, within
@@ -67,13 +67,8 @@ EXAMPLES: dict[str, tuple[str, dict[str, str]]] = {
 }
 """Tokens and texts that show what can be pasted."""
 
-PANELS = {
-    "cell": cell.panel,
-    "word": explore_panels.sentence_panel,
-    "flow": explore_panels.steps_panel,
-    "statistics": explore_panels.statistics_panel,
-    "table": explore_panels.table,
-}
+NEED = Need(drawn=40, any_length=True)
+PANELS = {name: panels.PANELS[name] for name in ("cell", "word", "flow", "statistics", "table")}
 LIMITS = {
     item.name: int(item.metadata["kind"].high)
     for item in settings(Selection)
@@ -112,7 +107,7 @@ def page(config: Config, selection: Selection) -> Selection:
         notice(st.session_state[_PROBLEM], kind="fault")
     upload = st.session_state[_HELD]
     again = partial(_trace, upload, config)
-    if not admission.admitted("data", again() if upload.saved else to_trace.sizes(upload.kind, upload.parts, config)):
+    if not admission.admitted(NEED, again() if upload.saved else to_trace.sizes(upload.kind, upload.parts, config)):
         return selection
     trace = again()
     paragraph([*headline(trace), *_about_setting(st.session_state[_HELD], config)])
@@ -121,12 +116,11 @@ def page(config: Config, selection: Selection) -> Selection:
     selection = widgets.choose_available(
         selection, "panel", TEXTS["panel"], [*PANELS], words=_panel_named, buttons=True, label_visibility="collapsed"
     )
-    if not explore_panels.has_room(selection.panel, trace):
+    panel = PANELS.get(selection.panel, PANELS["cell"])
+    if not panel.has_room(trace):
         return selection
-    if selection.panel == "table":
-        selection = explore_panels.table(trace, within(selection, trace), again)
-    else:
-        selection = PANELS.get(selection.panel, cell.panel)(trace, within(selection, trace))
+    further = (again,) if selection.panel == "table" else ()
+    selection = panel.draw(trace, within(selection, trace), *further)
     target = ExportTarget(selection.layer, head=selection.head, query=selection.query, key=selection.key)
     with st.expander(TEXTS["take"], key="own-files"):
         for title, column in zip(("Pictures", "Data"), st.columns(2, gap="medium")):
@@ -281,7 +275,7 @@ def _see(upload: HeldUpload, config: Config) -> None:
         _trace(upload, config)
     else:
         sizes = to_trace.sizes(upload.kind, upload.parts, config)
-        admission.before_page("data", sizes, partial(_trace, upload, config))
+        admission.before_page(NEED, sizes, partial(_trace, upload, config))
 
 
 def _keep(upload: HeldUpload) -> None:

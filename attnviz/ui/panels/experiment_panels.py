@@ -11,6 +11,7 @@ import streamlit as st
 from attnviz.analysis import permutations, variance_and_sharing
 from attnviz.analysis.permutations import ORDERS, Reordered
 from attnviz.analysis.variance_and_sharing import DIVISORS, VECTORS, WIDTHS, Spread
+from attnviz.engine.cost.need import SHORT, Need
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
@@ -84,6 +85,11 @@ KEEP = Words(
         "order": "Use this order",
     }
 )
+AXIS = Need(drawn=48, excludes_models=True)
+SCALE = Need(drawn=150, slow_drawn=3e-6, excludes_models=True)
+SCALE_OF_SETTING = replace(SCALE, held=1, made=8, most=20)
+SHARING = Need(drawn=48, most=SHORT, excludes_models=True)
+SHUFFLE = Need(held=2, made=9, drawn=48, most=SHORT, excludes_models=True)
 SHARE = Plural("Use {n} key/value head", "Use {n} key/value heads")
 
 
@@ -91,7 +97,7 @@ def axis(trace: Trace, selection: Selection) -> Selection:
     """Draw the weights normalised over the keys and over the queries, with the sums of rows and columns."""
     _ask("axis")
     layer = selection.layer
-    if not admission.admitted("experiments/axis", trace.config, _up_to(trace.config, layer)):
+    if not admission.admitted(AXIS, trace.config, _up_to(trace.config, layer)):
         return selection
     sides = {side: _with(trace, replace(trace.config, normalise_over=side), layer) for side in NORMALISED_AXES}
     adds = normaliser_of(trace.config).sums_to_one
@@ -124,7 +130,7 @@ def scale(trace: Trace, selection: Selection) -> Selection:
     vectors = selection.trial_vectors
     d_k = selection.trial_d_k
     measured = replace(trace.config, d_k=max(*WIDTHS, d_k))
-    if not admission.admitted("experiments/scale" if vectors == "unit" else "experiments/scale/setting", measured):
+    if not admission.admitted(SCALE if vectors == "unit" else SCALE_OF_SETTING, measured):
         return selection
     with st.spinner(TEXTS["wait"]):
         spreads = variance_and_sharing.spread_by_width(trace, layer, vectors, sorted({*WIDTHS, d_k}))
@@ -186,7 +192,7 @@ def sharing(trace: Trace, selection: Selection) -> Selection:
         middle = (selection.trial_kv,) if selection.trial_kv in between else middle
     numbers = tuple(dict.fromkeys((n_heads, *middle, 1)))
     others = {n: _up_to(replace(trace.config, n_kv_heads=n), layer) for n in numbers}
-    if not admission.admitted("experiments/sharing", trace.config, *others.values()):
+    if not admission.admitted(SHARING, trace.config, *others.values()):
         return selection
     variants = [_with(trace, replace(trace.config, n_kv_heads=n), layer) for n in numbers]
     heatmap.show([_shared(each, layer) for each in variants], key="trial")
@@ -202,7 +208,7 @@ def shuffle(trace: Trace, selection: Selection) -> Selection:
     _ask("shuffle")
     config = trace.config
     selection, new = _order(config, selection)
-    if not admission.admitted("experiments/shuffle", config):
+    if not admission.admitted(SHUFFLE, config):
         return selection
     modes: dict[str, PositionName] = {
         "off": "none",

@@ -12,7 +12,7 @@ import streamlit as st
 
 from attnviz.analysis.seed_average import is_random, mean_weights
 from attnviz.engine.cost import estimate as cost
-from attnviz.engine.cost import table as cost_table
+from attnviz.engine.cost.need import SHORT, Need
 from attnviz.engine.learning import learnable
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -36,6 +36,7 @@ CARDS = "cards"
 SEEDS = 10
 FEWEST_SEEDS = 2
 BUTTONS_UP_TO = 12
+SEED_AVERAGE = Need(drawn=40, excludes_models=True)
 TEXTS = Words(
     {
         "flow": "Choose a step to see it large. Steps that change nothing here are folded.",
@@ -68,14 +69,6 @@ def choose_layer(trace: Trace, selection: Selection, **layout: Any) -> Selection
     if n == 1:
         return selection
     return widgets.choose_available(selection, "layer", TEXTS["layer"], range(n), buttons=n <= BUTTONS_UP_TO, **layout)
-
-
-def has_room(name: str, trace: Trace) -> bool:
-    """Return whether a panel below the pictures can be computed here.
-
-    Says why, if not. Deal again decides for itself.
-    """
-    return name == "redeal" or admission.admitted(f"explore/{name}", trace)
 
 
 def sentence_panel(trace: Trace, selection: Selection) -> Selection:
@@ -133,16 +126,16 @@ def statistics_panel(trace: Trace, selection: Selection) -> Selection:
 def seed_average_panel(trace: Trace, selection: Selection) -> Selection:
     """Draw this seed's weights beside the mean over several seeds."""
     config, layer = trace.config, selection.layer
-    refused = admission.refusal("explore/redeal", trace) if config.model else ""
+    refused = admission.refusal(SEED_AVERAGE, trace) if config.model else ""
     if refused:
         notice(refused)
         return selection
     needed = config if learnable.learns(config) else replace(config, n_layers=ordinal(layer))
     n_seeds = cost.times(needed, SEEDS)
     if n_seeds < FEWEST_SEEDS:
-        notice(TEXTS["too_slow"].format(seconds=cost_table.SHORT), kind="fault")
+        notice(TEXTS["too_slow"].format(seconds=SHORT), kind="fault")
         return selection
-    if not admission.admitted("explore/redeal", config, needed):
+    if not admission.admitted(SEED_AVERAGE, config, needed):
         return selection
     seeds = range(config.seed, config.seed + n_seeds)
     mean = mean_weights(config, seeds, layer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.analysis.importance import measure
+from attnviz.engine.cost.need import SHORT, Need
 from attnviz.engine.records.trace import Trace
 from attnviz.experiments import importance
 from attnviz.settings.language import Words
@@ -24,13 +25,15 @@ TEXTS = Words(
         "wait": "Forbidding one key after another",
     }
 )
+# It forbids as many keys of as many rows as there is time for: of many rows, or of one at least.
+NEED = Need(held=2, made=1, each_key=1, busy=SHORT, most=3 * SHORT, excludes_models=True)
 
 
 def panel(trace: Trace, selection: Selection) -> Selection:
     """Draw four measures of one row, and their rank correlations over the rows of the layer."""
     st.subheader(TEXTS["question"], anchor=False)
     paragraph([TEXTS["ask"]])
-    if not admission.admitted("experiments/importance", trace.config):
+    if not admission.admitted(NEED, trace.config):
         return selection
     left, right = st.columns(2)
     with left:

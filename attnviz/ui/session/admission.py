@@ -16,26 +16,27 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.engine import inputs
 from attnviz.engine.cost import estimate as cost
-from attnviz.engine.cost import table as cost_table
 from attnviz.engine.cost.estimate import Cost
+from attnviz.engine.cost.need import MB, Need
 from attnviz.engine.cost.sizes import Sizes
 from attnviz.engine.learning import film, learnable
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
-from attnviz.exports.formats import ExportTarget, export
+from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.ui.session import interrupted, learner, locale
 from attnviz.ui.session.notices import notice
 from attnviz.ui.session.run_queue import RunQueue
 
-LARGE = Cost(24 * cost_table.MB, 0.4)
+LARGE = Cost(24 * MB, 0.4)
 """A computation that takes more of either waits for others that do."""
 
 MOST_TOKENS = 128
-"""Tokens of a text that everything shows; what is named here shows those of a longer one too, by windows of it."""
-LONG = ("explore", "explore/cell", "explore/statistics", "data", "class", "take", "assign/student", "assign/mark")
+"""Tokens of a text that everything shows; what is made of any length shows those of a longer one too, by windows."""
+MAPS = Need(any_length=True)
+"""The need of the maps of a run and nothing else."""
 
 WORDS = Words(
     {
@@ -49,13 +50,13 @@ Made = TypeVar("Made")
 TURNS = RunQueue()
 
 
-def refusal(what: str, of: Config | Trace | Sizes, *beside: Config, again: int = 0) -> str:
+def refusal(need: Need, of: Config | Trace | Sizes, *beside: Config, again: int = 0) -> str:
     """Return why a computation is refused here, and what would help; empty if it is not."""
     n = max(map(_length, (of, *beside)))
-    if n > MOST_TOKENS and what not in LONG and not what.startswith("file/"):
+    if n > MOST_TOKENS and not need.any_length:
         return WORDS["long"].format(n=n, most=MOST_TOKENS)
     most = cost.most_bytes(os.environ.get(cost.VARIABLE, ""))
-    return cost.refusal(what, of, *beside, most=most, again=again)
+    return cost.refusal(need, of, *beside, most=most, again=again)
 
 
 def _length(of: Config | Trace | Sizes) -> int:
@@ -69,20 +70,21 @@ def _length(of: Config | Trace | Sizes) -> int:
     return max(map(len, inputs.tokens(of)[:2]))
 
 
-def admitted(what: str, of: Config | Trace | Sizes, *beside: Config, again: int = 0) -> bool:
+def admitted(need: Need, of: Config | Trace | Sizes, *beside: Config, again: int = 0) -> bool:
     """Say why something cannot be made here or now, if so; else wait for others if it is large, and return True.
 
-    what    a name in `cost_table.NEEDS`;  of  a setting, a run, or the sizes of what is to be made of given numbers
+    need    what it takes beside the run
+    of      a setting, a run, or the sizes of what is to be made of given numbers
     beside  settings whose runs are in memory at the same time;  again  how often the run is made once more
     """
-    refused = refusal(what, of, *beside, again=again)
+    refused = refusal(need, of, *beside, again=again)
     if refused:
         notice(refused, kind="fault")
         return False
     if not learner.at_hand(*_settings(of, *beside)):
         return False
-    if waits(what, of, *beside, again=again):
-        name = interrupted.name(what, cost.setting(of) if isinstance(of, Trace) else of, beside, again)
+    if waits(need, of, *beside, again=again):
+        name = interrupted.name(need, cost.setting(of) if isinstance(of, Trace) else of, beside, again)
         if not interrupted.may_begin(name):
             return False
         container = st.empty()
@@ -95,19 +97,19 @@ def admitted(what: str, of: Config | Trace | Sizes, *beside: Config, again: int 
 
 def computed(config: Config) -> Trace:
     """Return the run of a setting that the page shows, for a callback."""
-    return before_page("explore", config, lambda: run(config))
+    return before_page(MAPS, config, lambda: run(config))
 
 
-def before_page(what: str, of: Config | Sizes, make: Callable[[], Made]) -> Made:
+def before_page(need: Need, of: Config | Sizes, make: Callable[[], Made]) -> Made:
     """Run a callback in a turn of its own, before that of the page, and return its result.
 
     Raises ConfigError with the reason why there is no room for it here.
     """
-    refused = refusal(what, of)
+    refused = refusal(need, of)
     if refused:
         raise ConfigError(refused.removesuffix("."))
     with TURNS.turn():
-        if waits(what, of):
+        if waits(need, of):
             TURNS.enter_large()
         return make()
 
@@ -117,12 +119,12 @@ def _settings(*of: Config | Trace | Sizes) -> list[Config]:
     return [cost.setting(each) for each in of if not isinstance(each, Sizes)]
 
 
-def waits(what: str, of: Config | Trace | Sizes, *beside: Config, again: int = 0) -> bool:
+def waits(need: Need, of: Config | Trace | Sizes, *beside: Config, again: int = 0) -> bool:
     """Return whether a computation is large, or learns what was not learned yet; what was costs no learning."""
     if any(learnable.learns(each) and not film.is_kept(each) for each in _settings(of, *beside)):
         return True
     first = of if isinstance(of, Sizes) or not learnable.learns(cost.setting(of)) else _kept(cost.setting(of))
-    return is_large(cost.estimate(what, first, *map(_kept, beside), again=again))
+    return is_large(cost.estimate(need, first, *map(_kept, beside), again=again))
 
 
 def _kept(config: Config) -> Config:
@@ -130,9 +132,9 @@ def _kept(config: Config) -> Config:
     return replace(config, learn_steps=0) if learnable.learns(config) else config
 
 
-def is_large(need: Cost) -> bool:
+def is_large(found: Cost) -> bool:
     """Return whether a computation should not be made at the same time as others like it."""
-    return need.n_bytes > LARGE.n_bytes or need.seconds > LARGE.seconds
+    return found.n_bytes > LARGE.n_bytes or found.seconds > LARGE.seconds
 
 
 def download(
@@ -150,19 +152,19 @@ def download(
 
     again  makes the run anew: one that waited to be saved would stay in memory as long as its page
     """
-    what = f"file/{form}"
-    refused = refusal(what, of)
+    need = FORMATS[form].need
+    refused = refusal(need, of)
     if refused:
         where.button(label, key=key, disabled=True, help=refused)
         return refused
-    make = later(what, of, lambda: export(form, again(), target))
+    make = later(need, of, lambda: export(form, again(), target))
     where.download_button(label, make, file_name, key=key, on_click="ignore")
     return ""
 
 
-def later(what: str, of: Config | Trace, make: Callable[[], Made]) -> Callable[[], Made]:
+def later(need: Need, of: Config | Trace, make: Callable[[], Made]) -> Callable[[], Made]:
     """Return a deferred file factory: it runs alone if the file is large, in the present language."""
-    if not is_large(cost.estimate(what, of)):
+    if not is_large(cost.estimate(need, of)):
         return locale.in_current_language(make)
 
     def run_alone() -> Made:

@@ -61,7 +61,7 @@ def wants_default() -> bool:
 def _note(key: str) -> None:
     st.session_state[_IS_NOTED] = bool(key)
     st.session_state[_NOTES] = n = st.session_state.get(_NOTES, 0) + 1  # what a browser was told already does nothing
-    _component(key=f"unfinished-{key}", data={"cookie": COOKIE, "key": key, "n": n}, height="content")
+    _component(key=f"unfinished-{n}", data={"cookie": COOKIE, "key": key, "n": n}, height="content")
 
 
 def _ask(key: str) -> None:

@@ -19,6 +19,7 @@ from attnviz.engine.records.pretrained import PretrainedConfig
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables import blocks, normalisers, positions, scores
 from tests import slopes
+from tests.needs import NEEDS
 
 NEAR = 1e-6
 SMALL = Config(
@@ -307,7 +308,7 @@ def test_the_estimate_covers_the_way_back(score: str) -> None:
     trace = run(config)
     of = slopes.output_slopes(trace)
     peak = peak_of(trace, of)
-    assert peak <= cost.estimate("explore/backward", config).n_bytes - 8 * run_sizes.sizes(config).numbers
+    assert peak <= cost.estimate(NEEDS["explore/backward"], config).n_bytes - 8 * run_sizes.sizes(config).numbers
 
 
 @pytest.mark.parametrize("size", [1.0, 1e3, 1e150, 1e-160])

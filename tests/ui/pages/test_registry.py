@@ -1,9 +1,9 @@
-"""A page stands in four tables: its function, its name, the button that leads to it, and what it costs."""
+"""A page stands in three tables: its function and its need, its name, and the button that leads to it."""
 
 from __future__ import annotations
 
-from attnviz.engine.cost import table as cost_table
 from attnviz.ui.pages.explore import GONE
+from attnviz.ui.pages.panels import PANELS
 from attnviz.ui.pages.registry import PAGES
 from attnviz.ui.session import places
 from attnviz.ui.session.selection import DESK_NAMES, PAGE_NAMES, PANEL_NAMES
@@ -19,12 +19,8 @@ def test_every_page_has_a_function() -> None:
 def test_every_page_and_panel_stands_in_one_place() -> None:
     parts = [part for found in places.PLACES.values() for part in found]
     assert sorted(parts) == sorted([*PAGE_NAMES, *places.CHANGING]), "PLACES in attnviz/ui/session/places.py"
+    assert {*PANELS} == {*PANEL_NAMES}, "PANELS in attnviz.ui.pages.panels.py, PANEL_NAMES in selection.py"
     panels = [panel for found in places.PANELS.values() for panel in found]
     assert sorted([*panels, *places.CHANGING, *GONE]) == sorted(PANEL_NAMES), "PANELS in attnviz/ui/session/places.py"
     assert len(places.PLACES) <= 6
     assert len(places.PANELS) <= 4
-
-
-def test_it_is_known_what_every_page_needs() -> None:
-    known = {name for name in cost_table.PAGES if name.partition("/")[0] not in ("explore", "experiments")}
-    assert known == {*PAGES} - {"explore", "experiments"}, "PAGES in attnviz/engine/cost/table.py"

@@ -19,6 +19,7 @@ from attnviz.ui.components.pickers import overview
 from attnviz.ui.panels import window
 from attnviz.ui.session import admission
 from attnviz.ui.session.selection import Selection
+from tests.needs import NEEDS
 from tests.page_figures import figures as drawn
 
 APP = str(Path(__file__).parents[3] / "app.py")
@@ -140,9 +141,9 @@ def test_a_thousand_words_send_no_more_than_is_seen(query: dict[str, str]) -> No
 @pytest.mark.slow
 def test_what_a_host_has_no_room_for_is_refused_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     large = Config(sentence=WORDS, max_tokens=1024, n_heads=16)
-    assert "fewer tokens" in admission.refusal("explore", large)
-    assert not admission.refusal("explore", replace(large, n_heads=4))
-    assert "up to 128" in admission.refusal("compare", replace(large, n_heads=1), Config())
-    assert not admission.refusal("compare", replace(large, max_tokens=128, n_heads=1), Config())
+    assert "fewer tokens" in admission.refusal(NEEDS["explore"], large)
+    assert not admission.refusal(NEEDS["explore"], replace(large, n_heads=4))
+    assert "up to 128" in admission.refusal(NEEDS["compare"], replace(large, n_heads=1), Config())
+    assert not admission.refusal(NEEDS["compare"], replace(large, max_tokens=128, n_heads=1), Config())
     at = opened(replace(large, n_heads=1), panel="table")
     assert "one part at a time" in page_text(at)

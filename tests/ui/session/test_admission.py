@@ -21,6 +21,7 @@ from attnviz.ui.session import admission
 from attnviz.ui.session.run_queue import RunQueue
 from attnviz.ui.session.selection import PANEL_NAMES
 from tests.engine.test_cost import LARGEST
+from tests.needs import NEEDS
 from tests.ui.pages import test_your_data
 from tests.ui.test_app import clean, opened, page_text
 
@@ -120,8 +121,8 @@ def test_a_file_beyond_the_budget_is_not_offered_and_says_why() -> None:
     ids=["pad_to", "d_ff", "d_a", "the second of two", "the largest"],
 )
 def test_what_is_large_follows_from_the_estimate(what: str, setting: Any, beside: Any) -> None:
-    assert admission.is_large(cost.estimate(what, Config(**setting), *([Config(**beside)] if beside else [])))
-    assert not admission.is_large(cost.estimate(what, Config(), *([Config()] if beside else [])))
+    assert admission.is_large(cost.estimate(NEEDS[what], Config(**setting), *([Config(**beside)] if beside else [])))
+    assert not admission.is_large(cost.estimate(NEEDS[what], Config(), *([Config()] if beside else [])))
 
 
 def test_a_file_of_a_large_run_waits_for_large_runs_and_one_of_a_small_run_does_not(
@@ -131,8 +132,8 @@ def test_a_file_of_a_large_run_waits_for_large_runs_and_one_of_a_small_run_does_
     monkeypatch.setattr(admission, "TURNS", turns)
     config, made = Config(**LARGEST), threading.Event()
     with turns.large_run_lock:
-        assert admission.later("file/csv", Config(), lambda: "small")() == "small"
-        waiting = threading.Thread(target=admission.later("file/csv", config, made.set), daemon=True)
+        assert admission.later(NEEDS["file/csv"], Config(), lambda: "small")() == "small"
+        waiting = threading.Thread(target=admission.later(NEEDS["file/csv"], config, made.set), daemon=True)
         waiting.start()
         assert not made.wait(0.3)
     assert made.wait(30)
@@ -141,9 +142,9 @@ def test_a_file_of_a_large_run_waits_for_large_runs_and_one_of_a_small_run_does_
 def test_learning_is_done_one_at_a_time_and_what_was_learned_is_there_at_once() -> None:
     config = TASKS["backwards"].config(learn_steps=3, seed=41)
     film._LEARNERS.clear()
-    assert admission.waits("explore", config)
+    assert admission.waits(NEEDS["explore"], config)
     trace = run(config)
-    assert not any(admission.waits(what, of) for what in ("explore", "learn") for of in (config, trace))
+    assert not any(admission.waits(NEEDS[what], of) for what in ("explore", "learn") for of in (config, trace))
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.printed import handout
 from attnviz.classroom.question_codec import Item, Value
 from attnviz.classroom.resolved_question import ResolvedQuestion
+from attnviz.engine.cost.need import Need
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.exports import links
@@ -72,6 +73,9 @@ PLACES = Words(
         "prompt": "What to write about",
     }
 )
+ANSWERED = 10
+"""Seconds that a desk may take which is drawn anew with every answer that is typed into it."""
+NEED = Need(held=2, made=2, most=ANSWERED)
 _EDIT = "_task_edit"
 _SHOWN, _ADOPTED = "assigned", "\0"
 """The key under which `state` leaves the fields that Back or a link opened, and its value once widgets show them."""
@@ -193,7 +197,7 @@ def _pick(label: str, options: Sequence[Any], choice: Any, key: str, *, words: d
 def _remarks(trace: Trace, task: Assignment) -> None:
     """Draw the questions as they will be asked, and what a teacher may not have meant."""
     more = assignments.n_runs(task)
-    if more and not admission.admitted("assign/compose", trace, again=more):
+    if more and not admission.admitted(NEED, trace, again=more):
         return
     questions = assignments.resolved_questions(task, trace)
     for n, ask in enumerate(questions, 1):
@@ -244,7 +248,7 @@ def _sheets(config: Config, task: Assignment) -> None:
     for name, solved in (("blanks", False), ("solutions", True)):
         st.download_button(
             WORDS[name],
-            admission.later("file/handout", config, partial(handout.html, config, solutions=solved, **about)),
+            admission.later(handout.NEED, config, partial(handout.html, config, solutions=solved, **about)),
             f"attention-{name}.html",
             "text/html",
             key=f"sheet-{name}",

@@ -12,6 +12,7 @@ import streamlit as st
 from attnviz.classroom.marking import assignments, grading, results, submissions
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.engine.cost import estimate as cost
+from attnviz.engine.cost.need import Need
 from attnviz.engine.records.config import Config
 from attnviz.settings import url_codec
 from attnviz.settings.faults import ConfigError
@@ -62,6 +63,7 @@ WORDS = Words(
 )
 _LINK, PASTE, _FILE, _HELD, _POINTS = "task-open", "task-codes", "task-file", "_task_marked", "task-points"
 _NEXT, _PARTIAL, _DIALECT, _NO_HEAD = "_task_next", "task-partial", "task-dialect", "task-no-head"
+NEED = Need(held=1, made=1, any_length=True)
 PORTION = 20
 """Seconds of processor after which marking waits for the teacher to go on."""
 
@@ -174,7 +176,7 @@ def _marked(config: Config, task: Assignment, pairs: list[tuple[str, str]]) -> l
     st.session_state[_HELD] = kept_results
     graded: list[grading.GradedSubmission] = kept_results[1]
     setting = assignments.teacher_setting(config, task)[0]
-    if requested and admission.admitted("assign/mark", setting, again=assignments.n_runs(task)):
+    if requested and admission.admitted(NEED, setting, again=assignments.n_runs(task)):
         _mark(config, task, pairs, graded, len(graded) + _portion(setting, task, len(pairs) - len(graded)))
     rest = len(pairs) - len(graded)
     if rest:

@@ -12,6 +12,7 @@ import streamlit as st
 
 from attnviz.arrays import Array
 from attnviz.classroom.measures import MEASURES, measured
+from attnviz.engine.cost.need import Need
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.engine.tables.mask_bits import compact
@@ -34,6 +35,8 @@ WORDS = Words(
         "as_on_slide": "on the slide: {value}",
     }
 )
+NEED = Need(held=2, made=2, drawn=48)
+"""The need of a lesson: its own setting, that of a slide, and what is tried there."""
 TRANSPOSED = {"row_sums": "column_sums", "column_sums": "row_sums"}
 PAINTED = Choice("")
 _PAINTED = "_painted"
@@ -121,7 +124,7 @@ def _run(lesson: Lesson, slide: Slide, choices: Sequence[Choice], shown: Trace) 
     except ConfigError as error:
         notice(WORDS["apart"].format(why=str(error)), kind="fault")
         return shown
-    return run(config) if config != shown.config and admission.admitted("lessons", config) else shown
+    return run(config) if config != shown.config and admission.admitted(NEED, config) else shown
 
 
 def _measures(control: Control, baseline: Trace, shown: Trace, tried: Trace, transposed: bool) -> None:

@@ -19,6 +19,7 @@ from attnviz.lessons.lesson import Lesson
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
+from attnviz.ui.panels.lesson.controls import NEED
 from attnviz.ui.session import admission, session_state
 from attnviz.ui.session.notices import notice
 from attnviz.ui.session.selection import Selection
@@ -124,14 +125,14 @@ def _admitting() -> Callable[[Config], None]:
     seconds: dict[Config, float] = {}
 
     def admit(config: Config) -> None:
-        need = cost.estimate("lessons", config)
-        refused = admission.refusal("lessons", config)
-        if refused or need.seconds > admission.LARGE.seconds:
+        found = cost.estimate(NEED, config)
+        refused = admission.refusal(NEED, config)
+        if refused or found.seconds > admission.LARGE.seconds:
             raise ConfigError(refused or WORDS["large"])
-        seconds[config] = need.seconds
+        seconds[config] = found.seconds
         if sum(seconds.values()) > MOST_SECONDS:
             raise ConfigError(WORDS["all_large"])
-        if admission.is_large(need):
+        if admission.is_large(found):
             admission.TURNS.enter_large()
 
     return admit
