@@ -17,7 +17,7 @@ from served import ROOT, Server, served
 from visitors import Tally, Visitor, entered, expected, left, seed_of
 
 from attnviz import Config, ConfigError
-from attnviz.engine.records import model_registry
+from attnviz.engine.records import model_registry, offered_models
 from attnviz.models import hosting
 
 TIMES = 2  # as long as all ordinary visitors' p95
@@ -63,7 +63,7 @@ def offered() -> str:
 def on_a_model(n: int, n_models: int, rounds: int) -> Outcome:
     """Measure n visitors, of whom n_models are on a model, on a server that offers it."""
     written = offered()
-    config = Config(model=model_registry.names()[0])
+    config = Config(model=offered_models.names()[0])
     for at in range(n_models):  # before anybody waits for an answer
         for number in range(rounds + 1):
             expected(wanted(config, seed_of(at, number)))
@@ -77,7 +77,7 @@ async def compared(server: Server, n: int, n_models: int, rounds: int) -> Outcom
     [(name, model)] = model_registry.MODELS.items()
     out, opening, alone, mixed, those = Outcome(), Tally(), Tally(), Tally(), Tally()
     ordinary = await entered(server.url, n, opening)
-    others = await entered(server.url, n_models, opening, Config(model=model_registry.names()[0]), ModelVisitor)
+    others = await entered(server.url, n_models, opening, Config(model=offered_models.names()[0]), ModelVisitor)
     spent = [0.0, 0.0]
     for number in range(1, rounds + 1):
         for is_mixed in (False, True):

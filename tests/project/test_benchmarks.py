@@ -31,7 +31,7 @@ import visitors  # noqa: E402
 from outcome import Outcome, outcome  # noqa: E402
 
 from attnviz import Config  # noqa: E402
-from attnviz.engine.records import model_registry  # noqa: E402
+from attnviz.engine.records import model_registry, offered_models  # noqa: E402
 from attnviz.models import hosting as model_hosting  # noqa: E402
 from attnviz.ui.session.browser import transport  # noqa: E402
 
@@ -152,7 +152,7 @@ def test_visitors_on_a_model_say_sentences_as_long_as_a_host_allows_and_each_ano
 def test_a_visitor_on_a_model_counts_what_that_model_computes() -> None:
     model_hosting.offer([model_visitors.SMALL])
     try:
-        config = Config(model=model_registry.names()[0])
+        config = Config(model=offered_models.names()[0])
         visitor = model_visitors.ModelVisitor(None, config)  # type: ignore[arg-type]
         wanted = visitors.expected(visitor.wanted(5))
         assert wanted.size == 4 * model_hosting.MOST_TOKENS**2

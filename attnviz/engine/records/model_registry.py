@@ -7,10 +7,13 @@ same numbers wherever it works.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol, cast
 
+from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.model_cost import ModelSizes
+from attnviz.engine.records.offered_models import OFFERED, Offered
+from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
 
 NOTES = Words(
@@ -23,19 +26,14 @@ NOTES = Words(
 )
 
 
-class HostedModel(Protocol):
-    """A model that a host offers; a `config` is a `Config`, which stands above this file."""
+class HostedModel(Offered, Protocol):
+    """A model that a host offers."""
 
-    @property
-    def digest(self) -> str:
-        """The first eight hexadecimal digits of the weights' SHA-256."""
-        ...
-
-    def run(self, config: Any, edits: Sequence[Edit] = ()) -> Any:
+    def run(self, config: Config, edits: Sequence[Edit] = ()) -> Trace:
         """Return the Trace of a setting, of which the model uses what applies to it."""
         ...
 
-    def next_words(self, trace: Any, row: int, most: int = 5) -> list[list[tuple[str, float]]]:
+    def next_words(self, trace: Trace, row: int, most: int = 5) -> list[list[tuple[str, float]]]:
         """Return the likeliest next words after a token, before the first layer and after each."""
         ...
 
@@ -49,7 +47,7 @@ class HostedModel(Protocol):
         """The masks that are the model's own, and apply in every run."""
         ...
 
-    def tokens(self, config: Any) -> tuple[str, ...]:
+    def tokens(self, config: Config) -> tuple[str, ...]:
         """Return the tokens of the setting's sentence, as the run has them."""
         ...
 
@@ -59,13 +57,7 @@ class HostedModel(Protocol):
         ...
 
 
-MODELS: dict[str, HostedModel] = {}
-"""The models by their names; filled when the process starts, and only read from then on."""
-
-
-def names() -> tuple[str, ...]:
-    """Return the names of the models that are offered, as a setting has them."""
-    return tuple(f"{name}~{model.digest}" for name, model in MODELS.items())
+MODELS = cast(dict[str, HostedModel], OFFERED)  # the same models, with all that they can do
 
 
 def find(written: str) -> HostedModel | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attnviz.engine.records import model_registry
+from attnviz.engine.records import offered_models
 from attnviz.engine.tables.embeddings import EMBEDDINGS
 from attnviz.engine.tables.positions import POSITIONS
 from attnviz.engine.tables.row_names import (
@@ -27,7 +27,7 @@ class WordSettings:
         help="Each token becomes a row: a query, a key and a value.",
     )
     model: str = named(
-        model_registry.names,
+        offered_models.names,
         label="Model",
         help="A trained model that this host offers: it brings its own words, sizes and matrices.",
     )
