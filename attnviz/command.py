@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from attnviz import __version__, options
-from attnviz.engine.records import model_registry
+from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run

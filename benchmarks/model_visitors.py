@@ -17,7 +17,8 @@ from served import ROOT, Server, served
 from visitors import Tally, Visitor, entered, expected, left, seed_of
 
 from attnviz import Config, ConfigError
-from attnviz.engine.records import model_registry, offered_models
+from attnviz.engine.pretrained import model_registry
+from attnviz.engine.records import offered_models
 from attnviz.models import hosting
 
 TIMES = 2  # as long as all ordinary visitors' p95

@@ -9,8 +9,8 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.external.traces import first_steps
+from attnviz.engine.pretrained.pretrained_config import anatomy_of
 from attnviz.engine.records.config import Config
-from attnviz.engine.records.pretrained import anatomy_of
 from attnviz.engine.records.trace import Step, Trace, result_of
 from attnviz.engine.records.typed_rows import score_of
 from attnviz.engine.tables.masks import MASKS, allowed, settings_of

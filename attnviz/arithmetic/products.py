@@ -13,7 +13,7 @@ import numpy as np
 
 from attnviz.arithmetic import tensor_slices
 from attnviz.arrays import Array
-from attnviz.engine.records.pretrained import anatomy_of
+from attnviz.engine.pretrained.pretrained_config import anatomy_of
 from attnviz.engine.records.trace import Step, Trace, result_of
 from attnviz.engine.records.typed_rows import score_of
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.engine.records.model_facts import TensorSlice
+from attnviz.engine.pretrained.model_facts import TensorSlice
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 

@@ -13,7 +13,7 @@ from attnviz.arithmetic.derivation import Derivation, Display, Equation, MatVec,
 from attnviz.arithmetic.latex_numbers import VERTICAL_DOTS, chain, shown_entries
 from attnviz.arrays import Array
 from attnviz.engine.external.traces import first_steps
-from attnviz.engine.records.pretrained import anatomy_of
+from attnviz.engine.pretrained.pretrained_config import anatomy_of
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.arrays import Array
-from attnviz.engine.records import model_registry
+from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Steps
 from attnviz.engine.tables.embeddings import EMBEDDINGS, out_of_vocabulary, parse

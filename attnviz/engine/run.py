@@ -15,8 +15,9 @@ from attnviz.engine.learning import film, learnable
 from attnviz.engine.numerics import fixed_order
 from attnviz.engine.numerics.products import product
 from attnviz.engine.parameters import Parameters
+from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records import edits as edits_of
-from attnviz.engine.records import model_registry, typed_rows
+from attnviz.engine.records import typed_rows
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.trace import Step, Steps, Trace

@@ -22,9 +22,9 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.codegen.latex import COMMANDS
 from attnviz.engine.external.traces import ExternalConfig, is_external
+from attnviz.engine.pretrained.pretrained_config import PretrainedConfig, is_pretrained
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import checked
-from attnviz.engine.records.pretrained import PretrainedConfig, is_pretrained
 from attnviz.engine.records.step_specs import AXES, STEPS
 from attnviz.engine.records.trace import Step, Steps, Trace
 from attnviz.engine.tables.biases import BIASES

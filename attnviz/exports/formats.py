@@ -15,7 +15,7 @@ from typing import Any
 
 from attnviz.engine.cost.need import MB, Need
 from attnviz.engine.external.traces import is_external
-from attnviz.engine.records.pretrained import is_pretrained
+from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError, shorten

@@ -7,7 +7,7 @@ import io
 from urllib.parse import urlsplit, urlunsplit
 
 from attnviz.engine.external.traces import is_external
-from attnviz.engine.records.pretrained import is_pretrained
+from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.url_codec import query_string
 

@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.attention import joined, pipeline
 from attnviz.engine.numerics.products import product
-from attnviz.engine.records.pretrained import PretrainedConfig
+from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.engine.records.trace import Steps
 from attnviz.engine.records.typed_rows import mask_of, normaliser_of
 from attnviz.engine.run import formulas_of

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
-from attnviz.engine.records.model_registry import MODELS
+from attnviz.engine.pretrained.model_registry import MODELS
 from attnviz.models.model import Model, load
 from attnviz.models.safetensors import Tensors
 from attnviz.settings.faults import ConfigError, shorten

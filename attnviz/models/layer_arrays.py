@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.records.model_facts import TensorSlice
+from attnviz.engine.pretrained.model_facts import TensorSlice
 from attnviz.models.families import Family
 from attnviz.models.safetensors import Tensors, of_floats, shaped
 from attnviz.models.shapes import Shape

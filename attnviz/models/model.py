@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.pretrained.model_facts import Anatomy
+from attnviz.engine.pretrained.model_sizes import ModelSizes
+from attnviz.engine.pretrained.pretrained_config import FREE, PretrainedConfig
 from attnviz.engine.records import edits as edits_of
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
-from attnviz.engine.records.model_cost import ModelSizes
-from attnviz.engine.records.model_facts import Anatomy
-from attnviz.engine.records.pretrained import FREE, PretrainedConfig
 from attnviz.engine.records.trace import Step, Steps, Trace, result_of
 from attnviz.engine.run_notes import note_empty_rows
 from attnviz.models import forward, next_words, tokeniser

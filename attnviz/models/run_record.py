@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.engine.records import edits as edits_of
 from attnviz.engine.records.edits import Edit
-from attnviz.engine.records.pretrained import PretrainedConfig
 from attnviz.engine.records.trace import Steps
 from attnviz.settings.language import translate
 

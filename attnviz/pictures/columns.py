@@ -10,7 +10,7 @@ from attnviz.analysis.all_heads import all_kinds
 from attnviz.analysis.statistics import effective_keys
 from attnviz.arrays import Array
 from attnviz.engine.external.traces import forbidden
-from attnviz.engine.records.pretrained import is_pretrained
+from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import score_of
 from attnviz.pictures import stages

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.learning import learnable
+from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.config import Config
-from attnviz.engine.records.pretrained import is_pretrained
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.embeddings import EMBEDDINGS

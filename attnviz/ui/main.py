@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.classroom.marking import submissions
 from attnviz.classroom.marking.assignments import Assignment, Opened, open_assignment
-from attnviz.engine.records import model_registry
+from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run

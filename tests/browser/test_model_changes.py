@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from attnviz.engine.records.model_registry import MODELS
+from attnviz.engine.pretrained.model_registry import MODELS
 from attnviz.models import hosting
 from attnviz.settings import url_codec
 from attnviz.ui.session.selection import Selection

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, of_weights, run
-from attnviz.engine.records.model_registry import MODELS
+from attnviz.engine.pretrained.model_registry import MODELS
 from attnviz.exports import interactive_html, worked_solution
 from attnviz.exports.links import setting_of
 from attnviz.models import hosting

@@ -14,8 +14,8 @@ import pytest
 from attnviz import Config, ConfigError, command, run
 from attnviz.engine.cost import estimate as cost
 from attnviz.engine.cost import sizes as run_sizes
-from attnviz.engine.records.model_registry import MODELS, find
-from attnviz.engine.records.pretrained import PretrainedConfig
+from attnviz.engine.pretrained.model_registry import MODELS, find
+from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.models import hosting
 from attnviz.settings import url_codec
 from attnviz.ui.session.selection import Selection

@@ -8,8 +8,8 @@ import pytest
 from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.products import offered, products
 from attnviz.arithmetic.tensor_slices import column
-from attnviz.engine.records.model_facts import TensorSlice
-from attnviz.engine.records.pretrained import anatomy_of
+from attnviz.engine.pretrained.model_facts import TensorSlice
+from attnviz.engine.pretrained.pretrained_config import anatomy_of
 from attnviz.models.safetensors import Tensors
 from tests.small_models import FOLDER, NAMES, model
 

@@ -31,7 +31,8 @@ import visitors  # noqa: E402
 from outcome import Outcome, outcome  # noqa: E402
 
 from attnviz import Config  # noqa: E402
-from attnviz.engine.records import model_registry, offered_models  # noqa: E402
+from attnviz.engine.pretrained import model_registry  # noqa: E402
+from attnviz.engine.records import offered_models  # noqa: E402
 from attnviz.models import hosting as model_hosting  # noqa: E402
 from attnviz.ui.session.browser import transport  # noqa: E402
 

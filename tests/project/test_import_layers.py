@@ -19,7 +19,8 @@ HOUSE = {
     "settings": "",
     "formula": ". evaluation facts",
     "codegen": "",
-    "engine": "numerics rows tables/scores tables/normalisers tables tasks records learning . external cost backward",
+    "engine": "numerics rows tables/scores tables/normalisers tables tasks records pretrained learning . external "
+    "cost backward",
     "models": "",
     "analysis": "",
     "lessons": "",

@@ -29,7 +29,7 @@ from attnviz.engine.cost import estimate as cost
 from attnviz.engine.cost.need import Need
 from attnviz.engine.learning import film
 from attnviz.engine.numerics import buffer_pool
-from attnviz.engine.records.model_registry import MODELS
+from attnviz.engine.pretrained.model_registry import MODELS
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.models import hosting
 from attnviz.settings import url_codec

@@ -19,7 +19,7 @@ from attnviz.arrays import Array
 from attnviz.engine.backward.accumulated_slopes import LayerStep, Slopes
 from attnviz.engine.backward.layer import LayerBack
 from attnviz.engine.external.traces import is_external
-from attnviz.engine.records.pretrained import is_pretrained
+from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import translate

@@ -14,7 +14,7 @@ from attnviz.engine.cost.need import MB, SHORT, Need
 from attnviz.engine.cost.sizes import Sizes, sizes
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.learning.film import MOST_BYTES
-from attnviz.engine.records import model_registry
+from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.faults import ConfigError

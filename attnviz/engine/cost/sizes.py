@@ -10,10 +10,10 @@ from functools import lru_cache
 from attnviz.engine import inputs
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.learning import learning_cost
-from attnviz.engine.records import model_registry
+from attnviz.engine.pretrained import model_registry
+from attnviz.engine.pretrained.model_sizes import ModelSizes
+from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.config import Config
-from attnviz.engine.records.model_cost import ModelSizes
-from attnviz.engine.records.pretrained import is_pretrained
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import TYPED, bias_formula, mask_formula, normaliser_of, score_of
 from attnviz.engine.tables.blocks import FEED_FORWARDS

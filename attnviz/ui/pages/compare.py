@@ -10,9 +10,9 @@ import streamlit as st
 
 from attnviz.engine.cost.need import Need
 from attnviz.engine.learning import learnable
-from attnviz.engine.records import model_registry
+from attnviz.engine.pretrained import model_registry
+from attnviz.engine.pretrained.pretrained_config import FREE
 from attnviz.engine.records.config import Config
-from attnviz.engine.records.pretrained import FREE
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.pictures import comparison

@@ -13,7 +13,7 @@ from attnviz.arithmetic.backward import SlopeLine, jacobian, slope_lines
 from attnviz.arrays import Array
 from attnviz.engine.backward.gradients import FORMULAS, Gradients, gradients
 from attnviz.engine.external.traces import forbidden, is_external
-from attnviz.engine.records.pretrained import is_pretrained
+from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.records.typed_rows import normaliser_of
 from attnviz.pictures import stages

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from attnviz.engine.records import model_registry
+from attnviz.engine.pretrained import model_registry
+from attnviz.engine.pretrained.model_registry import HostedModel
+from attnviz.engine.pretrained.pretrained_config import FREE
 from attnviz.engine.records.config import Config
-from attnviz.engine.records.model_registry import HostedModel
-from attnviz.engine.records.pretrained import FREE
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.fields import settings
 from attnviz.settings.language import Words

@@ -7,9 +7,9 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit, position
-from attnviz.engine.records.pretrained import is_pretrained
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.engine.tables.initialisers import INITIALISERS

@@ -14,8 +14,8 @@ from attnviz import NORMALISERS, SCORES, Config, ConfigError, Gradients, gradien
 from attnviz.engine.backward import layer as backward
 from attnviz.engine.cost import estimate as cost
 from attnviz.engine.cost import sizes as run_sizes
+from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.engine.records import typed_rows
-from attnviz.engine.records.pretrained import PretrainedConfig
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables import blocks, normalisers, positions, scores
 from tests import slopes

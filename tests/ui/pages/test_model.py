@@ -12,7 +12,7 @@ import streamlit as st
 from attnviz import Config, run
 from attnviz.analysis import special_tokens, vectors_by_layer
 from attnviz.analysis.twins import twin
-from attnviz.engine.records.model_registry import MODELS
+from attnviz.engine.pretrained.model_registry import MODELS
 from attnviz.models import hosting
 from attnviz.settings import url_codec
 from attnviz.text.query_sentences import visible_token

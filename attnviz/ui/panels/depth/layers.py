@@ -9,7 +9,7 @@ import streamlit as st
 
 from attnviz.analysis import vectors_by_layer
 from attnviz.arrays import Array
-from attnviz.engine.records import model_registry
+from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.charts.bars import bars
 from attnviz.settings.counting import ordinal

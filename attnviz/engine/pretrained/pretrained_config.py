@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from attnviz.engine.pretrained.model_facts import Anatomy
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.head_settings import divisors
-from attnviz.engine.records.model_facts import Anatomy
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.fields import number, text, widths
 

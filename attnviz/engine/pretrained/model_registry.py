@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, cast
 
+from attnviz.engine.pretrained.model_sizes import ModelSizes
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
-from attnviz.engine.records.model_cost import ModelSizes
 from attnviz.engine.records.offered_models import OFFERED, Offered
 from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
