@@ -13,10 +13,13 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+
+from tests.browser_idle import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "deploy"))
@@ -32,7 +35,6 @@ SPARING += ["--disable-features=BackgroundResourceFetch,HttpsUpgrades,HttpsFirst
 SPARING[-1] += ",NetworkTimeServiceQuerying,OptimizationHints,PaintHolding,PreconnectToSearch"
 SPARING[-1] += ",ThirdPartyStoragePartitioning,Translate"
 WINDOW = {"width": 1280, "height": 720}
-PATIENCE = 90  # seconds until a server or a page that does not answer counts as broken, whatever else is running
 
 
 class Server:
@@ -53,12 +55,13 @@ class Server:
         )
         last = time.monotonic() + PATIENCE
         while not self._answers():
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(0.05)
             if self._process.poll() is not None or time.monotonic() > last:
                 self._log.seek(0)
                 output = self._log.read().decode(errors="replace")
                 self.close()
                 pytest.fail(f"no server answers at {self.url}:\n{output}")
-            time.sleep(0.05)
 
     def _answers(self) -> bool:
         try:

@@ -10,6 +10,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from tests.browser_idle import FRAMES
+
 pytestmark = pytest.mark.browser
 
 
@@ -64,7 +66,7 @@ def test_a_button_right_after_a_move_never_undoes_it(browser_page: Any, site: An
     for trial in range(1, 21):
         visit.guests.focus()
         visit.page.keyboard.press("ArrowRight")
-        visit.page.wait_for_timeout((trial % 4) * 10)
+        visit.page.evaluate(FRAMES, trial % 4)
         visit.page.mouse.click(at["x"] + 5, at["y"] + 5)
         visit.page.get_by_text(f"Rung {trial}", exact=True).wait_for()
         visit.wait_for("guests", 4 + trial)
@@ -100,7 +102,7 @@ AGREE = """() => {
   const asked = new URLSearchParams(location.search).get('guests') || '4';
   const slider = document.querySelector('.st-key-guests input').value;
   window.agreed = shown === asked && shown === slider ? (window.agreed || 0) + 1 : 0;
-  return window.agreed > 4; }"""
+  return window.agreed > 30; }"""
 
 
 def test_back_at_once_leaves_page_and_address_in_agreement(browser_page: Any, site: Any) -> None:
@@ -112,9 +114,9 @@ def test_back_at_once_leaves_page_and_address_in_agreement(browser_page: Any, si
         visit.wait_for("guests", at)
         visit.wait_for_address("guests", str(at))
         visit.page.keyboard.press("ArrowRight")
-        visit.page.wait_for_timeout(trial * 10)
+        visit.page.evaluate(FRAMES, trial)
         visit.page.evaluate("window.agreed = 0; history.back()")
-        visit.page.wait_for_function(AGREE, polling=100)
+        visit.page.wait_for_function(AGREE)
 
 
 def test_back_is_followed_if_another_request_joins_it(browser_page: Any, site: Any) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -225,15 +224,12 @@ def test_no_page_runs_a_word_links_from_it_or_loses_it(watch: Watch, app: Any, n
     assert watch.harm() == {}
 
 
-def typed_until_drawn(watch: Watch, words: tuple[str, ...]) -> None:
-    """Type the words as tokens, again if a run that was under way put the field back to what it held before."""
+def typed_and_drawn(watch: Watch, words: tuple[str, ...]) -> None:
+    """Type the words as tokens once the page is at rest: a run under way would put the field back to what it held."""
+    watch.page.evaluate(QUIET)
     field = watch.page.get_by_role("textbox", name="Tokens, separated by spaces or as a JSON list")
-    for _ in range(8):
-        field.fill(json.dumps(words))
-        field.press("Enter")
-        with suppress(Exception):  # Playwright's own, which a desk without it cannot name
-            watch.page.wait_for_function(DRAWN, arg=list(words), timeout=3_000)
-            return
+    field.fill(json.dumps(words))
+    field.press("Enter")
     drawn(watch, list(words))
 
 
@@ -241,8 +237,7 @@ def test_words_that_come_with_own_numbers_are_only_shown(watch: Watch, app: Any)
     five = (HTML[2], MARKDOWN[3], MARKDOWN[5], MARKDOWN[9], SCRIPT[0])
     opened(watch, app, ("mine",), page="data")
     watch.page.locator(".st-key-own-weights .attn-focus").wait_for()
-    watch.page.locator(REST).wait_for()
-    typed_until_drawn(watch, five)
+    typed_and_drawn(watch, five)
     assert watch.harm() == {}
 
 

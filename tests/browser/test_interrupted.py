@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.browser_idle import wait_until
+
 pytestmark = pytest.mark.browser
 
 LINK = "?v=1&n_heads=7&d_model=512&n_layers=6&d_k=64&d_v=64"
@@ -57,11 +59,7 @@ def test_it_is_computed_where_the_visitor_says_so(browser_page: Any, server: Cal
     died(browser_page, server)
     browser_page.get_by_role("button", name="Compute it anyway").click()
     browser_page.get_by_text(LOST).wait_for(state="hidden")
-    for _ in range(100):
-        if begun(notes) == 2:
-            break
-        browser_page.wait_for_timeout(100)
-    assert begun(notes) == 2
+    wait_until(browser_page, lambda: begun(notes) == 2)
 
 
 def test_a_large_setting_that_was_finished_leaves_no_note(browser_page: Any, app: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, run
-from tests.browser_idle import QUIET
+from tests.browser_idle import QUIET, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -73,12 +73,12 @@ def drawn_as(page: Any, **settings: Any) -> None:
     """Wait until the picture of the weights holds those of one head under these settings."""
     expected = run(Config(n_heads=1, **settings))["weights"].array[0]
     expected = np.where(run(Config(n_heads=1, **settings))["allowed"].array, expected, np.nan)
-    for _ in range(100):
+
+    def agrees() -> bool:
         found = weights(page)
-        if found.shape == expected.shape and np.allclose(found, expected, rtol=1e-6, equal_nan=True):
-            return
-        page.wait_for_timeout(50)
-    pytest.fail(f"the picture holds {found}, the engine {expected}")
+        return found.shape == expected.shape and np.allclose(found, expected, rtol=1e-6, equal_nan=True)
+
+    wait_until(page, agrees)
 
 
 def test_a_stroke_changes_the_weights_travels_in_the_link_and_is_undone(new_page: Callable[..., Any], app: Any) -> None:

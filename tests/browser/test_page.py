@@ -15,7 +15,7 @@ from attnviz import Config, run
 from attnviz.ui.main import OPENING
 from attnviz.ui.pages.explore import GONE
 from attnviz.ui.session.selection import PANEL_NAMES
-from tests.browser_idle import QUIET
+from tests.browser_idle import QUIET, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -40,12 +40,14 @@ def read_cell(page: Any, stage: str, head: int, row: int, column: int) -> str:
 def read_until(page: Any, stage: str, cell: tuple[int, int, int], number: float) -> str:
     """Read a cell until it holds the number: the picture follows the address by a moment."""
     report = ""
-    for _ in range(100):
+
+    def agrees() -> bool:
+        nonlocal report
         report = read_cell(page, stage, *cell)
-        if report and number_in(report) == pytest.approx(number, rel=1e-3):
-            return report
-        page.wait_for_timeout(100)
-    return pytest.fail(f"the page says {report!r}, the engine {number}")
+        return bool(report) and number_in(report) == pytest.approx(number, rel=1e-3)
+
+    wait_until(page, agrees)
+    return report
 
 
 def number_in(words: str) -> float:

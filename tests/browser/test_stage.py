@@ -334,15 +334,20 @@ def test_nothing_that_is_said_over_the_maps_is_cut(
 
 
 def swipe(page: Any, by: int) -> None:
-    """Move a finger sideways over the middle of the picture that is there."""
+    """Move a finger sideways over the middle of the picture that is there, and hold it still before it is lifted.
+
+    What is lifted while it moves ends in a fling, and what is tapped during that is no click. The browser goes by the
+    times of the events, here half a second apart.
+    """
     box = page.locator(".st-key-explore-row .js-plotly-plot").first.bounding_box()
     x, y = box["x"] + box["width"] / 2 - by / 2, box["y"] + 120
     finger = page.context.new_cdp_session(page)
-    finger.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
-    for part in (0.3, 0.6, 1):
-        finger.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x + by * part, "y": y}]})
-        page.wait_for_timeout(80)  # a quick one ends in a fling, and what is tapped during that is no click
-    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    now = page.evaluate("Date.now() / 1000")
+    parts = [("touchStart", 0), ("touchMove", 0.3), ("touchMove", 0.6), ("touchMove", 1), ("touchMove", 1)]
+    for half_seconds, (kind, part) in enumerate(parts, start=-len(parts)):
+        event = {"type": kind, "touchPoints": [{"x": x + by * part, "y": y}], "timestamp": now + half_seconds / 2}
+        finger.send("Input.dispatchTouchEvent", event)
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": [], "timestamp": now})
 
 
 def test_a_phone_turns_over_from_stage_to_stage_and_from_head_to_head(new_page: Callable[..., Any], app: Any) -> None:
@@ -365,7 +370,6 @@ def test_a_phone_turns_over_from_stage_to_stage_and_from_head_to_head(new_page: 
     assert "shown=heads" in page.url
     swipe(page, 160)
     showing("weights")
-    page.wait_for_timeout(500)
     name = page.locator(".st-key-explore-weights .attn-layer text[data-head='1']").bounding_box()
     page.touchscreen.tap(name["x"] + 8, name["y"] + name["height"] / 2)
     page.wait_for_function("/focus=2(&|$)/.test(location.search)")
@@ -403,12 +407,14 @@ def test_a_lens_shows_words_and_numbers_where_cells_are_too_small_for_them(
     weights = page.measured(16, 40, 4, focus="2")["found"]["weights"]
     assert min(weights["cell"]) < (11 if size == DESK else 24)
     small = min(weights["cell"]) < 11
+    if not small:
+        page.page.clock.install()
     for place in (0.5, 0.98):
         x, y = (weights["image"][at] + (weights["image"][at + 2] - weights["image"][at]) * place for at in (0, 1))
         page.page.mouse.move(x, y)
         if not small:
             page.page.locator(".attn-tip .attn-value").wait_for()
-            page.page.wait_for_timeout(200)
+            page.page.clock.fast_forward(1000)  # runs what the page has put off by up to a second, as it does a lens
             assert page.page.evaluate(LENS) is None
             continue
         page.page.wait_for_function(f"({LENS})()")
