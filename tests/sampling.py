@@ -7,6 +7,7 @@ come.
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -29,6 +30,8 @@ those that are marked `every_case`."""
 
 QUICK_VISITS = 1
 """Tests in the quick run of a file that runs the page, which takes about a second each time."""
+
+_IN_BROWSER = re.compile(r"^tests/browser/\w+/")
 
 
 def mark_what_is_thorough(items: Iterable[pytest.Item]) -> None:
@@ -63,8 +66,12 @@ def _runs_page(item: pytest.Item) -> bool:
 
 
 def in_order(items: Iterable[pytest.Item]) -> list[pytest.Item]:
-    """Return tests or cases in an order that only their names decide, and that no parameter follows."""
-    return sorted(items, key=lambda item: zlib.crc32(item.nodeid.encode()))
+    """Return tests or cases in an order that only their names decide, and that no parameter follows.
+
+    Of a test that drives a browser the folder inside `tests/browser` is no part of its name: a file that moves among
+    them keeps its cases.
+    """
+    return sorted(items, key=lambda item: zlib.crc32(_IN_BROWSER.sub("tests/browser/", item.nodeid).encode()))
 
 
 def sample(cases: Sequence[Any], kept: Collection[Any]) -> list[Any]:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+
+from tests.sampling import in_order
 
 pytest_plugins = ["pytester"]
 FILE = """
 import pytest
+
+from tests.sampling import in_order
 
 @pytest.mark.parametrize("case", range(40))
 def test_many(case): ...
@@ -58,3 +64,12 @@ def test_what_goes_beyond_the_sample_runs_by_name_and_nothing_is_lost(pytester: 
         tuple(sum(name in line for line in ids) for name in ("test_ordinary", "test_visits", "test_driving"))
         == COUNTS[marker]
     )
+
+
+def test_a_file_of_browser_tests_keeps_its_cases_where_it_moves_among_the_folders() -> None:
+    def order(folder: str) -> list[int]:
+        items: list[Any] = [SimpleNamespace(nodeid=f"{folder}test_it.py::test_one[{n}]", case=n) for n in range(9)]
+        return [item.case for item in in_order(items)]
+
+    assert order("tests/browser/") == order("tests/browser/stage/") == order("tests/browser/pages/")
+    assert order("tests/browser/") != order("tests/ui/")
