@@ -25,7 +25,7 @@ settings.register_profile("untimed", deadline=None)  # how long a test takes say
 settings.load_profile("untimed")
 
 # To look for doctests in a file would run it: scripts for Streamlit, one for type checkers, one that asks for torch.
-collect_ignore_glob = ["browser/pages/*", "typed_user.py", "models/make_fixtures.py"]
+collect_ignore_glob = ["browser/scripts/*", "typed_user.py", "models/make_fixtures.py"]
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
 """Proof that browser tests do not depend on how busy the machine is: each file twenty times beside two busy loops.
 
     python -m tools.prove_browser                                 every file of tests/browser; hours
-    python -m tools.prove_browser tests/browser/test_masks.py     one of them; pytest's -k and ids work as well
+    python -m tools.prove_browser tests/browser/pages/test_masks.py     one of them; pytest's -k and ids work as well
 
 Prints how many of the runs passed, and the failures of those that did not; the exit code is 1 if any failed.
 """
@@ -51,7 +51,7 @@ def main() -> int:
     parser.add_argument("--times", type=int, default=20)
     parser.add_argument("--loops", type=int, default=2, help="busy processes beside the tests")
     options, arguments = parser.parse_known_args()
-    files = [[path] for path in sorted(map(str, ROOT.glob("tests/browser/test_*.py")))]
+    files = [[path] for path in sorted(map(str, ROOT.glob("tests/browser/*/test_*.py")))]
     short = 0
     with busy(options.loops):
         for each in [arguments] if arguments else files:

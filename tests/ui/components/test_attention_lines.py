@@ -16,7 +16,7 @@ from attnviz.pictures.colours import SHARE
 from attnviz.text.query_sentences import reading, sentence
 from attnviz.ui.components.sentence.attention_lines import Request, payload, read
 
-PAGE = str(Path(__file__).parents[2] / "browser/pages/word.py")
+PAGE = str(Path(__file__).parents[2] / "browser/scripts/word.py")
 TRACE = run(Config(sentence="the cat sat on it", n_heads=3, mask="causal"))
 
 

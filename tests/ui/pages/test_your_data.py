@@ -20,7 +20,7 @@ from attnviz.ui.session.selection import Selection
 from attnviz.uploads import parse_text, to_trace
 from tests.page_figures import figures, numbers
 
-PAGE = str(Path(__file__).parents[2] / "browser/pages/own.py")
+PAGE = str(Path(__file__).parents[2] / "browser/scripts/own.py")
 A = np.random.default_rng(6).dirichlet(np.ones(7), size=(3, 5))
 TOKENS = ["<b>x</b>", "**b**", "$y$", "c", "c"]
 

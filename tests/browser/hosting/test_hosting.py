@@ -32,7 +32,7 @@ from attnviz.lessons.catalogue import LESSONS
 from attnviz.settings import url_codec
 from attnviz.ui.session.selection import DESK_NAMES, EXPERIMENT_NAMES, PAGE_NAMES, PANEL_NAMES
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "deploy"))
 
 import local  # noqa: E402

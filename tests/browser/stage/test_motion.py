@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.browser.test_drawer import MEASURED, OPEN
-from tests.browser.test_stage import DESK, PHONE, Page
+from tests.browser.stage.test_drawer import MEASURED, OPEN
+from tests.browser.stage.test_stage import DESK, PHONE, Page
 from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser

@@ -32,7 +32,7 @@ def begun(notes: Path) -> int:
 
 def died(page: Any, server: Callable[..., Any]) -> Any:
     """Open the link on a server that then ends in the middle of it, and is started again."""
-    site = server("tests/browser/pages/stops.py")
+    site = server("tests/browser/scripts/stops.py")
     page.goto(f"{site.url}/{LINK}")
     page.wait_for_function(NOTED)
     site.kill()

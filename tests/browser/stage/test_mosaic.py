@@ -18,7 +18,7 @@ DRAWN = "document.querySelectorAll('.attn-layer svg path').length >= 3"
 
 @pytest.fixture(scope="module")
 def url(server: Callable[..., Any]) -> str:
-    return str(server("tests/browser/pages/mosaic.py").url)
+    return str(server("tests/browser/scripts/mosaic.py").url)
 
 
 class Mosaic:

@@ -59,7 +59,7 @@ class Visit:
 
 @pytest.fixture(scope="module")
 def site(server: Callable[..., Any]) -> Any:
-    return server("tests/browser/pages/brackets.py")
+    return server("tests/browser/scripts/brackets.py")
 
 
 def test_the_browser_decides_and_a_link_decides_over_it(new_page: Callable[..., Any], site: Any) -> None:

@@ -10,8 +10,8 @@ from urllib.parse import parse_qs, urlparse
 
 import pytest
 
-from tests.browser.test_stage import DESK, LARGE_DESK, PHONE, Page, check
-from tests.browser.test_stage import MEASURED as MAPS
+from tests.browser.stage.test_stage import DESK, LARGE_DESK, PHONE, Page, check
+from tests.browser.stage.test_stage import MEASURED as MAPS
 from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser

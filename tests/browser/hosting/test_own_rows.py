@@ -12,7 +12,7 @@ import pytest
 from attnviz import NORMALISERS, SCORES, Config, run
 from attnviz.engine.tables.added_rows import load_rows
 from attnviz.exports import interactive_html
-from tests.browser.test_pictures import File, number
+from tests.browser.stage.test_pictures import File, number
 from tests.public.test_own_rows import CONFIG, FILE
 
 pytestmark = pytest.mark.browser
@@ -46,7 +46,7 @@ def test_the_file_computes_its_cells(new_page: Callable[..., Any], tmp_path: Pat
 
 
 def test_the_page_follows_their_knobs(server: Callable[..., Any], browser_page: Any) -> None:
-    page, url = browser_page, server("tests/browser/pages/own_rows.py").url
+    page, url = browser_page, server("tests/browser/scripts/own_rows.py").url
     page.goto(
         f"{url}/?v=1&sentence=a+b+c&n_heads=1&score=laplace&score_knobs=laplace.width~4.0&normaliser=power&head=1&query=3&key=1&all_lines=yes"
     )

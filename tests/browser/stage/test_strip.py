@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def site(server: Callable[..., Any]) -> Any:
-    return server("tests/browser/pages/strip.py")
+    return server("tests/browser/scripts/strip.py")
 
 
 @pytest.fixture

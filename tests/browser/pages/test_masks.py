@@ -18,7 +18,7 @@ HOSTILE = "<img src=x onerror=alert(1)> constructor __proto__ {row} $&"
 
 @pytest.fixture(scope="module")
 def lab(server: Callable[..., Any]) -> Any:
-    return server("tests/browser/pages/mask_values.py")
+    return server("tests/browser/scripts/mask_values.py")
 
 
 def opened(page: Any, app: Any, query: str) -> Any:

@@ -75,7 +75,7 @@ class View:
 
 @pytest.fixture(scope="module")
 def site(server: Callable[..., Any]) -> Any:
-    return server("tests/browser/pages/word.py")
+    return server("tests/browser/scripts/word.py")
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ A = np.random.default_rng(8).dirichlet(np.ones(6), size=(3, 6))
 
 @pytest.fixture(scope="module")
 def url(server: Callable[..., Any]) -> str:
-    return server("tests/browser/pages/own.py").url
+    return server("tests/browser/scripts/own.py").url
 
 
 def npz(**named: Any) -> bytes:

@@ -57,7 +57,7 @@ class Visit:
 
 @pytest.fixture(scope="module")
 def site(server: Callable[..., Any]) -> Any:
-    return server("tests/browser/pages/settings.py")
+    return server("tests/browser/scripts/settings.py")
 
 
 def test_a_button_right_after_a_move_never_undoes_it(browser_page: Any, site: Any) -> None:
@@ -145,7 +145,7 @@ def test_back_is_followed_if_another_request_joins_it(browser_page: Any, site: A
 
 
 def test_a_killed_server_loses_nothing(browser_page: Any, server: Callable[..., Any]) -> None:
-    site = server("tests/browser/pages/settings.py")
+    site = server("tests/browser/scripts/settings.py")
     visit = Visit(browser_page, f"{site.url}/?v=1&heat=0.1234567890123456&dish=curry&embed_options=light_theme&who=me")
     visit.type_into("name", "Käse & <b>π</b> 👩‍🍳")
     visit.wait_for("name", "Käse & <b>π</b> 👩‍🍳")

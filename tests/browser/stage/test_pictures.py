@@ -368,7 +368,7 @@ def test_no_word_of_a_picture_is_cut_or_covered_by_another(browser_page: Any, tm
 def test_the_browser_saves_a_png_of_the_size_that_was_asked_for(
     server: Callable[..., Any], browser_page: Any, tmp_path: Path
 ) -> None:
-    browser_page.goto(server("tests/browser/pages/snapshot.py").url)
+    browser_page.goto(server("tests/browser/scripts/snapshot.py").url)
     with browser_page.expect_download() as download:
         browser_page.get_by_role("button", name="PNG, 192 dpi").click()
     assert download.value.suggested_filename == "attention.png"
