@@ -16,7 +16,12 @@ import pytest
 from hypothesis import settings
 
 import attnviz
-from tests.sampling import mark_what_is_thorough
+from tests.sampling import (  # noqa: F401 - hooks
+    mark_what_is_thorough,
+    pytest_deselected,
+    pytest_terminal_summary,
+    pytest_testnodedown,
+)
 
 for name in attnviz.__all__:  # loaded before doctests are collected, which would make modules of their own of its files
     assert getattr(attnviz, name) is not None

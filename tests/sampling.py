@@ -1,15 +1,15 @@
 """The part of the tests that is run every time: of a test with many cases a few, and of a file of visits one test.
 
 Other visits are marked `slow`, for CI, and other cases `nightly`, for what takes longer than CI may; either runs by
-name. Which these are follows from their names alone, so that it is the same on every machine and stays when others
-come.
+name, and the last lines of pytest say how many they are. Which these are follows from their names alone, so that it is
+the same on every machine and stays when others come.
 """
 
 from __future__ import annotations
 
 import re
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
@@ -31,6 +31,7 @@ those that are marked `every_case`."""
 QUICK_VISITS = 1
 """Tests in the quick run of a file that runs the page, which takes about a second each time."""
 
+_LEFT = pytest.StashKey[dict[str, int]]()
 _IN_BROWSER = re.compile(r"^tests/browser/\w+/")
 
 
@@ -58,6 +59,47 @@ def mark_what_is_thorough(items: Iterable[pytest.Item]) -> None:
         if _runs_page(visits[0]):
             for visit in in_order(visits)[QUICK_VISITS:]:
                 visit.add_marker("slow")
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """Count what is left to other runs; every worker of xdist does, and tells the process that writes the last lines.
+
+    Not under `-k`: what that leaves out is not asked for.
+    """
+    if not items or items[0].config.option.keyword:
+        return
+    config = items[0].config
+    config.stash[_LEFT] = left = _left(items, config.option.markexpr)
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["left"] = left
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take the counts of a worker that has ended; all of them collect the same tests."""
+    node.config.stash[_LEFT] = getattr(node, "workeroutput", {}).get("left", node.config.stash.get(_LEFT, {}))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say how many tests and cases are left to other runs, and what runs them."""
+    for run, n in config.stash.get(_LEFT, {}).items():
+        terminalreporter.line(f"{n:,} tests and cases are left to {run}")
+
+
+def _left(items: Iterable[pytest.Item], expression: str) -> dict[str, int]:
+    """Return how many tests a `-m` expression leaves to CI and to the nightly run, by the words that name these."""
+    excluded = [name for name in ("slow", "browser") if f"not {name}" in expression]
+    runs = {
+        "CI": f"CI: pytest -m '({' or '.join(excluded)}) and not nightly'",
+        "nightly": "the nightly run: pytest -m nightly",
+    }
+    left = Counter[str]()
+    for item in items:
+        if item.get_closest_marker("nightly"):
+            left["nightly"] += "not nightly" in expression
+        elif any(item.get_closest_marker(name) for name in excluded):
+            left["CI"] += 1
+    return {words: left[name] for name, words in runs.items() if left[name]}
 
 
 def _runs_page(item: pytest.Item) -> bool:

@@ -50,20 +50,37 @@ COUNTS = {  # of what is run under a mark, by file
 @pytest.mark.every_case
 @pytest.mark.parametrize("marker", COUNTS)
 def test_what_goes_beyond_the_sample_runs_by_name_and_nothing_is_lost(pytester: pytest.Pytester, marker: str) -> None:
-    root = Path(__file__).parents[2]
-    pytester.makepyfile(test_ordinary=FILE, test_visits=VISITS, test_driving=BROWSER)
-    pytester.makeconftest(
-        f"import sys; sys.path.insert(0, {str(root)!r})\n"
-        "from tests.sampling import mark_what_is_thorough\n"
-        "def pytest_collection_modifyitems(items): mark_what_is_thorough(items)\n"
-    )
-    pytester.makeini("[pytest]\nmarkers =\n  slow\n  nightly\n  browser\n  every_case\n")
+    _write_tests(pytester)
     found = pytester.runpytest("--collect-only", "-q", "-m", marker).outlines
     ids = {line for line in found if "::" in line}
     assert (
         tuple(sum(name in line for line in ids) for name in ("test_ordinary", "test_visits", "test_driving"))
         == COUNTS[marker]
     )
+
+
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
+def test_the_last_lines_say_what_is_left_to_other_runs(pytester: pytest.Pytester, workers: int) -> None:
+    _write_tests(pytester)
+    options = ("-n", str(workers)) if workers else ()
+    lines = pytester.runpytest_subprocess(*options, "-m", "not slow and not nightly and not browser").outlines
+    assert [line for line in lines if " left to " in line] == [
+        "8 tests and cases are left to CI: pytest -m '(slow or browser) and not nightly'",
+        "61 tests and cases are left to the nightly run: pytest -m nightly",
+    ]
+    lines = pytester.runpytest_subprocess(*options, "-m", "").outlines
+    assert [line for line in lines if " left to " in line] == []
+
+
+def _write_tests(pytester: pytest.Pytester) -> None:
+    root = Path(__file__).parents[2]
+    pytester.makepyfile(test_ordinary=FILE, test_visits=VISITS, test_driving=BROWSER)
+    pytester.makeconftest(
+        f"import sys; sys.path.insert(0, {str(root)!r})\n"
+        "from tests.sampling import *\n"
+        "def pytest_collection_modifyitems(items): mark_what_is_thorough(items)\n"
+    )
+    pytester.makeini("[pytest]\nmarkers =\n  slow\n  nightly\n  browser\n  every_case\n")
 
 
 def test_a_file_of_browser_tests_keeps_its_cases_where_it_moves_among_the_folders() -> None:
