@@ -13,7 +13,7 @@ from attnviz import Config, run
 from attnviz.pictures import colours, pipeline_strip
 from attnviz.ui.components.pickers import step_strip
 
-PAGE = Path(__file__).parents[2] / "browser" / "pages" / "strip.py"
+PAGE = Path(__file__).parents[2] / "browser" / "scripts" / "strip.py"
 ENTRIES = pipeline_strip.entries(run(Config(sentence="the cat sat", mask="causal")), 0)
 
 

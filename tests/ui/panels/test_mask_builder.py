@@ -17,7 +17,7 @@ from attnviz.ui.components import mask_painter
 from attnviz.ui.panels import mask_builder
 
 ROOT = Path(__file__).parents[3]
-LAB = str(ROOT / "tests" / "browser" / "pages" / "mask_values.py")
+LAB = str(ROOT / "tests" / "browser" / "scripts" / "mask_values.py")
 MASK = np.array([[True, False, True], [False, False, True]])
 
 
