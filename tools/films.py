@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from attnviz import TASKS, run
 from attnviz.engine.learning import learnable, shipped_films
-from attnviz.engine.learning.frames import Learner
+from attnviz.engine.learning.frames import LearnedFrames
 
 MOST_BYTES = 3_000_000
 
 
 def made(name: str) -> tuple[bytes, str]:
     """Learn the film of a task; return its file and its hash."""
-    learner = Learner(learnable.what_is_learned(TASKS[name].config()), run)
+    learned = LearnedFrames(learnable.what_is_learned(TASKS[name].config()), run)
     last = TASKS[name].game.recipe["learn_steps"]
-    learner.until(last)
-    frames = {step: learner.frames[step] for step in learnable.kept_steps(last)}
-    measures = {step: (m.loss, m.right, m.crisp) for step in frames for m in [learner.evaluate_frame(step)]}
-    return shipped_films.packed(frames, measures, learner.trainer.layout.sizes), shipped_films.digest(frames)
+    learned.until(last)
+    frames = {step: learned.frames[step] for step in learnable.kept_steps(last)}
+    measures = {step: (m.loss, m.right, m.crisp) for step in frames for m in [learned.evaluate_frame(step)]}
+    return shipped_films.packed(frames, measures, learned.trainer.layout.sizes), shipped_films.digest(frames)
 
 
 def main() -> None:

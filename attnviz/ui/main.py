@@ -25,7 +25,16 @@ from attnviz.ui.pages import assignments, registry, your_data
 from attnviz.ui.pages.registry import PAGES
 from attnviz.ui.panels import model, sweep, typed_formula, what_if, window
 from attnviz.ui.panels.classroom import grading_desk
-from attnviz.ui.session import admission, interrupted, learner, locale, partial_run, places, session_state, widgets
+from attnviz.ui.session import (
+    admission,
+    browser_learner,
+    interrupted,
+    locale,
+    partial_run,
+    places,
+    session_state,
+    widgets,
+)
 from attnviz.ui.session.browser import browser_history, component, styles, transport
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection, outside, outside_lesson, within
@@ -139,7 +148,7 @@ def _begin() -> None:
     st.set_page_config(page_title=WORDS["title"], layout="wide", initial_sidebar_state=SIDEBAR)
     styles.style(Path(__file__).with_name("page.css"), heatmap.HEADINGS)
     browser_history.listen()
-    learner.begin()
+    browser_learner.begin()
     if interrupted.wants_default():
         session_state.adopt(OPENING, Selection())
 

@@ -68,7 +68,7 @@ ALLOWED = {
     "ui": {
         "ui/main.py": ({"no_self"}, "the opening setting"),
         "ui/pages/compare.py": ({"causal", "additive"}, "comparisons that are offered"),
-        "ui/panels/learning/ablations.py": (
+        "ui/panels/learn/ablations.py": (
             {"hardmax", "location"},
             "settings that are offered, as they cannot be learned",
         ),

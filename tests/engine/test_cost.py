@@ -108,9 +108,9 @@ def test_frames_that_would_stay_in_memory_are_refused_where_they_take_too_much()
     wide = TASKS["translation"].config(d_model=512, n_heads=16, d_k=64, d_v=64, learn_steps=50, learn_batch=1)
     assert "The frames of learning would stay in memory" in cost.refusal(NEEDS["explore"], wide, most=1e12)
     for small in (TASKS["backwards"].config(learn_steps=10, seed=5), TASKS["backwards"].config(learn_steps=10)):
-        film._LEARNERS.clear()  # the second comes with the package, all of it
+        film._FRAMES.clear()  # the second comes with the package, all of it
         run(small)
-        really = [*film._LEARNERS.values()][-1].n_bytes
+        really = [*film._FRAMES.values()][-1].n_bytes
         assert 0.8 * really <= cost.NUMBER * run_sizes.sizes(small).frames <= 1.2 * really
     for task in TASKS.values():
         assert cost.refusal(NEEDS["learn"], task.config(), most=cost.most_bytes()) == ""

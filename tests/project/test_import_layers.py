@@ -32,7 +32,7 @@ HOUSE = {
     "classroom": ". marking printed",
     "experiments": "",
     "ui": "session/browser session components components/pickers components/sentence components/answer "
-    "components/stage panels panels/classroom panels/depth panels/learning panels/lesson pages .",
+    "components/stage panels panels/classroom panels/depth panels/learn panels/lesson pages .",
 }
 """The folders of the package from the ground up, and inside some the folders in them, of which `.` is its own files.
 

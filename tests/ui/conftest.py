@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from attnviz.ui.session import learner
+from attnviz.ui.session import browser_learner
 
 
 @pytest.fixture(autouse=True)
 def no_browser_learns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learner, "is_offered", False)
+    monkeypatch.setattr(browser_learner, "is_offered", False)

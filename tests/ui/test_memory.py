@@ -243,7 +243,7 @@ def taken(made: Callable[[], object]) -> int:
     """Bytes at the peak, beside what was there."""
     gc.collect()
     buffer_pool._free.clear()
-    film._LEARNERS.clear()
+    film._FRAMES.clear()
     tracemalloc.start()
     try:
         made()

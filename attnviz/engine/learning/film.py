@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.learning.frames import Frames, FramesElsewhere, Learner, Run
+from attnviz.engine.learning.frames import Frames, FramesElsewhere, LearnedFrames, Run
 from attnviz.engine.learning.learnable import (
     CANNOT,
     costs_nothing,
@@ -96,7 +96,7 @@ class Film:
         return self.steps[worth.index(max(worth))]
 
 
-_LEARNERS: OrderedDict[Config, Learner] = OrderedDict()
+_FRAMES: OrderedDict[Config, LearnedFrames] = OrderedDict()
 _LOCK, _LEARNING = threading.Lock(), threading.Lock()
 """Of what is kept, held for a moment; and of learning, one film at a time: whoever wants one that is being learned
 waits for it and pays nothing, and nobody waits who wants one that is there."""
@@ -113,32 +113,32 @@ def film_of(config: Config, run: Run) -> Film:
     if why:
         raise ConfigError(NOTES["cannot"].format(why=why))
     key, last = what_is_learned(config), config.learn_steps
-    learner = _kept(key)
-    if learner is None or last not in learner.frames:
+    learned = _kept(key)
+    if learned is None or last not in learned.frames:
         elsewhere = _elsewhere(key)
         if elsewhere is not None and elsewhere.reaches(last):
             return _film(config, elsewhere, elsewhere.until(last))
-    if learner is None and is_shipped(config):
-        learner = _keep(key, Learner(key, run).with_shipped())
-    if learner is None or last not in learner.frames:
+    if learned is None and is_shipped(config):
+        learned = _keep(key, LearnedFrames(key, run).with_shipped())
+    if learned is None or last not in learned.frames:
         with _LEARNING:
-            learner = _kept(key) or Learner(key, run)
-            last = learner.until(last)
-            _keep(key, learner)
-    return _film(config, learner, last)
+            learned = _kept(key) or LearnedFrames(key, run)
+            last = learned.until(last)
+            _keep(key, learned)
+    return _film(config, learned, last)
 
 
-def _film(config: Config, learner: Frames, last: int) -> Film:
+def _film(config: Config, learned: Frames, last: int) -> Film:
     notes = (NOTES["not_finite"].format(n=last),) if last < config.learn_steps else ()
-    return Film(learner.kept(last), notes, learner)
+    return Film(learned.kept(last), notes, learned)
 
 
 def is_kept(config: Config) -> bool:
     """Return whether the film of a setting is in memory, so that it costs nothing."""
     key = what_is_learned(config)
-    learner, elsewhere = _kept(key), _elsewhere(key)
+    learned, elsewhere = _kept(key), _elsewhere(key)
     is_elsewhere = elsewhere is not None and elsewhere.reaches(config.learn_steps)
-    return is_elsewhere or costs_nothing(config) or (learner is not None and config.learn_steps in learner.frames)
+    return is_elsewhere or costs_nothing(config) or (learned is not None and config.learn_steps in learned.frames)
 
 
 _elsewhere: Callable[[Config], FramesElsewhere | None] = lambda key: None  # noqa: E731
@@ -153,21 +153,21 @@ def look_also(elsewhere: Callable[[Config], FramesElsewhere | None]) -> None:
     _elsewhere = elsewhere
 
 
-def _kept(key: Config) -> Learner | None:
+def _kept(key: Config) -> LearnedFrames | None:
     with _LOCK:
-        if key in _LEARNERS:
-            _LEARNERS.move_to_end(key)
-        return _LEARNERS.get(key)
+        if key in _FRAMES:
+            _FRAMES.move_to_end(key)
+        return _FRAMES.get(key)
 
 
-def _keep(key: Config, learner: Learner) -> Learner:
+def _keep(key: Config, learned: LearnedFrames) -> LearnedFrames:
     """Keep the frames of a setting, and as many of others as there is room for; return the same."""
     with _LOCK:
-        _LEARNERS[key] = learner
-        _LEARNERS.move_to_end(key)
-        while len(_LEARNERS) > 1 and sum(each.n_bytes for each in _LEARNERS.values()) > MOST_BYTES:
-            _LEARNERS.popitem(last=False)
-        return learner
+        _FRAMES[key] = learned
+        _FRAMES.move_to_end(key)
+        while len(_FRAMES) > 1 and sum(each.n_bytes for each in _FRAMES.values()) > MOST_BYTES:
+            _FRAMES.popitem(last=False)
+        return learned
 
 
 def predicted_words(trace: Trace) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ class FramesElsewhere(Frames, Protocol):
         """Return the last step that there is up to this one."""
 
 
-class Learner:
+class LearnedFrames:
     """The frames of one setting, learned as far as anybody has asked for."""
 
     def __init__(self, config: Config, run: Run) -> None:
@@ -50,7 +50,7 @@ class Learner:
         self.frames: dict[int, Array] = {0: self.trainer.vector}
         self._found: dict[int, Measured] = {}
 
-    def with_shipped(self) -> Learner:
+    def with_shipped(self) -> LearnedFrames:
         """Take the frames that come with the package, where it has the film of this very setting."""
         if is_shipped(self._config):
             layout = self.trainer.layout

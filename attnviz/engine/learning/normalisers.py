@@ -2,7 +2,7 @@
 
 `forward` takes the scores, -inf where it is forbidden, and the temperature; `backward` the gradient of the weights.
 
-They are written by hand, and once more in ui/session/learning/normalisers.js: every sum and exponential has to be
+They are written by hand, and once more in ui/session/worker/normalisers.js: every sum and exponential has to be
 rounded in one order in two languages, which a line does not fix. NORMALISERS is the one table of them here.
 """
 

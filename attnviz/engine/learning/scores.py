@@ -3,7 +3,7 @@
 Queries are (batch, head, query, d), keys (batch, head, key, d); parameters have an axis of heads in front. `forward`
 returns the scores and what `backward` needs again; `backward` gets the gradient of the scores.
 
-They are written by hand, and once more in ui/session/learning/scores.js: every product and sum has to be rounded in
+They are written by hand, and once more in ui/session/worker/scores.js: every product and sum has to be rounded in
 one order in two languages, which a line does not fix. SCORES is the one table of them here.
 """
 

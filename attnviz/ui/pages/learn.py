@@ -18,8 +18,8 @@ from attnviz.engine.tasks.games import GAMES
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
 from attnviz.ui.components import number_tables
-from attnviz.ui.panels.learning import ablations, controls, curves, frame, opening
-from attnviz.ui.panels.learning.ablations import RIGHT
+from attnviz.ui.panels.learn import ablations, controls, curves, frame, opening
+from attnviz.ui.panels.learn.ablations import RIGHT
 from attnviz.ui.session import admission
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection

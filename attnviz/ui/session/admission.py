@@ -26,7 +26,7 @@ from attnviz.engine.run import run
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
-from attnviz.ui.session import interrupted, learner, locale
+from attnviz.ui.session import browser_learner, interrupted, locale
 from attnviz.ui.session.notices import notice
 from attnviz.ui.session.run_queue import RunQueue
 
@@ -81,7 +81,7 @@ def admitted(need: Need, of: Config | Trace | Sizes, *beside: Config, again: int
     if refused:
         notice(refused, kind="fault")
         return False
-    if not learner.at_hand(*_settings(of, *beside)):
+    if not browser_learner.at_hand(*_settings(of, *beside)):
         return False
     if waits(need, of, *beside, again=again):
         name = interrupted.name(need, cost.setting(of) if isinstance(of, Trace) else of, beside, again)

@@ -13,7 +13,7 @@ import streamlit as st
 
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
-from attnviz.ui.session import admission, interrupted, learner, locale, session_state
+from attnviz.ui.session import admission, browser_learner, interrupted, locale, session_state
 from attnviz.ui.session.browser import component
 from attnviz.ui.session.selection import Selection, within
 
@@ -65,7 +65,7 @@ def _draw(part: _Part) -> None:
         return
     session_state.resume()
     with admission.TURNS.turn(), component.read_once():
-        learner.begin()
+        browser_learner.begin()
         config, selection = session_state.saved(Config, Selection)
         again = part.compute(config) if config == part.config else None
         if again is None:  # a button in the part has changed the setting

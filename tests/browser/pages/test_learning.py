@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import pytest
 
 from attnviz import TASKS, learn, run
-from attnviz.engine import browser_learning
+from attnviz.engine import learning_job
 from attnviz.settings import url_codec
 from tests.browser_idle import QUIET
 
@@ -34,11 +34,11 @@ def test_backwards_is_learned_in_the_worker_with_our_bits(server: Callable[..., 
     browser_page.goto(f"{server('app.py').url}/?{urlencode(address)}")
     browser_page.get_by_text("In 200 sentences drawn anew: 100 % of the words right").wait_for()
     (answer,) = browser_page.evaluate("window.films")
-    job = browser_learning.job(config, 80, 80)
+    job = learning_job.job(config, 80, 80)
     assert job is not None
-    found = browser_learning.received(answer, job)
+    found = learning_job.received(answer, job)
     assert found is not None
-    frames, film = browser_learning.ReceivedFrames(found, job), learn(config)
+    frames, film = learning_job.ReceivedFrames(found, job), learn(config)
     assert frames.kept(80) == film.steps
     for step in film.steps:
         theirs, ours = (hashed(each) for each in (frames.layers(step), film.at(step)))

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from attnviz import TASKS, Config, learn, run
-from attnviz.engine import browser_learning
+from attnviz.engine import learning_job
 from attnviz.engine.learning import film as films
 from attnviz.engine.learning import learnable, normalisers, scores, shipped_films
-from attnviz.engine.learning.frames import Learner
+from attnviz.engine.learning.frames import LearnedFrames
 from attnviz.exports.bundle import joined
-from attnviz.ui.session import learner as browser
+from attnviz.ui.session import browser_learner as browser
 
 SETTINGS = [
     *(("translation", {"score": name, "position": "sinusoidal"}) for name in scores.SCORES),
@@ -38,7 +38,7 @@ process.stdout.write(JSON.stringify(learned(job, () => {}).film));
 """
 
 
-def in_node(job: browser_learning.Job, config: Config) -> dict[str, Any]:
+def in_node(job: learning_job.Job, config: Config) -> dict[str, Any]:
     """What the worker sends back for a job."""
     node = shutil.which("node")
     if node is None:
@@ -51,16 +51,16 @@ def in_node(job: browser_learning.Job, config: Config) -> dict[str, Any]:
     return answer
 
 
-def job_of(config: Config, last: int, *also: int) -> browser_learning.Job:
-    job = browser_learning.job(config, last, *also)
+def job_of(config: Config, last: int, *also: int) -> learning_job.Job:
+    job = learning_job.job(config, last, *also)
     assert job is not None
     return job
 
 
-def received(answer: Any, job: browser_learning.Job) -> browser_learning.ReceivedFrames:
-    found = browser_learning.received(answer, job)
+def received(answer: Any, job: learning_job.Job) -> learning_job.ReceivedFrames:
+    found = learning_job.received(answer, job)
     assert found is not None
-    return browser_learning.ReceivedFrames(found, job)
+    return learning_job.ReceivedFrames(found, job)
 
 
 @pytest.mark.slow
@@ -86,7 +86,7 @@ def test_every_score_normaliser_and_kind_of_layer_has_our_bits(task: str, change
     config = TASKS[task].config(seed=4, **changes)
     assert not learnable.obstacle(config)
     job = job_of(config, 6, 3)
-    frames, ours = received(in_node(job, config), job), Learner(job.config, run)
+    frames, ours = received(in_node(job, config), job), LearnedFrames(job.config, run)
     for step in (3, 6):
         ours.until(step)
         assert frames.vector(step).tobytes() == ours.frames[step].tobytes()
@@ -107,7 +107,7 @@ def test_the_browser_calls_nothing_whose_last_bit_is_left_open() -> None:
     assert all(re.fullmatch(r"2 \*\* -?(\d+|BITS)[;)]*", power) for power in powers), powers
 
 
-def answer(job: browser_learning.Job, **changes: Any) -> dict[str, Any]:
+def answer(job: learning_job.Job, **changes: Any) -> dict[str, Any]:
     """An answer of the right form, with changes."""
     n = sum(job.sizes)
     numbers = np.full((len(job.steps) * n, 3), [0, 0, 16], dtype=np.uint8)  # 2**20, which stands for 0
@@ -121,11 +121,11 @@ def answer(job: browser_learning.Job, **changes: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def job() -> browser_learning.Job:
+def job() -> learning_job.Job:
     return job_of(TASKS["backwards"].config(seed=9), 20)
 
 
-def test_what_fits_the_job_is_taken(job: browser_learning.Job) -> None:
+def test_what_fits_the_job_is_taken(job: learning_job.Job) -> None:
     frames = received(answer(job), job)
     assert frames.kept(20) == (0, 10, 20)
     assert not frames.vector(20).any()
@@ -156,35 +156,35 @@ def test_what_fits_the_job_is_taken(job: browser_learning.Job) -> None:
     ],
     ids=lambda changes: next(iter(changes)),
 )
-def test_anything_else_is_none(job: browser_learning.Job, changes: dict[str, Any]) -> None:
-    assert browser_learning.received(answer(job, **changes), job) is None
+def test_anything_else_is_none(job: learning_job.Job, changes: dict[str, Any]) -> None:
+    assert learning_job.received(answer(job, **changes), job) is None
 
 
 @pytest.mark.parametrize("what", [None, "film", [], 7])
-def test_what_is_no_film_is_none(job: browser_learning.Job, what: Any) -> None:
-    assert browser_learning.received(what, job) is None
+def test_what_is_no_film_is_none(job: learning_job.Job, what: Any) -> None:
+    assert learning_job.received(what, job) is None
 
 
-def test_a_film_may_end_where_a_number_became_too_large(job: browser_learning.Job) -> None:
+def test_a_film_may_end_where_a_number_became_too_large(job: learning_job.Job) -> None:
     n = sum(job.sizes)
     early = answer(job, steps=[10, 13], exponents=[[0] * 4] * 2)
     frames = received(early, job)
     assert (frames.kept(20), frames.until(20), frames.reaches(20), frames.reaches(12)) == ((0, 10, 13), 13, True, False)
-    assert browser_learning.received(answer(job, steps=[13, 20], exponents=[[0] * 4] * 2), job) is None
+    assert learning_job.received(answer(job, steps=[13, 20], exponents=[[0] * 4] * 2), job) is None
     assert n == 12288
 
 
 def test_a_large_film_brings_fewer_frames_but_those_that_are_asked_for() -> None:
     job = job_of(TASKS["induction"].config(seed=2), 180, 37)
     assert {37, 180} <= {*job.steps}
-    assert 3 * sum(job.sizes) * len(job.steps) <= browser_learning.MOST_BACK
-    assert browser_learning.job(TASKS["induction"].config(d_model=512, n_heads=8), 180) is None
+    assert 3 * sum(job.sizes) * len(job.steps) <= learning_job.MOST_BACK
+    assert learning_job.job(TASKS["induction"].config(d_model=512, n_heads=8), 180) is None
 
 
-def test_films_from_elsewhere_count_and_are_kept_for_nobody_else(job: browser_learning.Job) -> None:
+def test_films_from_elsewhere_count_and_are_kept_for_nobody_else(job: learning_job.Job) -> None:
     config = TASKS["backwards"].config(seed=9, learn_steps=20)
     frames = received(answer(job), job)
-    films._LEARNERS.clear()
+    films._FRAMES.clear()
     try:
         films.look_also({job.config: frames}.get)
         assert films.is_kept(config)

@@ -15,7 +15,7 @@ import pytest
 from attnviz import INITIALISERS, NORMALISERS, SCORES, TASKS, Config, ConfigError, Film, learn, run
 from attnviz.engine.learning import film as films
 from attnviz.engine.learning import learnable, normalisers, scores
-from attnviz.engine.learning.frames import Learner
+from attnviz.engine.learning.frames import LearnedFrames
 from attnviz.engine.learning.trainer import Trainer
 from attnviz.engine.numerics import exact
 from attnviz.engine.tasks.games import GAMES
@@ -179,7 +179,7 @@ VARIANTS: list[dict[str, Any]] = [
 def test_the_gradient_is_that_of_the_loss(changes, task, monkeypatch):
     monkeypatch.setattr(exact, "rounded", lambda x: x)  # otherwise the loss is a staircase of very small steps
     config = Config(**SMALL | {"initialiser": "learned", "task": task, "sentence": "a"} | changes)
-    trainer = Learner(learnable.what_is_learned(config), run).trainer
+    trainer = LearnedFrames(learnable.what_is_learned(config), run).trainer
     queries, keys = trainer.game.examples(0, "batch", 3, 0)
     answers = trainer.game.judge(queries, keys)
 
@@ -240,10 +240,10 @@ def test_run_has_the_frame_and_the_weights_that_were_learned_with(config):
 def test_a_longer_film_begins_as_a_shorter_one_and_the_sentence_makes_no_difference():
     config = TASKS["backwards"].config(seed=3)
     frames = learn(replace(config, learn_steps=30)).at(20)
-    films._LEARNERS.clear()
+    films._FRAMES.clear()
     longer = learn(replace(config, learn_steps=40, sentence="h g", edits=((0, "scores", (0, 0, 0), 1.0),)))
     between = learn(replace(config, learn_steps=17, max_tokens=3, bos=True)).at(17)
-    films._LEARNERS.clear()
+    films._FRAMES.clear()
     assert longer.steps == (0, 10, 20, 30, 40)
     for name, array in frames[0].items():
         np.testing.assert_array_equal(longer.at(20)[0][name], array)
@@ -308,7 +308,7 @@ def test_words_that_were_never_seen_are_named():
 
 
 def test_a_number_that_becomes_too_large_ends_the_film_at_the_last_finite_frame(monkeypatch):
-    films._LEARNERS.clear()
+    films._FRAMES.clear()
     right = Trainer._gradient
 
     def wrong(self, queries, keys):
@@ -326,7 +326,7 @@ def test_a_number_that_becomes_too_large_ends_the_film_at_the_last_finite_frame(
     np.testing.assert_array_equal(trace["w_q"].array, film.at(13)[0]["w_q"])
     between = learn(replace(config, learn_steps=7)).at(7)[0]["w_q"]
     assert not np.array_equal(between, film.at(13)[0]["w_q"])
-    films._LEARNERS.clear()
+    films._FRAMES.clear()
 
 
 @pytest.mark.parametrize(
@@ -346,7 +346,7 @@ def test_hostile_numbers_are_refused(name, value, message):
 
 
 def test_films_that_are_kept_have_a_bound(monkeypatch):
-    films._LEARNERS.clear()
+    films._FRAMES.clear()
     monkeypatch.setattr(films, "MOST_BYTES", 1_200_000)
     config = TASKS["backwards"].config(learn_steps=10, seed=5)
     assert not films.is_kept(config)
@@ -355,10 +355,10 @@ def test_films_that_are_kept_have_a_bound(monkeypatch):
     assert not films.is_kept(replace(config, learn_steps=11))
     for seed in range(5):
         learn(TASKS["backwards"].config(learn_steps=10, seed=seed))
-        kept = sum(each.n_bytes for each in films._LEARNERS.values())
+        kept = sum(each.n_bytes for each in films._FRAMES.values())
         assert kept <= 1_200_000
-    assert len(films._LEARNERS) == 2
-    films._LEARNERS.clear()
+    assert len(films._FRAMES) == 2
+    films._FRAMES.clear()
 
 
 def test_what_is_kept_does_not_wait_for_what_is_being_learned():

@@ -19,7 +19,7 @@ from numpy._core import _multiarray_umath as numpy_core
 
 from attnviz import TASKS, learn, run
 from attnviz.engine.learning import learnable, normalisers, scores, shipped_films, trainer
-from attnviz.engine.learning.frames import Learner
+from attnviz.engine.learning.frames import LearnedFrames
 from attnviz.engine.numerics import exact
 
 ROOT = Path(__file__).parents[3]
@@ -41,9 +41,9 @@ x86 = pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="
 def digest(film: str) -> str:
     """The hash of the parameters of a film such as “backwards 20”, learned here and now."""
     name, steps = film.split()
-    learner = Learner(learnable.what_is_learned(TASKS[name].config()), run)
-    learner.until(int(steps))
-    return shipped_films.digest(learner.frames)
+    learned = LearnedFrames(learnable.what_is_learned(TASKS[name].config()), run)
+    learned.until(int(steps))
+    return shipped_films.digest(learned.frames)
 
 
 def say(kind: str, *names: str) -> None:
@@ -129,20 +129,20 @@ def joined(layers: list[dict[str, np.ndarray]]) -> np.ndarray:
 
 def test_frames_that_come_with_the_package_are_those_that_are_learned() -> None:
     config = TASKS["backwards"].config()
-    learner = Learner(learnable.what_is_learned(config), run)
-    learner.until(20)
+    learned = LearnedFrames(learnable.what_is_learned(config), run)
+    learned.until(20)
     film = learn(config)
     for step in (0, 10, 20):
-        assert joined(film.at(step)).tobytes() == learner.frames[step].tobytes()
+        assert joined(film.at(step)).tobytes() == learned.frames[step].tobytes()
         at = film.steps.index(step)
-        assert (film.loss[at], film.right[at], film.crisp[at]) == tuple(vars(learner.evaluate_frame(step)).values())
+        assert (film.loss[at], film.right[at], film.crisp[at]) == tuple(vars(learned.evaluate_frame(step)).values())
 
 
 def test_a_film_with_another_hash_is_learned_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     config = learnable.what_is_learned(TASKS["backwards"].config())
-    assert len(Learner(config, run).with_shipped().frames) == 9
+    assert len(LearnedFrames(config, run).with_shipped().frames) == 9
     monkeypatch.setattr(shipped_films, "hashes", lambda: {"backwards": "0" * 64})
-    assert len(Learner(config, run).with_shipped().frames) == 1
+    assert len(LearnedFrames(config, run).with_shipped().frames) == 1
 
 
 def main() -> None:

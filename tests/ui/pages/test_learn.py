@@ -13,15 +13,15 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import TASKS, Config, learn, run
 from attnviz.analysis.best_success import best_success
-from attnviz.engine import browser_learning
+from attnviz.engine import learning_job
 from attnviz.engine.learning import film as films
 from attnviz.engine.learning.trainer import Trainer
 from attnviz.engine.tasks.games import GAMES
 from attnviz.settings import url_codec
 from attnviz.settings.fields import settings
 from attnviz.text.cell_sentence import percent
-from attnviz.ui.panels.learning import frame, opening
-from attnviz.ui.session import learner
+from attnviz.ui.panels.learn import frame, opening
+from attnviz.ui.session import browser_learner
 from attnviz.ui.session.selection import Selection
 from tests.page_figures import figures, numbers
 from tests.ui.test_app import clean, drawn, expected, opened, page_text
@@ -41,7 +41,7 @@ def maps(at: AppTest) -> list[np.ndarray]:
 def test_the_page_opens_with_a_film_without_learning_anything_and_a_task_is_one_press_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    films._LEARNERS.clear()
+    films._FRAMES.clear()
     with monkeypatch.context() as here:
         here.setattr(Trainer, "advance", lambda self: pytest.fail("something is learned"))
         at = opened(page="learn")
@@ -184,14 +184,14 @@ def test_a_sentence_that_is_no_example_is_not_judged() -> None:
 
 
 def test_what_comes_with_the_package_is_shown_without_learning(monkeypatch: pytest.MonkeyPatch) -> None:
-    films._LEARNERS.clear()
+    films._FRAMES.clear()
     monkeypatch.setattr(Trainer, "advance", lambda self: pytest.fail("something is learned"))
     at = learning("induction")
     assert clean(at)
     assert "In 200 sentences drawn anew: 100 % of the words right" in page_text(at)
     with pytest.raises(pytest.fail.Exception):
         learn(TASKS["induction"].config(seed=1))
-    films._LEARNERS.clear()
+    films._FRAMES.clear()
 
 
 def test_what_cannot_be_learned_is_said() -> None:
@@ -223,9 +223,9 @@ def test_what_would_take_too_long_is_refused() -> None:
     assert "fewer steps of learning" in page_text(at)
 
 
-def answered(config: Config, last: int) -> tuple[browser_learning.Job, dict[str, Any]]:
+def answered(config: Config, last: int) -> tuple[learning_job.Job, dict[str, Any]]:
     """A job, and what a browser sends back for it: every number is 0."""
-    job = browser_learning.job(config, last, config.learn_steps)
+    job = learning_job.job(config, last, config.learn_steps)
     assert job is not None
     numbers = np.full((len(job.steps) * sum(job.sizes), 3), [0, 0, 16], dtype=np.uint8)
     return job, {
@@ -239,8 +239,8 @@ def answered(config: Config, last: int) -> tuple[browser_learning.Job, dict[str,
 
 def test_an_own_setting_is_handed_to_the_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[bytes] = []
-    monkeypatch.setattr(learner, "is_offered", True)
-    monkeypatch.setattr(learner, "_component", lambda **more: sent.append(more["data"]))
+    monkeypatch.setattr(browser_learner, "is_offered", True)
+    monkeypatch.setattr(browser_learner, "_component", lambda **more: sent.append(more["data"]))
     monkeypatch.setattr(Trainer, "advance", lambda self: pytest.fail("the server learns"))
     at = learning(seed=11)
     assert clean(at)
@@ -250,9 +250,9 @@ def test_an_own_setting_is_handed_to_the_browser(monkeypatch: pytest.MonkeyPatch
     at.run()
     assert sent[-1] == sent[0], "it would begin anew"
     job, answer = answered(TASKS["backwards"].config(seed=11), 80)
-    found = browser_learning.received(answer, job)
+    found = learning_job.received(answer, job)
     assert found is not None
-    at.session_state[learner._FILMS] = {job.config: browser_learning.ReceivedFrames(found, job)}
+    at.session_state[browser_learner._FILMS] = {job.config: learning_job.ReceivedFrames(found, job)}
     at.run()
     assert clean(at)
     assert "50 % of the words right, 25 % of the weight" in page_text(at)
@@ -264,12 +264,12 @@ def test_what_the_browser_sends_is_kept_if_it_is_a_film_and_else_the_server_lear
 ) -> None:
     job, answer = answered(TASKS["backwards"].config(seed=12), 80)
     for sent, kept in ((answer, 1), (answer | {"numbers": "AAAA"}, 0)):
-        state: dict[str, Any] = {learner._PENDING: ("", (job, b"")), learner.KEY: {"film": sent}}
-        monkeypatch.setattr(learner.st, "session_state", state)
-        learner._film_changed()
-        assert len(state.get(learner._FILMS, {})) == kept
-        assert bool(state.get(learner._FAILED)) == (not kept)
-        learner._film_changed()  # the same once more is of no job
+        state: dict[str, Any] = {browser_learner._PENDING: ("", (job, b"")), browser_learner.KEY: {"film": sent}}
+        monkeypatch.setattr(browser_learner.st, "session_state", state)
+        browser_learner._film_changed()
+        assert len(state.get(browser_learner._FILMS, {})) == kept
+        assert bool(state.get(browser_learner._FAILED)) == (not kept)
+        browser_learner._film_changed()  # the same once more is of no job
 
 
 def test_a_link_makes_the_server_learn_no_longer_than_moments(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,7 +279,7 @@ def test_a_link_makes_the_server_learn_no_longer_than_moments(monkeypatch: pytes
             at = learning(name, seed=13, learn_steps=400)
             assert clean(at)
             assert "it begins only if you want it" in page_text(at)
-    monkeypatch.setattr(learner, "FREE", 0.01)
+    monkeypatch.setattr(browser_learner, "FREE", 0.01)
     at = learning(seed=14)
     assert "it begins only if you want it" in page_text(at)
     at.button(key="learn-on-server").click().run()

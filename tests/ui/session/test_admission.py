@@ -141,7 +141,7 @@ def test_a_file_of_a_large_run_waits_for_large_runs_and_one_of_a_small_run_does_
 
 def test_learning_is_done_one_at_a_time_and_what_was_learned_is_there_at_once() -> None:
     config = TASKS["backwards"].config(learn_steps=3, seed=41)
-    film._LEARNERS.clear()
+    film._FRAMES.clear()
     assert admission.waits(NEEDS["explore"], config)
     trace = run(config)
     assert not any(admission.waits(NEEDS[what], of) for what in ("explore", "learn") for of in (config, trace))

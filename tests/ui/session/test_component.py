@@ -62,7 +62,7 @@ def test_what_a_script_exports_is_what_its_part_returns() -> None:
 
 
 def test_components_are_registered_in_one_way() -> None:
-    apart = {"session/browser/component.py", "session/learner.py"}  # the second has its worker as a text
+    apart = {"session/browser/component.py", "session/browser_learner.py"}  # the second has its worker as a text
     files = {path.relative_to(UI).as_posix(): path.read_text("utf-8") for path in UI.rglob("*.py")}
     assert {name for name, text in files.items() if "v2.component(" in text} == apart
 

@@ -25,7 +25,7 @@ from attnviz.text.cell_sentence import percent
 from attnviz.text.headline import headline
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.available_space import Room, View, room_for
-from attnviz.ui.panels.learning import controls, curves, frames
+from attnviz.ui.panels.learn import controls, curves, frames
 from attnviz.ui.session import locale, session_state, widgets
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
@@ -168,7 +168,7 @@ def _maps(part: _Part, trace: Trace, step: int) -> None:
     heatmap.show(shown, key=KEY, view=View(width=MAPS, fit=not part.others))
     with st.container(key="learn-says", gap=None):  # as high in every frame: other room builds maps anew
         explain_outlines(shown)
-        paragraph([*says(trace, step), *measured(part.film, step)])
+        paragraph([*says(trace, step), *success_sentences(part.film, step)])
         if part.scrubbed and not part.others:
             _send_frames(part)
 
@@ -180,7 +180,7 @@ def explain_outlines(drawn: Sequence[Stage]) -> None:
         st.html(f'<p class="attn-line attn-key"><i style="{outline}"></i>{html.escape(WORDS["outlined"])}</p>')
 
 
-def measured(film: Film, step: int) -> list[str]:
+def success_sentences(film: Film, step: int) -> list[str]:
     """Describe what a kept frame can do; nothing for a frame between two."""
     if step not in film.steps:
         return []

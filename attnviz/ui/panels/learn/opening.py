@@ -18,7 +18,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.settings.language import Words
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.available_space import View, is_narrow
-from attnviz.ui.panels.learning import frame
+from attnviz.ui.panels.learn import frame
 from attnviz.ui.session.browser import styles
 from attnviz.ui.session.notices import paragraph
 
@@ -52,7 +52,7 @@ def show() -> None:
     at = replace(last, learn_steps=shown)
     with st.container(key="learn-opening-says", gap=None):
         frame.explain_outlines(drawn)
-        paragraph([*frame.says(run(at), shown), *frame.measured(film, shown)])
+        paragraph([*frame.says(run(at), shown), *frame.success_sentences(film, shown)])
 
 
 def _stage(config: Config) -> Stage:

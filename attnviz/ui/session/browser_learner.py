@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from attnviz.engine import browser_learning, inputs
+from attnviz.engine import inputs, learning_job
 from attnviz.engine.learning import film, learnable, learning_cost
 from attnviz.engine.records.config import Config
 from attnviz.engine.tasks.games import GAMES
@@ -45,7 +45,7 @@ FREE = 2.0
 MOST_FILMS = 7
 """Films of a browser that are kept for its visitor: the setting's, and one for each thing that can be taken away."""
 
-FOLDER = Path(__file__).parent / "learning"
+FOLDER = Path(__file__).parent / "worker"
 WORKER = FOLDER / "worker.js"
 KEY = "learner"
 
@@ -107,17 +107,17 @@ def _hand_out(config: Config) -> bool:
     return True
 
 
-def _pending(config: Config) -> tuple[browser_learning.Job, bytes] | None:
+def _pending(config: Config) -> tuple[learning_job.Job, bytes] | None:
     """Return the job of learning a setting, and what the browser is sent; kept until it comes back."""
     name = _name(config), config.learn_steps
     if st.session_state.get(_PENDING, ("",))[0] != name:
         st.session_state[_PENDING] = name, _packed_job(config)
-    pending: tuple[browser_learning.Job, bytes] | None = st.session_state[_PENDING][1]
+    pending: tuple[learning_job.Job, bytes] | None = st.session_state[_PENDING][1]
     return pending
 
 
-def _packed_job(config: Config) -> tuple[browser_learning.Job, bytes] | None:
-    job = browser_learning.job(
+def _packed_job(config: Config) -> tuple[learning_job.Job, bytes] | None:
+    job = learning_job.job(
         config, max(config.learn_steps, GAMES[config.task].recipe["learn_steps"]), config.learn_steps
     )
     if job is None:
@@ -133,14 +133,14 @@ def _film_changed() -> None:
     answer = st.session_state.get(KEY)
     if pending is None or not isinstance(answer, Mapping) or answer.get("film") is None:
         return
-    received = browser_learning.received(answer["film"], pending[0])
+    received = learning_job.received(answer["film"], pending[0])
     st.session_state.pop(_PENDING)
     if received is None:
         st.session_state[_FAILED] = True
         return
-    films: dict[Config, browser_learning.ReceivedFrames] = {**st.session_state.get(_FILMS, {})}
+    films: dict[Config, learning_job.ReceivedFrames] = {**st.session_state.get(_FILMS, {})}
     films.pop(received.config, None)
-    films[received.config] = browser_learning.ReceivedFrames(received, pending[0])
+    films[received.config] = learning_job.ReceivedFrames(received, pending[0])
     st.session_state[_FILMS] = dict([*films.items()][-MOST_FILMS:])
 
 

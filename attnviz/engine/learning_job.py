@@ -18,7 +18,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.learning.frames import Learner
+from attnviz.engine.learning.frames import LearnedFrames
 from attnviz.engine.learning.learnable import kept_steps, what_is_learned
 from attnviz.engine.learning.network import Network
 from attnviz.engine.learning.trainer import AT_ONCE, HELD_OUT, Measured
@@ -53,7 +53,7 @@ class Job:
     steps: tuple[int, ...]
     sizes: tuple[int, ...]
     start: Array
-    learner: Learner
+    learned: LearnedFrames
 
     def packed(self, shown: tuple[Sequence[str], Sequence[str]], **more: Any) -> bytes:
         """Pack everything that learning needs.
@@ -61,7 +61,7 @@ class Job:
         shown  queries and keys of a sentence whose weights are to be seen meanwhile, if it fits the task
         more   more entries of the header
         """
-        config, game, trainer = self.config, GAMES[self.config.task], self.learner.trainer
+        config, game, trainer = self.config, GAMES[self.config.task], self.learned.trainer
         network = trainer.network
         ids = _token_ids(config, game, self.steps[-1], shown, network.allowed.shape)
         constants = _constants(network, self.start)
@@ -92,19 +92,19 @@ def job(config: Config, last: int, *also: int) -> Job | None:
     Of a large setting not every frame comes back that the server would keep.
     """
     key = what_is_learned(config)
-    learner = Learner(key, run)
-    sizes, start = tuple(learner.trainer.layout.sizes), learner.frames[0]
+    learned = LearnedFrames(key, run)
+    sizes, start = tuple(learned.trainer.layout.sizes), learned.frames[0]
     room = MOST_BACK // (BYTES * sum(sizes))
     wanted = [step for step in (last, *also) if step]
     others = sorted({*kept_steps(last)} - {0, *wanted})
     n = min(room - len({*wanted}), len(others))
-    n_ids = last * config.learn_batch * 4 * max(learner.trainer.network.allowed.shape)
+    n_ids = last * config.learn_batch * 4 * max(learned.trainer.network.allowed.shape)
     if n < 0 or 8 * sum(sizes) + n_ids > MOST_SENT:
         return None
     spread = {others[(2 * i + 1) * len(others) // (2 * n)] for i in range(n)}
     steps = tuple(sorted({*wanted, *spread}))
     name = hashlib.sha256(repr((key, steps)).encode("utf-8", "surrogatepass")).hexdigest()
-    return Job(name[:32], key, steps, sizes, start, learner)
+    return Job(name[:32], key, steps, sizes, start, learned)
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class ReceivedFrames:
     """The frames of a film that came back, as a `Film` asks for them."""
 
     def __init__(self, film: Received, job: Job) -> None:
-        self._found, self._start, self._layout = film, job.start, job.learner.trainer.layout
+        self._found, self._start, self._layout = film, job.start, job.learned.trainer.layout
 
     @property
     def n_bytes(self) -> int:
