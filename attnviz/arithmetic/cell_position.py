@@ -9,7 +9,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.external.traces import first_steps
-from attnviz.engine.pretrained.pretrained_config import anatomy_of
+from attnviz.engine.pretrained.pretrained_config import facts_of
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace, result_of
 from attnviz.engine.records.typed_rows import score_of
@@ -138,7 +138,7 @@ class CellPosition:
         """The reason why the query may not attend to the key, in words; only to be said where it may not."""
         if self.may or self.closed:
             return WHY["bias" if "bias" in self.steps and np.isneginf(self.at("bias")) else "score"]
-        reach = anatomy_of(self.config).reach(self.layer)
+        reach = facts_of(self.config).reach(self.layer)
         if not self.forbidden_by and reach is not None and self.query - self.key > reach:
             return WHY["window"].format(n=reach + 1)
         labels = translate(AND).join(translate(QUOTED, label=MASKS[name].label) for name in self.forbidden_by)

@@ -13,7 +13,7 @@ import numpy as np
 
 from attnviz.arithmetic import tensor_slices
 from attnviz.arrays import Array
-from attnviz.engine.pretrained.pretrained_config import anatomy_of
+from attnviz.engine.pretrained.pretrained_config import facts_of
 from attnviz.engine.records.trace import Step, Trace, result_of
 from attnviz.engine.records.typed_rows import score_of
 
@@ -123,7 +123,7 @@ def _summed(
 
 
 def _sources(trace: Trace, layer: int, names: tuple[str, ...], column: int, head: int) -> tuple[str, ...]:
-    known, steps = anatomy_of(trace.config), trace.layers[layer]
+    known, steps = facts_of(trace.config), trace.layers[layer]
     slices = [(known.slice_of(layer, name), steps[name].symbol) for name in names if name in steps]
     return tuple(tensor_slices.column(at, symbol, column, head) for at, symbol in slices if at is not None)
 

@@ -13,7 +13,7 @@ from attnviz.arithmetic.derivation import Derivation, Display, Equation, MatVec,
 from attnviz.arithmetic.latex_numbers import VERTICAL_DOTS, chain, shown_entries
 from attnviz.arrays import Array
 from attnviz.engine.external.traces import first_steps
-from attnviz.engine.pretrained.pretrained_config import anatomy_of
+from attnviz.engine.pretrained.pretrained_config import facts_of
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate
 
@@ -115,7 +115,7 @@ def _owner(position: CellPosition, kind: Kind) -> str:
 
 def _normed(derivation: Derivation, position: CellPosition, kind: Kind, y: Array) -> Array:
     """Add the line of RMS normalisation with its gain, which a few models apply before RoPE; return the vector."""
-    step, letter, known = f"normed_{kind.step}", kind.letter, anatomy_of(position.config)
+    step, letter, known = f"normed_{kind.step}", kind.letter, facts_of(position.config)
     g = position.steps[f"g_{letter}"].array
     rms = np.sqrt((y**2).mean() + known.eps)
     normed, fmt = y / rms * g, derivation.fmt
@@ -149,7 +149,7 @@ def _turn(position: CellPosition, kind: Kind, width: int) -> tuple[Array, Array,
 
     The page's own settings pair neighbours; trained models pair an entry with the one half the width further on.
     """
-    frequencies = anatomy_of(position.config).frequencies
+    frequencies = facts_of(position.config).frequencies
     if frequencies is not None:
         first = np.arange(len(frequencies))
         return first, first + len(frequencies), kind.row * frequencies
@@ -210,6 +210,6 @@ def _sources(position: CellPosition, parts: Sequence[tuple[str, str, int]]) -> s
 
     parts  of each parameter its name in the trace, its symbol and the head
     """
-    known = anatomy_of(position.config)
+    known = facts_of(position.config)
     slices = [(known.slice_of(position.layer, name), symbol, head) for name, symbol, head in parts]
     return " ".join(tensor_slices.columns(at, symbol, head) for at, symbol, head in slices if at is not None)

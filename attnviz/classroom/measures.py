@@ -114,9 +114,9 @@ def _may(value: bool) -> Found:
 
 
 MEASURES: dict[str, Measure] = {
-    "spread": Measure("spread of the scores", lambda _, tried: score_variance.measured("spread", tried, 0, {})),
+    "spread": Measure("spread of the scores", lambda _, tried: score_variance.measure("spread", tried, 0, {})),
     "largest_weight": Measure(
-        "largest weight of a row, on average", lambda _, tried: score_variance.measured("largest_weight", tried, 0, {})
+        "largest weight of a row, on average", lambda _, tried: score_variance.measure("largest_weight", tried, 0, {})
     ),
     "largest_score": Measure("largest score in size", lambda _, tried: float(np.abs(tried["scores"].array).max())),
     "bound": Measure(
@@ -165,12 +165,12 @@ MEASURES: dict[str, Measure] = {
 """By the names that lesson files give."""
 
 
-def measured(name: str, baseline: Trace, tried: Trace) -> str:
+def measure_text(name: str, baseline: Trace, tried: Trace) -> str:
     """Return a measure as it is printed; a dash where this run has none.
 
     >>> from attnviz import Config, run
     >>> trace = run(Config(sentence="a b"))
-    >>> measured("row_sums", trace, trace), measured("rows_changed", trace, trace)
+    >>> measure_text("row_sums", trace, trace), measure_text("rows_changed", trace, trace)
     ('1', '0')
     """
     try:

@@ -48,7 +48,7 @@ def _deviation(trace: Trace, layer: int, step: str) -> float:
     return float(numbers[np.isfinite(numbers)].std())
 
 
-def measured(name: str, trace: Trace, layer: int, at: Mapping[str, Any]) -> float:
+def measure(name: str, trace: Trace, layer: int, at: Mapping[str, Any]) -> float:
     """Return a measure of a run, or, where `at` has a d_k, of a trial of that width under a divisor.
 
     Raises ValueError for a width or a divisor that there is not.
@@ -68,7 +68,7 @@ def question(name: str) -> Callable[[QuestionContext, Mapping[str, Any]], Resolv
     """Return the kind of question that asks for a measure."""
 
     def found(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
-        value, asks_scores = measured(name, runs.trace, runs.layer, at), "d_k" in at or name == "spread"
+        value, asks_scores = measure(name, runs.trace, runs.layer, at), "d_k" in at or name == "spread"
         return ResolvedQuestion(
             form="number",
             value=value,

@@ -49,7 +49,7 @@ def fill_numbers(text: str, trace: Trace) -> str:
     'the first weight is 1'
     """
     text = text.replace(DIVISORS, score_variance.divisor_table(trace)) if DIVISORS in text else text
-    text = MEASURE.sub(lambda named: format_number(score_variance.measured(named[1], trace, 0, {})), text)
+    text = MEASURE.sub(lambda named: format_number(score_variance.measure(named[1], trace, 0, {})), text)
     return NUMBER.sub(lambda named: format_number(_number(trace, named)), text)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.pretrained.model_facts import Anatomy
+from attnviz.engine.pretrained.model_facts import ModelFacts
 from attnviz.engine.pretrained.model_sizes import ModelSizes
 from attnviz.engine.pretrained.pretrained_config import FREE, PretrainedConfig
 from attnviz.engine.records import edits as edits_of
@@ -94,7 +94,7 @@ class Model:
         self._final = arrays.norm(family.final, "f", self.shape.d_model)
         self._head = arrays.head(config) if self.shape.causal else None
         self._check_tables()
-        self._anatomy = Anatomy(
+        self._facts = ModelFacts(
             tuple(slices for _, slices in each), arrays.slices, self.shape.frequencies, self.shape.windows,
             self.shape.eps, self.shape.norm == "layer",
         )  # fmt: skip
@@ -208,7 +208,7 @@ class Model:
             projection_bias="b_q" in self._layers[0],
             scale=shape.scale,
             softcap=shape.softcap,
-            anatomy=self._anatomy,
+            facts=self._facts,
         )
 
     @np.errstate(all="ignore")

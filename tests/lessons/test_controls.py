@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attnviz import Config, ConfigError, Trace, run
-from attnviz.classroom.measures import MEASURES, measured
+from attnviz.classroom.measures import MEASURES, measure_text
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.lessons.read_lesson import read_lesson
@@ -38,7 +38,9 @@ def test_every_choice_has_its_numbers_and_some_choice_changes_one(lesson: Lesson
     assert slide.control
     own = run(lesson.config)
     assert set(slide.control.measures) <= set(MEASURES)
-    found = [tuple(measured(name, own, trace) for name in slide.control.measures) for _, trace in runs(lesson, slide)]
+    found = [
+        tuple(measure_text(name, own, trace) for name in slide.control.measures) for _, trace in runs(lesson, slide)
+    ]
     assert not any("–" in each for each in found)
     assert (
         slide.control.paint or len(set(found)) > 1 or any(c.transposed for m in slide.control.moves for c in m.choices)
@@ -48,7 +50,7 @@ def test_every_choice_has_its_numbers_and_some_choice_changes_one(lesson: Lesson
 def shown(name: str, number: int, measure: str) -> dict[str, str]:
     lesson = LESSONS[name]
     own = run(lesson.config)
-    return {label: measured(measure, own, trace) for label, trace in runs(lesson, lesson.slides[number - 1])}
+    return {label: measure_text(measure, own, trace) for label, trace in runs(lesson, lesson.slides[number - 1])}
 
 
 def test_what_is_measured_is_what_the_lessons_say() -> None:

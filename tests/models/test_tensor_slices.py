@@ -9,7 +9,7 @@ from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.products import offered, products
 from attnviz.arithmetic.tensor_slices import column
 from attnviz.engine.pretrained.model_facts import TensorSlice
-from attnviz.engine.pretrained.pretrained_config import anatomy_of
+from attnviz.engine.pretrained.pretrained_config import facts_of
 from attnviz.models.safetensors import Tensors
 from tests.small_models import FOLDER, NAMES, model
 
@@ -29,7 +29,7 @@ def test_each_column_is_where_it_is_said_to_be(name: str) -> None:
         parameters = [each for each in steps if each.startswith(("w_", "b_", "g_", "c_")) and not each.endswith("_f")]
         assert {"w_q", "w_k", "w_v", "w_o", "w_1", "w_2"} <= {*parameters}
         for parameter in parameters:
-            part = anatomy_of(trace.config).slice_of(layer, parameter)
+            part = facts_of(trace.config).slice_of(layer, parameter)
             assert part is not None, parameter
             array = steps[parameter].array
             by_head = steps[parameter].axes[0].endswith("head")
@@ -42,7 +42,7 @@ def test_each_column_is_where_it_is_said_to_be(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_tokens_and_positions_are_rows_of_their_tables(name: str) -> None:
     trace, tensors = model(name)(WORDS), Tensors(FOLDER / name)
-    part = anatomy_of(trace.config).slice_of(None, "tokens")
+    part = facts_of(trace.config).slice_of(None, "tokens")
     assert part is not None
     table = np.asarray(tensors[part.tensor], dtype=float) * model(name).shape.embedding_factor
     np.testing.assert_array_equal(table[list(trace.token_ids)], trace["token_embeddings"].array)
@@ -50,7 +50,7 @@ def test_tokens_and_positions_are_rows_of_their_tables(name: str) -> None:
 
 def test_a_position_is_written_as_numpy_writes_it() -> None:
     trace = model("gpt2")(WORDS)
-    part = anatomy_of(trace.config).slice_of(1, "w_k")
+    part = facts_of(trace.config).slice_of(1, "w_k")
     assert part is not None
     width = trace.config.key_widths()[0]
     n = trace.config.n_heads * width + 1 * width + 2
@@ -97,8 +97,8 @@ def test_the_products_of_any_number_add_up_to_it(name: str) -> None:
 
 def test_a_key_out_of_the_window_of_a_layer_is_said_to_be() -> None:
     trace = model("gpt_neo")("the king and the queen saw a dog and a cat and the king saw the queen")
-    window = next(i for i, each in enumerate(anatomy_of(trace.config).windows) if each is not None)
-    reach = anatomy_of(trace.config).windows[window]
+    window = next(i for i, each in enumerate(facts_of(trace.config).windows) if each is not None)
+    reach = facts_of(trace.config).windows[window]
     assert reach is not None
     query = reach + 2
     mask = derive(trace, window, 0, query, 0)["mask"].sentence

@@ -44,7 +44,7 @@ class TensorSlice:
 
 
 @dataclass(frozen=True, eq=False)
-class Anatomy:
+class ModelFacts:
     """The facts about a model beyond its sizes; one object a model.
 
     slices       for each layer those of its parameters by their names in a trace

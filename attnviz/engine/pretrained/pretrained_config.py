@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from attnviz.engine.pretrained.model_facts import Anatomy
+from attnviz.engine.pretrained.model_facts import ModelFacts
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.head_settings import divisors
 from attnviz.engine.records.trace import Trace
@@ -52,7 +52,7 @@ class PretrainedConfig(Config):
     """The setting that the run was made of; the page keeps what does not apply to the model."""
     own_masks: tuple[str, ...] = ()
     """The masks that the model itself has."""
-    anatomy: Anatomy = Anatomy()
+    facts: ModelFacts = ModelFacts()
     """The model's tensors in its files, and its other peculiarities."""
 
     @property
@@ -68,9 +68,9 @@ def is_pretrained(trace: Trace) -> bool:
     return isinstance(trace.config, PretrainedConfig)
 
 
-def anatomy_of(config: Config) -> Anatomy:
+def facts_of(config: Config) -> ModelFacts:
     """Return what is known of the model of a run; nothing for a run of the page's own settings."""
-    return config.anatomy if isinstance(config, PretrainedConfig) else NOTHING_KNOWN
+    return config.facts if isinstance(config, PretrainedConfig) else NOTHING_KNOWN
 
 
-NOTHING_KNOWN = Anatomy()
+NOTHING_KNOWN = ModelFacts()

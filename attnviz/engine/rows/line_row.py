@@ -39,7 +39,7 @@ class Written:
 
     cell      writes the arithmetic of one cell, given `arithmetic.written_lines.WrittenLines`
     words     of its lines, by their names; their formulas are empty
-    sheet     returns the formula of the weights in a workbook, given `exports.workbook.normaliser_formulas.Lines`
+    workbook  returns the formula of the weights in one, given `exports.workbook.normaliser_formulas.MaskedScores`
     browser   the same in JavaScript, as an expression of x, place and head: see exports/interactive/normalisers.js
     weights   the weights in a script, as code of the masked scores {x} and the words of a library; `before` the lines
               before them, `function` the definition of what they call
@@ -48,7 +48,7 @@ class Written:
 
     cell: Callable[[Any], None]
     words: tuple[CellLine, ...]
-    sheet: Callable[[Any], Any]
+    workbook: Callable[[Any], Any]
     browser: str
     weights: str
     before: tuple[str, ...] = ()

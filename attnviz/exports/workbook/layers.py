@@ -159,11 +159,11 @@ class LayerSheets:
         over_queries = config.normalise_over == "queries"
         size = ("0", 0.0) if pair is None else self._size_of_terms(pair, h)
         lines = MaskedScores(sheet, masked, self._inputs.temperature, config.temperature, over_queries, size)
-        its = normaliser_of(config)
-        if its.written:
-            formula = its.written.sheet(lines)
+        normaliser = normaliser_of(config)
+        if normaliser.written:
+            formula = normaliser.written.workbook(lines)
         else:
-            formula = workbook_typed.weights(lines, its.line_formula, (h, config.n_heads))
+            formula = workbook_typed.weights(lines, normaliser.line_formula, (h, config.n_heads))
         return self._writer.step(sheet, "weights", formula, h, grey_of=masked)
 
     def _size_of_terms(self, pair: Pair, h: int) -> tuple[str, float]:

@@ -61,7 +61,7 @@ def _support(falling: Array, allowed: Array) -> Array:
     return allowed & (mean - np.sqrt(np.maximum((1.0 - spread) / rank, 0.0)) <= falling)
 
 
-def sheet(lines: Any) -> Any:
+def workbook(lines: Any) -> Any:
     """Return the threshold of one, two, three ... keys: the true one is the largest not above the last of them."""
     z = lines.below("half_below", 2.0)
     falling = lines.sorted(z)
@@ -138,7 +138,7 @@ ROW = LineRow(
             CellLine("threshold", "", "The threshold", "Set so that the weights add to 1."),
             CellLine("weight", "", "The weight", "What lies above the threshold, squared; nothing below it."),
         ),
-        sheet=sheet,
+        workbook=workbook,
         browser="above(x, place, 2)",
         weights="entmax15({x})",
         function=FUNCTION,

@@ -80,7 +80,7 @@ def cell(write: Any) -> None:
         write.weight([], 0.0 / winners, operands, "loser")
 
 
-def sheet(lines: Any) -> Any:
+def workbook(lines: Any) -> Any:
     """Return whatever is not less than what wins from the largest, over how many those are."""
     largest, X = lines.largest(), lines.masked.array
     least = np.moveaxis(least_winner(np.moveaxis(X, lines.axis, -1), lines.size[1]), -1, lines.axis)
@@ -125,7 +125,7 @@ ROW = LineRow(
             CellLine("weight", "", "The weight", "This score is the largest: 1 over the number of winners."),
             CellLine("loser", "", "The weight", "This score is not the largest, so it gets nothing."),
         ),
-        sheet=sheet,
+        workbook=workbook,
         browser="winners(x, place, head)",
         before=(
             "top = {x}.{largest}({over})",

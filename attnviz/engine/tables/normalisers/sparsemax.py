@@ -43,7 +43,7 @@ def cell(write: Any) -> None:
     write.weight([member], np.maximum(u[write.at] - tau, 0.0), {"u": u[write.at], "threshold": tau})
 
 
-def sheet(lines: Any) -> Any:
+def workbook(lines: Any) -> Any:
     """Return the threshold that one, two, three ... keys would share: the true one is the largest of these."""
     z = lines.below("below", 1.0)
     falling = lines.sorted(z)
@@ -101,7 +101,7 @@ ROW = LineRow(
             CellLine("threshold", "", "The threshold", "Set so that the weights add to 1."),
             CellLine("weight", "", "The weight", "What lies above the threshold, and nothing below it."),
         ),
-        sheet=sheet,
+        workbook=workbook,
         browser="above(x, place, 1)",
         weights="sparsemax({x})",
         function=FUNCTION,

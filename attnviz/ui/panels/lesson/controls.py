@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.arrays import Array
-from attnviz.classroom.measures import MEASURES, measured
+from attnviz.classroom.measures import MEASURES, measure_text
 from attnviz.engine.cost.need import Need
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -135,7 +135,7 @@ def _measures(control: Control, baseline: Trace, shown: Trace, tried: Trace, tra
     cells = []
     for name in control.measures:
         of = TRANSPOSED.get(name, name) if transposed else name
-        value, first = measured(of, baseline, tried), measured(name, baseline, shown)
+        value, first = measure_text(of, baseline, tried), measure_text(name, baseline, shown)
         value, first = localised(value), localised(first)
         beside = "" if value == first else f"<small>{html.escape(WORDS['as_on_slide'].format(value=first))}</small>"
         cells.append(f"<div><b>{value}</b>{beside}<span>{named(html.escape(MEASURES[name].label))}</span></div>")
