@@ -162,7 +162,7 @@ FILLS = table(
         "−∞",
         minus_infinity,
         r"s_{ij} = -\infty",
-        "Out of the sum, exactly: what is used everywhere here.",
+        "Exactly out of the sum: the method used everywhere here.",
         "Vaswani et al. 2017, arXiv:1706.03762, section 3.2.3",
     ),
     Choice(
@@ -186,7 +186,7 @@ FILLS = table(
         "0 afterwards",
         zero_after,
         r"a_{ij} = 0",
-        "Weights times the mask: nothing leaks, but what forbidden keys had taken is gone from the row.",
+        "Weights times the mask: nothing leaks, but what forbidden keys had received is missing from the row.",
         "-",
     ),
     Choice(
@@ -194,7 +194,7 @@ FILLS = table(
         "renormalised",
         renormalised,
         r"a_{ij} = 0,\; a_i / \textstyle\sum_j a_{ij}",
-        "Weights times the mask, each row over its sum.",
+        "Weights times the mask, each row divided by its sum.",
         "-",
     ),
 )

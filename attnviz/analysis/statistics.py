@@ -201,7 +201,7 @@ class Statistic(Choice):
 
 
 STATISTICS = table(
-    Statistic("row_sum", "Row sum", row_sums, r"\sum_j a_{ij}", "How much a query takes in all.", "-"),
+    Statistic("row_sum", "Row sum", row_sums, r"\sum_j a_{ij}", "The sum of a query's weights.", "-"),
     Statistic(
         "effective_keys",
         "Effective number of keys",
@@ -215,7 +215,7 @@ STATISTICS = table(
         "Entropy (nats)",
         entropy,
         r"H_i = -\sum_j p_{ij} \ln p_{ij},\; p_{ij} = a_{ij} / \sum_l a_{il}",
-        "0 if all goes to one key, ln n if n keys share alike.",
+        "0 if one key gets all the weight, ln n if n keys share it equally.",
         "Shannon 1948, A Mathematical Theory of Communication, section 6",
     ),
     Statistic("largest", "Largest weight", largest, r"\max_j a_{ij}", "The largest weight of the row.", "-"),
@@ -233,7 +233,7 @@ STATISTICS = table(
         "Share on itself",
         share_on_self,
         r"p_{ii}",
-        "What a token keeps for itself.",
+        "The weight that a token gives itself.",
         "-",
         self_only=True,
     ),

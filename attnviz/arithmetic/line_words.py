@@ -69,4 +69,4 @@ LINES = Words(
 EDITED = "Edited: the line gives {computed}; it was set to {result}, and all that follows uses that."
 EDITED_VECTOR = "Edited: the line gives other numbers; some were changed, and all that follows uses what stands last."
 EDITED_TO = "edited to"
-SETTLED = "What is zero but for rounding is written as 0."
+SETTLED = "Numbers that are zero up to rounding are written as 0."

@@ -22,7 +22,7 @@ PROMPTS = Words(
 )
 """The prompts for free text, by their names in links."""
 
-FAULT = Words({"text": "answer {n} of the code is no text"})
+FAULT = Words({"text": "answer {n} of the code is not text"})
 
 
 def encode_text(text: str) -> int:

@@ -120,7 +120,7 @@ MEASURES: dict[str, Measure] = {
     ),
     "largest_score": Measure("largest score in size", lambda _, tried: float(np.abs(tried["scores"].array).max())),
     "bound": Measure(
-        "sum of the sizes of v",
+        "sum of the absolute values of v",
         lambda _, tried: (
             float(np.abs(tried["score_v"].array).sum(axis=-1).max()) if "score_v" in tried.layers[0] else None
         ),

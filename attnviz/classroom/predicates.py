@@ -87,7 +87,7 @@ PREDICATES: dict[str, tuple[str, Predicate, str]] = {
     "rows_sum_to_one": ("Head {head}: do the weights of every row add to 1?", _sums(1), "weights"),
     "columns_sum_to_one": ("Head {head}: do the weights of every column add to 1?", _sums(0), "weights"),
     "same": ("Is “{step}” the same in both settings, number for number?", _same, ""),
-    "looks_ahead": ("Head {head}: does any query take something from a key behind it?", _looks_ahead, "weights"),
+    "looks_ahead": ("Head {head}: does any query attend to a later key?", _looks_ahead, "weights"),
 } | {name: _of_run(name) for name in predicates.PREDICATES}
 """By name: the question; whether it holds in a run, with what shows it; and the step that gives it away."""
 

@@ -60,7 +60,7 @@ WORDS = Words(
 )
 ASK = Words(
     {
-        "highest_key": "Head {head}: which key does {query} take the most from?",
+        "highest_key": "Head {head}: which key does {query} attend to most?",
         "weight": "Head {head}: what is the weight that {query} gives {key}?",
         "number": "What is this number of “{step}”?",
         "sum": "Head {head}: what do the numbers of {line} add up to?",

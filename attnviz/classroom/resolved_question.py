@@ -54,7 +54,7 @@ HINTS = Words(
         "twice": "That is divided once too often.",
         "by_root": "That is divided by the root of the divisor only.",
         "missing": "A row that changes is missing.",
-        "too_many": "A row is among them that stays as it is.",
+        "too_many": "One of these rows stays as it is.",
     }
 )
 """The feedback on a known mistake, by its name."""
@@ -97,7 +97,7 @@ PROBLEMS = Words(
     {
         "needs": "the question needs {name!r} in `at`",
         "outside": "{name} is {given}; {step} has 1 to {n} there",
-        "shapes": "the {step} have other shapes in the two runs, so they cannot be compared",
+        "shapes": "the {step} have different shapes in the two runs, so they cannot be compared",
         "no_step": "this run has no step {given!r}",
         "no_layer": "layer is {given}; this run has 1 to {n}",
         "two_runs": "a question about what differs needs `change`, or the run of the lesson's own setting",

@@ -13,7 +13,7 @@ NEARLY = Plural(
     "{where}{heads} should read {goal}, and does so only nearly{why}.",
     "{where}{heads} should read {goal}, and do so only nearly{why}.",
 )
-NOTHING = "{where}{heads} should read {goal}; where there is none to read (rows: {n}), what is taken means nothing."
+NOTHING = "{where}{heads} should read {goal}; where there is none to read (rows: {n}), their weights mean nothing."
 NEW = "{where}{heads}: a word that comes for the first time (rows: {n}) has nothing to find, and its row means nothing."
 WHY = Words(
     {

@@ -35,7 +35,7 @@ CASES = Words(
         "one_key": "With one key, every query can only attend to it: over the keys each weight comes out by itself.",
         "same": "In this setting the axis makes no difference: the largest is {difference}.",
         "by_cell": "{normaliser} takes each cell by itself, so the axis makes no difference.",
-        "leak": "Masked cells weigh {leak} on either side.",
+        "leak": "Masked cells have a weight of {leak} on both sides.",
         "emptied": "No query may attend to {n}: what is empty adds to 0, whichever axis is used.",
         "alone": "Only one cell is left in {n}: over the queries its score competes with no other.",
         "layers": "In layer {layer} the two sides read different inputs, as the layers before it differ already.",

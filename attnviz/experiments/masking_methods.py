@@ -28,7 +28,7 @@ ALT = "Weights of head {head} under five ways to hide forbidden cells: {ways}."
 COLUMNS = Words(
     {
         "way": "Forbidden cells",
-        "what": "What is done",
+        "what": "Method",
         "leaked": "Most that leaks in a row",
         "differs": "Largest difference from −∞",
         "empty": "A row with nothing allowed",
@@ -40,7 +40,7 @@ DONE = Words(
         "large_number": "score {large}, then {normaliser}",
         "zero_score": "score 0, then {normaliser}: scores × mask",
         "zero_after": "{normaliser} of all scores, then weights × mask",
-        "renormalised": "the same, then each row over its sum",
+        "renormalised": "the same, then each row divided by its sum",
     }
 )
 EMPTY = Words(

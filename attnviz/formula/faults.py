@@ -25,7 +25,7 @@ FAULTS = Words(
         "unused": "{name} is never used; use it or remove the line",
         "construct": "{what} cannot be used in a formula",
         "type_instead": "Type {line}",
-        "between": "a sign is missing before this, such as * or @",
+        "between": "an operator is missing before this, such as * or @",
         "brackets_missing": "what {name} is taken of stands in brackets",
         "angle": "angle brackets are read as < and >; write dot({one}, {other})",
         "order": "write {better} instead of {sign}",
@@ -57,7 +57,8 @@ FAULTS = Words(
         "softmax_after": "the softmax comes after the score, as the normaliser; leave it out here",
         "number": "a number looks like 2, 0.5 or 1e-6",
         "times_j": "write {number}*j: j is the number of the key",
-        "matrix": "{name} is a matrix: it stands right of @, as in q @ {name}, or as {name}[j], one row for each key",
+        "matrix": "{name} is a matrix: it stands to the right of @, as in q @ {name}, or as {name}[j], one row for "
+        "each key",
         "unknown": "{name} is not known here; there are {known}",
         "unknown_of_score": "{name} is not known here; there are {known}, and parameters of your own: {own}",
         "unknown_near": "{name} is not known here; did you mean {near}?",

@@ -76,7 +76,7 @@ PHRASES = Words(
     {
         "product": "how well each word matches each:",
         "scores": "how well each word matches each",
-        "weights": "the share each word (row, query) takes from each (column, key)",
+        "weights": "how much each word (row, query) attends to each (column, key)",
         "heads": "values, mixed by the shares",
         "queries": "what each word looks for",
         "keys": "what each word offers to be matched by",
@@ -91,7 +91,7 @@ SHORTER = Words(
     {
         "product": "how words match:",
         "scores": "how words match",
-        "weights": "the share each word takes",
+        "weights": "who attends to whom",
         "heads": "mixed values",
         "queries": "what it looks for",
         "keys": "what it offers",

@@ -26,8 +26,8 @@ TITLES = Words({"product": "QKᵀ", "scores": "Scores", "weights": "Weights", "h
 PHRASES = Words(
     {
         "scores": "how well each query matches each key",
-        "weights": "the share that each query takes from each key",
-        "not_shares": "how much each query takes from each key",
+        "weights": "how much each query attends to each key",
+        "not_shares": "the weight of each key for each query",
         "columns": "the wrong way: each column adds to 1",
         "heads": "the values, mixed by those weights",
         "mixed": "weights × values",

@@ -25,7 +25,7 @@ STAGES = Words(
         "allowed": "Who may attend to what: a cell is open or closed for all heads alike.",
         "masked": "The scores with their bias, and minus infinity wherever a query may not attend.",
         "weights": "{queries}, each distributing its weight over the keys that it may attend to.",
-        "weights_alone": "{queries} and how much each takes from each key; a row need not add to 1.",
+        "weights_alone": "{queries} and how much each attends to each key; a row need not add to 1.",
         "weights_wrong_way": "The wrong way: {keys}, each distributed over the queries, so that columns add to 1.",
         "heads": "{queries}, each with the values mixed by its weights: one vector in each head.",
         "concat": "The vectors of all heads, side by side.",

@@ -16,9 +16,9 @@ from attnviz.text.format.sentence_parts import Sentence, fill, name_token, round
 
 LOOKING = Words(
     {
-        "share": "{query} takes {percent} from {key}{rank}.",
+        "share": "{query} attends to {key} ({percent}){rank}.",
         "weight": "{query} gives {key} the weight {weight}.",
-        "nothing": "{query} takes nothing from {key}.",
+        "nothing": "{query} gives {key} no weight.",
         "forbidden": "{query} may not attend to {key}: {why}.",
         "undefined": "{query} gives {key} a weight that is not a number.",
     }
@@ -27,14 +27,14 @@ LOOKING = Words(
 RANK = Words(
     {
         "only": ", the only key with any weight",
-        "largest": ", more than from any other key",
-        "all_tied": ", as much as from every other key",
+        "largest": ", more than to any other key",
+        "all_tied": ", as much as to every other key",
         "behind": "",
     }
 )
 TIED = Plural(
-    ", as much as from {n} other and more than from the rest",
-    ", as much as from {n} others and more than from the rest",
+    ", as much as to {n} other and more than to the rest",
+    ", as much as to {n} others and more than to the rest",
 )
 
 PERCENT, BELOW, ABOVE = "{n} %", "less than 1 %", "more than 99 %"

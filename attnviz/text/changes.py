@@ -36,7 +36,7 @@ WORDS = Words(
         "unmoved": "{step}: the same in A and B, number for number ({n:,}).",
         "moved": "{step}: {moved:,} of {n:,} numbers moved, by {mean} on average and {most} at most.",
         "furthest": "They differ most at {where}.",
-        "furthest_share": "They differ most in head {n}: “{query}” takes {a} from “{key}” in A, and {b} in B.",
+        "furthest_share": "They differ most in head {n}: “{query}” gives “{key}” {a} of its weight in A, and {b} in B.",
         "rounding": "{step}: the {n:,} numbers differ by rounding only, {most} at most.",
         "forbidden": "In {n:,} cells one of them is minus infinity and the other is not.",
         "tokens": "The words differ, so rows and columns are compared by position.",

@@ -23,7 +23,7 @@ WORDS = Words(
         "share": "{amount} of its weight on average",
         "share_same": "{amount} of the weight of words that stand twice",
         "share_article": "{amount} of the weight of articles",
-        "most": "most of all from {word}: {amount}",
+        "most": "most of all to {word}: {amount}",
         "position": "layer {layer}, head {head}",
         "keys": "a row spreads over {n:.1f} of {all} words",
     }

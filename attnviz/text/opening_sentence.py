@@ -15,9 +15,9 @@ WORDS = Words(
     {
         "shows": "Attention: how much each word takes from every word.",
         "crossed": "Attention: how much each word takes from the words of the other sentence.",
-        "takes": "{query} takes {amount} from {key}.",
+        "takes": "{query} attends to {key} ({amount}).",
         "weighs": "{query} puts weight {amount} on {key}.",
-        "nothing": "{query} takes nothing from any word.",
+        "nothing": "{query} attends to no word.",
         "itself": "itself",
         "head": "head {n}",
         "random": "random numbers, no meaning yet",

@@ -25,20 +25,20 @@ ALIKE = 1e-9
 
 WORDS = Words(
     {
-        "shares": "{query} takes {list}.",
+        "shares": "{query} attends to {list}.",
         "weights": "{query} puts weight {list}.",
         "mean": "On average over {n} heads, {said}",
-        "share_of": "{amount} from {key}",
-        "share_of_each": "{amount} from each of {n} words",
-        "share_of_others": "{amount} from {n} others",
-        "share_of_each_other": "{amount} from each of {n} others",
+        "share_of": "{key} ({amount})",
+        "share_of_each": "each of {n} words ({amount})",
+        "share_of_others": "{n} others ({amount} in all)",
+        "share_of_each_other": "each of {n} others ({amount})",
         "weight_of": "{amount} on {key}",
         "weight_of_each": "{amount} on each of {n} words",
         "weight_of_others": "{amount} in all on {n} others",
         "weight_of_each_other": "{amount} on each of {n} others",
         "itself": "itself",
         "nothing_open": "{query} has nothing to attend to.",
-        "nothing_taken": "{query} takes nothing from any word.",
+        "nothing_taken": "{query} attends to no word.",
         "no_numbers": "{query} has weights that are not finite numbers.",
         "empty": "(empty)",
     }

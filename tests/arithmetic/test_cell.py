@@ -685,9 +685,9 @@ def test_what_is_zero_but_for_rounding_is_written_as_zero_and_said():
             if line.name not in ("exponentials", "sum", "weight", "share", "output", "exponents"):
                 assert not re.search(DUST, line.latex), line.latex
                 dusty += bool(re.search(DUST, fine.latex))
-                noted += "zero but for rounding" in line.sentence
+                noted += "zero up to rounding" in line.sentence
             np.testing.assert_array_equal(fine.result, line.result)  # only what is written is another
-            assert "zero but for rounding" not in fine.sentence
+            assert "zero up to rounding" not in fine.sentence
     assert dusty > 10
     assert noted >= dusty
 

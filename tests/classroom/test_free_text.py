@@ -49,7 +49,7 @@ def test_a_text_comes_back_out_of_a_number(text: str) -> None:
 
 @pytest.mark.parametrize("number", [1, 2, 0x0141 << 2000, 0x01FF, 0x0241])
 def test_a_number_that_is_no_text_is_refused(number: int) -> None:
-    with pytest.raises(ConfigError, match="is no text"):
+    with pytest.raises(ConfigError, match="is not text"):
         decode_text(number)
 
 

@@ -102,7 +102,7 @@ def test_a_wrong_choice_is_told_where_to_look() -> None:
     changed = question("rows_changed", change={"mask": "none"})
     assert changed.right == {0, 1, 2, 3}
     assert changed.feedback((0, 1)) == "Not so. A row that changes is missing."
-    assert changed.feedback((0, 1, 2, 3, 4)) == "Not so. A row is among them that stays as it is."
+    assert changed.feedback((0, 1, 2, 3, 4)) == "Not so. One of these rows stays as it is."
     assert changed.feedback((0, 1, 2, 3)) == "Right."
     highest, shape = question("highest_key", query=3), question("shape", step="heads")
     for found, way in ((highest, "the largest score that is allowed"), (shape, "One number for each axis")):

@@ -183,7 +183,7 @@ def test_a_typed_number(text: str, number: float | None) -> None:
         (Question("highest_key", "", {"query": 1, "layer": 2}), "layer is 2; this run has 1 to 1"),
         (Question("number", "", {"step": "nothing"}), "no step 'nothing'"),
         (Question("rows_changed"), "needs `change`"),
-        (Question("rows_changed", "", {"change": {"n_heads": 2}}), "other shapes"),
+        (Question("rows_changed", "", {"change": {"n_heads": 2}}), "different shapes"),
         (Question("true_or_false", "", {"says": "so"}), "nothing called 'so'"),
     ],
 )

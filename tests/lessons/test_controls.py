@@ -66,7 +66,7 @@ def test_what_is_measured_is_what_the_lessons_say() -> None:
     assert shown("self_cross_grouped", 5, "kept") == {str(n): str(n * 3 * (2 + 3)) for n in (1, 2, 4)}
     assert shown("padding", 5, "leaked") == {"rows alone": "0.6", "columns alone": "0", "both": "0", "neither": "0.6"}
     assert shown("not_explanation", 3, "weights_apart") == dict.fromkeys(["no value", "first", "second", "last"], "0")
-    assert [shown("find_the_bug", n, m)["mended"] for n, m in ((3, "joined_apart"), (4, "leaked"), (7, "stale"))] == [
+    assert [shown("find_the_bug", n, m)["fixed"] for n, m in ((3, "joined_apart"), (4, "leaked"), (7, "stale"))] == [
         "0"
     ] * 3
     assert shown("order", 1, "moved")["rotary"] != shown("order", 1, "moved")["none"] == "0"

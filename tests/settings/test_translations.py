@@ -60,7 +60,7 @@ def test_messages_of_every_kind_are_found() -> None:
         "Tokens at most",  # a field's label
         "Embedding and positions",  # a group
         "is {given}; choose {range}",  # said in a call
-        "{query} takes nothing from {key}.",  # in a table
+        "{query} gives {key} no weight.",  # in a table
         "mixes the heads",  # a step's meaning
         "Half the temperature",  # beside names
         "No looking ahead",  # a lesson's title

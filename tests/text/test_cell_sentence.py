@@ -26,7 +26,7 @@ def weighted(*weights, config=FOUR):
     return run(config, edits=[(0, "weights", (0, 0, j), weight) for j, weight in enumerate(weights)])
 
 
-# --- what a query takes from one key ----------------------------------------------------------------------------------
+# --- how a query attends to one key ----------------------------------------------------------------------------------
 
 
 def test_percentages_never_hide_something_or_claim_all():
@@ -46,13 +46,13 @@ def test_percentages_never_hide_something_or_claim_all():
 @pytest.mark.parametrize(
     ("weights", "key", "message"),
     [
-        ((0.2, 0.6, 0.2, 0.0), 1, "“it” takes 60 % from “cat”, more than from any other key."),
-        ((0.2, 0.6, 0.2, 0.0), 2, "“it” takes 20 % from “mat”."),
-        ((0.2, 0.6, 0.2, 0.0), 3, "“it” takes nothing from “dog”."),
-        ((0.4, 0.4, 0.2, 0.0), 1, "“it” takes 40 % from “cat”, as much as from 1 other and more than from the rest."),
-        ((0.3, 0.3, 0.3, 0.1), 1, "“it” takes 30 % from “cat”, as much as from 2 others and more than from the rest."),
-        ((0.25, 0.25, 0.25, 0.25), 1, "“it” takes 25 % from “cat”, as much as from every other key."),
-        ((0.0, 1.0, 0.0, 0.0), 1, "“it” takes 100 % from “cat”, the only key with any weight."),
+        ((0.2, 0.6, 0.2, 0.0), 1, "“it” attends to “cat” (60 %), more than to any other key."),
+        ((0.2, 0.6, 0.2, 0.0), 2, "“it” attends to “mat” (20 %)."),
+        ((0.2, 0.6, 0.2, 0.0), 3, "“it” gives “dog” no weight."),
+        ((0.4, 0.4, 0.2, 0.0), 1, "“it” attends to “cat” (40 %), as much as to 1 other and more than to the rest."),
+        ((0.3, 0.3, 0.3, 0.1), 1, "“it” attends to “cat” (30 %), as much as to 2 others and more than to the rest."),
+        ((0.25, 0.25, 0.25, 0.25), 1, "“it” attends to “cat” (25 %), as much as to every other key."),
+        ((0.0, 1.0, 0.0, 0.0), 1, "“it” attends to “cat” (100 %), the only key with any weight."),
         ((0.9, 0.9, 0.0, 0.0), 1, "“it” gives “cat” the weight 0.9."),
     ],
 )

@@ -42,22 +42,22 @@ def described(
 @pytest.mark.parametrize(
     ("weights", "expected"),
     [
-        ([0.0, 0.62, 0.2, 0.18], "it takes 62 % from cat, 20 % from mat and 18 % from dog."),
+        ([0.0, 0.62, 0.2, 0.18], "it attends to cat (62 %), mat (20 %) and dog (18 %)."),
         (
             [0.0, 0.62, 0.2, 0.08, 0.06, 0.04],
-            "it takes 62 % from cat, 20 % from mat, 8 % from dog and 10 % from 2 others.",
+            "it attends to cat (62 %), mat (20 %), dog (8 %) and 2 others (10 % in all).",
         ),
-        ([0.0, 1.0, 0.0], "it takes 100 % from cat."),
-        ([0.3, 0.7], "it takes 70 % from cat and 30 % from it."),
-        ([0.125] * 8, "it takes 12 % from each of 8 words."),
-        ([0.25] * 4, "it takes 25 % from each of 4 words."),
-        ([0.4, 0.15, 0.15, 0.15, 0.15], "it takes 40 % from it and 15 % from each of 4 others."),
-        ([0.4, 0.16, 0.16, 0.16, 0.12], "it takes 40 % from it and 60 % from 4 others."),
-        ([0.22, 0.22, 0.22, 0.22, 0.12], "it takes 22 % from each of 4 words and 12 % from hat."),
-        ([0.2, 0.2, 0.2, 0.2, 0.12, 0.08], "it takes 20 % from each of 4 words and 20 % from 2 others."),
-        ([0.993, 0.002, 0.004, 0.001], "it takes more than 99 % from it and less than 1 % from 3 others."),
-        ([0.9999, 0.0001], "it takes more than 99 % from it and less than 1 % from cat."),
-        ([0.5, 0.5 - 1e-12, 1e-12], "it takes 50 % from it, 50 % from cat and less than 1 % from mat."),
+        ([0.0, 1.0, 0.0], "it attends to cat (100 %)."),
+        ([0.3, 0.7], "it attends to cat (70 %) and it (30 %)."),
+        ([0.125] * 8, "it attends to each of 8 words (12 %)."),
+        ([0.25] * 4, "it attends to each of 4 words (25 %)."),
+        ([0.4, 0.15, 0.15, 0.15, 0.15], "it attends to it (40 %) and each of 4 others (15 %)."),
+        ([0.4, 0.16, 0.16, 0.16, 0.12], "it attends to it (40 %) and 4 others (60 % in all)."),
+        ([0.22, 0.22, 0.22, 0.22, 0.12], "it attends to each of 4 words (22 %) and hat (12 %)."),
+        ([0.2, 0.2, 0.2, 0.2, 0.12, 0.08], "it attends to each of 4 words (20 %) and 2 others (20 % in all)."),
+        ([0.993, 0.002, 0.004, 0.001], "it attends to it (more than 99 %) and 3 others (less than 1 % in all)."),
+        ([0.9999, 0.0001], "it attends to it (more than 99 %) and cat (less than 1 %)."),
+        ([0.5, 0.5 - 1e-12, 1e-12], "it attends to it (50 %), cat (50 %) and mat (less than 1 %)."),
     ],
 )
 def test_shares_are_said_in_per_cent(weights: list[float], expected: str) -> None:
@@ -75,29 +75,29 @@ def test_what_is_not_a_share_is_said_as_a_weight() -> None:
 
 def test_rows_that_say_nothing_are_said_so() -> None:
     assert described([0.0, 0.0], masked=(0, 1)) == "it has nothing to attend to."
-    assert described([0.0, 0.0], masked=(0,)) == "it takes nothing from any word."
+    assert described([0.0, 0.0], masked=(0,)) == "it attends to no word."
     assert described([np.nan, 1.0]) == "it has weights that are not finite numbers."
-    assert described([np.nan, 1.0], masked=(0,)) == "it takes 100 % from cat."
+    assert described([np.nan, 1.0], masked=(0,)) == "it attends to cat (100 %)."
 
 
-def test_a_word_that_reads_itself_takes_from_itself() -> None:
-    assert described([0.7, 0.3], is_self=True) == "it takes 70 % from itself and 30 % from cat."
+def test_a_word_that_reads_itself_attends_to_itself() -> None:
+    assert described([0.7, 0.3], is_self=True) == "it attends to itself (70 %) and cat (30 %)."
 
 
 def test_a_mean_is_called_one() -> None:
-    assert described([1.0], head=None) == "On average over 4 heads, it takes 100 % from it."
+    assert described([1.0], head=None) == "On average over 4 heads, it attends to it (100 %)."
     assert described([0.0], masked=(0,), head=None) == "On average over 4 heads, it has nothing to attend to."
-    assert described([1.0], head=None, n_heads=1) == "it takes 100 % from it."
+    assert described([1.0], head=None, n_heads=1) == "it attends to it (100 %)."
 
 
 def test_tokens_are_never_taken_for_our_own_words() -> None:
     text = described([0.6, 0.4], tokens=("{query} {0}", "\\1 {takes}"))
-    assert text == "{query} {0} takes 60 % from {query} {0} and 40 % from \\1 {takes}."
+    assert text == "{query} {0} attends to {query} {0} (60 %) and \\1 {takes} (40 %)."
 
 
 def test_a_token_that_comes_twice_is_told_apart() -> None:
     twice = described([0.6, 0.3, 0.1], tokens=("a", "b", "a"))
-    assert twice == "a (1) takes 60 % from a (1), 30 % from b and 10 % from a (3)."
+    assert twice == "a (1) attends to a (1) (60 %), b (30 %) and a (3) (10 %)."
 
 
 @pytest.mark.slow

@@ -54,8 +54,8 @@ LABELS = {
     "free_help": "Students may experiment with it; the questions still refer to the setting as you gave it.",
     "hidden": "Not shown to students",
     "hidden_help": "Pictures and panels that would give answers away.",
-    "own": "Other numbers for every student",
-    "own_help": "The seed follows from the name or number that a student types: the same task, other numbers.",
+    "own": "Different numbers for every student",
+    "own_help": "The seed follows from the name or number that a student types: the same task with different numbers.",
     "feedback": "Show at once what is right",
     "feedback_help": "Off: students hand in a code without knowing what is right.",
     "tries": "Tries",
@@ -85,7 +85,7 @@ PANELS = table(
     Entry("word", "This word"),
     Entry("flow", "Every step"),
     Entry("statistics", "Statistics"),
-    Entry("redeal", "Deal again"),
+    Entry("redeal", "Other seeds"),
     Entry("table", "Table"),
 )
 PARTS = table(Entry(NOTHING, "Everything is shown"), *PICTURES.values(), *PANELS.values())

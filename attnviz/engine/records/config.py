@@ -131,7 +131,7 @@ class Config(HeadSettings, WordSettings):
         integer=False,
         label="Cost of a step",
         group="Score",
-        help="Subtracted once a position.",
+        help="Subtracted once per position.",
     )
     t5_n_buckets: int = number(
         32,
@@ -144,7 +144,7 @@ class Config(HeadSettings, WordSettings):
         stops=(4, 8, 16, 32, 64, 128),
     )
     t5_max_distance: int = number(
-        128, 65, 1024, label="T5 furthest distance", group="Score", help="All that is further shares one bucket."
+        128, 65, 1024, label="T5 furthest distance", group="Score", help="All larger distances share one bucket."
     )
     t5_bidirectional: bool = switch(True, label="T5 tells before from after", group="Score")
 
@@ -216,7 +216,7 @@ class Config(HeadSettings, WordSettings):
         999_999,
         label="Seed",
         always=True,
-        help="Another seed, other random numbers; the same seed, the same numbers.",
+        help="A different seed gives different random numbers; the same seed gives the same ones.",
     )
     edits: tuple[Edit, ...] = serialised(
         edits.MAX_EDITS,

@@ -33,7 +33,7 @@ def divisors(values: Mapping[str, Any]) -> tuple[int, ...]:
 class HeadSettings:
     """The fields that decide how queries, keys and values are made of the rows."""
 
-    n_heads: int = number(4, 1, MOST_HEADS, label="Heads", help="How many times attention is done side by side.")
+    n_heads: int = number(4, 1, MOST_HEADS, label="Heads", help="The number of attention heads, computed side by side.")
     n_kv_heads: int | None = number(
         None,
         1,
@@ -42,7 +42,8 @@ class HeadSettings:
         offered=divisors,
         label="Key/value heads",
         group="Heads and projections",
-        help="Fewer than heads: query heads share keys and values (grouped-query attention); 1 is multi-query.",
+        help="With fewer than there are heads, query heads share keys and values (grouped-query attention); 1 is "
+        "multi-query.",
     )
     d_k: int | tuple[int, ...] = widths(
         4,
@@ -100,7 +101,7 @@ class HeadSettings:
         integer=False,
         label="Learning rate",
         group="Heads and projections",
-        help="About how far a number moves in a step at first; from step 150 on it falls.",
+        help="Roughly how far a number moves in each step at first; from step 150 on it falls.",
     )
     learn_batch: int = number(
         16,

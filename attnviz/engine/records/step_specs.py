@@ -52,8 +52,8 @@ OF_MODELS = {
 
 AXES = Words(
     {
-        "query": "the tokens that ask, first token first: a row each",
-        "key": "the tokens that are attended to: a column each in a score matrix",
+        "query": "the query tokens, first token first: one row each",
+        "key": "the key tokens, which are attended to: one column each in a score matrix",
         "head": "the heads; each has queries of its own",
         "kv_head": "the key/value heads; several query heads may share one",
         "model": "d_model, the numbers that stand for a token",

@@ -167,7 +167,8 @@ BIASES = table(
         "ALiBi",
         alibi,
         r"B_{hij} = -m_h\, |i - j|",
-        "Every step of distance costs a little; each head has its own price. With a causal mask it is the paper's.",
+        "Every step of distance lowers the score a little; each head has its own slope. With a causal mask this is "
+        "ALiBi as in the paper.",
         "Press et al. 2021, arXiv:2108.12409, section 3",
         script=("-slopes[:, None, None] * abs(i - j)",),
         script_before=alibi_script,
@@ -188,7 +189,7 @@ BIASES = table(
         "Linear decay",
         linear,
         r"B_{ij} = -m\, |i - j|",
-        "Every step of distance costs the same in every head.",
+        "Every step of distance lowers the score by the same amount in every head.",
         "Press et al. 2021, arXiv:2108.12409, section 3 (one slope for all heads)",
         uses=("bias_slope",),
         line="-bias_slope * abs(i - j)",

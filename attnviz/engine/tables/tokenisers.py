@@ -209,7 +209,7 @@ TOKENISERS = table(
         "Split at spaces",
         whitespace,
         r"\text{The mat.} \to \text{The},\ \text{mat.}",
-        "Whatever stands between two spaces is a token.",
+        "Everything between two spaces is a token.",
         "Python documentation, str.split",
     ),
     Choice(

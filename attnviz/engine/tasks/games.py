@@ -67,7 +67,7 @@ GAMES = table(
         label="Backwards",
         fn=draw_backwards,
         formula=r"\text{a b c} \to \text{c b a}",
-        note="Say eight letters in reverse order: every position has to attend to its mirror image.",
+        note="Output eight letters in reverse order: every position has to attend to its mirror image.",
         source="-",
         vocabulary=LETTERS,
         n_random=8,
@@ -79,8 +79,8 @@ GAMES = table(
         label="Who had which colour?",
         fn=draw_recall,
         formula=r"\text{tom red ann blue \ldots\ ann} \to \text{blue}",
-        note="At the last name, say the colour that came after it before. It takes two layers: the first tells every "
-        "colour whose it is, the second finds the name.",
+        note="At the last name, predict the colour that followed it earlier. It takes two layers: the first tells "
+        "every colour whose it is, the second finds the name.",
         source="-",
         vocabulary=(*PEOPLE, *COLOURS),
         n_random=len(PEOPLE) + PAIRS + 1,
@@ -94,8 +94,9 @@ GAMES = table(
         label="What came after it last time?",
         fn=draw_induction,
         formula=r"\text{a b c a b} \to \text{c}",
-        note="A few letters keep coming back. At each letter, say what followed it last time. This takes two layers: "
-        "the first reads the previous letter, the second finds the position that has the same letter before it.",
+        note="A few letters keep coming back. At each letter, predict what followed it last time. This takes two "
+        "layers: the first reads the previous letter, the second finds the position that has the same "
+        "letter before it.",
         source="Olsson et al. 2022, arXiv:2209.11895 (induction heads)",
         vocabulary=LETTERS,
         n_random=len(LETTERS) + 1,

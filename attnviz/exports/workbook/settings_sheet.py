@@ -19,7 +19,7 @@ from attnviz.settings.counting import ordinals
 from attnviz.settings.language import Words, translate, translate_all
 
 NAMES = {"setting": "Setting", "embedded": "X"}
-TITLES = Words({"setting": "Attention, every number a formula", "embedded": "What attention reads"})
+TITLES = Words({"setting": "Attention, every number a formula", "embedded": "Input of attention"})
 LINES = (
     "Change a number on yellow ground, on any sheet, and all that follows from it changes.",
     "Black numbers are formulas: select one to see what it is made of. Green ones were changed by hand; they stand "

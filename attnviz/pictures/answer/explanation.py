@@ -27,7 +27,7 @@ from attnviz.text.format.number_format import short
 WORDS = Words(
     {
         "head": "head {n}: {said}",
-        "comes": "how “{query}” comes to take {amount} from “{key}”",
+        "comes": "how “{query}” comes to attend to “{key}” ({amount})",
         "row": "how “{query}” divides its attention",
         "output": "how entry {n} of the output of “{query}” is mixed",
         "entry": "entry {n} of z",
@@ -43,8 +43,8 @@ WORDS = Words(
         "row_score": "its scores with all words",
         "row_scaled": "its scaled scores with all words",
         "row_adjusted": "its adjusted scores with all words",
-        "row_shares": "the shares it takes",
-        "row_weights": "the weights it gives",
+        "row_shares": "its weights",
+        "row_weights": "its weights, not shares",
         "row_values": "× the values, added up",
         "entries": "× entry {n} of each value",
         "sum": "added up",

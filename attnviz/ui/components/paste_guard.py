@@ -10,8 +10,8 @@ from attnviz.ui.session.browser.component import component
 
 WORDS = Words(
     {
-        "refused": "What was pasted has {n} characters, and {most} fit in here: nothing was changed. Paste a part, or "
-        "bring it as a file where one is asked for.",
+        "refused": "The pasted text has {n} characters, and at most {most} fit here: nothing was changed. Paste a "
+        "part of it, or upload a file where that is offered.",
     }
 )
 

@@ -34,7 +34,7 @@ WORDS = Words(
         "name": "Your name or number, as it stands in your teacher's list",
         "name_first": "Enter your name or number first: your numbers and your code depend on it.",
         "name_only": "Enter your name or number first: your code depends on it.",
-        "yours": "These numbers belong to your name; another name gets others.",
+        "yours": "These numbers belong to your name; a different name gets different ones.",
         "changed": "The picture shows the setting as you changed it. The questions are about the setting as it was "
         "given.",
         "back": "Back to the setting as given",

@@ -43,7 +43,7 @@ PREPARED = ("xlsx",)
 
 WORDS = Words(
     {
-        "about": "What is on the screen is exported exactly: the numbers of the present setting, with all their "
+        "about": "Exports hold exactly what is on the screen: the numbers of the present setting, with all their "
         "digits.",
         "save": "Save .{name}",
         "make": "Make .{name}",

@@ -44,7 +44,7 @@ TEXTS = Words(
         "score": "The score function of the Explore page has matrices of its own, so the scaled dot product is used "
         "here.",
         "fault": "{fault}. {kept}",
-        "kept": "What was there before is still shown.",
+        "kept": "The previous data are still shown.",
         "too_many": "there are {n} {what}; up to {most} can be shown on the page, so use a part, or attnviz.show",
     }
 )

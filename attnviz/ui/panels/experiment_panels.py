@@ -69,7 +69,7 @@ TEXTS = Words(
         "own": "One for each head",
         "groups": "Groups of {n}",
         "all": "One for all",
-        "between": "Key/value heads, in between",
+        "between": "Key/value heads, when grouped",
         "order": "Order",
         "one": "First position to swap",
         "other": "Second position to swap",

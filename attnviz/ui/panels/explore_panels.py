@@ -44,7 +44,7 @@ TEXTS = Words(
         "axes": "What the axes mean",
         "heads": "Each head: the average over its rows, and the largest weight of all of them",
         "rows": "Each row of head {head}",
-        "columns": "How much is taken from each key in all",
+        "columns": "Weight that each key receives in all",
         "rollout": "Rollout: how much of each token of the sentence has reached each row after layer {layer}",
         "one": "Weights, seed {seed}",
         "one_phrase": "as above",
@@ -53,8 +53,8 @@ TEXTS = Words(
         "random": "A random pattern fades as seeds are added; what stays comes from mask, positions and equal words.",
         "fixed": "These weights do not depend on the seed: every seed gives the same picture.",
         "fewer": "This setting takes long to compute, so the average is over {n} seeds, not {all}.",
-        "too_slow": "This setting takes too long to deal again: two seeds would keep the server busy for more than "
-        "{seconds} seconds. Fewer layers, fewer heads or a smaller embedding size would help.",
+        "too_slow": "This setting takes too long to compute with other seeds: two seeds would keep the server busy "
+        "for more than {seconds} seconds. Fewer layers, fewer heads or a smaller embedding size would help.",
         "save": "Save as CSV",
         "layer": "Layer",
         "step": "Step",

@@ -27,7 +27,7 @@ WORDS = Words(
         "tokens": "Special tokens",
         "with": "All tokens",
         "without": "Without {names}",
-        "left_out": "Words give {names} {share} of their weight{where}: hidden here, and nothing is normalised anew.",
+        "left_out": "Words give {names} {share} of their weight{where}: hidden here, and nothing is renormalised.",
         "in_layer": " in this layer",
         "in_all": " in all heads together",
     }

@@ -39,7 +39,7 @@ PANEL_NAMES = table(
     Entry("layers", "Through the layers", "What becomes of one word's vector, layer by layer."),
     Entry("statistics", "Statistics", "Sums, effective number of keys, distances, shares."),
     Entry("twin", "Twin", "A head set by hand beside the one of this run that does the same."),
-    Entry("redeal", "Deal again", "The average over ten seeds: what is left of a random pattern."),
+    Entry("redeal", "Other seeds", "The average over ten seeds: what is left of a random pattern."),
     Entry("table", "Table", "The numbers of any step, to read and to save."),
     Entry("what_if", "What if", "Change any number, and see what follows from it."),
     Entry("mask", "Mask", "Who may attend to what: paint it, and copy it as code."),
@@ -69,7 +69,7 @@ COLOUR_NAMES = table(
     Entry("common", "One over all heads", "The same colour is the same score in every head."),
 )
 LANGUAGE_NAMES = table(
-    Entry("auto", "As the browser", "The language that the browser asks for, where the page speaks it."),
+    Entry("auto", "As the browser", "The language of the browser, where it is available."),
     *(Entry(code, name, "") for code, name in LANGUAGES.items()),
 )
 LESSON_NAMES = table(*(Entry(lesson.name, lesson.title, lesson.about) for lesson in LESSONS.values()))
@@ -121,7 +121,7 @@ class Selection:
     )
     empty_row: bool = switch(False, label="Empty a row", help="The first query may attend to nothing.")
     trial_vectors: str = option(VECTORS, "unit", label="Queries and keys")
-    trial_kv: int | None = number(None, 1, MOST_HEADS, none="the middle", label="Key/value heads, in between")
+    trial_kv: int | None = number(None, 1, MOST_HEADS, none="the middle", label="Key/value heads, when grouped")
     trial_order: str = option(ORDERS, "reverse", label="Order")
     swap_one: int = position(0, 128, label="First position to swap")
     swap_other: int | None = position(None, 128, none="the last", label="Second position to swap")
@@ -135,7 +135,7 @@ class Selection:
     assigned: str = text("", label="Assignment", longest=MAX_FIELD_CHARACTERS)
     presenter: bool = switch(False, label="Large type", help="One slide for a room; arrow keys and Space go on.")
     notes: bool = switch(
-        False, label="Notes for the speaker", help="What to say of the slide, with its answer and what comes next."
+        False, label="Notes for the speaker", help="Notes on the slide, with its answer and what comes next."
     )
     lang: str = option(LANGUAGE_NAMES, "auto", label="Language")
     digits: int = number(4, 2, 17, label="Digits", help="How many are shown; the arithmetic is done with all of them.")

@@ -29,7 +29,15 @@ def composed(page: Any, app: Any) -> str:
     page.get_by_role("button", name="Add a question").click()
     page.get_by_text("2. Head 1: what is the weight").wait_for()
     page.get_by_role("combobox", name="Not shown to students").click()
-    for part in ("Picture of the weights", "This cell", "This word", "Every step", "Statistics", "Deal again", "Table"):
+    for part in (
+        "Picture of the weights",
+        "This cell",
+        "This word",
+        "Every step",
+        "Statistics",
+        "Other seeds",
+        "Table",
+    ):
         page.get_by_role("option", name=part).click()
     page.keyboard.press("Escape")
     page.get_by_text("students can read off").wait_for(state="detached")

@@ -162,7 +162,7 @@ def test_eight_heads_of_twelve_words_have_every_word_beside_its_row_and_the_bars
     assert "a score above 0 a score below 0 own scales" in keys[0]
     assert "how many words a row reads" in keys[1]
     page.page.mouse.move(*page.page.locator(".st-key-explore-weights text[data-head='1']").evaluate(MIDDLE))
-    assert "how much a word gives" in page.page.locator(".attn-tip", has_text="head 2").inner_text()
+    assert "the weight that a word receives" in page.page.locator(".attn-tip", has_text="head 2").inner_text()
 
 
 def test_beside_a_chosen_cell_its_row_is_framed_in_every_map(new_page: Callable[..., Any], app: Any) -> None:
@@ -510,7 +510,7 @@ def test_the_class_page_fills_the_window_begins_at_the_first_step_and_explains_a
     opacity = page.locator(".st-key-places").evaluate("(places) => getComputedStyle(places).opacity")
     assert float(opacity) == 0
     page.mouse.click(image["x"] + 12, image["y"] + 12)
-    page.locator(".st-key-explained", has_text="takes 49 %").wait_for()
+    page.locator(".st-key-explained", has_text="(49 %)").wait_for()
     page.locator(".st-key-places").hover(position={"x": 20, "y": 20})
     page.wait_for_function("getComputedStyle(document.querySelector('.st-key-places')).opacity === '1'")
 

@@ -220,7 +220,7 @@ SHOWN = {
     "products": "[data-testid=stDataFrame]",
 }
 """A text that each panel shows; each of these can be reached from the one before."""
-PRESSED = {"redeal": "Deal again", "what_if": "Change", "mask": "Mask", "cell": "Explore"}
+PRESSED = {"redeal": "Other seeds", "what_if": "Change", "mask": "Mask", "cell": "Explore"}
 """The button that leads there from the panel before, where it is not named for the panel in the row below the maps."""
 NAMED = "name => (new URLSearchParams(location.search).get('panel') ?? 'cell') === name"
 

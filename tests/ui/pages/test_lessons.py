@@ -93,7 +93,7 @@ def test_the_first_slide_says_what_for_and_the_last_one_what_was_learned_and_wha
     assert (at.query_params["lesson"], at.query_params["sentence"]) == ("self_cross_grouped", "mine")
     radio = at.sidebar.radio(key="lesson")
     assert [option[0] == "✓" for option in radio.options] == [name in ("bits", "store") for name in LESSONS]
-    assert ["Go on here" in caption for caption in radio.captions].index(True) == 1
+    assert ["Continue here" in caption for caption in radio.captions].index(True) == 1
 
 
 def test_what_was_learned_is_said_once_the_last_question_is_answered() -> None:
@@ -293,7 +293,7 @@ def test_a_link_of_the_page_brings_the_progress_back() -> None:
     radio = again.sidebar.radio(key="lesson")
     assert {name for name, option in zip(LESSONS, radio.options) if option[0] == "✓"} == {"bits", "tied"}
     assert f"2 of {len(LESSONS)} completed" in "".join(each.value for each in again.sidebar.caption)
-    assert ["Go on here" in caption for caption in radio.captions].index(True) == 1
+    assert ["Continue here" in caption for caption in radio.captions].index(True) == 1
     elsewhere = opened(**link | {"page": "explore"})  # what was completed goes along to other pages, too
     assert elsewhere.query_params["done"] == link["done"]
 

@@ -120,7 +120,7 @@ def test_a_file_is_shown_with_its_tokens_and_a_bad_one_leaves_it_there() -> None
     assert "a pickle is never opened" in page_text(at)
     assert np.array_equal(drawn(at)[0], falling(A[:, :, :5]))
     upload(at, "good.csv", b"0.5 0.5\n1 0")
-    assert "What was there before" not in page_text(at)
+    assert "The previous data are" not in page_text(at)
     assert np.array_equal(drawn(at)[0], [1, 0.5, 0.5, 0])
 
 
@@ -143,7 +143,7 @@ def test_pasted_numbers_and_typed_tokens_are_taken_and_never_reach_markdown() ->
     assert np.array_equal(drawn(at)[0], falling(A[:2, :2, :2]))
     at.text_input(key="own_tokens").set_value(" ".join(TOKENS[:2]))
     settled(at.run())
-    assert "What was there before" not in page_text(at)
+    assert "The previous data are" not in page_text(at)
     held = at.session_state["own_held"]
     assert held.tokens == " ".join(TOKENS[:2])
     for element in (*at.markdown, *at.caption):

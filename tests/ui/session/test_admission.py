@@ -157,4 +157,4 @@ def test_deal_again_takes_fewer_seeds_where_the_setting_is_slow_and_says_so() ->
     assert f"so the average is over {n} seeds, not 10" in page_text(at)
     at = opened(panel="redeal", layer="6", **LARGEST_LINK)
     assert clean(at)
-    assert "takes too long to deal again" in page_text(at)
+    assert "takes too long to compute with other seeds" in page_text(at)

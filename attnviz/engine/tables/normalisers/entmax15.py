@@ -144,7 +144,8 @@ ROW = LineRow(
         function=FUNCTION,
         turn=True,
     ),
-    masked_as_0="A score of 0 stays out only if it lies far below the best. Over the sum is not the same as −∞ here: a "
-    "forbidden key in the support has moved the threshold of all.",
+    masked_as_0="A score of 0 gets no weight only if it lies far below the largest. Setting weights to 0 and dividing "
+    "each row by its sum is not the same as −∞ here: a forbidden key in the support has shifted the threshold for all "
+    "keys.",
     latex=r"a_{ij} = \max(z_{ij}/2 - \tau_i,\, 0)^2",
 )

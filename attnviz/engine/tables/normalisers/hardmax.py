@@ -111,8 +111,8 @@ ROW = LineRow(
     name="hardmax",
     label="Hardmax",
     line="best = x == max(x); best / sum(best)",
-    note="All to the best key; equal ones share equally (equal but for rounding, a billionth of the row's spread). "
-    "What softmax tends to as the temperature falls to 0.",
+    note="All the weight to the largest score; ties share it equally (equal up to rounding, a billionth of the row's "
+    "spread). The limit of softmax as the temperature goes to 0.",
     source="ONNX operators, Hardmax (there the first of equal ones wins)",
     plain="hardmax",
     fast=hardmax,
@@ -120,7 +120,7 @@ ROW = LineRow(
     written=Written(
         cell=cell,
         words=(
-            CellLine("largest", "", "The largest of the {line}", "It takes everything."),
+            CellLine("largest", "", "The largest of the {line}", "It gets all the weight."),
             CellLine("winners", "", "The winners", "How many of the {line} share the largest score."),
             CellLine("weight", "", "The weight", "This score is the largest: 1 over the number of winners."),
             CellLine("loser", "", "The weight", "This score is not the largest, so it gets nothing."),
@@ -137,8 +137,8 @@ ROW = LineRow(
         ),
         weights="wins / wins.sum({over})",
     ),
-    masked_as_0="A score of 0 takes everything where all allowed scores are below it. −1e9 stretches the row so far "
-    "that scores less than about 1 apart count as equal. Zeros afterwards lose everything where a forbidden key "
-    "was the best.",
+    masked_as_0="A score of 0 takes all the weight wherever every allowed score is below it. −1e9 stretches the row "
+    "so far that scores less than about 1 apart count as equal. Setting weights to 0 afterwards leaves nothing where "
+    "a forbidden key had the largest score.",
     latex=r"a_{ij} = \frac{[\, z_{ij} = \max_l z_{il} \,]}{\#\{ l : z_{il} = \max \}}",
 )

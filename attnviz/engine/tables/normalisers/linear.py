@@ -32,7 +32,7 @@ ROW = LineRow(
     name="linear",
     label="Linear",
     line="p = relu(x); ratio(p, sum(p))",
-    note="The positive scores over their sum; a row without any is all zeros.",
+    note="The positive scores divided by their sum; a row without any is all zeros.",
     source="Zhang et al., Dive into Deep Learning, section 11.2 (kernel weights over their sum)",
     plain="linear",
     lines=(
@@ -42,7 +42,7 @@ ROW = LineRow(
             "weight",
             "ratio(p, total)",
             "The weight",
-            "This positive part over the sum.",
+            "This positive part divided by the sum.",
             brief="{p} of {total} in the {line}; below 0 counts as 0",
             zero="No score of the {line} is positive, so all weights are 0.",
         ),
@@ -50,6 +50,6 @@ ROW = LineRow(
     fast=linear,
     back=back,
     sums_to_one=True,
-    masked_as_0="max(s, 0) is 0 for a score of 0 and for any negative number: neither leaks. Over the sum, zeros "
-    "afterwards come to the same as −∞, where anything is left.",
+    masked_as_0="max(s, 0) is 0 for a score of 0 and for any negative number: neither leaks. Setting weights to 0 "
+    "afterwards and dividing each row by its sum gives the same as −∞, where anything is left.",
 )

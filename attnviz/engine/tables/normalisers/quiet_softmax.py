@@ -55,7 +55,7 @@ ROW = LineRow(
             "weight",
             "e / total",
             "The weight",
-            "This exponential over the sum.",
+            "This exponential divided by the sum.",
             brief="e^{{{exponent}}} = {e} of {total} in the {line}, with the 1",
         ),
     ),
@@ -64,6 +64,6 @@ ROW = LineRow(
     sums_to_one=False,
     comments={"top": "the 1 in the denominator is a key with score 0"},
     latex=r"a_{ij} = \frac{e^{z_{ij}}}{1 + \sum_l e^{z_{il}}}",
-    masked_as_0="exp(0) = 1: a score of 0 counts as much as the 1 in the denominator. Over the sum, the row adds to "
-    "1 and can no longer stay silent.",
+    masked_as_0="exp(0) = 1: a score of 0 counts as much as the 1 in the denominator. Divided by its sum, the row "
+    "adds to 1 and can no longer stay silent.",
 )

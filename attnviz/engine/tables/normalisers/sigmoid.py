@@ -28,7 +28,7 @@ ROW = LineRow(
     name="sigmoid",
     label="Sigmoid",
     line="sigmoid(x)",
-    note="Every key is judged alone; the weights of a row need not add to 1.",
+    note="Each key is weighted by its own score alone; the weights of a row need not add to 1.",
     source="Ramapuram et al. 2024, arXiv:2409.04431, section 2",
     plain="sigmoid",
     lines=(
@@ -36,7 +36,7 @@ ROW = LineRow(
             "weight",
             "1 / (1 + exp(-x)) if x >= 0 else exp(x) / (1 + exp(x))",  # the same, and neither can overflow
             "The weight",
-            "The score alone decides; no other key has a say.",
+            "The weight depends on this score alone, not on other keys.",
             brief="1 ÷ (1 + e^{{−({x})}})",
         ),
     ),
@@ -44,6 +44,6 @@ ROW = LineRow(
     back=back,
     sums_to_one=False,
     latex=r"a_{ij} = \frac{1}{1 + e^{-z_{ij}}}",
-    masked_as_0="Every key is judged alone: a score of 0 is a weight of 0.5; zeros afterwards are the same as −∞. "
-    "Over the sum, the row adds to 1, which a sigmoid's does not.",
+    masked_as_0="Each key is weighted by its own score alone: a score of 0 gives a weight of 0.5; setting weights to "
+    "0 afterwards is the same as −∞. Divided by its sum, the row adds to 1, which a sigmoid's row does not.",
 )

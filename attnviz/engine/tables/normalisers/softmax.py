@@ -72,13 +72,13 @@ ROW = LineRow(
             "weight",
             "e / total",
             "The weight",
-            "This exponential over the sum.",
+            "This exponential divided by the sum.",
             brief="e^{{{exponent}}} = {e} of {total} in the {line}",
         ),
     ),
     fast=softmax,
     back=back,
     latex=r"a_{ij} = \frac{e^{z_{ij}}}{\sum_l e^{z_{il}}}",
-    masked_as_0="exp(0) = 1: a score of 0 is a score like any other. Over the sum, zeros afterwards come to the same "
-    "as −∞, as softmax keeps the ratios of what is left.",
+    masked_as_0="exp(0) = 1: a score of 0 is a score like any other. Setting weights to 0 afterwards and dividing "
+    "each row by its sum gives the same as −∞, as softmax keeps the ratios of what is left.",
 )

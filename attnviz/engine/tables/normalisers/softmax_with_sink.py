@@ -33,7 +33,7 @@ ROW = LineRow(
             "weight",
             "e / total",
             "The weight",
-            "This exponential over the sum.",
+            "This exponential divided by the sum.",
             brief="{e} of {total} in the {line}, with the sink",
         ),
     ),

@@ -39,7 +39,7 @@ ROW = LineRow(
             "products",
             "products = q * W[:, j]",
             "The products",
-            "Entry by entry, the query times column {j} of W; the key has no say.",
+            "Entry by entry, the query times column {j} of W; the content of the key plays no part.",
             brief="q · w of the position, entry by entry",
         ),
         CellLine("score", "sum(products)", "The score", "The products added up."),

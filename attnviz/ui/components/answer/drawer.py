@@ -15,7 +15,7 @@ from attnviz.ui.session.browser.component import component, report
 WIDTH, HEIGHT = 320, 414  # pixels that it takes beside the maps, or on a narrow window from its foot
 WORDS = Words(
     {
-        "answer": "How this comes to be",
+        "answer": "How this is computed",
         "close": "Close (Escape)",
         "all": "All lines",
         "rounded": "Numbers are rounded for display, the arithmetic is not.",
@@ -24,7 +24,7 @@ WORDS = Words(
         "pause": "Pause (space)",
         "step": "Next step (→)",
         "again": "Again",
-        "way": "Step of the way (← →)",
+        "way": "Step of the computation (← →)",
     }
 )
 

@@ -22,8 +22,8 @@ WORDS = Words(
         "blocks": "largest weight of each {block} × {block}",
         "window": "words {rows} from {columns}",
         "scale": "faint is 0, strong is {high:.2g}",
-        "block": "words {rows} take at most {weight} from {columns}",
-        "masked": "words {rows} may take nothing from {columns}",
+        "block": "words {rows} give {columns} a weight of at most {weight}",
+        "masked": "words {rows} may not attend to {columns}",
     }
 )
 

@@ -63,7 +63,7 @@ PLACES = Words(
         "summed": "Of",
         "whole": "Step",
         "change": "What changes",
-        "says": "Is it so",
+        "says": "True or false",
         "tolerance": "Within ±",
         "layer": "Layer",
         "head": "Head",

@@ -34,10 +34,10 @@ WORDS = Words(
         "paste_note": "A name or number, a comma or a tab, and the code.",
         "file": "Or a table as .csv, from a spreadsheet or a learning platform",
         "file_note": "With headings such as name, ID number, first name and surname, and code, result or response. "
-        "What the result is saved as has the same columns, and those of the marks after them.",
+        "The saved result has the same columns, followed by those of the marks.",
         "no_head": "The first row is a student’s",
-        "points": "Points, question by question",
-        "partial": "Part of the points",
+        "points": "Points per question",
+        "partial": "Partial credit",
         "partial_note": "Where several rows are to be chosen: the rows that are right, less those that are wrong, out "
         "of all that are right. Otherwise all or nothing.",
         "to_read": "Answers in own words are yours to read and mark: {questions}.",

@@ -19,8 +19,8 @@ WORDS = Words(
         "play": "Play",
         "stop": "Stop",
         "best": "Best frame",
-        "best_help": "Step {step}: the first at which as much is right, and as much of the weight lies where it "
-        "should, as at any other.",
+        "best_help": "Step {step}: the first at which both the share of right answers and the weight in the right "
+        "place are at their largest.",
         "another": "Another example",
         "words": "Your own sentence may use these words: {words}.",
     }

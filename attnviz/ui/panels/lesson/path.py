@@ -36,13 +36,13 @@ WORDS = Words(
         "done_option": "✓ {number}. {title}",
         "caption": "{minutes} min · {about}",
         "start": "**Start here** · {caption}",
-        "go_on": "**Go on here** · {caption}",
+        "go_on": "**Continue here** · {caption}",
         "course": "{n} lessons, about {hours} hours, in an order that builds up.",
         "progress": "{done} of {n} completed; the link of this page remembers that, so bookmark it.",
         "goal": "About {minutes} minutes. What you can do afterwards: {goal}",
         "known": "You now know",
         "next": "Next lesson: {title}",
-        "further": "Go on yourself: {place}",
+        "further": "Continue on your own: {place}",
     }
 )
 
