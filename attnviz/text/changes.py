@@ -190,7 +190,7 @@ def finding(a: Trace, b: Trace, layer: int, name: str) -> str:
     >>> from attnviz import Config, run
     >>> a, b = (run(Config(sentence="the cat sat", mask=mask)) for mask in ("none", "causal"))
     >>> finding(a, b, 0, "weights")
-    'They differ most in head 2: “the” takes 5 % from “the” in A, and 100 % in B.'
+    'They differ most in head 2: “the” gives “the” 5 % of its weight in A, and 100 % in B.'
     >>> finding(a, a, 0, "weights")
     ''
     """

@@ -130,7 +130,7 @@ def sentence(reading: Reading, query: int) -> Sentence:
 
     >>> from attnviz import Config, run
     >>> sentence(reading(run(Config(sentence="a b", n_heads=1, mask="causal")), 0, 0), 0)
-    (('token', 'a'), ('text', ' takes 100 % from itself.'))
+    (('token', 'a'), ('text', ' attends to itself (100 %).'))
     """
     row = _row_sentence(reading, query)
     if reading.head is None and reading.n_heads > 1:

@@ -190,7 +190,7 @@ def test_the_second_sentence_is_what_is_read() -> None:
 def test_a_row_with_nothing_allowed_has_nothing_to_look_at() -> None:
     trace = trace_of(mask="custom", custom_cells="2: 1")
     assert text(sentence(reading(trace, 0, 0), 0)) == "the has nothing to attend to."
-    assert text(sentence(reading(trace, 0, 0), 1)).startswith("cat takes 100")
+    assert text(sentence(reading(trace, 0, 0), 1)).startswith("cat attends to the (100")
 
 
 @pytest.mark.parametrize(("layer", "head"), [(1, 0), (-1, 0), (0, 3), (0, -1)])

@@ -12,7 +12,7 @@ NOTES = Words(
     {
         "negative": "{where} is negative, {value:.6g}{more}; left as given.",
         "sum": "{where} adds to {value:.6g}, not to 1{more}; left as given.",
-        "more": ", as do {n} more {what}",
+        "more": ", and {n} more {what} so",
         "transposed": "Every column adds to 1: if the rows are keys here, give the transpose.",
         "closed": "{n} scores are {least:.6g} or less, as models write them where a query may not attend; they are "
         "taken as masked.",

@@ -26,8 +26,8 @@ QUOTED = "“{token}”"
 def plain(sentence: Iterable[Part]) -> str:
     """Return the sentence as plain text, its tokens between quotation marks.
 
-    >>> plain((("token", "it"), ("text", " takes 62 % from "), ("token", "cat"), ("text", ".")))
-    '“it” takes 62 % from “cat”.'
+    >>> plain((("token", "it"), ("text", " attends to "), ("token", "cat"), ("text", " (62 %).")))
+    '“it” attends to “cat” (62 %).'
     """
     return "".join(translate(QUOTED, token=words) if kind == TOKEN else words for kind, words in sentence)
 
