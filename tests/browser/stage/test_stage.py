@@ -265,7 +265,7 @@ def test_pointing_at_a_word_draws_what_it_takes_and_lights_its_row_everywhere(
     text = page.page.locator(".attn-opening .at-text p")
     before = text.inner_text()
     page.page.locator(".attn-opening button").nth(2).hover()
-    assert text.inner_text().startswith("sat takes")
+    assert text.inner_text().startswith("sat attends to")
     assert page.page.locator(".attn-opening path").count() >= 1
     for name in ("scores", "weights", "heads"):
         light = page.page.locator(f".st-key-explore-{name} .attn-layer svg >> nth=1").locator("path").first
