@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 
 from attnviz import SCORES, Config, gradients, run  # noqa: E402
-from tests import slopes  # noqa: E402
+from tests.support import slopes  # noqa: E402
 
 try:
     import torch

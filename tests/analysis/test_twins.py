@@ -9,7 +9,7 @@ from attnviz import Config, ConfigError, run
 from attnviz.analysis.head_kinds import head_kinds
 from attnviz.analysis.twins import MAX_TOKENS, set_by_hand, twin
 from attnviz.analysis.word_relations import article_to_noun, same_word
-from tests.small_models import model
+from tests.support.small_models import model
 
 WORDS = "the king saw the old queen and the dog saw a cat"
 

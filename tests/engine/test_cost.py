@@ -17,7 +17,7 @@ from attnviz.engine.external.traces import of_weights
 from attnviz.engine.learning import film
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
-from tests.needs import NEEDS
+from tests.support.needs import NEEDS
 
 WORDS = " ".join(f"w{i}" for i in range(11))
 LARGEST: dict[str, Any] = {"sentence": " ".join(f"w{i}" for i in range(128)), "max_tokens": 128, "d_model": 512}
@@ -66,7 +66,9 @@ def test_every_need_is_one_that_is_measured() -> None:
     modules = [module for name, module in sys.modules.items() if name.startswith("attnviz.")]
     needs = [(module.__name__, each) for module in modules for each in vars(module).values() if isinstance(each, Need)]
     assert len(needs) > 10
-    assert [each for each in needs if not any(each[1] is known for known in NEEDS.values())] == [], "tests/needs.py"
+    assert [each for each in needs if not any(each[1] is known for known in NEEDS.values())] == [], (
+        "tests/support/needs.py"
+    )
 
 
 @pytest.mark.parametrize("what", NEEDS)

@@ -11,7 +11,7 @@ import pytest
 from attnviz import NORMALISERS, SCORES, Config, attend, multi_head, run
 from attnviz.engine.numerics.products import first_equals, product, spread
 from attnviz.engine.records.trace import Trace
-from tests.sample_settings import repeated_words
+from tests.support.sample_settings import repeated_words
 
 
 def unequal(trace: Trace) -> list[str]:

@@ -15,7 +15,7 @@ import pytest
 
 from attnviz import BIASES, POSITIONS, SCORES, Config, run
 from attnviz.engine.tables import scores
-from tests.sample_settings import repeated_words
+from tests.support.sample_settings import repeated_words
 
 ROOT = Path(__file__).parents[2]
 KERNELS = ("Haswell", "Nehalem", "Sandybridge", "Zen")

@@ -23,7 +23,7 @@ from attnviz import (
     run,
 )
 from tests import reference
-from tests.tables import TABLES
+from tests.support.tables import TABLES
 
 CLOSE = {"rtol": 1e-11, "atol": 1e-12}
 FIVE = "one two three four five"

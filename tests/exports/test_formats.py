@@ -14,7 +14,7 @@ from attnviz import TASKS, Config, ConfigError, Trace, learn, of_scores, of_vect
 from attnviz.engine.external.traces import is_external
 from attnviz.exports import archive
 from attnviz.exports.formats import FORMATS, PROGRAMS, ExportTarget, export
-from tests import scripts
+from tests.support import scripts
 
 RNG = np.random.default_rng(3)
 TRACES: dict[str, Callable[[], Trace]] = {

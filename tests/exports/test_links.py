@@ -14,7 +14,7 @@ from attnviz.exports import interactive_html, worked_solution
 from attnviz.exports.links import setting_of
 from attnviz.models import hosting
 from attnviz.settings import url_codec
-from tests.small_models import FOLDER, model
+from tests.support.small_models import FOLDER, model
 
 
 @pytest.fixture

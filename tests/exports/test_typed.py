@@ -11,7 +11,7 @@ from attnviz.exports import archive, tables
 from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.pictures import pipeline_strip, stages
 from attnviz.text import captions, cost_ledger, edit_table
-from tests import scripts
+from tests.support import scripts
 from tests.text.test_cell_sentence import EVERY_PARAMETER
 
 TRACES = {

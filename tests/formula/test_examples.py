@@ -18,7 +18,7 @@ from attnviz.exports.script.numpy_script import numpy_script
 from attnviz.exports.workbook.book import workbook
 from attnviz.settings import url_codec
 from attnviz.ui.panels.typed_formula import EXAMPLES
-from tests import scripts, spreadsheets
+from tests.support import scripts, spreadsheets
 
 SENTENCE = "the king saw the queen and the dog"
 WORDS = SENTENCE.split()

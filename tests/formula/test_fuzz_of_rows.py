@@ -15,7 +15,7 @@ import pytest
 from attnviz import Config, ConfigError, Trace, run
 from attnviz.exports.script.numpy_script import numpy_script
 from attnviz.formula.reader import parse
-from tests import scripts
+from tests.support import scripts
 
 SENTENCE = "the cat and the dog saw the cat"
 HEADS = 2

@@ -14,7 +14,7 @@ from attnviz.engine.records.typed_rows import score_of
 from attnviz.exports.script.numpy_script import numpy_script
 from attnviz.exports.workbook.book import workbook
 from attnviz.settings.language import set_language
-from tests import scripts, spreadsheets
+from tests.support import scripts, spreadsheets
 
 LINE = "t = tanh(q @ W); sum(t * k) + max(q*k) * g - norm(q)"
 SHARED = Config(

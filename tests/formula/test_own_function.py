@@ -13,7 +13,7 @@ import pytest
 from attnviz import Config, ConfigError, FormulaError, Trace, attend, multi_head, of_scores, run, score, show
 from attnviz.engine.records.typed_rows import score_of
 from attnviz.exports.script.numpy_script import numpy_script
-from tests import scripts
+from tests.support import scripts
 
 DRAWS = np.random.default_rng(4)
 Q, K, V = (DRAWS.normal(size=(2, n, 4)) for n in (3, 5, 5))

@@ -19,8 +19,8 @@ from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.models import hosting
 from attnviz.settings import url_codec
 from attnviz.ui.session.selection import Selection
-from tests.needs import NEEDS
-from tests.small_models import FOLDER, model
+from tests.support.needs import NEEDS
+from tests.support.small_models import FOLDER, model
 
 WORDS = "the cat sat on the mat"
 HOSTILE = (

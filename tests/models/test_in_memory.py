@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attnviz import ConfigError, of_model
-from tests.small_models import FOLDER, NAMES, model
+from tests.support.small_models import FOLDER, NAMES, model
 
 SENTENCE = "the king saw a dog"
 

@@ -15,7 +15,7 @@ import pytest
 
 from attnviz import Model, load
 from attnviz.engine.tables.lexicon import lexicon
-from tests.small_models import FOLDER
+from tests.support.small_models import FOLDER
 
 pytestmark = pytest.mark.slow
 

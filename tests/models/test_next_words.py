@@ -8,7 +8,7 @@ import pytest
 from attnviz import ConfigError
 from attnviz.models.next_words import logits, most_likely
 from attnviz.models.safetensors import Tensors
-from tests.small_models import FOLDER, NAMES, model
+from tests.support.small_models import FOLDER, NAMES, model
 
 WORDS = "the king and the queen"
 ENCODERS = ("bert", "distilbert", "roberta")

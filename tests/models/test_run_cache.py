@@ -12,7 +12,7 @@ from attnviz.engine.records.trace import result_of
 from attnviz.models import forward
 from attnviz.models.run_cache import RUNS, Kept, KeptRuns
 from attnviz.settings.language import set_language
-from tests.small_models import NAMES, model
+from tests.support.small_models import NAMES, model
 
 WORDS = "the king and the queen saw a dog"
 

@@ -11,7 +11,7 @@ from attnviz.arithmetic.tensor_slices import column
 from attnviz.engine.pretrained.model_facts import TensorSlice
 from attnviz.engine.pretrained.pretrained_config import facts_of
 from attnviz.models.safetensors import Tensors
-from tests.small_models import FOLDER, NAMES, model
+from tests.support.small_models import FOLDER, NAMES, model
 
 WORDS = "the king and the queen saw a dog and a cat"
 

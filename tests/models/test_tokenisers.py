@@ -15,7 +15,7 @@ from attnviz import ConfigError, load
 from attnviz.models import tokeniser
 from attnviz.models.byte_pairs import GPT_2, LETTERS, LLAMA_3, QWEN, BytePairs, cut
 from attnviz.models.wordpiece import WordPiece
-from tests.small_models import FOLDER, NAMES, model
+from tests.support.small_models import FOLDER, NAMES, model
 
 TEXTS = (
     "", " ", "\n", "a", " a", "a ", "  a  b ", "It's 2 o'clock; they'll've GONE", "I'M sure 'tis 12345 x 6.78\n\n\tok",

@@ -12,7 +12,7 @@ from attnviz.pictures import columns
 from attnviz.pictures.step_path import way
 from attnviz.text import opening_sentence, step_names
 from attnviz.text.head_sentences import title
-from tests.small_models import model
+from tests.support.small_models import model
 
 SETTINGS = (
     Config(),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from attnviz import NORMALISERS
-from tests.tables import TABLES
+from tests.support.tables import TABLES
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

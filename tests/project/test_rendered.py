@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from attnviz.exports.formats import FORMATS
-from tests import rendered
+from tests.support import rendered
 
 
 def test_the_links_are_as_many_as_asked_for_and_the_same_every_time() -> None:

@@ -43,7 +43,7 @@ from attnviz.pictures.answer.explanation_parts import number
 from attnviz.settings import fields, url_codec
 from attnviz.text import changes
 from attnviz.text.cost_ledger import multiply_adds_of_score
-from tests import scripts
+from tests.support import scripts
 from tests.ui.test_app import clean, opened, unfolded
 
 FILE = '''
@@ -194,7 +194,7 @@ def test_every_file_is_written(form: str, trace: Trace) -> None:
 def test_the_workbook_computes_it(trace: Trace, tmp_path: Path) -> None:
     pytest.importorskip("xlsxwriter")
     from attnviz.exports.workbook.book import workbook
-    from tests import spreadsheets
+    from tests.support import spreadsheets
 
     data = spreadsheets.Spreadsheet(workbook(trace)).stripped()
     sheet = spreadsheets.recalculated({"own": data}, tmp_path)["own"]

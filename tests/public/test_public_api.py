@@ -10,7 +10,7 @@ import pytest
 
 import attnviz
 from attnviz.engine.tables import row_names
-from tests.tables import TABLES
+from tests.support.tables import TABLES
 
 TYPES = {
     row_names.BiasName: TABLES["bias"],

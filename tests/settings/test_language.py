@@ -41,8 +41,8 @@ from attnviz.settings.language import (
     translate,
     translated_fields,
 )
-from tests.languages import Marked, Table
-from tests.tables import TABLES
+from tests.support.languages import Marked, Table
+from tests.support.tables import TABLES
 
 GERMAN = {
     "{n} heads": "{n} Köpfe",

@@ -16,7 +16,7 @@ from attnviz.text.captions import alt, stage
 from attnviz.text.cell_sentence import cell_sentence, percent
 from attnviz.text.format.sentence_parts import TEXT, TOKEN, fill, join_sentences, merge_parts, name_token, plain
 from attnviz.text.provenance import origin
-from tests import small_models
+from tests.support import small_models
 
 FOUR = Config(sentence="it cat mat dog", n_heads=1)
 

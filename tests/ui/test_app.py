@@ -15,7 +15,7 @@ from attnviz.settings import url_codec
 from attnviz.ui.main import OPENING
 from attnviz.ui.session import widgets
 from attnviz.ui.session.selection import LESSON_NAMES, PANEL_NAMES
-from tests.page_figures import figures, numbers
+from tests.support.page_figures import figures, numbers
 
 APP = str(Path(__file__).parents[2] / "app.py")
 

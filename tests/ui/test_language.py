@@ -28,7 +28,7 @@ from attnviz.text.captions import NAMES
 from attnviz.ui.main import OPENING
 from attnviz.ui.session import locale
 from attnviz.ui.session.selection import EXPERIMENT_NAMES, PANEL_NAMES
-from tests.languages import Marked
+from tests.support.languages import Marked
 from tools import messages
 
 APP = str(Path(__file__).parents[2] / "app.py")

@@ -38,7 +38,7 @@ from attnviz.ui.session.selection import Selection
 from attnviz.uploads import read_files, to_trace
 from attnviz.uploads.parse_text import Upload
 from tests.engine.test_cost import LARGEST
-from tests.needs import NEEDS, ON_PAGES
+from tests.support.needs import NEEDS, ON_PAGES
 
 ROOT = Path(__file__).parents[2]
 WITHIN = 3.5

@@ -17,7 +17,7 @@ from attnviz.models import hosting
 from attnviz.settings import url_codec
 from attnviz.ui.session.selection import Selection
 from tests.browser_idle import QUIET
-from tests.small_models import FOLDER
+from tests.support.small_models import FOLDER
 
 pytestmark = pytest.mark.browser
 

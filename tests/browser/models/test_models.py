@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.browser_idle import QUIET
-from tests.small_models import FOLDER
+from tests.support.small_models import FOLDER
 
 pytestmark = pytest.mark.browser
 

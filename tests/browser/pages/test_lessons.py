@@ -15,8 +15,8 @@ from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.text.captions import NAMES
 from tests.browser_idle import QUIET
-from tests.lesson_leaks import found_in, hidden
 from tests.sampling import sample
+from tests.support.lesson_leaks import found_in, hidden
 
 pytestmark = pytest.mark.browser
 

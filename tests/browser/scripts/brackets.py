@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnviz.settings import language
 from attnviz.ui.main import page
-from tests.languages import Marked
+from tests.support.languages import Marked
 
 language.catalogue = lambda code: Marked()  # type: ignore[assignment]
 page()

@@ -18,7 +18,7 @@ from attnviz.exports import interactive_html
 from attnviz.pictures.static import svg
 from attnviz.pictures.static.text_metrics import word
 from attnviz.ui.panels.typed_formula import EXAMPLES
-from tests import scripts
+from tests.support import scripts
 
 pytestmark = pytest.mark.browser
 

@@ -18,8 +18,8 @@ from attnviz.engine.pretrained.pretrained_config import PretrainedConfig
 from attnviz.engine.records import typed_rows
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables import blocks, normalisers, positions, scores
-from tests import slopes
-from tests.needs import NEEDS
+from tests.support import slopes
+from tests.support.needs import NEEDS
 
 NEAR = 1e-6
 SMALL = Config(

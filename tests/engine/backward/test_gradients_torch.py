@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attnviz import SCORES, Config, Trace, gradients, run
-from tests import slopes
+from tests.support import slopes
 from tests.torch_attention import TorchRun
 
 NEAR = 1e-9

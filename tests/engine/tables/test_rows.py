@@ -13,7 +13,7 @@ from attnviz import (
 )
 from attnviz.settings import fields
 from attnviz.settings.rows import Choice, pick, table
-from tests.tables import TABLES
+from tests.support.tables import TABLES
 
 ROWS = [(setting, row) for setting, rows in TABLES.items() for row in rows.values()]
 EVERY_ROW = pytest.mark.parametrize(("setting", "row"), ROWS, ids=[f"{setting}-{row.name}" for setting, row in ROWS])

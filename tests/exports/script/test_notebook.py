@@ -11,7 +11,7 @@ import pytest
 from attnviz import Config, ConfigError, run
 from attnviz.exports.script.notebook import notebook
 from attnviz.exports.script.numpy_script import numpy_script
-from tests import scripts
+from tests.support import scripts
 
 SOME = [
     "plain",

@@ -16,7 +16,7 @@ from attnviz.engine.learning.learnable import learns
 from attnviz.engine.records.step_specs import OF_MODELS, STEPS
 from attnviz.exports.script import rows as script_rows
 from attnviz.exports.script.numpy_script import numpy_script
-from tests import scripts
+from tests.support import scripts
 
 
 @pytest.mark.parametrize("name", scripts.SETTINGS)

@@ -9,7 +9,7 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.exports.script.torch_script import torch_script
-from tests import scripts
+from tests.support import scripts
 
 pytestmark = pytest.mark.usefixtures("torch")
 

@@ -20,8 +20,8 @@ from attnviz.engine.external import traces as external
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.exports.workbook import layout, score_formulas
 from attnviz.exports.workbook.book import text, workbook
-from tests import scripts, spreadsheets
-from tests.spreadsheets import Spreadsheet
+from tests.support import scripts, spreadsheets
+from tests.support.spreadsheets import Spreadsheet
 
 if importlib.util.find_spec("xlsxwriter") is None:
     if os.environ.get("CI"):

@@ -10,7 +10,7 @@ import pytest
 from attnviz import Config, run
 from attnviz.engine.records.trace import Trace
 from attnviz.exports.workbook.book import workbook
-from tests import spreadsheets
+from tests.support import spreadsheets
 
 pytest.importorskip("xlsxwriter")
 SETTINGS = {

@@ -6,9 +6,9 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.exports.workbook.book import workbook
-from tests import scripts, spreadsheets
 from tests.exports.workbook.test_book import differences, stale
-from tests.spreadsheets import Spreadsheet
+from tests.support import scripts, spreadsheets
+from tests.support.spreadsheets import Spreadsheet
 
 NAMES = [name for name in scripts.SETTINGS if name.startswith("typed_")]
 FEW = ["typed_list", "typed_ragged_biases", "typed_mask", "typed_bias_alike", "typed_odd_normaliser"]

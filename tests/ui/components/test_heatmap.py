@@ -16,7 +16,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.pickers import film_strip
 from attnviz.ui.components.stage.available_space import HEIGHTS, WIDTHS, Room, View, assumed, room_for, within
 from attnviz.ui.components.stage.picking import Picked, focused_head, read
-from tests.page_figures import figures, numbers
+from tests.support.page_figures import figures, numbers
 
 HOSTILE = ("<b>", "constructor", "$x$", "the", "the")
 

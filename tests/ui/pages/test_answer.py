@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz import Config, run
 from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.stage import heatmap
-from tests.page_figures import figures
+from tests.support.page_figures import figures
 from tests.ui.pages.test_explore import opened, sent
 
 

@@ -22,7 +22,7 @@ from attnviz.settings import url_codec
 from attnviz.ui.panels.classroom import grading_desk
 from attnviz.ui.session.selection import Selection
 from tests.engine.test_cost import LARGEST
-from tests.page_figures import figures, numbers
+from tests.support.page_figures import figures, numbers
 from tests.ui.pages.test_lessons import everything
 from tests.ui.test_app import clean, drawn, expected, opened, page_text
 

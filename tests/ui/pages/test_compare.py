@@ -16,7 +16,7 @@ from attnviz.engine.tasks.games import GAMES
 from attnviz.settings import url_codec
 from attnviz.ui.session import session_state
 from attnviz.ui.session.selection import Selection
-from tests.page_figures import figures, numbers
+from tests.support.page_figures import figures, numbers
 from tests.ui.test_app import clean, drawn, expected, opened, page_text
 
 

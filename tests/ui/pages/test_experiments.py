@@ -13,7 +13,7 @@ from attnviz import Config, run
 from attnviz.analysis import importance, permutations, variance_and_sharing
 from attnviz.ui.pages.experiments import EXPERIMENTS
 from attnviz.ui.session.selection import EXPERIMENT_NAMES
-from tests.page_figures import figures, numbers
+from tests.support.page_figures import figures, numbers
 
 APP = str(Path(__file__).parents[3] / "app.py")
 SETTINGS = {

@@ -19,7 +19,7 @@ from attnviz.ui.components.pickers import film_strip, step_path
 from attnviz.ui.components.sentence import opening_sentence
 from attnviz.ui.components.sentence.opening_sentence import Opening
 from attnviz.ui.pages.explore import GONE
-from tests.page_figures import figures
+from tests.support.page_figures import figures
 
 APP = str(Path(__file__).parents[3] / "app.py")
 

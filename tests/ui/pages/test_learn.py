@@ -23,7 +23,7 @@ from attnviz.text.cell_sentence import percent
 from attnviz.ui.panels.learn import frame, opening
 from attnviz.ui.session import browser_learner
 from attnviz.ui.session.selection import Selection
-from tests.page_figures import figures, numbers
+from tests.support.page_figures import figures, numbers
 from tests.ui.test_app import clean, drawn, expected, opened, page_text
 
 

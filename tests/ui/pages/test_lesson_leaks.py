@@ -17,8 +17,8 @@ from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.ui.pages import lessons
-from tests.lesson_leaks import found_in, hidden
 from tests.lessons.test_ask_first import QUESTIONS
+from tests.support.lesson_leaks import found_in, hidden
 from tests.ui.test_app import clean, opened
 
 SENT: list[list[bytes]] = []

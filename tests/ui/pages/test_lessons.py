@@ -25,7 +25,7 @@ from attnviz.text.format.sentence_parts import TEXT, plain
 from attnviz.ui.pages import lessons
 from attnviz.ui.panels.lesson import path
 from attnviz.ui.session.selection import PAGE_NAMES, Selection, outside
-from tests.page_figures import figures, numbers
+from tests.support.page_figures import figures, numbers
 from tests.ui.test_app import clean, drawn, expected, opened, page_text
 
 

@@ -18,8 +18,8 @@ from attnviz.settings import url_codec
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.pickers import head_mosaic
 from attnviz.ui.session.selection import EXPERIMENT_NAMES, PANEL_NAMES
-from tests.page_figures import figures, numbers
-from tests.small_models import FOLDER
+from tests.support.page_figures import figures, numbers
+from tests.support.small_models import FOLDER
 from tests.ui.test_app import clean, drawn, opened, page_text
 
 WORDS = "the cat sat on the mat"

@@ -18,7 +18,7 @@ from attnviz.exports import archive
 from attnviz.ui.pages import your_data
 from attnviz.ui.session.selection import Selection
 from attnviz.uploads import parse_text, to_trace
-from tests.page_figures import figures, numbers
+from tests.support.page_figures import figures, numbers
 
 PAGE = str(Path(__file__).parents[2] / "browser/scripts/own.py")
 A = np.random.default_rng(6).dirichlet(np.ones(7), size=(3, 5))

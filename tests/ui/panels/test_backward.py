@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, gradients, run
-from tests.page_figures import figures, numbers
+from tests.support.page_figures import figures, numbers
 
 APP = str(Path(__file__).parents[3] / "app.py")
 SIDE_BY_SIDE = 3

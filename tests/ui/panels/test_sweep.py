@@ -10,7 +10,7 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.ui.panels import sweep
-from tests.page_figures import figures, numbers
+from tests.support.page_figures import figures, numbers
 from tests.ui.test_app import clean, drawn, opened, page_text
 
 CONFIG = Config(sentence="the cat sat", n_heads=2)

@@ -19,8 +19,8 @@ from attnviz.ui.components.pickers import overview
 from attnviz.ui.panels import window
 from attnviz.ui.session import admission
 from attnviz.ui.session.selection import Selection
-from tests.needs import NEEDS
-from tests.page_figures import figures as drawn
+from tests.support.needs import NEEDS
+from tests.support.page_figures import figures as drawn
 
 APP = str(Path(__file__).parents[3] / "app.py")
 WORDS = " ".join(f"w{number}" for number in range(1024))

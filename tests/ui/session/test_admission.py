@@ -21,7 +21,7 @@ from attnviz.ui.session import admission
 from attnviz.ui.session.run_queue import RunQueue
 from attnviz.ui.session.selection import PANEL_NAMES
 from tests.engine.test_cost import LARGEST
-from tests.needs import NEEDS
+from tests.support.needs import NEEDS
 from tests.ui.pages import test_your_data
 from tests.ui.test_app import clean, opened, page_text
 

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.ui.pages.explore import GONE, TOOLS
 from attnviz.ui.session import places
 from attnviz.ui.session.selection import PAGE_NAMES, PANEL_NAMES, Selection
-from tests.page_figures import figures
+from tests.support.page_figures import figures
 from tests.ui.pages.test_explore import opened
 
 

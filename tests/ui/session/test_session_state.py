@@ -11,7 +11,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunCon
 from streamlit.testing.v1 import AppTest
 
 from attnviz.ui.session import session_state
-from tests.settings_page import opened, run, shown
+from tests.support.settings_page import opened, run, shown
 
 
 def problems(page: AppTest) -> list[str]:

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.engine.records.config import Config
 from attnviz.settings import fields
-from tests.settings_page import opened, run, shown
+from tests.support.settings_page import opened, run, shown
 
 
 def texts_starting(page: AppTest, start: str) -> list[str]:

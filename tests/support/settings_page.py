@@ -8,7 +8,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-PAGE = Path(__file__).parent / "browser" / "scripts" / "settings.py"
+PAGE = Path(__file__).parents[1] / "browser" / "scripts" / "settings.py"
 
 
 def opened(**query: Any) -> AppTest:

@@ -22,7 +22,7 @@ from attnviz import (
     run,
 )
 from attnviz.exports.script.rows import VARIABLES
-from tests.tables import TABLES
+from tests.support.tables import TABLES
 
 SMALL = {
     "sentence": "the cat sat, the mat",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from attnviz.models.model import Model, load
 
-FOLDER = Path(__file__).parent / "models"
+FOLDER = Path(__file__).parents[1] / "models"
 NAMES = tuple(sorted(path.parent.name for path in FOLDER.glob("*/expected.npz")))
 
 

@@ -1,4 +1,4 @@
-"""Fingerprints of what links are rendered to: `python -m tests.rendered [how many] > before.txt`, and again afterwards.
+"""Fingerprints of what links are rendered to: `python -m tests.support.rendered [how many] > before.txt`, and later.
 
 Each line is the SHA-256 of one link in one kind of file, so two runs that agree line by line have drawn and written the
 same bytes. No file holds the time at which it was made: those of a workbook and an archive are fixed where they are
@@ -51,7 +51,7 @@ SHOWN = ("step", "layer", "head", "query", "key")
 
 def kept() -> list[str]:
     """The links that must open for ever."""
-    lines = (Path(__file__).parent / "addresses.txt").read_text(encoding="utf-8").splitlines()
+    lines = (Path(__file__).parents[1] / "addresses.txt").read_text(encoding="utf-8").splitlines()
     return [line.split("\t")[0] for line in lines if line and not line.startswith("#")]
 
 
