@@ -76,7 +76,7 @@ PHRASES = Words(
     {
         "product": "how well each word matches each:",
         "scores": "how well each word matches each",
-        "weights": "how much each word (row, query) attends to each (column, key)",
+        "weights": "how each word (row, query) attends to each (column, key)",
         "heads": "values, mixed by the shares",
         "queries": "what each word looks for",
         "keys": "what each word offers to be matched by",

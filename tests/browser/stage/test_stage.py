@@ -279,7 +279,7 @@ def test_a_cell_of_a_map_is_told_by_the_sentence_in_its_own_head(new_page: Calla
     image = page.measured(4, 7, 4)["found"]["weights"]["image"]
     page.page.mouse.move(image[2] - 40, image[3] - 10)
     page.page.locator(".attn-opening small", has_text="head 4").wait_for()
-    assert page.page.locator(".attn-opening .at-text p").inner_text().startswith("mat takes")
+    assert page.page.locator(".attn-opening .at-text p").inner_text().startswith("mat attends to")
 
 
 def test_every_picture_has_a_name_of_its_own_and_the_page_has_headings(new_page: Callable[..., Any], app: Any) -> None:
