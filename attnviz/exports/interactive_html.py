@@ -65,7 +65,7 @@ WORDS = Words(
         "output": "Output",
         "quoted": "“{token}”",
         "cells": "Cells",
-        "lines": "Lines",
+        "lines": "Attention lines",
         "all": "Layers × heads",
         "average": "average over heads",
         "each": "The weights of every head, from {low} to {high}. A press opens one.",

@@ -90,7 +90,7 @@ NAMES = Words(
         "w_3": "Third feed-forward matrix",
         "b_3": "Third feed-forward bias",
         "ff_gate": "Gates of the feed-forward block",
-        "ff_up": "What the gates let through",
+        "ff_up": "Gated hidden units",
         "ff_hidden": "Hidden units of the feed-forward block",
         "w_2": "Second feed-forward matrix",
         "b_2": "Second feed-forward bias",

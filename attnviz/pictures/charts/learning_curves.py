@@ -11,7 +11,7 @@ from attnviz.settings.language import Words
 HEIGHT, NAME = 124, 16  # pixels of a chart, and of the name of its axis
 ROOM = 0.06
 """Of the axis, beside the first and the last step."""
-NAMES = Words({"loss": "Loss", "right": "Right", "crisp": "Weight in place", "step": "Steps of learning"})
+NAMES = Words({"loss": "Loss", "right": "Right", "crisp": "Weight in the right place", "step": "Steps of learning"})
 
 
 def loss_chart(steps: Sequence[int], loss: Sequence[float]) -> dict[str, Any]:
