@@ -71,7 +71,10 @@ def test_what_would_follow_from_a_small_file_is_estimated_before_it_is_computed(
     taken = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert taken < 20 * cost.MB
-    assert "MB of memory, and the server allows 500 MB for one computation. Use a part of it. What was" in page_text(at)
+    assert (
+        "MB of memory, and the server allows 500 MB for one computation. Use a part of it. The previous data"
+        in page_text(at)
+    )
     assert all(map(np.array_equal, drawn(at), before))
 
 
@@ -114,7 +117,7 @@ def test_a_file_is_shown_with_its_tokens_and_a_bad_one_leaves_it_there() -> None
     assert at.text_input(key="own_tokens").value == ""
     assert at.text_area(key="own_paste_weights").value == ""
     upload(at, "bad.csv", b"1,2\n3")
-    assert "Row 2 has 1 numbers and the rows above have 2; give as many in each. What was there" in page_text(at)
+    assert "Row 2 has 1 numbers and the rows above have 2; give as many in each. The previous data" in page_text(at)
     assert np.array_equal(drawn(at)[0], falling(A[:, :, :5]))
     upload(at, "bad.npy", b"\x80\x04")
     assert "a pickle is never opened" in page_text(at)
