@@ -18,7 +18,7 @@ from attnviz.settings.rows import Choice, table
 
 
 def row_sums(A: Array) -> Array:
-    r"""$\sum_j a_{ij}$: how much a query takes in all. Shape (..., queries).
+    r"""$\sum_j a_{ij}$: the sum of the weights of a query. Shape (..., queries).
 
     >>> row_sums(np.array([[0.25, 0.5], [0.0, 0.0]]))
     array([0.75, 0.  ])
@@ -27,7 +27,7 @@ def row_sums(A: Array) -> Array:
 
 
 def column_sums(A: Array) -> Array:
-    r"""$\sum_i a_{ij}$: how much is taken from a key in all. Shape (..., keys).
+    r"""$\sum_i a_{ij}$: the sum of the weights that a key receives. Shape (..., keys).
 
     >>> column_sums(np.array([[1.0, 0.0], [0.5, 0.5]]))
     array([1.5, 0.5])
@@ -106,7 +106,7 @@ def mean_distance(A: Array) -> Array:
 
 
 def share_on_self(A: Array) -> Array:
-    r"""$p_{ii}$: the share that a token keeps for itself. Shape (..., queries).
+    r"""$p_{ii}$: the share that a token gives itself. Shape (..., queries).
 
     Raises  ValueError unless there are as many keys as queries.
 

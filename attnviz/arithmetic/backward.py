@@ -30,7 +30,7 @@ SENTENCES = Words(
     {
         "weight": "What the output gains from this value: the output's slopes times the value.",
         "given": "L is made from this weight itself, or this weight was changed by hand.",
-        "row": "These arrive at the weights; through a number that was changed by hand nothing goes back.",
+        "row": "These reach the weights; no slope passes back through a number that was changed by hand.",
         "masked": "The slopes of the weights times column {key} of the Jacobian below.",
         "softmax": "The weight times what its slope is above the row's weighted mean: a weight near 0 or 1 passes on "
         "almost nothing.",

@@ -169,7 +169,7 @@ def shared(variants: Sequence[Trace], layer: int) -> list[Shared]:
 
 SHARED_COLUMNS = (
     "Key/value heads",
-    "Cache: numbers",
+    "KV cache: numbers",
     "bytes, float16",
     "bytes, float32",
     "Parameters of the layer",

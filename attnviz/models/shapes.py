@@ -125,7 +125,7 @@ class Facts:
 
 
 def bert(facts: Facts, **other: str) -> Shape:
-    """Return the shape of BERT and its kin; `other` are the names that differ."""
+    """Return the shape of BERT and similar models; `other` are the names that differ."""
     name = {
         "layers": "num_hidden_layers", "heads": "num_attention_heads", "width": "hidden_size",
         "ff": "intermediate_size", "act": "hidden_act",
@@ -196,7 +196,7 @@ def gpt_neox(facts: Facts) -> Shape:
 
 
 def llama(facts: Facts, **changes: Any) -> Shape:
-    """Return the shape of Llama and its kin; `changes` is what differs."""
+    """Return the shape of Llama and similar models; `changes` is what differs."""
     facts.only("pretraining_tp", 1)
     n, d = facts.size("num_attention_heads", "heads"), facts.size("hidden_size")
     n_layers, n_kv = facts.size("num_hidden_layers", "layers"), facts.size("num_key_value_heads", "heads", otherwise=n)

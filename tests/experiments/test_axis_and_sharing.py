@@ -69,7 +69,7 @@ def test_the_sums_are_said() -> None:
         ({"normaliser": "sigmoid"}, "takes each cell by itself"),
         ({"scale": 0.0, "second_sentence": ""}, "the largest is exactly 0"),
         ({"mask": "causal", "second_sentence": ""}, "Only one cell is left in 1 column:"),
-        ({"mask": "causal"}, "Masked cells weigh exactly 0"),
+        ({"mask": "causal"}, "Masked cells have a weight of exactly 0"),
         ({"mask": "padding", "pad_to": 7, "second_sentence": ""}, "No query may attend to 2 columns:"),
     ],
 )

@@ -18,7 +18,7 @@ TITLES = {
     "Mask": "mask",
     "Normaliser": "normaliser",
     "Bias by distance": "bias",
-    "Positions": "position",
+    "Positional encoding": "position",
     "Embedding": "embedding",
     "Projections": "initialiser",
     "Heads set by hand": "patterns",

@@ -33,7 +33,9 @@ def divisors(values: Mapping[str, Any]) -> tuple[int, ...]:
 class HeadSettings:
     """The fields that decide how queries, keys and values are made of the rows."""
 
-    n_heads: int = number(4, 1, MOST_HEADS, label="Heads", help="The number of attention heads, computed side by side.")
+    n_heads: int = number(
+        4, 1, MOST_HEADS, label="Heads", help="Multi-head attention: the number of heads, computed side by side."
+    )
     n_kv_heads: int | None = number(
         None,
         1,

@@ -79,7 +79,9 @@ class WordSettings:
         stops=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512),
         help="d_model: how many numbers stand for a token.",
     )
-    position: PositionName = option(POSITIONS, "sinusoidal", label="Positions", group="Embedding and positions")
+    position: PositionName = option(
+        POSITIONS, "sinusoidal", label="Positional encoding", group="Embedding and positions"
+    )
     rope_base: float = number(
         10_000.0,
         1.0,

@@ -112,7 +112,7 @@ class Initialiser(Choice):
 INITIALISERS = table(
     Initialiser(
         "glorot",
-        "Glorot uniform",
+        "Glorot (Xavier) uniform",
         glorot,
         r"W_{ij} \sim \mathcal{U}[-a, a),\quad a = \sqrt{6 / (d_{\mathrm{in}} + d_{\mathrm{out}})}",
         "Random, with a spread that keeps the size of the numbers about the same from layer to layer; biases are 0.",

@@ -199,7 +199,7 @@ MASKS = table(
         "Causal",
         causal,
         r"j \le i",
-        "No token attends to a later one, as a model that writes from left to right needs.",
+        "Look-ahead mask: no token attends to a later one, as a model that writes from left to right needs.",
         "Vaswani et al. 2017, arXiv:1706.03762, section 3.2.3 (decoder self-attention)",
         line="j <= i",
     ),

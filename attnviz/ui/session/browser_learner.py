@@ -33,8 +33,8 @@ WORDS = Words(
         "weights": "Weights",
         "loss": "Loss",
         "failed": "This setting cannot be learned in this browser: that is left to the server.",
-        "ask": "Nobody has learned this setting yet. It would keep the server busy for about {n} seconds, so it begins "
-        "only if you want it.",
+        "ask": "This setting has not been trained yet. It would keep the server busy for about {n} seconds, so it "
+        "begins only if you want it.",
         "server": "Let the server learn it",
     }
 )

@@ -43,7 +43,7 @@ PANEL_NAMES = table(
     Entry("table", "Table", "The numbers of any step, to read and to save."),
     Entry("what_if", "What if", "Change any number, and see what follows from it."),
     Entry("mask", "Mask", "Who may attend to what: paint it, and copy it as code."),
-    Entry("backward", "Backward", "How fast a result moves with every number before it."),
+    Entry("backward", "Backward", "Gradients: how fast a result moves with every number before it."),
 )
 EXPERIMENT_NAMES = table(
     Entry("mask_values", "What hides a score", "Minus infinity, a large number, zero: what leaks through."),
@@ -109,7 +109,7 @@ class Selection:
     all_lines: bool = switch(
         False, label="All lines", help="Every line of arithmetic between the words and the output, with its formula."
     )
-    play: bool = switch(False, label="Play the cell", help="The page opens with the selected cell as it happens.")
+    play: bool = switch(False, label="Play the cell", help="The page opens with the animation of the selected cell.")
     large: float = number(
         -1e9,
         -1e9,

@@ -251,7 +251,7 @@ def test_a_head_learns_in_a_thread_of_the_browser_under_the_policy(site: Any, br
     visit = Page(browser_page, site.url)
     with browser_page.expect_worker():
         visit.open(page="learn", **url_codec.encode(TASKS["backwards"].config(seed=4)))
-    browser_page.get_by_text(re.compile("In 200 sentences drawn anew: [0-9]+ % of the words right")).wait_for()
+    browser_page.get_by_text(re.compile("On 200 new sentences: [0-9]+ % of the words right")).wait_for()
     assert visit.errors == []
 
 

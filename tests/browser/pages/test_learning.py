@@ -32,7 +32,7 @@ def test_backwards_is_learned_in_the_worker_with_our_bits(server: Callable[..., 
     browser_page.add_init_script(f"({SENT})()")
     address = {"page": "learn", **url_codec.encode(config)}
     browser_page.goto(f"{server('app.py').url}/?{urlencode(address)}")
-    browser_page.get_by_text("In 200 sentences drawn anew: 100 % of the words right").wait_for()
+    browser_page.get_by_text("On 200 new sentences: 100 % of the words right").wait_for()
     (answer,) = browser_page.evaluate("window.films")
     job = learning_job.job(config, 80, 80)
     assert job is not None

@@ -162,7 +162,7 @@ def test_ten_megabytes_are_refused_in_a_sentence_and_nothing_is_lost(new_page: C
         area.focus()
         area.press("Control+a")
         area.press("Control+v")
-        page.get_by_role("alert").get_by_text("What was pasted has 10,000,000 characters").wait_for()
+        page.get_by_role("alert").get_by_text("The pasted text has 10,000,000 characters").wait_for()
         assert area.input_value() == before
         assert page.locator("[data-test-connection-state=CONNECTED]").count() == 1
         page.evaluate("navigator.clipboard.writeText('0.5 0.5\\n0.25 0.75')")

@@ -145,7 +145,7 @@ def test_right_answers_are_said_to_be_and_make_a_code_that_is_valid() -> None:
     (found,) = grading.grade_all(CONFIG, task, [("ada", handed(at))])
     assert (found.problem, found.right) == ("", (True, True, True, False))
     at.text_input(key=answer_keys(at)[0]).set_value("5").run()
-    assert "An answer was changed since" in page_text(at)
+    assert "An answer has changed since" in page_text(at)
     assert page_text(at).count("Right.") == 2
 
 

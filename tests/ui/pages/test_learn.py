@@ -188,7 +188,7 @@ def test_what_comes_with_the_package_is_shown_without_learning(monkeypatch: pyte
     monkeypatch.setattr(Trainer, "advance", lambda self: pytest.fail("something is learned"))
     at = learning("induction")
     assert clean(at)
-    assert "In 200 sentences drawn anew: 100 % of the words right" in page_text(at)
+    assert "On 200 new sentences: 100 % of the words right" in page_text(at)
     with pytest.raises(pytest.fail.Exception):
         learn(TASKS["induction"].config(seed=1))
     films._FRAMES.clear()
@@ -284,7 +284,7 @@ def test_a_link_makes_the_server_learn_no_longer_than_moments(monkeypatch: pytes
     assert "it begins only if you want it" in page_text(at)
     at.button(key="learn-on-server").click().run()
     assert clean(at)
-    assert "In 200 sentences drawn anew" in page_text(at)
+    assert "On 200 new sentences" in page_text(at)
 
 
 @pytest.mark.parametrize("hostile", [{"task": "chess"}, {"learn_steps": "1e99"}, {"learn_rate": "nan"}, {"frame": "9"}])

@@ -64,7 +64,7 @@ PLACES = Words(
         "whole": "Step",
         "change": "What changes",
         "says": "True or false",
-        "tolerance": "Within ±",
+        "tolerance": "Tolerance ±",
         "layer": "Layer",
         "head": "Head",
         "query": "Query",

@@ -37,7 +37,7 @@ WORDS = Words(
         "says": "After {steps} steps it says: {said}.",
         "should": "Right would be: {words}.",
         "all_right": "All of it is right.",
-        "measured": "In 200 sentences drawn anew: {right} of the words right, {crisp} of the weight in the outlines.",
+        "measured": "On 200 new sentences: {right} of the words right, {crisp} of the weight in the outlines.",
         "layer": "Weights, layer {n}",
         "weights": "Weights",
         "beside": "{label}: weights",

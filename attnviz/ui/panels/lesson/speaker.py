@@ -26,7 +26,7 @@ WORDS = Words(
         "heading": "Notes: {title} · {at} of {n}",
         "previous": "Previous",
         "next": "Next",
-        "own": "This window is yours alone: show the slide in another one. Each goes on by itself.",
+        "own": "This window is for you alone: show the slide in another one. Each moves on by itself.",
         "question": "The question",
         "answer": "The answer",
         "often": "Often said",
