@@ -16,6 +16,7 @@ from attnviz import Config, of_scores, of_vectors, of_weights, run
 from attnviz.engine.cost import estimate as cost
 from attnviz.exports import archive
 from attnviz.ui.pages import your_data
+from attnviz.ui.session import admission
 from attnviz.ui.session.selection import Selection
 from attnviz.uploads import parse_text, to_trace
 from tests.support.page_figures import figures, numbers
@@ -137,6 +138,14 @@ def test_every_panel_works_on_every_kind(which: str) -> None:
         assert at.session_state["held"].panel == panel
         assert "Traceback" not in page_text(at)
     assert any("arithmetic begins here" in each.value or "nothing before it" in each.value for each in at.markdown)
+
+
+def test_a_panel_that_is_none_of_this_page_is_charged_as_the_one_that_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    at, asked, admitted = opened(), [], admission.admitted
+    monkeypatch.setattr(admission, "admitted", lambda need, *of: asked.append(need) or admitted(need, *of))
+    at.session_state["held"] = Selection(panel="backward")
+    settled(at.run())
+    assert asked == [your_data.NEED, your_data.PANELS["cell"].need]
 
 
 def test_pasted_numbers_and_typed_tokens_are_taken_and_never_reach_markdown() -> None:
