@@ -67,6 +67,8 @@ LINES = Words(
 """For every line a title and a plain sentence; in both, names in braces stand for numbers."""
 
 EDITED = "Edited: the line gives {computed}; it was set to {result}, and all that follows uses that."
-EDITED_VECTOR = "Edited: the line gives other numbers; some were changed, and all that follows uses what stands last."
+EDITED_VECTOR = (
+    "Edited: the line gives different numbers; some were changed by hand, and all that follows uses the last ones."
+)
 EDITED_TO = "edited to"
 SETTLED = "Numbers that are zero up to rounding are written as 0."

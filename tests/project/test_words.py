@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+
+from attnviz.settings.language import catalogue
 
 ROOT = Path(__file__).parents[2]
 GLOSSARY = (ROOT / "GLOSSARY.md").read_text("utf-8")
@@ -19,6 +22,9 @@ CORE = {
 DIALECT = {"aloud", "mended", "posed", "redealt", "spoken", "whereabouts"}
 """Words that once stood for a question, a language, a position and others; the glossary has better."""
 CLAUSE, ARTICLE = r"(What|Whether|Where|Which|Who|How|Why)\b", r"(The|A|An)\b"
+OF_SENTENCES = r"[Dd]eal again|\bkin\b|bent units|[Oo]ver the sum|judged alone|has no say|in the mean\b"
+OF_SENTENCES += r"|[Tt]akes? (?:\{\w+\}|nothing|something|the most) from"
+"""Turns of phrase that once stood for other seeds, gates, division by a sum, independence and attention."""
 OF_SCRIPTS = {"asks", "given", "hear", "heard", "lit", "place", "places", "tell", "telling", "told", "worn"}
 """Words that once stood for queries, props, events, highlights, positions and messages in the scripts of the page."""
 
@@ -99,3 +105,17 @@ def test_no_name_of_a_script_is_of_a_private_dialect() -> None:
     found = {path.name: dialect_of_script(path.read_text("utf-8")) for path in scripts}
     assert {name: words for name, words in found.items() if words} == {}
     assert dialect_of_script('tellPage(); /* told */ const heard = "place"; // lit') == {"tell", "heard"}
+
+
+def dialect_of_page(messages: Iterable[str]) -> list[str]:
+    """The messages with a turn of phrase of the dialect."""
+    return [message for message in messages if re.search(OF_SENTENCES, message)]
+
+
+def test_the_page_speaks_as_the_field_does() -> None:
+    messages = catalogue("de")._catalog  # type: ignore[attr-defined]
+    english = [message if isinstance(message, str) else message[0] for message in messages]
+    assert len(english) > 2500
+    assert dialect_of_page(english) == []
+    spoken = ["{query} takes {percent} from {key}{rank}.", "{query} attends to {key}.", "Deal again: seed", "kind"]
+    assert dialect_of_page(spoken) == [spoken[0], spoken[2]]

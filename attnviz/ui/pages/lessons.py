@@ -44,7 +44,7 @@ WORDS = Words(
         "at": "{title} · {at} of {n}",
         "explore": "Open this in Explore",
         "compare": "Open this in Compare",
-        "again": "Again with other numbers",
+        "again": "Again with different numbers",
         "blanks": "Handout to fill in",
         "key": "Answer key",
         "assign": "Make it an assignment",

@@ -63,7 +63,7 @@ PLACES = Words(
         "summed": "Of",
         "whole": "Step",
         "change": "What changes",
-        "says": "True or false",
+        "says": "Statement",
         "tolerance": "Tolerance ±",
         "layer": "Layer",
         "head": "Head",
