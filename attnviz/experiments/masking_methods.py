@@ -22,8 +22,8 @@ from attnviz.text.format.number_format import short
 from attnviz.text.format.sentence_parts import QUOTED
 
 TITLE = "Weights, head {head}"
-PHRASE = "the same scores, forbidden cells hidden in five ways"
-ALT = "Weights of head {head} under five ways to hide forbidden cells: {ways}."
+PHRASE = "the same scores, forbidden cells masked in five ways"
+ALT = "Weights of head {head} under five ways to mask forbidden cells: {ways}."
 
 COLUMNS = Words(
     {

@@ -48,7 +48,7 @@ class WordSettings:
         128,
         label="Fill up with <pad> to",
         group="Tokens",
-        help="0 is off. The padding mask hides what is filled in.",
+        help="0 is off. The padding mask hides the <pad> tokens.",
     )
     max_tokens: int = number(
         64, 1, 1024, label="Tokens at most", group="Tokens", help="Longer sentences are cut here; the page says so."

@@ -16,7 +16,7 @@ from attnviz.ui.session.selection import Selection
 
 TEXTS = Words(
     {
-        "question": "Is the weight the importance?",
+        "question": "Does a large weight mean importance?",
         "ask": "A large weight is often read as: this word mattered. What it means to matter can be tried: forbid the "
         "key, compute everything again, and see how much is lost. L is the length of the output rows, their "
         "directions held fixed; the slopes say how fast L moves with a weight, and with a score.",

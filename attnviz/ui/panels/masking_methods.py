@@ -20,10 +20,10 @@ from attnviz.ui.session.selection import Selection
 
 TEXTS = Words(
     {
-        "question": "What hides a score?",
-        "ask": "What a query may not attend to gets no weight if its score is −∞: exp(−∞) is 0, exactly. Programs "
-        "also write "
-        "a large negative number, or a 0, or zero the weights afterwards. Here are the same scores, hidden in five "
+        "question": "How is a score masked out?",
+        "ask": "A key that a query may not attend to gets no weight if its score is −∞: exp(−∞) is 0, exactly. "
+        "Programs also write "
+        "a large negative number, or a 0, or zero the weights afterwards. Here are the same scores, masked in five "
         "ways, and how much leaks to forbidden keys.",
         "most": "Head {head} leaks most: with 0 as a score, up to {percent} of a row goes to forbidden keys.",
         "head": "Head",

@@ -46,12 +46,12 @@ PANEL_NAMES = table(
     Entry("backward", "Backward", "Gradients: how fast a result moves with every number before it."),
 )
 EXPERIMENT_NAMES = table(
-    Entry("mask_values", "What hides a score", "Minus infinity, a large number, zero: what leaks through."),
+    Entry("mask_values", "Ways to mask", "Minus infinity, a large number, zero: what leaks through."),
     Entry("axis", "Which axis sums to one", "Softmax over the keys, or the wrong way, over the queries."),
     Entry("scale", "Why divide by √d_k", "The spread of the scores and the largest weight, as d_k grows."),
     Entry("sharing", "Sharing keys and values", "Every head its own, groups, or one for all."),
     Entry("shuffle", "Does order matter", "The same words in another order, with positions and without."),
-    Entry("importance", "Is the weight the importance", "Weight, slopes and knock-out of each key side by side."),
+    Entry("importance", "Attention as importance", "Weight, slopes and knock-out of each key side by side."),
 )
 TARGET_NAMES = table(
     Entry("output", "The word's output", "The sum of the output of the selected word."),

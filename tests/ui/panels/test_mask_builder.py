@@ -170,7 +170,7 @@ def test_the_lab_opens_where_most_leaks(query: dict[str, str]) -> None:
         f"Head {head} leaks most: with 0 as a score, up to {round(100 * leaked.max())} % of a row" in page_text(at)
     ) == (config.n_heads > 1)
     assert "head" not in query
-    assert [heading.value for heading in at.subheader] == ["What hides a score?"]
+    assert [heading.value for heading in at.subheader] == ["How is a score masked out?"]
 
 
 def test_the_large_number_is_written_as_the_page_writes_it() -> None:
