@@ -22,9 +22,8 @@ TEXTS = Words(
     {
         "question": "How is a score masked out?",
         "ask": "A key that a query may not attend to gets no weight if its score is −∞: exp(−∞) is 0, exactly. "
-        "Programs also write "
-        "a large negative number, or a 0, or zero the weights afterwards. Here are the same scores, masked in five "
-        "ways, and how much leaks to forbidden keys.",
+        "Programs also write a large negative number, or a 0, or zero the weights afterwards. Here are the same "
+        "scores, masked in five ways, and how much leaks to forbidden keys.",
         "most": "Head {head} leaks most: with 0 as a score, up to {percent} of a row goes to forbidden keys.",
         "head": "Head",
         "leaks": "Leaked: the sum of each row's weights on forbidden keys",
