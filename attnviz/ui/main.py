@@ -149,6 +149,7 @@ def _begin() -> None:
     styles.style(Path(__file__).with_name("page.css"), heatmap.HEADINGS)
     browser_history.listen()
     browser_learner.begin()
+    partial_run.begin()
     if interrupted.wants_default():
         session_state.adopt(OPENING, Selection())
 
@@ -175,19 +176,23 @@ def _controls(
 
     moves  whether to offer that a field moves by itself
     """
+    # What stands beside a typed formula, a model and a field that moves by itself says something of the run.
+    alone = not config.model and not typed_formula.is_chosen(config) and not sweep.is_moving()
+    on_move = partial_run.move if alone else None
+    draw = partial(widgets.draw, on_move=on_move)
     with st.sidebar:
-        draft = widgets.draw(config, "sentence", "model", skip=locked)
+        draft = draw(config, "sentence", "model", skip=locked)
         locked = (*locked, *model.decided(draft))
-        draft = widgets.draw(draft, "d_model", "n_heads", "mask", "score", skip=locked)
+        draft = draw(draft, "d_model", "n_heads", "mask", "score", skip=locked)
         draft, lines = typed_formula.fields(draft, locked)
-        draft = widgets.draw(draft, "seed", skip=locked)
+        draft = draw(draft, "seed", skip=locked)
         if moves:
             sweep.offer(draft, skip=locked)
         model.say(draft)
         skip = (*locked, *typed_formula.FIELDS.values())
         for group in widgets.groups(draft, skip=skip):
             if group:
-                draft = widgets.fold(draft, group, skip=skip)
+                draft = widgets.fold(draft, group, skip=skip, on_move=on_move)
         files = st.expander(WORDS["files"], key=session_state.FILES, on_change="rerun")
         return widgets.fitting(draft), files if files.open else None, lines
 
@@ -216,7 +221,7 @@ def _draw(name: str, config: Config, trace: Trace | None, selection: Selection, 
     """Draw a page, as a part that runs alone where that is enough; return the selection."""
     page = PAGES[name].page
     if trace is not None and _is_part(name, config, selection):
-        compute, is_enough = partial(_admitted, name), partial(_is_part, name, config)
+        compute, is_enough = partial(_admitted, name), partial(_is_part, name)
         return partial_run.show(trace, config, selection, compute=compute, page=page, is_enough=is_enough)
     about = {"given_out": assignment} if selection.page == "assign" else {}
     return page(config if trace is None else trace, selection, **about)

@@ -117,6 +117,11 @@ def of_address(problems: Iterable[str]) -> list[str]:
     return found(problems) if has_read() else []
 
 
+def is_settled() -> bool:
+    """Return whether the widgets have nothing on its way to them that a move could cross."""
+    return _UNHEARD not in st.session_state
+
+
 def put(name: str, text: str) -> None:
     """Change a field that no widget is drawn for, as a callback."""
     st.session_state[_SAVED] = {**st.session_state[_SAVED], name: text}
@@ -132,6 +137,11 @@ def adopt(*records: object, problems: Iterable[str] = ()) -> None:
     before, _ = url_codec.decode(st.session_state.get(_SAVED, {}), *map(type, records))
     _push_to_widgets(widget_values.show(*records, unlike=before))
     _save(records, problems)
+
+
+def keep(*records: object) -> None:
+    """Save what a widget says already, as a callback; the run that follows writes the address."""
+    _save(records, [])
 
 
 def _push_to_widgets(values: Mapping[str, Any]) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.engine.records.trace import Trace
-from attnviz.ui.session import partial_run, session_state
+from attnviz.settings import url_codec
+from attnviz.ui.session import partial_run, session_state, widgets
 from attnviz.ui.session.selection import Selection
 
 CONFIG, SELECTION = Config(sentence="the cat sat"), Selection(head=1, query=2, key=0)
@@ -34,11 +35,12 @@ def part(monkeypatch: pytest.MonkeyPatch) -> partial_run._Part:
     monkeypatch.setattr(session_state, "write", lambda *_: ())
     drawn = partial_run._Part(
         CONFIG,
+        (),
         run(CONFIG),
         SELECTION,
         compute=run,
         page=lambda _, selection: replace(selection, key=1),
-        is_enough=lambda _: True,
+        is_enough=lambda *_: True,
     )
     partial_run._draw(drawn)
     assert drawn.selection == replace(SELECTION, key=1)
@@ -63,7 +65,7 @@ def test_the_whole_page_is_run_where_something_outside_follows(
     left_out: tuple[str, ...], part: partial_run._Part, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session_state, "write", lambda *_: left_out)
-    part.is_enough = lambda selection: bool(left_out)
+    part.is_enough = lambda config, selection: bool(left_out)
     with pytest.raises(WholePageRunError):
         partial_run._draw(part)
     assert part.selection == replace(SELECTION, key=1), "what was chosen has been heard"
@@ -77,6 +79,69 @@ def test_another_setting_and_one_that_is_refused_are_left_to_the_whole_page(
     part.compute = lambda config: None
     with pytest.raises(WholePageRunError):
         partial_run._draw(part)
+
+
+def test_a_run_of_which_something_else_is_to_be_said_is_left_to_the_whole_page(part: partial_run._Part) -> None:
+    part.notes = ("Row 1 has no allowed key.",)
+    with pytest.raises(WholePageRunError):
+        partial_run._draw(part)
+
+
+class PartRunError(Exception):
+    """The part is run alone."""
+
+
+@pytest.fixture
+def session(part: partial_run._Part, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """A session in which the part is on the page, and the widgets say what is drawn."""
+
+    def rerun(key: str) -> None:
+        assert key == partial_run.KEY
+        raise PartRunError
+
+    held = {partial_run._DRAWN: part, "seed": CONFIG.seed, "sentence": CONFIG.sentence, "temperature": 1.0}
+    for module in (partial_run, session_state, widgets):
+        monkeypatch.setattr(module.st, "session_state", held)
+    monkeypatch.setattr(partial_run.st, "rerun", rerun)
+    return held
+
+
+def test_a_number_that_moves_no_other_control_runs_the_part_with_it(
+    part: partial_run._Part, session: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session["seed"] = 7
+    with pytest.raises(PartRunError):
+        partial_run.move("seed")
+    assert part.config == replace(CONFIG, seed=7)
+    monkeypatch.undo()
+    assert url_codec.decode(session["_address"], Config, Selection)[0] == (part.config, part.selection)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "others"),
+    [
+        pytest.param("seed", 7, {"sentence": "the dog sat"}, id="another widget says something new as well"),
+        pytest.param("seed", 7, {"_unheard": (0.0, {})}, id="a value is on its way to a widget"),
+        pytest.param("seed", 7, {partial_run._DRAWN: None}, id="another page"),
+        pytest.param("d_model", 24, {}, id="another list for the width of a head"),
+        pytest.param("temperature", 0, {}, id="a value that is refused"),
+    ],
+)
+def test_other_moves_run_the_whole_page(
+    name: str, value: float, others: dict[str, Any], part: partial_run._Part, session: dict[str, Any]
+) -> None:
+    session |= {name: value, **others}
+    partial_run.move(name)
+    assert part.config == CONFIG
+
+
+def test_a_setting_for_which_the_part_is_not_enough_runs_the_whole_page(
+    part: partial_run._Part, session: dict[str, Any]
+) -> None:
+    session["seed"] = 7
+    part.is_enough = lambda config, selection: config.seed == CONFIG.seed
+    partial_run.move("seed")
+    assert part.config == CONFIG
 
 
 def test_a_session_keeps_no_run(part: partial_run._Part) -> None:
