@@ -89,6 +89,7 @@ def _offer_models() -> None:
 
 def page() -> None:
     """Draw the page; a script for `streamlit run` calls it once."""
+    partial_run.begin()
     _offer_models()
     transport.send_at_once()
     with admission.TURNS.turn(opens=session_state.is_new()), component.read_once():
@@ -140,6 +141,7 @@ def _page() -> None:
             session_state.files(config, selection)
     paste_guard.guard(MAX_CHARACTERS)
     interrupted.ended()
+    partial_run.end()
 
 
 def _begin() -> None:
@@ -149,7 +151,6 @@ def _begin() -> None:
     styles.style(Path(__file__).with_name("page.css"), heatmap.HEADINGS)
     browser_history.listen()
     browser_learner.begin()
-    partial_run.begin()
     if interrupted.wants_default():
         session_state.adopt(OPENING, Selection())
 
@@ -164,7 +165,7 @@ def _notes(name: str, trace: Trace | None, selection: Selection) -> Selection:
         paragraph(headline(trace))
     notice(*trace.notes)
     if name == "explore":
-        window.offer_more(trace, selection)
+        window.offer_more(trace)
     notice(*session_state.of_address(outside(selection, trace)))
     return within(selection, trace)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -31,7 +33,10 @@ def stages(heads: int, tokens: int, seed: int, *, causal: bool) -> list[Stage]:
 
 
 def elements() -> None:
-    """Draw what Explore draws at 8 heads by 12 words, element by element, but empty: what Streamlit takes for it."""
+    """Draw what Explore draws at 8 heads by 12 words, element by element, but empty: what Streamlit takes for it.
+
+    As there, a move of the seed runs a part of it alone.
+    """
     blank = st.components.v2.component("blank", js="export default () => {}")
     for number in range(2):
         blank(key=f"blank-{number}")
@@ -51,6 +56,15 @@ def elements() -> None:
         for number in range(7):
             st.expander(f"group {number}", key=f"group-{number}", on_change="rerun")
     st.container()
+    with st.container(key="part"):
+        part()
+    blank(key="guard")
+
+
+@st.fragment(key="part")
+def part() -> None:
+    """Draw the part of the page that a move of the seed runs."""
+    blank = st.components.v2.component("blank", js="export default () => {}")
     with st.container(key="stage"):
         blank(key="way")
         blank(key="sentence")
@@ -69,7 +83,7 @@ def elements() -> None:
         st.segmented_control("Group", ["one", "two"], default="one")
         st.segmented_control("Way", ["one", "two"], default="one")
         st.html("<p>line</p>")
-    blank(key="guard")
+    st.text(f"seed {st.session_state['seed']}")
 
 
 def page() -> None:
@@ -78,13 +92,15 @@ def page() -> None:
     st.html(HEIGHT)
     styles.style(heatmap.HEADINGS)
     query = st.query_params
-    seed = st.slider("Seed", 0, 10_000, 0)
+    is_part = bool(query.get("elements"))
+    seed = st.slider("Seed", 0, 10_000, 0, key="seed", on_change=partial(st.rerun, "part") if is_part else None)
     if query.get("heads"):
         drawn = stages(int(query["heads"]), int(query["tokens"]), seed, causal=query.get("causal") == "yes")
         heatmap.show(drawn, key="mosaic", view=View(width=1216))
-    elif query.get("elements"):
+    if is_part:
         elements()
-    st.text(f"seed {seed}")
+    else:
+        st.text(f"seed {seed}")
 
 
 page()

@@ -123,7 +123,7 @@ def seen(trace: Trace, selection: Selection) -> Seen:
     return Seen(queries, keys, words or tuple(range(n)), words or tuple(range(m)), is_window=True)
 
 
-def offer_more(trace: Trace, selection: Selection) -> None:
+def offer_more(trace: Trace) -> None:
     """Offer to use all tokens of a text that is cut, or as many as can be."""
     config = trace.config.chosen
     if config.model or max(len(trace.query_tokens), len(trace.key_tokens)) < config.max_tokens < MOST:
@@ -131,9 +131,13 @@ def offer_more(trace: Trace, selection: Selection) -> None:
     n = max(map(len, tokens(replace(config, max_tokens=MOST))[:2]))
     if n <= config.max_tokens:
         return
-    there = replace(config, max_tokens=n)
-    label = WORDS["more"].format(n=grouped(n))
-    st.button(label, key="more-tokens", on_click=session_state.adopt, args=(there, selection))
+    st.button(WORDS["more"].format(n=grouped(n)), key="more-tokens", on_click=_use, args=(n,))
+
+
+def _use(n: int) -> None:
+    """Use so many tokens in the setting as it is now: parts of the page may have run since the button was drawn."""
+    config, selection = session_state.saved(Config, Selection)
+    session_state.adopt(replace(config, max_tokens=n), selection)
 
 
 def is_without_specials(trace: Trace, selection: Selection) -> bool:

@@ -31,26 +31,34 @@ _DRAWN = "_part"
 class _Part:
     """A part of the page.
 
-    config, notes  the setting that is drawn, as it is saved, and what is said of its run above the part
+    config, above  the setting that is drawn, as it is saved, and what of its run is told above the part
     fresh      the run with which the whole page is drawn; it is taken out, as a session keeps this
     selection  what is looked at, as the visitor leaves it
     compute    makes the run of a setting
     page       draws the part, and returns what is then looked at
     is_enough  whether nothing outside of the part follows from a setting and what is looked at
+    is_beside  whether all else of the page has been drawn as well
     """
 
     config: Config
-    notes: tuple[str, ...]
+    above: tuple[object, ...]
     fresh: Trace | None
     selection: Selection
     compute: Callable[[Config], Trace | None]
     page: Callable[[Trace, Selection], Selection]
     is_enough: Callable[[Config, Selection], bool]
+    is_beside: bool = False
 
 
 def begin() -> None:
-    """Forget the part of the last run; call it in a run of the whole page before any is drawn."""
+    """Begin a run of the whole page; call it before anything is drawn, as drawing may end the run for another."""
     st.session_state.pop(_DRAWN, None)
+
+
+def end() -> None:
+    """End a run of the whole page: from now on its part may run alone when a control moves."""
+    if part := st.session_state.get(_DRAWN):
+        part.is_beside = True
 
 
 def show(
@@ -66,7 +74,7 @@ def show(
 
     config  the setting, as it is saved; `trace` may be the run of another, while a field moves by itself
     """
-    part = _Part(config, trace.notes, trace, selection, compute, page, is_enough)
+    part = _Part(config, _above(trace), trace, selection, compute, page, is_enough)
     with st.container(key=KEY, gap=None):
         st.fragment(locale.in_current_language(lambda: _draw(part)), key=KEY)()
     st.session_state[_DRAWN] = part
@@ -76,7 +84,7 @@ def show(
 def move(name: str) -> None:
     """Run the part alone if that is enough after the move of a number, as a callback; else the whole page is run."""
     part: _Part | None = st.session_state.get(_DRAWN)
-    if part is None or not (session_state.is_settled() and widgets.hold(part.config, but=name)):
+    if part is None or not part.is_beside or not (session_state.is_settled() and widgets.hold(part.config, but=name)):
         return
     try:
         moved = replace(part.config, **{name: st.session_state[name]})
@@ -99,10 +107,15 @@ def _draw(part: _Part) -> None:
         browser_learner.begin()
         config, selection = session_state.saved(Config, Selection)
         again = part.compute(config) if config == part.config else None
-        if again is None or again.notes != part.notes:  # a button in the part has changed the setting
+        if again is None or _above(again) != part.above:  # a button in the part has changed the setting
             st.rerun()
         part.selection = part.page(again, within(selection, again))
         left_out = session_state.write(config, part.selection)
         interrupted.ended()
         if left_out or not part.is_enough(config, part.selection):
             st.rerun()
+
+
+def _above(trace: Trace) -> tuple[object, ...]:
+    """Return that of a run from which follows what is said above the part."""
+    return trace.notes, trace.query_tokens, trace.key_tokens

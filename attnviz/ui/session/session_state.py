@@ -118,8 +118,8 @@ def of_address(problems: Iterable[str]) -> list[str]:
 
 
 def is_settled() -> bool:
-    """Return whether the widgets have nothing on its way to them that a move could cross."""
-    return _UNHEARD not in st.session_state
+    """Return whether a move crosses nothing: neither values on their way to the widgets, nor Back or Forward."""
+    return _UNHEARD not in st.session_state and not _navigated()
 
 
 def put(name: str, text: str) -> None:

@@ -234,7 +234,9 @@ def test_on_a_phone_an_answer_leaves_room_for_the_head_of_its_cell_and_all_come_
 def test_of_a_long_text_all_tokens_can_be_used_by_one_press() -> None:
     words = " ".join(f"w{number}" for number in range(200))
     at = opened(sentence=words, n_heads="2")
+    at.session_state["_address"] = {**at.session_state["_address"], "head": "2"}  # chosen since, in a part of the page
     at.button(key="more-tokens").click().run()
+    assert at.query_params["head"] == "2"
     assert not at.exception
     assert at.query_params["max_tokens"] == "200"
     assert [button for button in at.button if button.key == "more-tokens"] == []

@@ -35,7 +35,7 @@ def part(monkeypatch: pytest.MonkeyPatch) -> partial_run._Part:
     monkeypatch.setattr(session_state, "write", lambda *_: ())
     drawn = partial_run._Part(
         CONFIG,
-        (),
+        partial_run._above(run(CONFIG)),
         run(CONFIG),
         SELECTION,
         compute=run,
@@ -81,8 +81,11 @@ def test_another_setting_and_one_that_is_refused_are_left_to_the_whole_page(
         partial_run._draw(part)
 
 
-def test_a_run_of_which_something_else_is_to_be_said_is_left_to_the_whole_page(part: partial_run._Part) -> None:
-    part.notes = ("Row 1 has no allowed key.",)
+@pytest.mark.parametrize("name", ["notes", "query_tokens", "key_tokens"])
+def test_a_run_of_which_something_else_is_told_above_is_left_to_the_whole_page(
+    name: str, part: partial_run._Part
+) -> None:
+    part.above = partial_run._above(replace(run(CONFIG), **{name: ("another",)}))
     with pytest.raises(WholePageRunError):
         partial_run._draw(part)
 
@@ -100,9 +103,11 @@ def session(part: partial_run._Part, monkeypatch: pytest.MonkeyPatch) -> dict[st
         raise PartRunError
 
     held = {partial_run._DRAWN: part, "seed": CONFIG.seed, "sentence": CONFIG.sentence, "temperature": 1.0}
+    monkeypatch.setattr(session_state, "_navigated", lambda: False)
     for module in (partial_run, session_state, widgets):
         monkeypatch.setattr(module.st, "session_state", held)
     monkeypatch.setattr(partial_run.st, "rerun", rerun)
+    partial_run.end()
     return held
 
 
@@ -123,7 +128,7 @@ def test_a_number_that_moves_no_other_control_runs_the_part_with_it(
         pytest.param("seed", 7, {"sentence": "the dog sat"}, id="another widget says something new as well"),
         pytest.param("seed", 7, {"_unheard": (0.0, {})}, id="a value is on its way to a widget"),
         pytest.param("seed", 7, {partial_run._DRAWN: None}, id="another page"),
-        pytest.param("d_model", 24, {}, id="another list for the width of a head"),
+        pytest.param("n_heads", 6, {}, id="another list for the key and value heads"),
         pytest.param("temperature", 0, {}, id="a value that is refused"),
     ],
 )
@@ -132,6 +137,27 @@ def test_other_moves_run_the_whole_page(
 ) -> None:
     session |= {name: value, **others}
     partial_run.move(name)
+    assert part.config == CONFIG
+
+
+def test_a_move_runs_the_whole_page_where_its_last_run_was_not_through(
+    part: partial_run._Part, session: dict[str, Any]
+) -> None:
+    session["seed"] = 7
+    part.is_beside = False
+    partial_run.move("seed")
+    partial_run.begin()
+    partial_run.end()
+    partial_run.move("seed")
+    assert part.config == CONFIG
+
+
+def test_a_move_beside_back_runs_the_whole_page(
+    part: partial_run._Part, session: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_state, "_navigated", lambda: True)
+    session["seed"] = 7
+    partial_run.move("seed")
     assert part.config == CONFIG
 
 
