@@ -141,7 +141,8 @@ def _page() -> None:
             session_state.files(config, selection)
     paste_guard.guard(MAX_CHARACTERS)
     interrupted.ended()
-    partial_run.end()
+    if config == draft and not left_out:
+        partial_run.accept_moves()
 
 
 def _begin() -> None:

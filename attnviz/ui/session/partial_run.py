@@ -37,7 +37,7 @@ class _Part:
     compute    makes the run of a setting
     page       draws the part, and returns what is then looked at
     is_enough  whether nothing outside of the part follows from a setting and what is looked at
-    is_beside  whether all else of the page has been drawn as well
+    accepts_moves  whether all else of the page has been drawn as well
     """
 
     config: Config
@@ -47,7 +47,7 @@ class _Part:
     compute: Callable[[Config], Trace | None]
     page: Callable[[Trace, Selection], Selection]
     is_enough: Callable[[Config, Selection], bool]
-    is_beside: bool = False
+    accepts_moves: bool = False
 
 
 def begin() -> None:
@@ -55,10 +55,13 @@ def begin() -> None:
     st.session_state.pop(_DRAWN, None)
 
 
-def end() -> None:
-    """End a run of the whole page: from now on its part may run alone when a control moves."""
+def accept_moves() -> None:
+    """Let the part of this run run alone when a control moves; call it when all else has been drawn.
+
+    Where a fault is said above the part, or that a link is too long, it is for the whole page to take that back.
+    """
     if part := st.session_state.get(_DRAWN):
-        part.is_beside = True
+        part.accepts_moves = True
 
 
 def show(
@@ -84,7 +87,11 @@ def show(
 def move(name: str) -> None:
     """Run the part alone if that is enough after the move of a number, as a callback; else the whole page is run."""
     part: _Part | None = st.session_state.get(_DRAWN)
-    if part is None or not part.is_beside or not (session_state.is_settled() and widgets.hold(part.config, but=name)):
+    if (
+        part is None
+        or not part.accepts_moves
+        or not (session_state.is_settled() and widgets.hold(part.config, but=name))
+    ):
         return
     try:
         moved = replace(part.config, **{name: st.session_state[name]})

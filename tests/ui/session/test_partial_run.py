@@ -107,7 +107,7 @@ def session(part: partial_run._Part, monkeypatch: pytest.MonkeyPatch) -> dict[st
     for module in (partial_run, session_state, widgets):
         monkeypatch.setattr(module.st, "session_state", held)
     monkeypatch.setattr(partial_run.st, "rerun", rerun)
-    partial_run.end()
+    partial_run.accept_moves()
     return held
 
 
@@ -144,10 +144,10 @@ def test_a_move_runs_the_whole_page_where_its_last_run_was_not_through(
     part: partial_run._Part, session: dict[str, Any]
 ) -> None:
     session["seed"] = 7
-    part.is_beside = False
+    part.accepts_moves = False
     partial_run.move("seed")
     partial_run.begin()
-    partial_run.end()
+    partial_run.accept_moves()
     partial_run.move("seed")
     assert part.config == CONFIG
 
