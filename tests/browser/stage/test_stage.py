@@ -187,9 +187,10 @@ def test_beside_an_answer_nothing_is_cut_and_heads_are_all_called_alike(new_page
         {round((text[3] + text[5]) / 2, 1) for text in beside if text[0] in WORDS}
     )  # a chosen one is twice there
     assert min(later - line for line, later in itertools.pairwise(lines)) >= 10.9, "no line touches the next"
-    page.measured(4, 7, 4, head="2", query="5", key="5")
-    names = page.page.locator(".st-key-explore-weights text[data-head]").all_text_contents()
-    assert len({name.startswith("head") for name in names}) == 1, names
+    for heads, words, stage in ((4, 7, "weights"), (12, 3, "heads")):
+        page.measured(heads, words, 4, head="2", query="2", key="1")
+        names = page.page.locator(f".st-key-explore-{stage} text[data-head]").all_text_contents()
+        assert len({name.startswith("head") for name in names}) == 1, names
 
 
 @pytest.mark.nightly

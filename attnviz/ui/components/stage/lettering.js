@@ -62,15 +62,17 @@ export class Lettered extends Numbered {
     const shorter = roles?.map((role) => role.replace(/^\D+? (?=[\d“„])/, "")) ?? []; // 5.9 words, “cat”
     const forms = roles ? [[plains, roles], [numbers, roles], [numbers, shorter]] : [];
     const alike = forms.find(([names, said]) => names.every((name, head) => fits([name, said[head]], head))); // all heads in the same form
+    const wide = (/** @type {number} */ head) => (ragged ? ` · ${all[head]}` : "");
+    const bare = [heads.map((name, head) => (ragged ? `${name}${wide(head)} ${this.heatmap.data.words.wide}` : name)), heads, plains, numbers.map((number, head) => number + wide(head)), numbers];
+    const even = bare.find((names) => names.every((name, head) => fits([name], head)));
     const few = roles && heads.some((_, head) => !fits([plains[head], roles[head]], head) && fits([numbers[head], roles[head]], head));
-    this.named = heads.map((name, head) => {
+    this.named = heads.map((_, head) => {
       const { x, y } = this.corner(head);
-      const wide = ragged ? ` · ${all[head]} ${this.heatmap.data.words.wide}` : "";
       const [plain, number, role] = [plains[head], numbers[head], roles?.[head]];
       const called = few ? number : plain;
       const candidates = role
         ? [...(alike ? [[alike[0][head], alike[1][head]]] : []), [called, role], [called, shorter[head]], [called], [number]]
-        : [[name + wide], [name], [plain], [number + (ragged ? ` · ${all[head]}` : "")], [number]];
+        : [...(even ? [even] : []), ...bare].map((names) => [names[head]]);
       const parts = candidates.find((each) => fits(each, head)) ?? [""];
       const word = svg(group, "text", { x, y: y - 5, "data-head": head }, parts[0]);
       if (parts[1]) svg(word, "tspan", { dx: 6, class: "attn-soft" }, parts[1]);
