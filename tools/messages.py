@@ -17,13 +17,13 @@ import attnviz
 from attnviz.classroom import predicates, question_codec
 from attnviz.engine.records import trace
 from attnviz.settings.fields import settings
-from attnviz.settings.language import Plural, TranslatedField, Words
+from attnviz.settings.language import InContext, Plural, TranslatedField, Words
 from attnviz.ui.pages import compare, exports
 
 PROGRAMS = re.compile(r"script|notebook")  # what they write is code, which is English
 
 
-Message = str | Plural
+Message = str | Plural | InContext
 
 
 def modules() -> Iterator[ModuleType]:
@@ -43,7 +43,7 @@ def in_tables(value: Any, seen: set[int]) -> Iterator[Message]:
     parts: list[Any] = []
     if isinstance(value, Words):
         yield from words(value.english)
-    elif isinstance(value, Plural):
+    elif isinstance(value, Plural | InContext):
         yield value
     elif isinstance(value, dict):
         parts = [*value.values()]
@@ -117,7 +117,7 @@ def beside_names() -> Iterator[Message]:
 
 def has_words(message: Message) -> bool:
     """Return whether there is something to say but names that are filled in; quotation marks are said too."""
-    text = message if isinstance(message, str) else message.many
+    text = forms(message)[-1]
     return bool(re.search("[A-Za-z]{2}|[“”]", re.sub(r"\{[^}]*\}", "", text)))
 
 
@@ -134,8 +134,17 @@ def messages() -> frozenset[Message]:
     return frozenset(filter(has_words, messages_of_code))
 
 
+def forms(message: Message) -> tuple[str, ...]:
+    """Return the English texts of a message: of a plural that for one and that for many."""
+    match message:
+        case Plural():
+            return message.one, message.many
+        case InContext():
+            return (message.english,)
+        case _:
+            return (message,)
+
+
 def texts() -> frozenset[str]:
-    """Return every English text that may be looked up: of a plural both forms."""
-    return frozenset(
-        text for each in messages() for text in ([each] if isinstance(each, str) else [each.one, each.many])
-    )
+    """Return every English text that may be looked up."""
+    return frozenset(text for each in messages() for text in forms(each))

@@ -16,8 +16,8 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from attnviz.settings.language import CATALOGUES, DOMAIN
-from tools.messages import Message, messages
+from attnviz.settings.language import CATALOGUES, DOMAIN, InContext
+from tools.messages import Message, forms, messages
 
 HEADER = "# Translations of attnviz. Names in {braces}, formulas and [[numbers]] stay as they are."
 LINE = 100
@@ -51,18 +51,20 @@ def empty(language: str) -> Catalog:
     return Undated(language, DOMAIN, HEADER, fuzzy=False, charset="utf-8")
 
 
-def msgid(message: Message) -> str | tuple[str, str]:
-    """Return a message as gettext names it: a plural by both of its English forms."""
-    return message if isinstance(message, str) else (message.one, message.many)
+def msgid(message: Message) -> tuple[str | tuple[str, ...], str | None]:
+    """Return a message as gettext names it, a plural by both of its English forms, and its context, mostly None."""
+    texts = forms(message)
+    return texts if len(texts) > 1 else texts[0], message.context if isinstance(message, InContext) else None
 
 
 def brought_up_to_date(old: Catalog) -> Catalog:
     """Return a catalogue of what the code says now, with the translations that are there."""
     new = empty(str(old.locale))
-    for message in sorted(map(msgid, messages()), key=lambda ids: ids if isinstance(ids, str) else ids[0]):
-        known = old.get(message if isinstance(message, str) else message[0])
-        is_same = known is not None and known.id == message
-        new.add(message, known.string if known is not None and is_same else None)
+    for message in sorted(messages(), key=lambda message: (forms(message)[0], msgid(message)[1] or "")):
+        ids, context = msgid(message)
+        known = old.get(forms(message)[0], context)
+        is_same = known is not None and known.id == ids
+        new.add(ids, known.string if known is not None and is_same else None, context=context)
     return new
 
 

@@ -32,7 +32,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.pictures.stages import side_by_side
 from attnviz.pictures.static.text_metrics import drawable, word
 from attnviz.settings.counting import ordinal
-from attnviz.settings.language import Words, current_language
+from attnviz.settings.language import InContext, Words, current_language
 from attnviz.text.format.sentence_parts import rounded_number
 from attnviz.text.head_sentences import what_heads_do
 from attnviz.text.headline import headline
@@ -65,7 +65,7 @@ WORDS = Words(
         "output": "Output",
         "quoted": "“{token}”",
         "cells": "Cells",
-        "lines": "Attention lines",
+        "lines": InContext("Lines", "drawn from word to word"),
         "all": "Layers × heads",
         "average": "average over heads",
         "each": "The weights of every head, from {low} to {high}. A press opens one.",

@@ -98,6 +98,23 @@ class Plural:
         return sentence.format(n=n, **values)
 
 
+@dataclass(frozen=True)
+class InContext:
+    """An English message that another language says in other words here than elsewhere: in a context of gettext.
+
+    >>> Words({"lines": InContext("Lines", "drawn from word to word")})["lines"]
+    'Lines'
+    """
+
+    english: str
+    context: str
+
+    def format(self) -> str:
+        """Return the message in the current language."""
+        language = _current.get()
+        return self.english if language == WRITTEN else catalogue(language).pgettext(self.context, self.english)
+
+
 @overload
 def translate_all(value: str) -> str: ...
 @overload
@@ -110,6 +127,8 @@ def translate_all(value: Any) -> Any:
     match value:
         case str():
             return translate(value)
+        case InContext():
+            return value.format()
         case tuple() | list():
             return type(value)(map(translate_all, value))
         case dict():
@@ -131,7 +150,8 @@ class Words(Mapping[str, Value]):
 
     def __getitem__(self, name: str) -> Value:
         value = self.english[name]
-        return value if _current.get() == WRITTEN and not isinstance(value, dict) else translate_all(value)
+        is_said = _current.get() == WRITTEN and not isinstance(value, dict | InContext)
+        return value if is_said else translate_all(value)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.english)

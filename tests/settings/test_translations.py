@@ -12,7 +12,7 @@ import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 
-from attnviz.settings.language import CATALOGUES, LANGUAGES, WRITTEN
+from attnviz.settings.language import CATALOGUES, LANGUAGES, WRITTEN, InContext, Words, set_language
 from tools import messages, translations
 
 OTHERS = [language for language in LANGUAGES if language != WRITTEN]
@@ -73,7 +73,7 @@ def test_messages_of_every_kind_are_found() -> None:
 @pytest.mark.parametrize("language", OTHERS)
 def test_every_message_is_there_and_none_that_nobody_says(language: str) -> None:
     extracted = {translations.msgid(message) for message in messages.messages()}
-    there = {message.id: message.string for message in catalogue(language) if message.id}
+    there = {(message.id, message.context): message.string for message in catalogue(language) if message.id}
     lacking, unsaid = (sorted(map(str, some)) for some in (extracted - there.keys(), there.keys() - extracted))
     assert (lacking, unsaid) == ([], []), f"run `python -m tools.translations`, then fill in msgstr in {path(language)}"
     forms = {str(english): (other,) if isinstance(other, str) else other for english, other in there.items()}
@@ -122,3 +122,13 @@ def test_german_says_du_to_nobody() -> None:
     familiar = re.compile(r"\b(du|dich|dir|dein\w*)\b", re.IGNORECASE)
     said = {other.replace(" | ", " ").replace("mange du poisson", "") for _, other in pairs("de")}  # a French sentence
     assert {other for other in said if familiar.search(other)} == set()
+
+
+def test_one_english_word_is_two_in_another_language_where_its_context_says_so() -> None:
+    words = Words({"plain": "Lines", "drawn": InContext("Lines", "drawn from word to word")})
+    assert (words["plain"], words["drawn"]) == ("Lines", "Lines")
+    set_language("de")
+    try:
+        assert (words["plain"], words["drawn"]) == ("Zeilen", "Linien")
+    finally:
+        set_language("en")

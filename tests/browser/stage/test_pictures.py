@@ -260,7 +260,7 @@ def test_what_show_returns_is_drawn_inline_as_cells_lines_and_heads(browser_page
     A[:, :, 2, 1], tokens = 0.0, ["one", "<b>two</b>", "three", "four"]
     frame, faults = framed(browser_page, show(A, tokens), tmp_path / "notebook.html")
     assert frame.locator(".picture").count() == 1
-    frame.get_by_role("button", name="Attention lines").click()
+    frame.get_by_role("button", name="Lines").click()
     assert frame.locator("#as-cells").is_hidden()
     assert frame.locator("#between svg path").count() == (A[0, 0] >= 0.01 * A[0, 0].max()).sum()
     frame.locator("#between .queries button").nth(2).click()
@@ -314,7 +314,7 @@ def test_it_is_drawn_in_a_frame_in_a_frame_under_the_rules_of_an_editor_and_with
     frame = browser_page.frame_locator("iframe").frame_locator("iframe")
     frame.locator("#page").wait_for()
     assert frame.locator(".picture").count() == 3
-    frame.get_by_role("button", name="Attention lines").click()
+    frame.get_by_role("button", name="Lines").click()
     frame.locator("#between .queries button").nth(1).click()
     frame.locator("#between .keys button").nth(2).click()
     assert number(frame.locator("#said").inner_text())
@@ -324,7 +324,7 @@ def test_it_is_drawn_in_a_frame_in_a_frame_under_the_rules_of_an_editor_and_with
 def test_masked_keys_have_no_line_and_say_so(browser_page: Any, tmp_path: Path) -> None:
     trace = run(Config(sentence="a b c", n_heads=2, mask="causal"))
     frame, faults = framed(browser_page, trace, tmp_path / "notebook.html")
-    frame.get_by_role("button", name="Attention lines").click()
+    frame.get_by_role("button", name="Lines").click()
     assert frame.locator("#between svg path").count() == 6
     frame.locator("#between .queries button").nth(1).hover()
     assert frame.locator("#between .keys button").nth(2).inner_text() == "cmasked"
