@@ -15,6 +15,8 @@ from attnviz.settings import url_codec
 from attnviz.ui.session import partial_run, session_state, widgets
 from attnviz.ui.session.selection import Selection
 
+pytestmark = pytest.mark.parts_run_alone
+
 CONFIG, SELECTION = Config(sentence="the cat sat"), Selection(head=1, query=2, key=0)
 
 
