@@ -132,6 +132,13 @@ def _page() -> None:
 
     if trace is not None or not shown.of_setting:
         selection = _draw(name, config, trace, selection, assignment)
+    is_whole = _finish(config, selection, notes, files)
+    if is_whole and config == draft:
+        partial_run.accept_moves()
+
+
+def _finish(config: Config, selection: Selection, notes: DeltaGenerator, files: DeltaGenerator | None) -> bool:
+    """Write the address and what follows from it, and return whether all of it fits into a link."""
     left_out = session_state.write(config, selection)
     if left_out:
         with notes:
@@ -141,8 +148,7 @@ def _page() -> None:
             session_state.files(config, selection)
     paste_guard.guard(MAX_CHARACTERS)
     interrupted.ended()
-    if config == draft and not left_out:
-        partial_run.accept_moves()
+    return not left_out
 
 
 def _begin() -> None:
