@@ -15,7 +15,7 @@ def test_the_links_are_as_many_as_asked_for_and_the_same_every_time() -> None:
     assert links != rendered.links(seed=2)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_kind_of_file_has_the_same_fingerprint_twice() -> None:
     [link] = rendered.links(1)
     first, second = dict(rendered.files(link)), dict(rendered.files(link))

@@ -11,7 +11,6 @@ from tests.support import scripts, spreadsheets
 from tests.support.spreadsheets import Spreadsheet
 
 NAMES = [name for name in scripts.SETTINGS if name.startswith("typed_")]
-FEW = ["typed_list", "typed_ragged_biases", "typed_mask", "typed_bias_alike", "typed_odd_normaliser"]
 
 
 def written(name: str) -> Spreadsheet:
@@ -29,16 +28,12 @@ def test_every_step_stands_in_it_as_a_formula(name: str) -> None:
                 assert sheet.corner(f"{step}_{at + 1}_1", 0, 0) in sheet.formulas, step
 
 
-@pytest.mark.parametrize(
-    "names",
-    [pytest.param(FEW, marks=pytest.mark.slow), pytest.param(NAMES, marks=pytest.mark.nightly)],
-    ids=["few", "all"],
-)
-def test_recalculated_it_is_the_run(names: list[str], tmp_path) -> None:
-    sheets = {name: written(name) for name in names}
+@pytest.mark.nightly
+def test_recalculated_it_is_the_run(tmp_path) -> None:
+    sheets = {name: written(name) for name in NAMES}
     sheets["width_1"] = Spreadsheet(workbook(run(WIDTH_1)))
     computed = spreadsheets.recalculated({name: sheet.stripped() for name, sheet in sheets.items()}, tmp_path)
-    for name in names:
+    for name in NAMES:
         assert stale(sheets[name], computed[name]) == [], name
         assert differences(run(scripts.config(name)), computed[name]) == [], name
     assert differences(run(WIDTH_1), computed["width_1"]) == []
