@@ -129,7 +129,7 @@ def test_a_copied_link_shows_the_same_numbers_in_another_browser(new_page: Calla
 
 
 def test_a_cell_is_followed_down_to_its_products(browser_page: Any, app: Any) -> None:
-    page = opened(browser_page, app, "mask=causal")
+    page = opened(browser_page, app, "mask=causal&all_lines=yes")
     read_cell(page, "weights", head=1, row=4, column=2)
     page.keyboard.press("Enter")
     page.get_by_text("attends to key 3").wait_for()
