@@ -33,6 +33,7 @@ _WENT = "_went"
 _SENT = "_sent"
 _READ = "_read"
 _FOUND = "_found"
+_COMING = "_coming"
 _ON_ITS_WAY = 5.0  # seconds after which what was sent to the browser has arrived
 
 
@@ -44,6 +45,7 @@ def read(
     An address that says nothing, or only something of the fields `beside`, stands for the `opening` records, or the
     defaults. The problems are repeated until the records change, as a run that nobody asked for may follow at once.
     """
+    st.session_state.pop(_COMING, None)
     first = is_new()
     navigated = st.session_state[_WENT] = _navigated()
     st.session_state[_READ], st.session_state[_FOUND] = first or navigated, []
@@ -74,10 +76,19 @@ def is_new() -> bool:
 
 def resume() -> None:
     """Begin a run of a part of the page, which a widget in it has asked for: it reads no address, and may write one."""
+    st.session_state.pop(_COMING, None)
     st.session_state[_WENT] = st.session_state[_READ] = False
     st.session_state[_FOUND] = []
     _acknowledge(False)
     browser_history.arrived()
+
+
+def with_records(name: str, value: object) -> None:
+    """Put something into the session once the records of this run are saved: what a widget said when they were made.
+
+    A run that another one ends before that saves neither, so that the next hears the widget again.
+    """
+    st.session_state.setdefault(_COMING, {})[name] = value
 
 
 def saved(*classes: type[Any]) -> tuple[Any, ...]:
@@ -173,6 +184,7 @@ def write(*records: object) -> tuple[str, ...]:
     Each change of the address is a step of the Back button, so where that has led the address stays as it is. What is
     not ours in it stays. Gives the labels of the fields that are too long for a link, if any.
     """
+    st.session_state.update(st.session_state.pop(_COMING, {}))
     whole = url_codec.encode(*records)
     if whole != st.session_state.get(_SAVED) or st.session_state.get(_FOUND):
         is_same = whole == st.session_state.get(_SAVED)

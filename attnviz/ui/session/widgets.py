@@ -19,6 +19,7 @@ from attnviz.settings.kinds import Named, Number, Option, Ordinal, Text
 from attnviz.settings.language import translate
 from attnviz.settings.tuple_kinds import Listed, Options, SerialisedTuple
 from attnviz.text.format.html_math import as_markdown
+from attnviz.ui.session import session_state
 from attnviz.ui.session.field_widgets import OnMove, draw_field
 from attnviz.ui.session.widget_values import first_value, held_values, reset_invalid_choice, shown_value, start
 
@@ -237,7 +238,7 @@ def choose_available(
     if chosen not in options:  # a browser that says nothing
         chosen = shown
     kept = value if chosen == shown else None if chosen == _NONE else chosen
-    st.session_state[seen] = kept, chosen
+    session_state.with_records(seen, (kept, chosen))
     return replace(record, **{name: kept})  # type: ignore[type-var]
 
 

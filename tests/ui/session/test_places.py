@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from attnviz.ui.pages.explore import GONE, TOOLS
-from attnviz.ui.session import places
+from attnviz.ui.session import places, session_state
 from attnviz.ui.session.selection import PAGE_NAMES, PANEL_NAMES, Selection
 from tests.support.page_figures import figures
 from tests.ui.pages.test_explore import opened
@@ -63,3 +64,15 @@ def test_presses_lead_from_place_to_place_and_what_was_looked_at_stays() -> None
 def test_where_something_is_changed_the_maps_leave_room_for_it() -> None:
     whole, less = (figures(opened(**query))[0]["layout"]["height"] for query in ({}, {"panel": "what_if"}))
     assert whole - less == pytest.approx(TOOLS)
+
+
+def test_a_place_that_is_chosen_is_kept_where_another_run_ends_the_one_that_heard_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A picture that says how much room there is asks for a run, maybe while a press is being answered."""
+    at = opened()
+    monkeypatch.setattr(session_state, "write", lambda *_: st.stop())
+    at.segmented_control(key="pick-place").set_value("compare").run()
+    monkeypatch.undo()
+    at.run()
+    assert at.query_params["page"] == "compare"
