@@ -91,6 +91,11 @@ def with_records(name: str, value: object) -> None:
     st.session_state.setdefault(_COMING, {})[name] = value
 
 
+def keep_choices() -> None:
+    """Put into the session what `with_records` was given in this run."""
+    st.session_state.update(st.session_state.pop(_COMING, {}))
+
+
 def saved(*classes: type[Any]) -> tuple[Any, ...]:
     """Return the records as they were saved last."""
     return url_codec.decode(st.session_state[_SAVED], *classes)[0]
@@ -184,7 +189,7 @@ def write(*records: object) -> tuple[str, ...]:
     Each change of the address is a step of the Back button, so where that has led the address stays as it is. What is
     not ours in it stays. Gives the labels of the fields that are too long for a link, if any.
     """
-    st.session_state.update(st.session_state.pop(_COMING, {}))
+    keep_choices()
     whole = url_codec.encode(*records)
     if whole != st.session_state.get(_SAVED) or st.session_state.get(_FOUND):
         is_same = whole == st.session_state.get(_SAVED)
