@@ -184,23 +184,19 @@ def _controls(
 
     moves  whether to offer that a field moves by itself
     """
-    # What stands beside a typed formula, a model and a field that moves by itself says something of the run.
-    alone = not config.model and not typed_formula.is_chosen(config) and not sweep.is_moving()
-    on_move = partial_run.move if alone else None
-    draw = partial(widgets.draw, on_move=on_move)
     with st.sidebar:
-        draft = draw(config, "sentence", "model", skip=locked)
+        draft = widgets.draw(config, "sentence", "model", skip=locked)
         locked = (*locked, *model.decided(draft))
-        draft = draw(draft, "d_model", "n_heads", "mask", "score", skip=locked)
+        draft = widgets.draw(draft, "d_model", "n_heads", "mask", "score", skip=locked)
         draft, lines = typed_formula.fields(draft, locked)
-        draft = draw(draft, "seed", skip=locked)
+        draft = widgets.draw(draft, "seed", skip=locked)
         if moves:
             sweep.offer(draft, skip=locked)
         model.say(draft)
         skip = (*locked, *typed_formula.FIELDS.values())
         for group in widgets.groups(draft, skip=skip):
             if group:
-                draft = widgets.fold(draft, group, skip=skip, on_move=on_move)
+                draft = widgets.fold(draft, group, skip=skip)
         files = st.expander(WORDS["files"], key=session_state.FILES, on_change="rerun")
         return widgets.fitting(draft), files if files.open else None, lines
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import streamlit as st
 
@@ -33,10 +31,7 @@ def stages(heads: int, tokens: int, seed: int, *, causal: bool) -> list[Stage]:
 
 
 def elements() -> None:
-    """Draw what Explore draws at 8 heads by 12 words, element by element, but empty: what Streamlit takes for it.
-
-    As there, a move of the seed runs a part of it alone.
-    """
+    """Draw what Explore draws at 8 heads by 12 words, element by element, but empty: what Streamlit takes for it."""
     blank = st.components.v2.component("blank", js="export default () => {}")
     for number in range(2):
         blank(key=f"blank-{number}")
@@ -56,15 +51,6 @@ def elements() -> None:
         for number in range(7):
             st.expander(f"group {number}", key=f"group-{number}", on_change="rerun")
     st.container()
-    with st.container(key="part"):
-        part()
-    blank(key="guard")
-
-
-@st.fragment(key="part")
-def part() -> None:
-    """Draw the part of the page that a move of the seed runs."""
-    blank = st.components.v2.component("blank", js="export default () => {}")
     with st.container(key="stage"):
         blank(key="way")
         blank(key="sentence")
@@ -83,7 +69,7 @@ def part() -> None:
         st.segmented_control("Group", ["one", "two"], default="one")
         st.segmented_control("Way", ["one", "two"], default="one")
         st.html("<p>line</p>")
-    st.text(f"seed {st.session_state['seed']}")
+    blank(key="guard")
 
 
 def page() -> None:
@@ -92,15 +78,13 @@ def page() -> None:
     st.html(HEIGHT)
     styles.style(heatmap.HEADINGS)
     query = st.query_params
-    is_part = bool(query.get("elements"))
-    seed = st.slider("Seed", 0, 10_000, 0, key="seed", on_change=partial(st.rerun, "part") if is_part else None)
+    seed = st.slider("Seed", 0, 10_000, 0)
     if query.get("heads"):
         drawn = stages(int(query["heads"]), int(query["tokens"]), seed, causal=query.get("causal") == "yes")
         heatmap.show(drawn, key="mosaic", view=View(width=1216))
-    if is_part:
+    elif query.get("elements"):
         elements()
-    else:
-        st.text(f"seed {seed}")
+    st.text(f"seed {seed}")
 
 
 page()
