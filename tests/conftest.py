@@ -41,17 +41,6 @@ def torch_counts_in_float32() -> Iterator[None]:
         library.set_default_dtype(library.float32)
 
 
-@pytest.fixture(autouse=True)
-def moves_run_the_whole_page(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have a move run the whole page, as `AppTest` knows of a page only what its last run has sent.
-
-    A test that is marked `parts_run_alone` is about that.
-    """
-    parts = sys.modules.get("attnviz.ui.session.partial_run")
-    if parts and not request.node.get_closest_marker("parts_run_alone"):
-        monkeypatch.setattr(parts, "move", lambda name: None)
-
-
 @pytest.fixture
 def torch() -> Iterator[Any]:
     """PyTorch on one thread; a test without it is skipped, and fails where CI is set."""

@@ -89,7 +89,6 @@ def _offer_models() -> None:
 
 def page() -> None:
     """Draw the page; a script for `streamlit run` calls it once."""
-    partial_run.begin()
     _offer_models()
     transport.send_at_once()
     with admission.TURNS.turn(opens=session_state.is_new()), component.read_once():
@@ -132,13 +131,6 @@ def _page() -> None:
 
     if trace is not None or not shown.of_setting:
         selection = _draw(name, config, trace, selection, assignment)
-    is_whole = _finish(config, selection, notes, files)
-    if is_whole and config == draft:
-        partial_run.accept_moves()
-
-
-def _finish(config: Config, selection: Selection, notes: DeltaGenerator, files: DeltaGenerator | None) -> bool:
-    """Write the address and what follows from it, and return whether all of it fits into a link."""
     left_out = session_state.write(config, selection)
     if left_out:
         with notes:
@@ -148,7 +140,6 @@ def _finish(config: Config, selection: Selection, notes: DeltaGenerator, files: 
             session_state.files(config, selection)
     paste_guard.guard(MAX_CHARACTERS)
     interrupted.ended()
-    return not left_out
 
 
 def _begin() -> None:
@@ -225,7 +216,7 @@ def _draw(name: str, config: Config, trace: Trace | None, selection: Selection, 
     """Draw a page, as a part that runs alone where that is enough; return the selection."""
     page = PAGES[name].page
     if trace is not None and _is_part(name, config, selection):
-        compute, is_enough = partial(_admitted, name), partial(_is_part, name)
+        compute, is_enough = partial(_admitted, name), partial(_is_part, name, config)
         return partial_run.show(trace, config, selection, compute=compute, page=page, is_enough=is_enough)
     about = {"given_out": assignment} if selection.page == "assign" else {}
     return page(config if trace is None else trace, selection, **about)

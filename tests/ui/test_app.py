@@ -13,7 +13,7 @@ from attnviz import MASKS, NORMALISERS, SCORES, Config, run
 from attnviz.analysis.seed_average import mean_weights
 from attnviz.settings import url_codec
 from attnviz.ui.main import OPENING
-from attnviz.ui.session import partial_run, widgets
+from attnviz.ui.session import widgets
 from attnviz.ui.session.selection import LESSON_NAMES, PANEL_NAMES
 from tests.support.page_figures import figures, numbers
 
@@ -361,12 +361,3 @@ def test_a_group_that_is_opened_shows_what_came_while_it_was_folded_away() -> No
     folded(at, "Heads and projections", away=False).run()
     assert at.selectbox(key="n_kv_heads").value == "1"
     assert at.query_params["n_kv_heads"] == "1"
-
-
-@pytest.mark.parametrize(("line", "accepts"), [("sum(q * k", False), ("sum(q * k)", True)])
-def test_a_page_that_says_a_fault_accepts_no_move_alone(line: str, accepts: bool) -> None:
-    at = AppTest.from_file(APP, default_timeout=30)
-    at.query_params["v"], at.query_params["score"] = "1", "formula"
-    at.run()
-    at.sidebar.text_input(key="score_formula").input(line).run()
-    assert at.session_state[partial_run._DRAWN].accepts_moves is accepts

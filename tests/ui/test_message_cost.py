@@ -45,6 +45,7 @@ def test_a_move_sends_few_messages_and_little(
     page.query_params["max_tokens"] = str(words)
     page.run()
     page.number_input(key="seed").set_value(7).run()
+    page.number_input(key="seed").set_value(8).run()
     assert not page.exception
     before, after = {*runs[-2]}, runs[-1]
     sent = [message for message in after if len(message) < KEPT or message not in before]
@@ -52,12 +53,4 @@ def test_a_move_sends_few_messages_and_little(
     assert sum(map(len, sent)) <= most
     packed = zlib.compressobj(wbits=-15)
     assert sum(len(packed.compress(each) + packed.flush(zlib.Z_SYNC_FLUSH)) for each in sent) <= most_packed
-
-
-def test_a_run_of_the_whole_page_sends_no_style_and_no_script_again(runs: list[list[bytes]]) -> None:
-    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
-    page.run()
-    page.number_input(key="seed").set_value(7).run()
-    before, after = {*runs[-2]}, runs[-1]
-    assert len(after) <= 56
-    assert len([message for message in after if len(message) >= KEPT and message in before]) >= 2
+    assert len(after) - len(sent) >= 2, "the style and the scripts are there already"

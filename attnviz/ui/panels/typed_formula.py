@@ -103,11 +103,6 @@ LABELS = Words(
 )
 
 
-def is_chosen(config: Config) -> bool:
-    """Return whether a setting has a formula that was typed."""
-    return not {*FIELDS.values()}.isdisjoint(fields_of.relevant_fields(config))
-
-
 def fields(draft: Config, locked: tuple[str, ...]) -> tuple[Config, dict[str, DeltaGenerator]]:
     """Draw a field for each formula that is chosen; the draft, and a container below each field to explain it in."""
     containers = {}

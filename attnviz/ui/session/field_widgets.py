@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import Field
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -32,17 +31,11 @@ from attnviz.ui.session.widget_values import (
     start,
 )
 
-OnMove = Callable[[str], None]
-
 _EACH = "{low} to {high}, once or for each head: 4, 3, 2"
 
 
-def draw_field(draft: object, item: Field[Any], prefix: str, on_move: OnMove | None = None) -> Any:
-    """Draw the widget of one field here, and return what the field then holds; `prefix` stands before its key.
-
-    on_move  called with the name of a number that is drawn as a slider or a number field, before the run that its move
-             asks for
-    """
+def draw_field(draft: object, item: Field[Any], prefix: str) -> Any:
+    """Draw the widget of one field here, and return what the field then holds; `prefix` stands before its key."""
     kind = item.metadata["kind"]
     make: Callable[..., Any]
     match kind:
@@ -64,8 +57,10 @@ def draw_field(draft: object, item: Field[Any], prefix: str, on_move: OnMove | N
             make = _pick
         case Widths() | Number() if isinstance(kind, Widths) or kind.none:
             make = _typed
-        case Number(stops=stops):
-            make = partial(_stops if stops else _number, on_change=on_move and partial(on_move, item.name))
+        case Number(stops=stops) if stops:
+            make = _stops
+        case _:
+            make = _number
     label, help = translate(item.metadata["label"]), translate(item.metadata["help"])
     return make(draft, item, kind, {"label": label, "key": prefix + item.name, "help": help or None})
 
@@ -206,14 +201,12 @@ def _worded(kind: Number, word: str) -> str:
     return kind.none or word if word == "auto" else word
 
 
-def _stops(
-    draft: object, item: Field[Any], kind: Number, common: dict[str, Any], on_change: Callable[[], None] | None
-) -> int | float:
+def _stops(draft: object, item: Field[Any], kind: Number, common: dict[str, Any]) -> int | float:
     """Draw a slider over the stops, and over a value between two of them that came from a link."""
     value = first_value(draft, item, common["key"])
     stops = sorted({*kind.stops, value})
     words = str if kind.integer else _short
-    return st.select_slider(options=stops, value=value, format_func=words, on_change=on_change, **common)
+    return st.select_slider(options=stops, value=value, format_func=words, **common)
 
 
 def _short(number: float) -> str:
@@ -221,14 +214,12 @@ def _short(number: float) -> str:
     return f"{number:g}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
 
 
-def _number(
-    draft: object, item: Field[Any], kind: Number, common: dict[str, Any], on_change: Callable[[], None] | None
-) -> int | float | None:
+def _number(draft: object, item: Field[Any], kind: Number, common: dict[str, Any]) -> int | float | None:
     kept = int if kind.integer else float
     value = first_value(draft, item, common["key"])
     common["value"] = kept(value if kind.low <= value <= kind.high else getattr(draft, item.name))
     common |= {"min_value": kept(kind.low), "max_value": kept(kind.high), "step": kept(kind.step)}
-    common |= {"format": None if kind.integer else "%g", "on_change": on_change}
+    common["format"] = None if kind.integer else "%g"
     if (kind.high - kind.low) / kind.step < MOST_STOPS:
         return st.slider(**common)
     return st.number_input(**common)

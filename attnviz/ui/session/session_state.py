@@ -133,11 +133,6 @@ def of_address(problems: Iterable[str]) -> list[str]:
     return found(problems) if has_read() else []
 
 
-def is_settled() -> bool:
-    """Return whether a move crosses nothing: neither values on their way to the widgets, nor Back or Forward."""
-    return _UNHEARD not in st.session_state and not _navigated()
-
-
 def put(name: str, text: str) -> None:
     """Change a field that no widget is drawn for, as a callback."""
     st.session_state[_SAVED] = {**st.session_state[_SAVED], name: text}
@@ -153,11 +148,6 @@ def adopt(*records: object, problems: Iterable[str] = ()) -> None:
     before, _ = url_codec.decode(st.session_state.get(_SAVED, {}), *map(type, records))
     _push_to_widgets(widget_values.show(*records, unlike=before))
     _save(records, problems)
-
-
-def keep(*records: object) -> None:
-    """Save what a widget says already, as a callback; the run that follows writes the address."""
-    _save(records, [])
 
 
 def _push_to_widgets(values: Mapping[str, Any]) -> None:

@@ -15,12 +15,12 @@ import streamlit as st
 
 from attnviz.settings import url_codec
 from attnviz.settings.fields import Changes, conditional_fields, relevant_fields, settings, snap_to_valid
-from attnviz.settings.kinds import Named, Number, Option, Ordinal, Text
+from attnviz.settings.kinds import Named, Option, Ordinal, Text
 from attnviz.settings.language import translate
-from attnviz.settings.tuple_kinds import Listed, Options, SerialisedTuple
+from attnviz.settings.tuple_kinds import Options, SerialisedTuple
 from attnviz.text.format.html_math import as_markdown
 from attnviz.ui.session import session_state
-from attnviz.ui.session.field_widgets import OnMove, draw_field
+from attnviz.ui.session.field_widgets import draw_field
 from attnviz.ui.session.widget_values import first_value, held_values, reset_invalid_choice, shown_value, start
 
 _NONE = "none"
@@ -29,20 +29,12 @@ _OPEN = "_open-{}"
 Record = TypeVar("Record")
 
 
-def draw(
-    record: Record,
-    *names: str,
-    group: str | None = None,
-    skip: tuple[str, ...] = (),
-    prefix: str = "",
-    on_move: OnMove | None = None,
-) -> Record:
+def draw(record: Record, *names: str, group: str | None = None, skip: tuple[str, ...] = (), prefix: str = "") -> Record:
     """Draw the named fields, or those of a group, or all, here; return the updated record.
 
     Only fields that matter under the present choices are drawn. The fields may be spread over several calls, so the
     result is a draft whose fields have not been held against each other: give the last one to `checked`. `prefix`
-    stands before the keys of the widgets of a second record. `on_move` is called with the name of a number that a
-    visitor moves, before the run that follows.
+    stands before the keys of the widgets of a second record.
     """
     items = {item.name: item for item in settings(record)}
     in_group = [name for name, item in items.items() if group in (None, item.metadata["group"])]
@@ -51,11 +43,11 @@ def draw(
     live = _wanted(draft, prefix) if conditional_fields(record) & {*wanted} else _drawable(record)
     for name in wanted:
         if name in live:
-            object.__setattr__(draft, name, draw_field(draft, items[name], prefix, on_move))
+            object.__setattr__(draft, name, draw_field(draft, items[name], prefix))
     return draft
 
 
-def fold(record: Record, group: str, *, skip: tuple[str, ...] = (), on_move: OnMove | None = None) -> Record:
+def fold(record: Record, group: str, *, skip: tuple[str, ...] = ()) -> Record:
     """Draw the fields of a group behind its heading, while that is open; return the updated record.
 
     What is folded away costs nothing. When it is closed it is drawn once more, as a value may have come with the
@@ -68,7 +60,7 @@ def fold(record: Record, group: str, *, skip: tuple[str, ...] = (), on_move: OnM
         _forget(record, group)
     if box.open or before:
         with box:
-            record = draw(record, group=group, skip=skip, on_move=on_move)
+            record = draw(record, group=group, skip=skip)
     st.session_state[seen] = box.open
     return record
 
@@ -94,30 +86,6 @@ def fitting(draft: Record) -> Record:
     for name, value in values.items():
         object.__setattr__(draft, name, value)
     return draft
-
-
-def hold(record: object, *, but: str = "") -> bool:
-    """Return whether the widgets that are drawn say what a record says, all but that of one field."""
-    shown = [held_values(item, getattr(record, item.name)) for item in settings(record) if item.name != but]
-    return all(st.session_state.get(key, value) == value for values in shown for key, value in values.items())
-
-
-def drawn_alike(record: object, other: object) -> bool:
-    """Return whether the widgets of two records of a class differ in nothing but a number that they hold."""
-    if relevant_fields(record) != relevant_fields(other):
-        return False
-    values, others = ({item.name: getattr(each, item.name) for item in settings(record)} for each in (record, other))
-    for item in settings(record):
-        match item.metadata["kind"]:
-            case Number(offered=follows) if follows is not None:
-                pass
-            case Listed(each=follows):
-                pass
-            case _:
-                continue
-        if follows(values) != follows(others):
-            return False
-    return True
 
 
 def live(draft: object) -> tuple[str, ...]:
