@@ -91,10 +91,6 @@ def seed_of(visitor: int, move: int) -> int:
     return 1 + (7 * visitor + move) % SEEDS
 
 
-ENDED_WELL = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
-"""How a run of the whole page ends, and that of a part of it, as of a move that no other control follows."""
-
-
 @dataclass
 class Visitor:
     """One browser's worth of the protocol: what it was sent, where its address stands, what it keeps for reuse."""
@@ -171,7 +167,7 @@ class Visitor:
                 case "script_finished" if message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                     charts = []
                 case "script_finished":
-                    if message.script_finished not in ENDED_WELL:
+                    if message.script_finished != ForwardMsg.FINISHED_SUCCESSFULLY:
                         raise WrongPageError("the run did not end well")
                     return charts
 
