@@ -27,6 +27,7 @@ from attnviz.ui.panels import model, sweep, typed_formula, what_if, window
 from attnviz.ui.panels.classroom import grading_desk
 from attnviz.ui.session import (
     admission,
+    browser_history,
     browser_learner,
     interrupted,
     locale,
@@ -35,7 +36,7 @@ from attnviz.ui.session import (
     session_state,
     widgets,
 )
-from attnviz.ui.session.browser import browser_history, component, styles, transport
+from attnviz.ui.session.browser import component, styles, transport
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection, outside, outside_lesson, within
 

@@ -16,6 +16,7 @@ from attnviz.pictures.colours import MASKED_COLOUR, SHARE
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
 from attnviz.ui.session.browser.component import component
+from attnviz.ui.session.callback import callback
 
 WORDS = Words(
     {
@@ -46,6 +47,7 @@ def show(
     refused  how often a painted mask was not taken: when it rises, the grid goes back to `allowed`
     """
 
+    @callback
     def cells_changed() -> None:
         mask = read(st.session_state.get(key), allowed.shape)
         if mask is not None:

@@ -32,8 +32,9 @@ from attnviz.ui.components.stage.available_space import SCROLLED, View
 from attnviz.ui.panels.lesson import classroom_tools, controls, from_file, path, picked_answer, speaker, tally
 from attnviz.ui.panels.lesson import question as question_panel
 from attnviz.ui.panels.lesson.controls import Tried
-from attnviz.ui.session import admission, locale, session_state, widgets
+from attnviz.ui.session import admission, session_state, widgets
 from attnviz.ui.session.browser import styles
+from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import typeset
 from attnviz.ui.session.selection import Selection
 
@@ -166,6 +167,7 @@ def _times_reseeded(lesson: Lesson, selection: Selection) -> int:
     return int(st.session_state.get(_RESEEDED, {}).get((lesson.name, selection.slide), 0))
 
 
+@callback
 def _deal(lesson: Lesson, selection: Selection) -> None:
     """Ask the same with other numbers: another seed, for this slide and this visit only."""
     slide, times = (lesson.name, selection.slide), _times_reseeded(lesson, selection) + 1
@@ -239,7 +241,7 @@ def _pictures(rows: Sequence[Sequence[Stage]], large: bool, view: View, *, is_qu
         )
 
 
-@locale.in_session_language
+@callback
 def _assign(lesson: Lesson, selection: Selection) -> None:
     """Open the desk of assignments with the setting of the lesson and the questions that can be asked there."""
     assignment = lesson_assignment.of_lesson(lesson)

@@ -19,7 +19,8 @@ from attnviz.settings.fields import settings
 from attnviz.settings.language import Words
 from attnviz.text.headline import headline
 from attnviz.ui.pages import explore, exports, panels
-from attnviz.ui.session import admission, locale, session_state, widget_values, widgets
+from attnviz.ui.session import admission, session_state, widget_values, widgets
+from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import PANEL_NAMES, Selection, outside, within
 from attnviz.uploads import parse_text, read_files, to_trace
@@ -185,7 +186,7 @@ def _panel_named(name: str) -> str:
     return PANEL_NAMES[name].label
 
 
-@locale.in_session_language
+@callback
 def _uploaded(config: Config) -> None:
     """Take in the file; as a callback, so that what it says is drawn at once."""
     file = st.session_state.get(_FILE)
@@ -206,7 +207,7 @@ def _uploaded(config: Config) -> None:
             st.session_state.update(dict.fromkeys(pasted_into(), ""))
 
 
-@locale.in_session_language
+@callback
 def _pasted(config: Config) -> None:
     """Take in what was pasted, once there is a text for every part."""
     kind = st.session_state[_KIND]
@@ -221,13 +222,13 @@ def _pasted(config: Config) -> None:
         _accept(HeldUpload(kind, parts, texts=texts), config)
 
 
-@locale.in_session_language
+@callback
 def _named(config: Config) -> None:
     """Take in tokens for what is there."""
     _accept(st.session_state[_HELD], config, untyped=False)
 
 
-@locale.in_session_language
+@callback
 def _other_kind(config: Config) -> None:
     """See what is there as another kind; an example gives way to the example of that kind."""
     upload: HeldUpload = st.session_state[_HELD]
@@ -238,6 +239,7 @@ def _other_kind(config: Config) -> None:
         _accept(replace(upload, kind=kind), config)
 
 
+@callback
 def _example(config: Config, kind: str) -> None:
     """Put the example of a kind into the fields, and show it."""
     upload = _example_of(kind)

@@ -23,7 +23,8 @@ from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Plural, Words
 from attnviz.ui.components import mask_painter
-from attnviz.ui.session import locale, session_state
+from attnviz.ui.session import session_state
+from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
 
@@ -153,6 +154,7 @@ def _height(allowed: Array) -> int | Literal["content"]:
     return "content" if len(allowed) <= BESIDE_UP_TO else 260
 
 
+@callback
 def _start(config: Config, selection: Selection, names: Sequence[MaskName], every: bool) -> None:
     """Keep masks that all must allow as they are, with their settings; of those that any may allow, take the cells."""
     if every:
@@ -162,11 +164,12 @@ def _start(config: Config, selection: Selection, names: Sequence[MaskName], ever
         _adopt_cells(config, selection, combined(config, names, len(query_tokens), key_tokens, every=False))
 
 
+@callback
 def _adopt(config: Config, selection: Selection, mask: tuple[MaskName, ...]) -> None:
     session_state.adopt(replace(config, mask=mask), selection)
 
 
-@locale.in_session_language
+@callback
 def _adopt_cells(config: Config, selection: Selection, allowed: Array) -> None:
     """Make these cells the mask of the setting; a list that is too long leaves the mask as it was, and says so."""
     try:

@@ -15,6 +15,7 @@ from attnviz.engine.records.config import Config
 from attnviz.settings import url_codec
 from attnviz.settings.language import Words
 from attnviz.ui.session import widgets
+from attnviz.ui.session.callback import callback
 
 WORDS = Words(
     {
@@ -64,6 +65,7 @@ def offer(config: Config, skip: Collection[str] = ()) -> None:
             st.button(f"▶ {WORDS[name]}", key=f"sweep_{name}", on_click=_start, args=(name,), help=text)
 
 
+@callback
 def stop() -> None:
     """Show the setting as it is."""
     st.session_state.pop(PLAYED, None)
@@ -81,6 +83,7 @@ def _movable(config: Config, skip: Collection[str]) -> list[str]:
     return [name for name in ("seed", "temperature") if name in live and name not in skip]
 
 
+@callback
 def _start(name: str) -> None:
     st.session_state[PLAYED] = name, 0
 

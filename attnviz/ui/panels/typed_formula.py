@@ -24,6 +24,7 @@ from attnviz.settings.language import Words
 from attnviz.text.cost_ledger import multiply_adds_of_score
 from attnviz.ui.components import formula as formula_picture
 from attnviz.ui.session import widgets
+from attnviz.ui.session.callback import callback
 
 FIELDS = {kind: f"{kind}_formula" for kind in ("score", "mask", "bias", "normaliser")}
 """The field of a setting for each kind of formula."""
@@ -122,6 +123,7 @@ def fields(draft: Config, locked: tuple[str, ...]) -> tuple[Config, dict[str, De
     return draft, containers
 
 
+@callback
 def _fill_in(kind: str) -> None:
     """Put the example that was pressed into the field."""
     chosen = st.session_state.get(f"example-{kind}")
@@ -130,6 +132,7 @@ def _fill_in(kind: str) -> None:
     st.session_state[f"example-{kind}"] = None
 
 
+@callback
 def _take(field: str, line: str) -> None:
     """Put the line that was probably meant into the field."""
     st.session_state[field] = line

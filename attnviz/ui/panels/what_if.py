@@ -23,7 +23,8 @@ from attnviz.text.captions import NAMES
 from attnviz.text.edit_table import EditedMatrix
 from attnviz.text.format.sentence_parts import plain
 from attnviz.ui.components.stage import heatmap
-from attnviz.ui.session import admission, locale, session_state, widgets
+from attnviz.ui.session import admission, session_state, widgets
+from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
 from attnviz.uploads import parse_text, read_files
@@ -111,7 +112,7 @@ def _base(config: Config, on: EditedMatrix) -> tuple[Edit, ...]:
     return base if sheet == on and edits_of_base == config.edits else config.edits
 
 
-@locale.in_session_language
+@callback
 def _typed(
     key: str, config: Config, selection: Selection, on: EditedMatrix, n_axes: int, columns: tuple[str, ...], base: Any
 ) -> None:
@@ -137,7 +138,7 @@ def _whole(trace: Trace, selection: Selection, on: EditedMatrix) -> None:
         st.button(WORDS["set"], key="set_matrix", on_click=_set, args=(trace.config.chosen, selection, on))
 
 
-@locale.in_session_language
+@callback
 def _set(config: Config, selection: Selection, on: EditedMatrix) -> None:
     """Take over what was pasted or uploaded; a callback."""
     file = st.session_state.get("uploaded_matrix")

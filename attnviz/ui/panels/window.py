@@ -22,6 +22,7 @@ from attnviz.settings.language import Words
 from attnviz.text.format.number_format import grouped
 from attnviz.ui.components.pickers.overview import Overview
 from attnviz.ui.session import session_state
+from attnviz.ui.session.callback import callback
 from attnviz.ui.session.selection import Selection
 
 MOST_WHOLE = 64
@@ -134,6 +135,7 @@ def offer_more(trace: Trace) -> None:
     st.button(WORDS["more"].format(n=grouped(n)), key="more-tokens", on_click=_use, args=(n,))
 
 
+@callback
 def _use(n: int) -> None:
     """Use so many tokens in the setting as it is now: parts of the page may have run since the button was drawn."""
     config, selection = session_state.saved(Config, Selection)

@@ -24,6 +24,7 @@ from attnviz.exports.bundle import joined
 from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser.styles import stylesheet
+from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import notice
 
 WORDS = Words(
@@ -127,6 +128,7 @@ def _packed_job(config: Config) -> tuple[learning_job.Job, bytes] | None:
     return job, job.packed((queries, keys), words=words, colours=[list(SHARE), list(DARK[SHARE])])
 
 
+@callback
 def _film_changed() -> None:
     """Keep the film that the browser has sent, if it is one."""
     pending = st.session_state.get(_PENDING, ("", None))[1]
@@ -144,6 +146,7 @@ def _film_changed() -> None:
     st.session_state[_FILMS] = dict([*films.items()][-MOST_FILMS:])
 
 
+@callback
 def _failed_changed() -> None:
     st.session_state[_FAILED] = True
     st.session_state.pop(_PENDING, None)
@@ -153,6 +156,7 @@ def _offer_server(config: Config) -> None:
     st.button(WORDS["server"], key="learn-on-server", on_click=_ask, args=(_name(config),))
 
 
+@callback
 def _ask(name: str) -> None:
     st.session_state[_ASKED] = (*st.session_state.get(_ASKED, ()), name)[-MOST_FILMS:]
 

@@ -13,6 +13,7 @@ import streamlit as st
 
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser.component import component
+from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import notice
 
 COOKIE = "attnviz_unfinished"
@@ -71,9 +72,11 @@ def _ask(key: str) -> None:
         st.button(WORDS["default"], key="unfinished-default", on_click=_open_default)
 
 
+@callback
 def _allow(key: str) -> None:
     st.session_state[_BEGUN] = st.session_state.get(_BEGUN, frozenset()) | {key}
 
 
+@callback
 def _open_default() -> None:
     st.session_state[_OPEN] = True

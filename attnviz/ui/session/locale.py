@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
 import streamlit as st
 
@@ -12,7 +11,6 @@ from attnviz.settings.language import LANGUAGES, WRITTEN, current_language, near
 
 _LANGUAGE, _BUTTON = "_language", "speak-"
 
-Given = ParamSpec("Given")
 Made = TypeVar("Made")
 
 
@@ -37,15 +35,9 @@ def _tell_widgets() -> None:
             st.session_state[key] = value
 
 
-def in_session_language(callback: Callable[Given, None]) -> Callable[Given, None]:
-    """Run a callback in the session's language: it runs before the page does, and in a thread that may be new."""
-
-    @wraps(callback)
-    def translated_callback(*args: Given.args, **kwargs: Given.kwargs) -> None:
-        set_language(st.session_state.get(_LANGUAGE, WRITTEN))
-        callback(*args, **kwargs)
-
-    return translated_callback
+def resume() -> None:
+    """Set the language of the session, in a thread that may be new: for what runs before the page does."""
+    set_language(st.session_state.get(_LANGUAGE, WRITTEN))
 
 
 def in_current_language(make: Callable[[], Made]) -> Callable[[], Made]:

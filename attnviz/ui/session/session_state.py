@@ -18,8 +18,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz.settings import url_codec
 from attnviz.settings.language import Words
-from attnviz.ui.session import locale, widget_values
-from attnviz.ui.session.browser import browser_history
+from attnviz.ui.session import browser_history, widget_values
+from attnviz.ui.session.callback import callback
 
 FILES = "files"
 """The key of what holds `files`."""
@@ -133,12 +133,14 @@ def of_address(problems: Iterable[str]) -> list[str]:
     return found(problems) if has_read() else []
 
 
+@callback
 def put(name: str, text: str) -> None:
     """Change a field that no widget is drawn for, as a callback."""
     st.session_state[_SAVED] = {**st.session_state[_SAVED], name: text}
     st.session_state[_PROBLEMS] = []
 
 
+@callback
 def adopt(*records: object, problems: Iterable[str] = ()) -> None:
     """Make the records those of the session and show them in the widgets: for a button, a lesson, an opened file.
 
@@ -283,7 +285,7 @@ def files(*records: object) -> None:
     )
 
 
-@locale.in_session_language
+@callback
 def _open(*classes: type[Any]) -> None:
     """Adopt what the uploaded file holds, as a callback: before the next run draws a widget."""
     uploaded = st.session_state.get(_UPLOAD)

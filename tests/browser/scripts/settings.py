@@ -11,8 +11,7 @@ import streamlit as st
 
 from attnviz.settings import faults, fields
 from attnviz.settings.rows import Choice, table
-from attnviz.ui.session import session_state, widgets
-from attnviz.ui.session.browser import browser_history
+from attnviz.ui.session import browser_history, session_state, widgets
 
 
 def row(name: str, *uses: str) -> Choice:

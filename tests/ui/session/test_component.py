@@ -78,7 +78,7 @@ def test_the_components_of_all_pages_are_there_from_the_first_run() -> None:
 
 def two_of_them() -> None:
     from attnviz.ui.components import paste_guard
-    from attnviz.ui.session.browser import browser_history
+    from attnviz.ui.session import browser_history
 
     browser_history.listen()
     paste_guard.guard({})

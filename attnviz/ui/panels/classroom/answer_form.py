@@ -17,6 +17,7 @@ from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.language import Words
 from attnviz.text.format.sentence_parts import TEXT, fill, plain
 from attnviz.ui.session import session_state
+from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import paragraph, typeset
 
 WORDS = Words(
@@ -131,6 +132,7 @@ def _numbers(resolved: Sequence[ResolvedQuestion | str], keys: Sequence[str]) ->
     return [_number(ask, key) for ask, key in zip(resolved, keys)]
 
 
+@callback
 def _check(who: str, resolved: Sequence[ResolvedQuestion | str], keys: Sequence[str]) -> None:
     """Keep the answers as they are; a callback, so that what is said of them is drawn in the same run."""
     answers = tuple(_numbers(resolved, keys))

@@ -28,6 +28,7 @@ from attnviz.text.captions import NAMES
 from attnviz.text.format.sentence_parts import fill
 from attnviz.ui.components.qr_code import qr_code
 from attnviz.ui.session import admission, widget_values, widgets
+from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import notice, paragraph, typeset
 from attnviz.ui.session.selection import Selection
 
@@ -121,6 +122,7 @@ def _edited(task: Assignment) -> Assignment:
     return replace(task, task_questions=tuple(items))
 
 
+@callback
 def _edit(kind: str, position: int) -> None:
     st.session_state[_EDIT] = (kind, position)
 

@@ -19,6 +19,7 @@ from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, current_language
 from attnviz.text.format.number_format import localised
 from attnviz.ui.session import admission, locale, session_state
+from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import notice, paragraph
 from attnviz.ui.session.selection import Selection
 
@@ -112,7 +113,7 @@ def _tables(uploaded: bytes | None, text: str) -> list[submissions.Table]:
     return [table for table in tables if table.entries]
 
 
-@locale.in_session_language
+@callback
 def _open(config: Config, selection: Selection) -> None:
     """Adopt the assignment of a link; a callback, before any widget is drawn."""
     text = str(st.session_state.get(_LINK) or "")
@@ -204,5 +205,6 @@ def _mark(
     bar.empty()
 
 
+@callback
 def _ask_next(about: str) -> None:
     st.session_state[_NEXT] = about

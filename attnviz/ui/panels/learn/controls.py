@@ -11,6 +11,7 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.tasks.games import GAMES
 from attnviz.settings.language import Words
 from attnviz.ui.session import session_state
+from attnviz.ui.session.callback import callback
 from attnviz.ui.session.selection import Selection
 
 WORDS = Words(
@@ -67,17 +68,20 @@ def play(best: Config, selection: Selection) -> None:
     st.button(WORDS["play"], key="film-play", type="primary", on_click=_play, args=(best, selection))
 
 
+@callback
 def begin(config: Config, selection: Selection) -> None:
     """Show a setting and its last layer, as a callback."""
     st.session_state.pop(PLAYED, None)
     session_state.adopt(config, replace(selection, layer=config.n_layers - 1, head=None, query=None, key=None))
 
 
+@callback
 def _to_frame(config: Config, selection: Selection) -> None:
     st.session_state.pop(PLAYED, None)
     session_state.adopt(replace(config, learn_steps=st.session_state[SLIDER]), selection)
 
 
+@callback
 def _play(best: Config, selection: Selection) -> None:
     """Begin the film at its first frame; it stops at the best one."""
     begin(best, selection)
@@ -88,6 +92,7 @@ def _stop() -> None:
     st.session_state.pop(PLAYED, None)
 
 
+@callback
 def _to_another(config: Config, selection: Selection) -> None:
     """Show the sentences of the next example, after the one that is shown."""
     game = GAMES[config.task]

@@ -21,6 +21,7 @@ from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.ui.panels.lesson.controls import NEED
 from attnviz.ui.session import admission, session_state
+from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import notice
 from attnviz.ui.session.selection import Selection
 
@@ -75,11 +76,13 @@ def choose(selection: Selection) -> None:
                 notice(st.session_state[_FAULT], kind="fault")
 
 
+@callback
 def _close() -> None:
     st.session_state.pop(_OPENED, None)
     st.session_state.pop(_FILE, None)
 
 
+@callback
 def _open() -> None:
     """Open the file that was chosen at its first slide, or keep the sentence that says why it cannot be."""
     st.session_state.pop(_FAULT, None)

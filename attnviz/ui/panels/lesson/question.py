@@ -21,6 +21,7 @@ from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import TEXT, plain
 from attnviz.ui.components import formula
 from attnviz.ui.panels.lesson import tally
+from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import paragraph, typeset
 
 WORDS = Words(
@@ -59,6 +60,7 @@ def answer_key(at: str) -> str:
     return f"answer-{at}"
 
 
+@callback
 def reveal(at: str) -> None:
     """Show the answer on a slide from now on."""
     st.session_state[_REVEALED] = (*st.session_state.get(_REVEALED, ()), at)
@@ -110,6 +112,7 @@ def _widget(question: ResolvedQuestion, labels: Sequence[str], key: str) -> None
         st.pills(label, positions, selection_mode="multi", format_func=labels.__getitem__, key=key)
 
 
+@callback
 def _check(question: ResolvedQuestion, at: str, key: str) -> None:
     """Keep the answer; a right one is shown to be right."""
     answer = _typed_answer(question, st.session_state.get(key))

@@ -13,6 +13,7 @@ from urllib.parse import parse_qs
 import streamlit as st
 
 from attnviz.ui.session.browser.component import component
+from attnviz.ui.session.callback import callback
 
 KEY = "history"
 _GONE = "_gone_to"
@@ -27,6 +28,7 @@ def listen() -> None:
     _component(key=KEY, height="content", on_gone_change=_remember)
 
 
+@callback
 def _remember() -> None:
     st.session_state[_GONE] = st.session_state[KEY].get("gone")
 

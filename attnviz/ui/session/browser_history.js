@@ -1,6 +1,6 @@
 // Reports the address to which Back or Forward went.
 
-/** @import { Component } from "../../types" */
+/** @import { Component } from "../types" */
 
 /** @param {Component<unknown, { gone: string }>} component */
 export default function ({ setTriggerValue }) {

@@ -1,0 +1,70 @@
+"""A callback is called whole although another request arrives, in the session's language; and all are called so."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+import attnviz
+
+PAGE = """
+import streamlit as st
+from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
+from attnviz.settings.language import current_language
+from attnviz.ui.session.callback import callback
+
+def press(name):
+    get_script_run_ctx().script_requests.request_rerun(RerunData())  # as one that arrives in this moment
+    st.session_state[name] = current_language()
+    st.session_state["done"] = name
+
+st.session_state.setdefault("_language", "de")
+st.session_state["runs"] = st.session_state.get("runs", 0) + 1
+st.button("whole", on_click=callback(press), args=("whole",))
+st.button("bare", on_click=press, args=("bare",))
+"""
+ROOT = Path(attnviz.__file__).parent / "ui"
+
+
+def test_a_request_that_arrives_waits_until_a_callback_has_returned() -> None:
+    page = AppTest.from_string(PAGE).run()
+    page.button[1].click().run()
+    assert "bare" not in page.session_state, "Streamlit no longer ends callbacks: attnviz.ui.session.callback can go"
+    page.button[0].click().run()
+    assert page.session_state["whole"] == "de"
+    assert page.session_state["done"] == "whole"
+    assert page.session_state["runs"] == 3, "the request that arrived is run, and ends the run that came before it"
+
+
+def modules() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted(ROOT.rglob("*.py")):
+        yield path.stem, ast.parse(path.read_text("utf-8"))
+
+
+def called_by_widgets() -> Iterator[tuple[str, str]]:
+    """Give what a widget or a component is given to call: its module and its name."""
+    for module, tree in modules():
+        for node in ast.walk(tree):
+            for keyword in node.keywords if isinstance(node, ast.Call) else ():
+                if (keyword.arg or "").startswith("on_") and isinstance(keyword.value, ast.Name | ast.Attribute):
+                    *elsewhere, name = ast.unparse(keyword.value).split(".")
+                    yield elsewhere[-1] if elsewhere else module, name
+
+
+IDLE = {"_nothing"}  # which only ask for a run
+PASSED_ON = {("locale", "choose"): ("session_state", "put")}  # what a function is given by its only caller
+
+
+def test_every_function_that_a_widget_calls_is_a_callback() -> None:
+    callbacks = {
+        (module, node.name)
+        for module, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and "callback" in map(ast.unparse, node.decorator_list)
+    }
+    called = [PASSED_ON.get(each, each) for each in called_by_widgets() if each[1] not in IDLE]
+    assert len(called) > 50
+    assert {*called} <= callbacks
