@@ -16,6 +16,7 @@ export class Afterimage {
   /** @param {Heatmap} heatmap */
   constructor(heatmap) {
     this.heatmap = heatmap;
+    this.observer = new MutationObserver(() => this.show()); // a chart is hidden while the one that follows it loads
   }
 
   /** Charts of another size are on their way. */
@@ -23,6 +24,8 @@ export class Afterimage {
     this.expects = true;
     clearTimeout(this.ending);
     this.ending = setTimeout(() => this.end(), LONGEST);
+    const { host } = this.heatmap;
+    if (host) this.observer.observe(host, { attributeFilter: ["style"], subtree: true });
     this.keep();
   }
 
@@ -47,10 +50,10 @@ export class Afterimage {
     this.kept = kept;
   }
 
-  /** Show it once one of the charts has gone. */
+  /** Show it once one of the charts has gone, or is hidden. */
   show() {
     const { host, pictures } = this.heatmap;
-    if (!this.kept || this.kept.isConnected || [...pictures.values()].every(({ layer }) => layer.isConnected)) return;
+    if (!this.kept || this.kept.isConnected || [...pictures.values()].every(({ layer }) => layer.checkVisibility())) return;
     host?.append(this.kept);
   }
 
@@ -62,11 +65,12 @@ export class Afterimage {
   /** Whether all charts are there, with their words. */
   get drawn() {
     const found = this.heatmap.data.stages.map((name) => this.heatmap.pictures.get(name));
-    return found.every((picture) => picture?.layer.isConnected && picture.w && !picture.stale);
+    return found.every((picture) => picture?.layer.checkVisibility() && picture.w && !picture.stale);
   }
 
   end() {
     clearTimeout(this.ending);
+    this.observer.disconnect();
     this.kept?.remove();
     this.kept = undefined;
     this.expects = false;
