@@ -232,7 +232,7 @@ def test_too_many_words_for_paper_are_said_and_digits_are_checked() -> None:
         handout.html(CONFIG, solutions=False, digits=1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_is_too_wide_for_paper_is_said_and_not_drawn_as_a_strip() -> None:
     solved = handout.html(LESSONS["causal"], solutions=True)
     page = handout.html(LESSONS["causal"], solutions=False)

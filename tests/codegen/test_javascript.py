@@ -86,8 +86,8 @@ def disagreeing(n: int, seed: int, path: Path) -> list[str]:
     return wrong(cases, path)
 
 
-def test_300_random_lines_say_the_same(tmp_path: Path) -> None:
-    assert disagreeing(300, 0, tmp_path) == []
+def test_random_lines_say_the_same(tmp_path: Path) -> None:
+    assert disagreeing(100, 0, tmp_path) == []
 
 
 @pytest.mark.nightly

@@ -47,7 +47,7 @@ def write(file: str, n: int) -> None:
     np.savez(file, **arrays, notes=json.dumps(notes))
 
 
-@pytest.mark.parametrize("n", [pytest.param(30, marks=pytest.mark.slow), pytest.param(200, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("n", [pytest.param(10, marks=pytest.mark.slow), pytest.param(200, marks=pytest.mark.nightly)])
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the kernels are those of x86")
 def test_every_kernel_gives_the_same_numbers_and_notes(n: int, tmp_path: Path):
     made = {}

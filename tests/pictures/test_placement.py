@@ -48,7 +48,7 @@ def test_all_stages_are_whole_within_the_box_in_rows_of_the_same_heights(box: tu
         assert weights.block == scores.block == outputs.block, where
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_phone_shows_the_weights_by_themselves_over_its_whole_width() -> None:
     for heads, words in itertools.product(range(1, 17), range(1, 65)):
         placed = place(three(heads, words, 4)[1:2], *PHONE)

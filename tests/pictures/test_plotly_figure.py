@@ -103,6 +103,7 @@ def test_what_does_not_fit_is_refused_as_a_value_error() -> None:
         show(A, ["a", "b", "c"])
 
 
+@pytest.mark.slow
 def test_plotly_is_loaded_only_when_a_figure_is_asked_for() -> None:
     code = "import attnviz, sys; shown = attnviz.show([[1.0]]); print('plotly' in sys.modules); shown.figure; "
     code += "print('plotly' in sys.modules)"

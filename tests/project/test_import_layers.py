@@ -208,6 +208,7 @@ def test_attnviz_loads_nothing_heavier_than_numpy(statement: str) -> None:
     assert loaded_by(statement) & HEAVY == set()
 
 
+@pytest.mark.slow
 def test_the_check_for_heavy_imports_can_fail() -> None:
     assert loaded_by(f"{RUN}; import pandas") & {"numpy", *HEAVY} == {"numpy", "pandas"}
 

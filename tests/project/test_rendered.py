@@ -23,7 +23,7 @@ def test_every_kind_of_file_has_the_same_fingerprint_twice() -> None:
     assert first.keys() == {"link", *FORMATS, "handout"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_another_setting_has_another_fingerprint_in_every_kind() -> None:
     one, other = (dict(rendered.files(f"v=1&seed={seed}")) for seed in (1, 2))
     same = {kind for kind in one if one[kind] == other[kind] and not str(one[kind]).startswith("missing: ")}

@@ -59,8 +59,8 @@ def test_what_goes_beyond_the_sample_runs_by_name_and_nothing_is_lost(pytester: 
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("workers", [0, 2])
 def test_the_last_lines_say_what_is_left_to_other_runs(pytester: pytest.Pytester, workers: int) -> None:
     _write_tests(pytester)
     options = ("-n", str(workers)) if workers else ()

@@ -119,7 +119,7 @@ def test_what_is_written_is_read_back_exactly(paint: Paint, row: int) -> None:
     assert url_codec.from_file(url_codec.to_file(paint, Look(row)), Paint, Look) == ((paint, Look(row)), [])
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @MANY
 @given(PAINTS, st.integers(0, 15))
 def test_all_of_much_that_is_written_is_read_back_exactly(paint: Paint, row: int) -> None:
@@ -138,7 +138,7 @@ def test_no_address_is_refused_and_what_was_read_stays(query: dict[str, Any]) ->
         problem.encode()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @MANY
 @given(st.dictionaries(NAMES, ANYTHING, max_size=8))
 def test_none_of_many_addresses_is_refused(query: dict[str, Any]) -> None:

@@ -61,7 +61,6 @@ def test_a_question_is_answered_and_the_slide_opens_in_explore(browser_page: Any
     settled(page, "sentence=mine")
 
 
-@pytest.mark.every_case
 def test_a_room_sees_a_lesson_by_keys_alone_and_nothing_needs_scrolling(browser_page: Any, app: Any) -> None:
     page, slides = browser_page, LESSONS["translation"].slides
     page.goto(f"{app.url}/?v=1&page=lessons&lesson=translation&presenter=yes")

@@ -71,7 +71,6 @@ def test_the_browser_decides_and_a_link_decides_over_it(new_page: Callable[..., 
     Visit(french.page, f"{site.url}?lang=de&n_heads=99").page.get_by_text("⟦was '99'; 16 is used").wait_for()
 
 
-@pytest.mark.every_case
 def test_the_words_of_the_second_language_are_on_the_page(new_page: Callable[..., Any], app: Any) -> None:
     visit = Visit(new_page(locale="de-DE"), app.url)
     visit.page.locator("html[lang=de]").wait_for(state="attached")

@@ -147,7 +147,7 @@ def test_learning_is_done_one_at_a_time_and_what_was_learned_is_there_at_once() 
     assert not any(admission.waits(NEEDS[what], of) for what in ("explore", "learn") for of in (config, trace))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_deal_again_takes_fewer_seeds_where_the_setting_is_slow_and_says_so() -> None:
     slow = {"n_layers": 1, "feed_forward": "none", "score": "negative_distance"}
     at = opened(panel="redeal", **LARGEST_LINK | {name: str(value) for name, value in slow.items()})
