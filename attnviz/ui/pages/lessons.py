@@ -72,7 +72,7 @@ def page(config: Config, selection: Selection) -> Selection:
         from_file.choose(selection)
     lesson = from_file.opened() or LESSONS[selection.lesson]
     if selection.notes:
-        return speaker.page(lesson, selection)
+        return speaker.page(lesson, selection, turn=_turn)
     selection, tools = _navigated(lesson, selection)
     slide, at = lesson.slides[selection.slide], _at(lesson, selection)
     times = _times_reseeded(lesson, selection)
@@ -112,14 +112,10 @@ def page(config: Config, selection: Selection) -> Selection:
 
 
 def _completed(selection: Selection) -> Selection:
-    """Return the selection with its lesson among the completed, once the last slide is shown with nothing left to ask.
-
-    It looks ahead to what Next does in this run, as the list of lessons is drawn before the slide.
-    """
+    """Return the selection with its lesson completed if the last slide is shown with nothing left to ask."""
     lesson = LESSONS[selection.lesson]
-    to = selection.slide + bool(st.session_state.get("next-slide"))
     last = replace(selection, slide=len(lesson.slides) - 1)
-    if selection.notes or from_file.opened() is not None or to < last.slide:
+    if selection.notes or from_file.opened() is not None or selection.slide < last.slide:
         return selection
     return selection if _is_open(lesson.slides[-1], _at(lesson, last)) else path.gone_through(selection)
 
@@ -132,28 +128,34 @@ def _tools(lesson: Lesson, selection: Selection, question: ResolvedQuestion | No
 
 
 def _navigated(lesson: Lesson, selection: Selection) -> tuple[Selection, DeltaGenerator]:
-    """Return the selection as Previous, Next and the keys leave it, and where there is room for tools.
-
-    For a room, going on shows an answer first.
-    """
+    """Draw Previous and Next; return the selection on a slide that there is, and where there is room for tools."""
     n = len(lesson.slides)
     selection = replace(selection, slide=min(selection.slide, n - 1))
-    bar = st.container(key="slide-bar", horizontal=True, vertical_alignment="center")
-    back_pressed = bar.button(WORDS["previous"], key="previous-slide", shortcut="Left")
-    heading = bar.container()
-    on_pressed = bar.button(WORDS["next"], key="next-slide", shortcut="Right")
-    tools = bar.container(key="slide-tools", horizontal=True, width="content", gap="small")
-    with bar:
+    with st.container(key="slide-bar", horizontal=True, vertical_alignment="center"):
+        st.button(WORDS["previous"], key="previous-slide", shortcut="Left", on_click=_turn, args=(-1,))
+        with st.container():
+            typeset(((TEXT, WORDS["at"].format(title=lesson.title, at=ordinal(selection.slide), n=n)),))
+        st.button(WORDS["next"], key="next-slide", shortcut="Right", on_click=_turn, args=(1,))
+        tools = st.container(key="slide-tools", horizontal=True, width="content", gap="small")
         drawn = widgets.draw(selection, "presenter")
     if selection.presenter:
         with st.container(key="go-on"):
-            on_pressed |= st.button(WORDS["next"], key="space", shortcut="Space")
-        on_pressed = on_pressed and not _went_on(lesson.slides[selection.slide], _at(lesson, selection))
-        back_pressed = back_pressed and not _went_back(_at(lesson, selection))
-    to = min(max(selection.slide - back_pressed + on_pressed, 0), n - 1)
-    with heading:
-        typeset(((TEXT, WORDS["at"].format(title=lesson.title, at=ordinal(to), n=n)),))
-    return replace(drawn, slide=to), tools
+            st.button(WORDS["next"], key="space", shortcut="Space", on_click=_turn, args=(1,))
+    return drawn, tools
+
+
+@callback
+def _turn(by: int) -> None:
+    """Go to a slide after or before the one that is shown; for a room, going on shows an answer first."""
+    (selection,) = session_state.saved(Selection)
+    lesson = from_file.opened() or LESSONS[selection.lesson]
+    last = len(lesson.slides) - 1
+    selection = replace(selection, slide=min(selection.slide, last))
+    if selection.presenter and not selection.notes:
+        slide, at = lesson.slides[selection.slide], _at(lesson, selection)
+        if _went_on(slide, at) if by > 0 else _went_back(at):
+            return
+    session_state.put("slide", str(ordinal(min(max(selection.slide + by, 0), last))))
 
 
 def _at(lesson: Lesson, selection: Selection) -> str:

@@ -19,6 +19,8 @@ from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.available_space import View
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.panels import explore_panels
+from attnviz.ui.session import session_state
+from attnviz.ui.session.callback import callback
 from attnviz.ui.session.notices import paragraph
 from attnviz.ui.session.selection import Selection
 
@@ -61,17 +63,27 @@ def page(trace: Trace, selection: Selection) -> Selection:
 
 
 def _choose_step(names: list[str], step: str) -> int:
-    """Draw the buttons, and return the index of the step that they lead to."""
-    at = names.index(step) if step in names else 0
+    """Draw the buttons that lead to the steps before and after; return the index of the one that is shown."""
+    at = _index(names, step)
     with st.container(key="class-bar", horizontal=True, vertical_alignment="center"):
-        previous = st.container(width="content")
-        container = st.container(width="content")
-        at += st.button(WORDS["next"], key="next", shortcut="Right")
-        at -= previous.button(WORDS["previous"], key="previous", shortcut="Left")
-        at = min(max(at, 0), len(names) - 1)
-        with container:
+        with st.container(width="content"):
+            st.button(WORDS["previous"], key="previous", shortcut="Left", on_click=_turn, args=(names, -1))
+        with st.container(width="content"):
             paragraph([WORDS["at"].format(at=ordinal(at), n=len(names))])
+        st.button(WORDS["next"], key="next", shortcut="Right", on_click=_turn, args=(names, 1))
     return at
+
+
+@callback
+def _turn(names: list[str], by: int) -> None:
+    """Go to a step after or before the one that is shown."""
+    (selection,) = session_state.saved(Selection)
+    at = _index(names, selection.step) + by
+    session_state.put("step", names[min(max(at, 0), len(names) - 1)])
+
+
+def _index(names: list[str], step: str) -> int:
+    return names.index(step) if step in names else 0
 
 
 def _chosen(selection: Selection) -> tuple[int, int, int] | None:

@@ -55,7 +55,8 @@ def called_by_widgets() -> Iterator[tuple[str, str]]:
 
 
 IDLE = {"_nothing"}  # which only ask for a run
-PASSED_ON = {("locale", "choose"): ("session_state", "put")}  # what a function is given by its only caller
+PASSED_ON = {("locale", "choose"): ("session_state", "put"), ("speaker", "turn"): ("lessons", "_turn")}
+"""What a function is given by its only caller."""
 
 
 def test_every_function_that_a_widget_calls_is_a_callback() -> None:
@@ -68,3 +69,17 @@ def test_every_function_that_a_widget_calls_is_a_callback() -> None:
     called = [PASSED_ON.get(each, each) for each in called_by_widgets() if each[1] not in IDLE]
     assert len(called) > 50
     assert {*called} <= callbacks
+
+
+def test_what_a_button_does_is_a_callback() -> None:
+    """A page that reads whether one was pressed would not know of it if its run is ended by another."""
+    read = [
+        (module, node.lineno)
+        for module, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).endswith(".button")
+        and not {"on_click", "disabled", None} & {keyword.arg for keyword in node.keywords}
+        and ast.unparse(node.func) != "svg_to_png.button"
+    ]
+    assert [module for module, _ in read] == ["exports"], read  # which makes a file, and shows it in the same run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import streamlit as st
@@ -41,14 +41,13 @@ TITLE = 90
 """Characters of a slide that stand for it."""
 
 
-def page(lesson: Lesson, selection: Selection) -> Selection:
-    """Draw the notes of one slide; return the selection after Previous and Next."""
+def page(lesson: Lesson, selection: Selection, turn: Callable[[int], None]) -> Selection:
+    """Draw the notes of one slide; return the selection on a slide that there is. `turn` goes on by so many slides."""
     n = len(lesson.slides)
     at = min(selection.slide, n - 1)
-    bar = st.container(horizontal=True, vertical_alignment="center")
-    at -= bar.button(WORDS["previous"], key="previous-slide", shortcut="Left")
-    at += bar.button(WORDS["next"], key="next-slide", shortcut="Right")
-    at = min(max(at, 0), n - 1)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(WORDS["previous"], key="previous-slide", shortcut="Left", on_click=turn, args=(-1,))
+        st.button(WORDS["next"], key="next-slide", shortcut="Right", on_click=turn, args=(1,))
     slide = lesson.slides[at]
     shown = run(lesson.on(slide))
     with st.container(key="speaker"):
