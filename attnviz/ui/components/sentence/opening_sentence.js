@@ -11,6 +11,7 @@ const ROW = "attnviz:row"; // detail: a `Row`
 const MANY = 14; // words from which they stand closer
 const THICKEST = 8; // pixels, for a weight of 1
 const LEAST = 0.03; // a weaker weight has no arc
+const CLEAR = 4; // pixels between the highest arc and what stands above
 const NAMED = 0.05; // and one weaker than this no number
 const MOST_NAMED = 4;
 
@@ -179,7 +180,7 @@ class OpeningSentence {
     const paths = strong.reverse().map(([weight, key]) => {
       const [x, to] = [middle(from), middle(this.keys[key])];
       const thick = 0.8 + (THICKEST - 0.8) * Math.min(weight, 1);
-      const high = Math.min(top - thick / 2, 9 + Math.abs(to - x) / 9);
+      const high = Math.min(top - thick / 2 - CLEAR, 9 + Math.abs(to - x) / 9);
       const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
       path.setAttribute("d", `M${x},${top}C${x},${top - high * 1.3} ${to},${top - high * 1.3} ${to},${top}`);
       path.setAttribute("stroke-width", thick.toFixed(2));
