@@ -19,6 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from attnviz.settings import url_codec
 from attnviz.settings.language import Words
 from attnviz.ui.session import browser_history, widget_values
+from attnviz.ui.session.browser import component
 from attnviz.ui.session.callback import callback
 
 FILES = "files"
@@ -92,8 +93,9 @@ def with_records(name: str, value: object) -> None:
 
 
 def keep_choices() -> None:
-    """Put into the session what `with_records` was given in this run."""
+    """Put into the session what `with_records` was given in this run, and forget what was clicked before it."""
     st.session_state.update(st.session_state.pop(_COMING, {}))
+    component.forget()
 
 
 def saved(*classes: type[Any]) -> tuple[Any, ...]:

@@ -5,6 +5,7 @@ import streamlit as st
 
 from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage import heatmap
+from attnviz.ui.session import session_state
 from attnviz.ui.session.browser import styles
 
 HOSTILE = (
@@ -55,4 +56,5 @@ picked = heatmap.show(
 )
 st.session_state.picked = picked or st.session_state.get("picked")
 st.session_state.runs = st.session_state.get("runs", 0) + 1
+session_state.keep_choices()
 st.text(f"seed {seed}, run {st.session_state.runs}, picked {st.session_state.picked}")

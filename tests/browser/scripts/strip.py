@@ -7,6 +7,7 @@ import streamlit as st
 from attnviz import Config, run
 from attnviz.pictures import pipeline_strip
 from attnviz.ui.components.pickers import step_strip
+from attnviz.ui.session import session_state
 
 n_heads = st.slider("Heads", 1, 16, 4, key="heads")
 busy = st.checkbox("Busy", key="busy")
@@ -19,3 +20,4 @@ if picked:
     st.session_state["chosen"] = picked
     st.session_state["times"] = st.session_state.get("times", 0) + 1
 st.text(f"Chosen {st.session_state['chosen']}, {st.session_state.get('times', 0)} times")
+session_state.keep_choices()

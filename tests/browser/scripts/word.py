@@ -9,6 +9,7 @@ import streamlit as st
 
 from attnviz import Config, run
 from attnviz.ui.components.sentence import attention_lines
+from attnviz.ui.session import session_state
 
 st.set_page_config(layout="wide")
 settings: dict[str, Any] = {"n_heads": 4, **json.loads(st.query_params.get("config", "{}"))}
@@ -23,3 +24,4 @@ if request:
     st.session_state["times"] = st.session_state.get("times", 0) + 1
 st.text(f"Asked {request}, {st.session_state.get('times', 0)} times")
 st.button("Again")
+session_state.keep_choices()

@@ -119,8 +119,27 @@ def test_a_run_asks_streamlit_once_for_what_a_component_reports(monkeypatch: pyt
     with registered.read_once():
         assert [registered.report("maps") for _ in range(3)] == [{"width": 900}] * 3
         assert registered.report("odd") == registered.report("none") == {}
-    assert asked == ["maps", "odd", "none"]
+    assert asked == ["_heard", "maps", "odd", "none"]
     monkeypatch.setattr(st, "session_state", State(maps={"width": 400}))
     with registered.read_once():
         assert registered.report("maps") == {"width": 400}, "another run hears of what is new"
     assert registered.report("maps") == {"width": 400}
+
+
+def a_click_and_a_run_that_is_ended() -> None:
+    import streamlit as st
+
+    from attnviz.ui.session import session_state
+    from attnviz.ui.session.browser import component
+
+    st.session_state["map"] = {"picked": 3, "width": 640}
+    component._hear("map", "picked", lambda: None)  # as Streamlit calls it before the run that another one ends
+    st.session_state["map"] = {"picked": None, "width": 648}
+    for _ in range(2):
+        st.text(component.report("map"))
+        session_state.keep_choices()
+
+
+def test_a_click_is_heard_until_a_run_has_saved_what_follows_from_it() -> None:
+    page = AppTest.from_function(a_click_and_a_run_that_is_ended).run()
+    assert [text.value for text in page.text] == ["{'picked': 3, 'width': 648}", "{'picked': None, 'width': 648}"]

@@ -12,7 +12,7 @@ from attnviz.pictures.colours import MASKED_COLOUR
 from attnviz.pictures.pipeline_strip import Entry
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import component
+from attnviz.ui.session.browser.component import component, report
 
 WORDS = Words(
     {
@@ -31,8 +31,8 @@ def show(entries: Sequence[Entry], *, key: str, chosen: str | None = None) -> st
 
     Steps that change nothing and what only goes into others are folded; a person can unfold them.
     """
-    answer = _component(key=key, data=packed(entries, chosen), height="content", on_chosen_change=_nothing)
-    return read(answer.get("chosen"), entries)
+    _component(key=key, data=packed(entries, chosen), height="content", on_chosen_change=_nothing)
+    return read(report(key).get("chosen"), entries)
 
 
 def _nothing() -> None:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
@@ -19,7 +18,7 @@ from attnviz.pictures.colours import SHARE
 from attnviz.settings.language import Words
 from attnviz.text.format.sentence_parts import TOKEN, Part
 from attnviz.text.query_sentences import Reading, reading, sentence
-from attnviz.ui.session.browser.component import component
+from attnviz.ui.session.browser.component import component, report
 
 WORDS = Words(
     {
@@ -50,7 +49,7 @@ def show(trace: Trace, layer: int, *, key: str, query: int | None = None, head: 
 
     Returns None if nothing was chosen since.
     """
-    request = read(st.session_state.get(key), trace)
+    request = read(report(key), trace)
     now = request or Request(query, head)
     data = payload(reading(trace, layer, now.head), now.query)
     _component(key=key, data=data, height="content", on_choice_change=_nothing)

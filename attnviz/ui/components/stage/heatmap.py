@@ -26,7 +26,16 @@ from attnviz.settings.language import Words
 from attnviz.ui.components.pickers import film_strip, overview
 from attnviz.ui.components.pickers.overview import Overview
 from attnviz.ui.components.stage import picking
-from attnviz.ui.components.stage.available_space import COOKIE, HEIGHTS, SCROLLED, Room, View, assumed, room_for
+from attnviz.ui.components.stage.available_space import (
+    COOKIE,
+    HEIGHTS,
+    SCROLLED,
+    Room,
+    View,
+    assumed,
+    reported,
+    room_for,
+)
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.session.browser import transport
 from attnviz.ui.session.browser.component import component
@@ -124,9 +133,9 @@ def show(
     with st.container(key=key, gap=None):
         data = _message(drawing, heads, lettering) | {"picked": asdict(picked) if picked else None}
         listeners: dict[str, Any] = {f"on_{name}_change": _nothing for name in REPORTED}
-        answer = _component(key=f"{key}-bridge", data=transport.packed(data), height="content", **listeners)
+        _component(key=f"{key}-bridge", data=transport.packed(data), height="content", **listeners)
         _draw(drawing, heads)
-    return picking.read(answer.get("picked"), drawing.stages, drawing.placement)
+    return picking.read(reported(key).get("picked"), drawing.stages, drawing.placement)
 
 
 def numbers(stages: Sequence[Stage], *, key: str, view: View) -> bytes:

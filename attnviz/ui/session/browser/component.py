@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,12 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attnviz.exports.bundle import joined, without_descriptions
 from attnviz.ui.session.browser.styles import colours
+from attnviz.ui.session.browser.uninterrupted import uninterrupted
 
 KEY = "scripts"
 COOKIES = "cookies of the browser"  # no component has such a key
+_HEARD = "_heard"
+_CALLBACK = re.compile(r"on_(\w+)_change")
 _SHELF = "(window.attnvizScripts ??= { parts: {}, waiting: [] })"
 _STUB = """\
 export default (component) => {
@@ -67,7 +71,7 @@ _parts: dict[str, tuple[str, str]] = {}
 _run = threading.local()
 
 
-def component(file: str, *, name: str = "", is_isolated: bool = True) -> Callable[..., Any]:
+def component(file: str, *, name: str = "", is_isolated: bool = True) -> Callable[..., None]:
     """Register the component whose script, and style if it has one, stand beside a Python file under its name.
 
     The script is that of the file and of all that it imports; the comments that describe it stay here.
@@ -85,9 +89,12 @@ def component(file: str, *, name: str = "", is_isolated: bool = True) -> Callabl
     stub = _STUB % {"shelf": _SHELF, "name": json.dumps(whole)}
     mount = st.components.v2.component(whole, js=stub, isolate_styles=is_isolated)
 
-    def draw(**arguments: Any) -> Any:
+    def draw(**arguments: Any) -> None:
         send_scripts()
-        return mount(**arguments)
+        for argument, function in arguments.items():
+            if found := _CALLBACK.fullmatch(argument):
+                arguments[argument] = partial(_hear, arguments["key"], found[1], function)
+        mount(**arguments)
 
     return draw
 
@@ -104,6 +111,19 @@ def send_scripts() -> None:
         _together()(key=KEY, height="content")
 
 
+def _hear(key: str, name: str, function: Callable[[], None]) -> None:
+    """Keep what a component reports under a name: Streamlit forgets a click after one run, whatever became of it."""
+    with uninterrupted():
+        heard = st.session_state.get(_HEARD, {})
+        st.session_state[_HEARD] = {**heard, key: {**heard.get(key, {}), name: st.session_state[key].get(name)}}
+    function()
+
+
+def forget() -> None:
+    """Forget what the components have reported: a run has saved what follows from it."""
+    st.session_state.pop(_HEARD, None)
+
+
 @contextmanager
 def read_once() -> Iterator[None]:
     """Ask Streamlit within it once for what each component reports: a run asks often, and each time costs a lot."""
@@ -115,11 +135,16 @@ def read_once() -> Iterator[None]:
 
 
 def report(key: str) -> Mapping[str, Any]:
-    """Return what the component of a key reports: nothing before it is drawn, and else anything, from a browser."""
+    """Return what the component of a key reports: nothing before it is drawn, and else anything, from a browser.
+
+    What it said to a run that another one ended is among that, until `forget`.
+    """
     reports: dict[str, Mapping[str, Any]] = getattr(_run, "reports", {})
     if key not in reports:
-        values = st.session_state.get(key)
-        reports[key] = values if isinstance(values, Mapping) else {}
+        if _HEARD not in reports:
+            reports[_HEARD] = st.session_state.get(_HEARD, {})
+        values, heard = st.session_state.get(key), reports[_HEARD].get(key, {})
+        reports[key] = {**values, **heard} if isinstance(values, Mapping) else heard
     return reports[key]
 
 
