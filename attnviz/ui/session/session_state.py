@@ -20,6 +20,7 @@ from attnviz.settings import url_codec
 from attnviz.settings.language import Words
 from attnviz.ui.session import browser_history, widget_values
 from attnviz.ui.session.browser import component
+from attnviz.ui.session.browser.uninterrupted import uninterrupted
 from attnviz.ui.session.callback import callback
 
 FILES = "files"
@@ -183,12 +184,13 @@ def write(*records: object) -> tuple[str, ...]:
     Each change of the address is a step of the Back button, so where that has led the address stays as it is. What is
     not ours in it stays. Gives the labels of the fields that are too long for a link, if any.
     """
-    keep_choices()
-    whole = url_codec.encode(*records)
-    if whole != st.session_state.get(_SAVED) or st.session_state.get(_FOUND):
-        is_same = whole == st.session_state.get(_SAVED)
-        before = st.session_state.get(_PROBLEMS, []) if is_same or has_read() else []
-        _save(records, dict.fromkeys([*before, *st.session_state.get(_FOUND, [])]), whole)
+    with uninterrupted():  # a click is forgotten when what follows from it is saved, and not before
+        keep_choices()
+        whole = url_codec.encode(*records)
+        if whole != st.session_state.get(_SAVED) or st.session_state.get(_FOUND):
+            is_same = whole == st.session_state.get(_SAVED)
+            before = st.session_state.get(_PROBLEMS, []) if is_same or has_read() else []
+            _save(records, dict.fromkeys([*before, *st.session_state.get(_FOUND, [])]), whole)
     short, left_out = url_codec.shorten_to_fit(whole)
     labels = url_codec.labels(*map(type, records))
     query = _shown_query()
