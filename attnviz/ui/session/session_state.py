@@ -64,6 +64,7 @@ def read(
     records, problems = url_codec.decode(url_codec.restore_dropped(query, st.session_state.get(_SAVED, {})), *classes)
     if navigated:
         browser_history.arrived()
+        component.forget()
         _push_to_widgets(widget_values.show(*records))
         _save(records, problems)
     else:  # widgets start from the records; after a restart of the server, those of the browser hold newer values
@@ -139,6 +140,7 @@ def of_address(problems: Iterable[str]) -> list[str]:
 @callback
 def put(name: str, text: str) -> None:
     """Change a field that no widget is drawn for, as a callback."""
+    component.forget()
     st.session_state[_SAVED] = {**st.session_state[_SAVED], name: text}
     st.session_state[_PROBLEMS] = []
 
@@ -150,6 +152,7 @@ def adopt(*records: object, problems: Iterable[str] = ()) -> None:
     Call it in a callback, or before any widget is drawn. Only what differs from the session's records is shown, so
     that a slider that was moved in the same moment keeps what it says.
     """
+    component.forget()
     before, _ = url_codec.decode(st.session_state.get(_SAVED, {}), *map(type, records))
     _push_to_widgets(widget_values.show(*records, unlike=before))
     _save(records, problems)

@@ -48,10 +48,20 @@ def called_by_widgets() -> Iterator[tuple[str, str]]:
     """Give what a widget or a component is given to call: its module and its name."""
     for module, tree in modules():
         for node in ast.walk(tree):
-            for keyword in node.keywords if isinstance(node, ast.Call) else ():
-                if (keyword.arg or "").startswith("on_") and isinstance(keyword.value, ast.Name | ast.Attribute):
-                    *elsewhere, name = ast.unparse(keyword.value).split(".")
+            for argument, value in arguments(node):
+                if argument.startswith("on_") and isinstance(value, ast.Name | ast.Attribute):
+                    *elsewhere, name = ast.unparse(value).split(".")
                     yield elsewhere[-1] if elsewhere else module, name
+
+
+def arguments(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Give the named arguments of a call, and those that a dictionary holds for one."""
+    if isinstance(node, ast.Call):
+        yield from ((keyword.arg or "", keyword.value) for keyword in node.keywords)
+    if isinstance(node, ast.Dict):
+        yield from (
+            (str(key.value), value) for key, value in zip(node.keys, node.values) if isinstance(key, ast.Constant)
+        )
 
 
 IDLE = {"_nothing"}  # which only ask for a run

@@ -135,11 +135,17 @@ def a_click_and_a_run_that_is_ended() -> None:
     st.session_state["map"] = {"picked": 3, "width": 640}
     component._hear("map", "picked", lambda: None)  # as Streamlit calls it before the run that another one ends
     st.session_state["map"] = {"picked": None, "width": 648}
-    for _ in range(2):
+    st.session_state["word"] = {"query": 2}
+    with component.read_once():
         st.text(component.report("map"))
+    component._hear("word", "query", lambda: None)  # a later click, which takes the place of the first
+    for _ in range(2):
+        with component.read_once():
+            st.text([component.report("map").get("picked"), component.report("word").get("query")])
+        st.session_state["word"] = {"query": None}
         session_state.keep_choices()
 
 
 def test_a_click_is_heard_until_a_run_has_saved_what_follows_from_it() -> None:
     page = AppTest.from_function(a_click_and_a_run_that_is_ended).run()
-    assert [text.value for text in page.text] == ["{'picked': 3, 'width': 648}", "{'picked': None, 'width': 648}"]
+    assert [text.value for text in page.text] == ["{'picked': 3, 'width': 648}", "[None, 2]", "[None, None]"]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from attnviz.analysis.all_heads import all_kinds, all_weights
 from attnviz.analysis.head_kinds import HeadKind, in_order
@@ -19,7 +18,7 @@ from attnviz.text import head_sentences
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.pickers.film_strip import small_pictures
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import component
+from attnviz.ui.session.browser.component import component, report
 
 WORDS = Words(
     {
@@ -43,8 +42,7 @@ def chosen(key: str, trace: Trace) -> tuple[int, int] | None:
 
     A browser can say anything.
     """
-    state = st.session_state.get(key)
-    at = state.get("head") if isinstance(state, Mapping) else None
+    at = report(key).get("head")
     heads = trace.config.n_heads
     if isinstance(at, bool) or not isinstance(at, int) or not 0 <= at < heads * len(trace.layers):
         return None

@@ -69,11 +69,13 @@ WORDS = Words(
     }
 )
 
-_component = component(__file__, is_isolated=False)
+STATES = ("width", "room", "wide")
+"""What the component reports of its room."""
+_component = component(__file__, is_isolated=False, states=STATES)
 _pictures = component(__file__, name="pictures", is_isolated=False)
 HEADINGS = Path(__file__).with_name("headings.css")
 """The style of the headings: a page sends it along with its own."""
-REPORTED = ("width", "room", "wide", "picked", "focus", "scale", "shown")
+REPORTED = (*STATES, "picked", "focus", "scale", "shown")
 """The values that the component reports."""
 
 

@@ -88,6 +88,7 @@ def _play(best: Config, selection: Selection) -> None:
     st.session_state[PLAYED] = 0
 
 
+@callback
 def _stop() -> None:
     st.session_state.pop(PLAYED, None)
 

@@ -11,6 +11,8 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage import picking
 from attnviz.ui.components.stage.available_space import View
 from attnviz.ui.components.stage.picking import Picked
+from attnviz.ui.session.browser import component
+from attnviz.ui.session.browser.uninterrupted import uninterrupted
 
 
 def option_at(question: ResolvedQuestion, stages: Sequence[Stage], picked: Picked) -> int | None:
@@ -39,10 +41,7 @@ def take(question: ResolvedQuestion, stages: Sequence[Stage], *, pictures: str, 
     position = None if picked is None else option_at(question, stages, picked)
     if position is None:
         return
-    if question.form == "one":
-        st.session_state[answer] = position
-        return
-    answers = list(st.session_state.get(answer) or ())
-    st.session_state[answer] = (
-        [each for each in answers if each != position] if position in answers else sorted([*answers, position])
-    )
+    with uninterrupted():
+        component.forget()  # a second time it would be taken back
+        answers = {*(st.session_state.get(answer) or ())} if question.form == "some" else set()
+        st.session_state[answer] = sorted(answers ^ {position}) if question.form == "some" else position

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from attnviz.ui.session.browser.uninterrupted import uninterrupted
 
 KEY = "scripts"
 COOKIES = "cookies of the browser"  # no component has such a key
-_HEARD = "_heard"
+_HEARD, _IS_OLD = "_heard", "_heard_before"
 _CALLBACK = re.compile(r"on_(\w+)_change")
 _SHELF = "(window.attnvizScripts ??= { parts: {}, waiting: [] })"
 _STUB = """\
@@ -71,7 +71,9 @@ _parts: dict[str, tuple[str, str]] = {}
 _run = threading.local()
 
 
-def component(file: str, *, name: str = "", is_isolated: bool = True) -> Callable[..., None]:
+def component(
+    file: str, *, name: str = "", is_isolated: bool = True, states: Collection[str] = ()
+) -> Callable[..., None]:
     """Register the component whose script, and style if it has one, stand beside a Python file under its name.
 
     The script is that of the file and of all that it imports; the comments that describe it stay here.
@@ -79,6 +81,7 @@ def component(file: str, *, name: str = "", is_isolated: bool = True) -> Callabl
     name         another name than that of the file, for a second one beside it
     is_isolated  whether it draws into a tree of its own, so that no style of the page reaches it and none of its own
                  gets out
+    states       what it reports of itself, which Streamlit keeps; all else is a click, which lasts for one run
     """
     stem = name or Path(file).stem
     style, script = (Path(file).with_name(stem).with_suffix(suffix) for suffix in (".css", ".js"))
@@ -92,7 +95,7 @@ def component(file: str, *, name: str = "", is_isolated: bool = True) -> Callabl
     def draw(**arguments: Any) -> None:
         send_scripts()
         for argument, function in arguments.items():
-            if found := _CALLBACK.fullmatch(argument):
+            if (found := _CALLBACK.fullmatch(argument)) and found[1] not in states:
                 arguments[argument] = partial(_hear, arguments["key"], found[1], function)
         mount(**arguments)
 
@@ -112,24 +115,37 @@ def send_scripts() -> None:
 
 
 def _hear(key: str, name: str, function: Callable[[], None]) -> None:
-    """Keep what a component reports under a name: Streamlit forgets a click after one run, whatever became of it."""
+    """Keep a click until a run has saved what follows from it: Streamlit forgets it after one that another one ended.
+
+    One that a run has heard already gives way to a new one, as clicks are not counted in the order in which they came.
+    """
     with uninterrupted():
+        if st.session_state.pop(_IS_OLD, False):
+            forget()
         heard = st.session_state.get(_HEARD, {})
         st.session_state[_HEARD] = {**heard, key: {**heard.get(key, {}), name: st.session_state[key].get(name)}}
     function()
 
 
 def forget() -> None:
-    """Forget what the components have reported: a run has saved what follows from it."""
+    """Forget all clicks: a run has saved what follows from them, or what they were meant for is there no more."""
     st.session_state.pop(_HEARD, None)
 
 
 @contextmanager
 def read_once() -> Iterator[None]:
-    """Ask Streamlit within it once for what each component reports: a run asks often, and each time costs a lot."""
+    """Ask Streamlit within it once for what each component reports: a run asks often, and each time costs a lot.
+
+    A click that leads to an error is not heard by the next run.
+    """
     _run.reports = {}
     try:
+        if _HEARD in st.session_state:
+            st.session_state[_IS_OLD] = True
         yield
+    except Exception:
+        forget()
+        raise
     finally:
         del _run.reports
 
