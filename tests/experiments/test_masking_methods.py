@@ -148,6 +148,7 @@ SAME_AS_INFINITY = {  # what is said of each normaliser: which ways give the wei
 
 @pytest.mark.parametrize("normaliser", NORMALISERS)
 def test_what_is_said_of_each_normaliser_is_so(normaliser: str) -> None:
+    assert normaliser in SAME_AS_INFINITY, "say there which ways of masking give it the weights of minus infinity"
     found = [trial(normaliser=normaliser, head=head) for head in range(3)]
     assert found[0].notes == (NORMALISERS[normaliser].masked_as_0 or masking_methods.SENTENCES["any"],)
     agreeing = {way for way in (LARGE, ZERO, AFTER, RENORMALISED) if same(found, way, INFINITY)}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from attnviz.pictures.colours import DARK, MASKED_IN_THE_DARK, NOT_A_NUMBER, PAGE, QUIET, SIGNED
+from attnviz.pictures.colours import DARK, MASKED_COLOUR, MASKED_IN_THE_DARK, NOT_A_NUMBER, PAGE, QUIET, SIGNED
 from attnviz.ui.session.browser import styles
 
 ROOT = Path(__file__).parents[2]
@@ -20,9 +20,9 @@ EXTREMES = {"#fff", "#ffffff", "#000", "#000000"}
 AGAIN = {
     "classroom/printed/handout.css": ("#777 #999 #ccc", "greys of a sheet that a printer without colours prints"),
     "exports/interactive/canvas.js": (NOT_A_NUMBER, "the script of a file that is one page stands alone"),
-    "exports/interactive/heads.js": ("rgba(128,128,128,.38)", "the same"),
-    "exports/interactive/picture.js": ("rgba(128,128,128,.38)", "the same"),
-    "exports/interactive_html.css": ("rgba(128,128,128,0.35) rgba(128,128,128,0.38)", "the same"),
+    "exports/interactive/heads.js": (MASKED_COLOUR, "the same"),
+    "exports/interactive/picture.js": (MASKED_COLOUR, "the same"),
+    "exports/interactive_html.css": (f"rgba(128,128,128,0.35) {MASKED_COLOUR}", "the same"),
     "exports/workbook/book.py": ("#ff8040 #804020", "an example"),
     "pictures/figures.py": ("#000001", "a comment on how Streamlit reads what looks like a colour"),
     "pictures/static/colour_scale.py": ("#808080", "an example"),

@@ -1,7 +1,7 @@
 r"""Formulas and texts of ours as HTML that prints from any browser: letters, signs, sub- and superscripts, fractions.
 
 The formulas are those that `arithmetic.latex_numbers` and the lessons write, a small part of LaTeX. Libraries that read
-all of it write MathML, and would be a fifth package of the base install for these few signs.
+all of it write MathML, and would be a fifth package beside the page's four, for these few signs.
 """
 
 from __future__ import annotations
