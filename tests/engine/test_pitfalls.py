@@ -65,7 +65,7 @@ def test_scores_of_any_size_give_finite_weights(normaliser):
         assert np.isfinite(steps.weights).all()
         assert np.isfinite(steps.output).all()
         assert (steps.weights >= 0).all()
-        assert (steps.weights <= 1).all()
+        assert (steps.weights <= 1).all(), "a normaliser whose weights may be above 1 stands in UNBOUNDED"
 
 
 def test_two_huge_scores_that_are_one_number_tie():
