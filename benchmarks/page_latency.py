@@ -7,8 +7,10 @@ Serves `pages/latency.py` and moves its seed slider ever forward, so that all nu
 pictures in several sizes; then the same with the whole app and its seed field. The browser asks for less motion, so
 that the 200 ms in which colours glide to the new ones are left out: it shows these when they have come. In the app, a
 cell is chosen after each move, too, and its answer waited for; the first opens the place for it, and is not counted.
-Prints milliseconds from the key press to the frame after the last change of the document, bytes on the wire (counted by
-a small proxy, so after compression) and processor time of the server. Rounds are interleaved and each is shown, since a
+Every page is opened with nothing kept by the browser; beside the app, a page of one chart by Streamlit alone says what
+that takes at least. Prints milliseconds from the key press to the frame after the last change of the document, from the
+start of a visit to the frame after the last change in a picture, bytes on the wire (counted by a small proxy, so after
+compression) and processor time of the server. Rounds are interleaved and each is shown, since a
 busy machine moves all of them together.
 """
 
@@ -43,6 +45,7 @@ FLAGS = {
 SIXTY_FOUR = "+".join(f"word{at}" for at in range(64))
 CASES = {
     "floor": ("benchmarks/pages/latency.py", ""),
+    "one chart": ("benchmarks/pages/latency.py", "chart=yes"),
     "elements": ("benchmarks/pages/latency.py", "elements=yes"),
     "4 x 7": ("benchmarks/pages/latency.py", "heads=4&tokens=7"),
     "8 x 12": ("benchmarks/pages/latency.py", "heads=8&tokens=12"),
@@ -63,6 +66,16 @@ SETTLED = """(text) => performance.now() - Math.max(seen.last, seen.start) > 400
     (document.body.innerText + location.search).includes(text)"""
 
 
+PICTURES = """(() => {
+    const seen = (window.pictures = { last: 0 });
+    const isPicture = ({ target }) => target.closest?.(".js-plotly-plot");
+    const mark = (changes) => changes.some(isPicture) && requestAnimationFrame(() => (seen.last = performance.now()));
+    new MutationObserver(mark).observe(document, { subtree: true, childList: true, attributes: true,
+        attributeFilter: ["href", "xlink:href", "width", "height", "d", "transform"] });
+})()"""
+DRAWN = """document.querySelector(".heatmaplayer image") && performance.now() - pictures.last > 1000"""
+
+
 ANSWERED = """() => {
     const seen = (window.answered = { last: 0 });
     const mark = () => requestAnimationFrame(() => (seen.last = performance.now()));
@@ -76,11 +89,14 @@ IN_SIGHT = """() => answered.last > answered.start && performance.now() - Math.m
 class Result:
     """Medians of one round a list entry: milliseconds; means over a round: kilobytes and milliseconds of processor.
 
-    pixel  from a key that moves the seed to the last pixel;  answer  from the key that chooses a cell to its answer
+    pixel   from a key that moves the seed to the last pixel
+    answer  from the key that chooses a cell to its answer
+    visit   from the start of a visit, with nothing kept, to the last change in a picture
     """
 
     pixel: list[float] = field(default_factory=list)
     answer: list[float] = field(default_factory=list)
+    visit: list[float] = field(default_factory=list)
     kilobytes: list[float] = field(default_factory=list)
     processor: list[float] = field(default_factory=list)
 
@@ -159,10 +175,15 @@ def processor_ms(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
 
 
-def opened(browser: Browser, address: str, *, has_maps: bool) -> Page:
+def opened(browser: Browser, address: str, result: Result) -> Page:
+    """Open a page in a profile of its own, and measure how soon its pictures are there if it has any."""
     page = browser.new_page(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
+    page.add_init_script(PICTURES)
     page.goto(address)
-    if has_maps:
+    if "chart=" in address or "heads=" in address:
+        page.wait_for_function(DRAWN)
+        result.visit.append(page.evaluate("pictures.last"))
+    if "heads=" in address:
         page.wait_for_function("document.querySelectorAll('.heatmaplayer image').length === 3")
         page.wait_for_function("document.querySelectorAll('.attn-layer').length === 3")
     page.evaluate(WATCH)
@@ -213,7 +234,7 @@ def run(executable: str | None, rounds: int, moves: int) -> dict[str, Result]:
         for _ in range(rounds):
             for name, (script, query) in CASES.items():
                 wire, (_, pid) = wires[script], servers[script]
-                page = opened(browser, f"http://127.0.0.1:{wire.port}/?{query}", has_maps="heads=" in query)
+                page = opened(browser, f"http://127.0.0.1:{wire.port}/?{query}", results[name])
                 seed = measure(page, wire, pid, 2, 0, Result())
                 measure(page, wire, pid, moves, seed, results[name])
                 if script == "app.py":
@@ -224,15 +245,17 @@ def run(executable: str | None, rounds: int, moves: int) -> dict[str, Result]:
 
 
 def table(results: dict[str, Result]) -> str:
-    lines = ["page            last pixel, ms (each round)      over floor   KB a move   CPU ms a move   answer, ms"]
+    rows = [("page", "last pixel, ms", "over floor", "KB a move", "processor, ms", "answer, ms", "first visit, ms")]
     floor = statistics.median(results["floor"].pixel)
     for name, result in results.items():
-        pixel = " / ".join(f"{ms:.0f}" for ms in result.pixel)
-        over = statistics.median(result.pixel) - floor
-        kilobytes, processor = statistics.median(result.kilobytes), statistics.median(result.processor)
-        answer = " / ".join(f"{ms:.0f}" for ms in result.answer)
-        lines.append(f"{name:<15} {pixel:<32} {over:>10.0f} {kilobytes:>11.1f} {processor:>15.1f}   {answer}")
-    return "\n".join(lines)
+        pixel, answer, visit = (
+            " / ".join(f"{ms:.0f}" for ms in each) for each in (result.pixel, result.answer, result.visit)
+        )
+        over, kilobytes = statistics.median(result.pixel) - floor, statistics.median(result.kilobytes)
+        processor = statistics.median(result.processor)
+        rows.append((name, pixel, f"{over:.0f}", f"{kilobytes:.1f}", f"{processor:.1f}", answer, visit))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("   ".join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)) for row in rows)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The page of `page_latency.py`: a slider, and one line of text, many elements or the pictures of all heads."""
+"""The page of `page_latency.py`: a slider, and one line of text, one chart, many elements or the maps of all heads."""
 
 from __future__ import annotations
 
@@ -82,6 +82,8 @@ def page() -> None:
     if query.get("heads"):
         drawn = stages(int(query["heads"]), int(query["tokens"]), seed, causal=query.get("causal") == "yes")
         heatmap.show(drawn, key="mosaic", view=View(width=1216))
+    elif query.get("chart"):
+        st.plotly_chart({"data": [{"type": "heatmap", "z": np.random.default_rng(seed).normal(size=(12, 12))}]})
     elif query.get("elements"):
         elements()
     st.text(f"seed {seed}")
