@@ -1,4 +1,4 @@
-"""What is blank on a sheet, and what its questions ask for, is printed nowhere else on it."""
+"""What is blank on a handout, and what its questions ask for, is printed nowhere else on it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHAIN = ("scores", "scaled", "capped", "masked")
 
 
 class Text(HTMLParser):
-    """The numbers of a sheet outside its tables of numbers, and what its questions say."""
+    """The numbers of a handout outside its tables of numbers, and what its questions say."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -46,8 +46,10 @@ def told(number: float) -> str:
     return f"{number:.4g}".replace("-", "−").lstrip("−")
 
 
-def sheet(monkeypatch: pytest.MonkeyPatch, source: Any, **options: Any) -> tuple[str, list[tuple[str, str, bool]]]:
-    """A sheet with blanks, and its cells in tables: the step, the number without its sign, whether it is left out."""
+def handout_and_cells(
+    monkeypatch: pytest.MonkeyPatch, source: Any, **options: Any
+) -> tuple[str, list[tuple[str, str, bool]]]:
+    """A handout with blanks, and its cells in tables: the step, the number without its sign, whether it is left out."""
     cells: list[tuple[str, str, bool]] = []
     current = ""
     matrix, cell = printed_tables.matrix, printed_tables._cell
@@ -90,10 +92,10 @@ def asked_of(lesson: Lesson) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("name", LESSONS)
-def test_nothing_that_is_left_out_of_a_sheet_is_printed_elsewhere_on_it(
+def test_nothing_that_is_left_out_of_a_handout_is_printed_elsewhere_on_it(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    html, cells = sheet(monkeypatch, LESSONS[name])
+    html, cells = handout_and_cells(monkeypatch, LESSONS[name])
     assert leaks(html, cells, asked_of(LESSONS[name])) == set()
     questions = re.findall(r'<div class="question">.*?</div>', html, re.DOTALL)
     assert not any("____" in each for each in questions)
@@ -104,7 +106,7 @@ def test_a_row_that_a_question_asks_for_is_left_out_wherever_that_run_is_printed
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lesson = LESSONS[name]
-    _, cells = sheet(monkeypatch, lesson)
+    _, cells = handout_and_cells(monkeypatch, lesson)
     printed = {number for step, number, hole in cells if step == "weights" and not hole}
     checked = 0
     for slide in lesson.slides:
@@ -120,12 +122,12 @@ def test_a_row_that_a_question_asks_for_is_left_out_wherever_that_run_is_printed
 
 @pytest.mark.parametrize("mask", ["none", "causal"])
 @pytest.mark.parametrize("tied", [False, True])
-def test_the_sheet_of_an_assignment_prints_no_blank_elsewhere(
+def test_the_handout_of_an_assignment_prints_no_blank_elsewhere(
     tied: bool, mask: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = Config(sentence="one two three four five", n_heads=2, d_k=3, tied=tied, mask=mask, score="dot")
     items = (question_codec.item("weight", {"head": 1, "query": 5, "key": 3}),)
-    html, cells = sheet(monkeypatch, config, questions=items)
+    html, cells = handout_and_cells(monkeypatch, config, questions=items)
     assert leaks(html, cells, {}) == set()
     assert any(hole for _, _, hole in cells)
 
@@ -139,7 +141,7 @@ def test_a_number_that_is_printed_twice_is_found() -> None:
 
 
 def test_what_is_to_be_read_off_a_picture_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    html, _ = sheet(monkeypatch, LESSONS["rows_and_columns"])
+    html, _ = handout_and_cells(monkeypatch, LESSONS["rows_and_columns"])
     first = html.split("<section>")[1]
     assert "elsewhere" not in first
     assert 'class="blank"' not in first

@@ -170,10 +170,10 @@ def test_the_table_is_safe_for_a_spreadsheet_and_goes_in_again() -> None:
 
 
 @pytest.mark.parametrize("feedback", [True, False])
-def test_a_students_sheet_says_what_is_right_only_where_it_may(feedback: bool) -> None:
+def test_a_students_table_says_what_is_right_only_where_it_may(feedback: bool) -> None:
     task, found = replace(TASK, task_feedback=feedback, task_title="T"), asks("Ada")
     numbers = [right(found[0]), *(wrong(ask) for ask in found[1:])]
-    files = results.sheet_files(task, results.sheet(task, "Ada", code(), found, numbers))
+    files = results.answer_files(task, results.answer_table(task, "Ada", code(), found, numbers))
     rows = list(csv.DictReader(io.StringIO(files["csv"])))
     held = json.loads(files["json"])
     assert (held["assignment"], len(held["answers"]), len(rows)) == ("T", 6, 6)

@@ -28,7 +28,7 @@ HOSTILE = "<script>alert(1)</script> & “x”"
 
 
 class Tables(HTMLParser):
-    """The matrices of a sheet by their captions: rows of (class, text)."""
+    """The matrices of a handout by their captions: rows of (class, text)."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class Tables(HTMLParser):
             row[-1] = (row[-1][0], row[-1][1] + data)
 
 
-def sheet(solutions: bool, **options: object) -> str:
+def html_of(solutions: bool, **options: object) -> str:
     return handout.html(CONFIG, solutions=solutions, questions=ITEMS, title=HOSTILE, text="a\nb", **options)  # type: ignore[arg-type]
 
 
@@ -71,7 +71,7 @@ def matrices(html: str) -> dict[str, list[list[tuple[str, str]]]]:
 
 
 def test_the_matrices_are_those_of_the_run_and_solutions_fill_the_blanks() -> None:
-    trace, empty, full = run(CONFIG), matrices(sheet(False)), matrices(sheet(True))
+    trace, empty, full = run(CONFIG), matrices(html_of(False)), matrices(html_of(True))
     assert list(empty) == list(full) == ["Q", "K", "V", "S", "S′", "Ŝ", "A", "Z"]
     names = {"Q": "queries", "K": "keys", "V": "values", "S": "scores", "A": "weights", "Z": "heads"}
     for symbol, name in names.items():
@@ -86,11 +86,11 @@ def test_the_matrices_are_those_of_the_run_and_solutions_fill_the_blanks() -> No
                 assert empty[symbol][row][column] == hole
 
 
-def test_what_is_asked_for_stands_nowhere_on_the_sheet_with_blanks() -> None:
+def test_what_is_asked_for_stands_nowhere_on_the_handout_with_blanks() -> None:
     trace = run(CONFIG)
     questioned = [trace["weights"].array[1, 4, 2], trace["scores"].array[1, 3, 1], *trace["weights"].array[1, 2, :3]]
     questioned += [trace["scaled"].array[1, 3, 1]]
-    words, solved = sheet(False), sheet(True)
+    words, solved = html_of(False), html_of(True)
     for number in (f"{value:.4g}".replace("-", "−") for value in questioned):
         assert number in solved
         assert number not in words
@@ -101,9 +101,9 @@ def test_what_is_asked_for_stands_nowhere_on_the_sheet_with_blanks() -> None:
 
 @pytest.mark.slow
 def test_the_seed_chooses_the_blanks_and_is_stated() -> None:
-    assert sheet(False) == sheet(False)
-    assert "chosen by seed 8" in sheet(False, seed=8)
-    assert matrices(sheet(False, seed=8)) != matrices(sheet(False))
+    assert html_of(False) == html_of(False)
+    assert "chosen by seed 8" in html_of(False, seed=8)
+    assert matrices(html_of(False, seed=8)) != matrices(html_of(False))
 
 
 def test_blanks_are_allowed_cells_in_every_head_and_the_same_along_the_chain() -> None:
@@ -169,7 +169,7 @@ def sections(name: str, solutions: bool = False) -> list[tuple[Config, dict[tupl
 
 
 @pytest.mark.parametrize("name", LESSONS)
-def test_what_every_blank_follows_from_is_on_the_sheet_before_it(name: str) -> None:
+def test_what_every_blank_follows_from_is_on_the_handout_before_it(name: str) -> None:
     printed: dict[Config, set[tuple[str, str]]] = {}
     for n, (config, tables) in enumerate(sections(name), 1):
         there = printed.setdefault(config, set())
@@ -192,7 +192,7 @@ def test_blanks_are_many_and_grey_cells_few() -> None:
     assert cells.count("elsewhere") < 0.05 * cells.count("blank")
 
 
-def test_the_key_holds_the_answers_apart_from_the_sheet() -> None:
+def test_the_key_holds_the_answers_apart_from_the_handout() -> None:
     lesson = LESSONS["causal"]
     html = handout.key(lesson)
     safe(html)
@@ -216,7 +216,7 @@ def safe(html: str) -> None:
     assert html.count("<table") == html.count("</table>")
 
 
-def test_the_sheet_needs_nothing_else_and_holds_a_visitors_words_as_text() -> None:
+def test_the_handout_needs_nothing_else_and_holds_a_visitors_words_as_text() -> None:
     config = Config(sentence="<b>x</b> <script> & \"'", tokeniser="whitespace", n_heads=1)
     for solutions in (True, False):
         html = handout.html(config, solutions=solutions, title=HOSTILE, text=HOSTILE, questions=(ITEMS[0],))
@@ -251,8 +251,8 @@ def test_the_bar_of_a_root_begins_where_its_sign_ends() -> None:
 
 def test_names_of_matrices_in_questions_are_typeset_and_the_visitors_words_are_not() -> None:
     lesson = LESSONS["one_or_many"]
-    for sheet in (handout.html(lesson, solutions=False), handout.html(lesson, solutions=True), handout.key(lesson)):
-        assert "How many numbers are there in the <i>W</i><sub><i>Q</i></sub> of all three heads together?" in sheet
-        assert "W_Q of" not in sheet
+    for page in (handout.html(lesson, solutions=False), handout.html(lesson, solutions=True), handout.key(lesson)):
+        assert "How many numbers are there in the <i>W</i><sub><i>Q</i></sub> of all three heads together?" in page
+        assert "W_Q of" not in page
     item = question_codec.item("highest_key", {"query": 1})
     assert "“d_k”" in handout.html(Config(sentence="d_k is a word"), solutions=False, questions=[item])

@@ -115,10 +115,10 @@ def _cell(cell: object, has_comma: bool) -> str:
     return guarded(str(cell))
 
 
-def sheet(
+def answer_table(
     task: Assignment, name: str, code: str, questions: Sequence[ResolvedQuestion | str], numbers: Sequence[int]
 ) -> pd.DataFrame:
-    """Return a student's own sheet: every question, what was answered, and, if that may be said, whether it is right.
+    """Return a student's own table: every question, what was answered, and, if that may be said, whether it is right.
 
     Its columns are called alike in every language, as files are read by their names.
     """
@@ -135,7 +135,7 @@ def sheet(
     return pd.DataFrame(rows)
 
 
-def sheet_files(task: Assignment, frame: pd.DataFrame) -> dict[str, str]:
-    """Return the sheet as files, by their endings."""
+def answer_files(task: Assignment, frame: pd.DataFrame) -> dict[str, str]:
+    """Return the table as files, by their endings."""
     content = {grading.WORDS.english["assignment"]: task.task_title, "answers": frame.to_dict("records")}
     return {"csv": tables.csv(frame), "json": json.dumps(content, ensure_ascii=False, indent=1)}

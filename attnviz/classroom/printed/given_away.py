@@ -1,4 +1,4 @@
-"""Numbers that a sheet would give away: what a question asks for, and a blank that is printed elsewhere.
+"""Numbers that a handout would give away: what a question asks for, and a blank that is printed elsewhere.
 
 A number of few digits stands in many positions by chance, so only those of three digits and more are followed by their
 value; others by their position in the run alone.
@@ -51,10 +51,10 @@ def rank(name: str) -> int:
 
 @dataclass
 class Printed:
-    """The numbers of a sheet without their signs.
+    """The numbers of a handout without their signs.
 
     asked  what questions ask for, with the position from which on a step may not hold it
-    seen   what stands on the sheet, with the last position at which it does
+    seen   what stands on the handout, with the last position at which it does
     named  the cells that its texts name, of whichever size: the setting, the layer, the position, and where in the step
     """
 
@@ -75,7 +75,7 @@ class Printed:
         try:
             resolved = resolve(question, trace, baseline, worked=False)
         except ValueError:
-            return  # the sheet says that it has no answer
+            return  # the handout says that it has no answer
         at = rank(resolved.hides) if resolved.hides else ANYWHERE
         values = [resolved.value] if resolved.form == "number" else []
         layer = index_of(question.at.get("layer", 1))
@@ -95,7 +95,7 @@ class Printed:
             self.seen[_size(text)] = max(at, self.seen.get(_size(text), -1))
 
     def is_seen(self, text: str, name: str) -> bool:
-        """Return whether a number of a step stands on the sheet where that step, a later one, or a text is printed."""
+        """Return whether a number of a step is on the handout where that step, a later one, or a text is printed."""
         return self.seen.get(_size(text), -1) >= rank(name)
 
     def see_words(self, text: str) -> str:

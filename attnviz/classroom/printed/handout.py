@@ -1,4 +1,4 @@
-"""A setting or a lesson as a sheet of paper: with blanks, or with solutions.
+"""A setting or a lesson as a handout: with blanks, or with solutions.
 
 One HTML file of shapes and text, without a script and without anything from elsewhere; any browser prints it. All of
 its numbers are those of the run. Formulas are letters with sub- and superscripts, which print everywhere.
@@ -112,7 +112,7 @@ def html(
 
 
 def _empty(source: Config | Lesson, items: Sequence[Item], seed: int, digits: int) -> Paper:
-    """Return the sheet with blanks: what its questions ask for, and what is printed on it.
+    """Return the handout with blanks: what its questions ask for, and what is printed on it.
 
     A cell that is printed after all may be the blank of another position, so it is gone through until nothing is new.
     """
@@ -142,7 +142,7 @@ def _body(paper: Paper, source: Config | Lesson, items: Sequence[Item]) -> Itera
 
 
 def key(lesson: Lesson) -> str:
-    """Return the answers to the questions of a lesson as one HTML file, apart from the sheet."""
+    """Return the answers to the questions of a lesson as one HTML file, apart from the handout."""
     baseline = run(lesson.config)
     title = f"{lesson.title}: {WORDS['key']}"
     lines = []
@@ -282,7 +282,7 @@ def _slide(
 
     Before a question only what gives no answer.
 
-    before  by settings, the numbers that are on the sheet so far, as step, layer and head; these are added to it
+    before  by settings, the numbers that are on the handout so far, as step, layer and head; these are added to it
     """
     layer, question = slide.layer, slide.question
     open_question = question is not None and not paper.solutions

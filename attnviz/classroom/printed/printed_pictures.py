@@ -21,7 +21,7 @@ WORDS = Words({"wide": "{name}, {phrase}: {size}. These are too many numbers for
 
 
 def html(paper: Paper, shown: Sequence[Stage], name: str = "") -> str:
-    """Return stages as a picture, or as a sentence each; without what is asked for on the sheet with blanks.
+    """Return stages as a picture, or as a sentence each; without what is asked for on the handout with blanks.
 
     name  of the step, where the stages are its two runs and their difference
     """

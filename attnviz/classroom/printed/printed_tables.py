@@ -32,7 +32,7 @@ WORDS = Words({"worked": "One cell, all the way down", "cell": "Head {head}, que
 
 @dataclass(frozen=True)
 class Paper:
-    """A sheet: with solutions or without, the seed of its blanks, the digits of its numbers, and what is printed."""
+    """A handout: with solutions or without, the seed of its blanks, the digits of its numbers, and what is printed."""
 
     solutions: bool
     seed: int

@@ -14,6 +14,6 @@ def show(latex: str, which: str = "") -> None:
         st.markdown("\n\n".join(map(line_breaks.in_text, lines)))
 
 
-def sheet(latex: str) -> None:
+def show_aligned(latex: str) -> None:
     """Draw the rows of an aligned formula below each other."""
     st.markdown(line_breaks.table(latex))

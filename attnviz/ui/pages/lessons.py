@@ -273,9 +273,9 @@ def _ways_on(lesson: Lesson, slide: Slide, selection: Selection, setting: Config
             st.button(WORDS["compare"], key="to-compare", on_click=session_state.adopt, args=(setting, both))
         st.button(WORDS["assign"], key="to-assignment", on_click=_assign, args=(lesson, selection))
         for name in ("blanks", "solutions"):
-            sheet = admission.later(handout.NEED, setting, partial(handout.html, lesson, solutions=name == "solutions"))
+            paper = admission.later(handout.NEED, setting, partial(handout.html, lesson, solutions=name == "solutions"))
             file = f"{lesson.name}-{name}.html"
-            st.download_button(WORDS[name], sheet, file, "text/html", key=f"sheet-{name}", on_click="ignore")
+            st.download_button(WORDS[name], paper, file, "text/html", key=f"sheet-{name}", on_click="ignore")
         answers = admission.later(handout.NEED, setting, partial(handout.key, lesson))
         file = f"{lesson.name}-key.html"
         st.download_button(WORDS["key"], answers, file, "text/html", key="sheet-key", on_click="ignore")

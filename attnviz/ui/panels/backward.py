@@ -186,7 +186,7 @@ def _lines(lines: Sequence[SlopeLine]) -> None:
         words, arithmetic = st.columns([1, 3], gap="medium")
         words.markdown(f"**{each.title}**  \n{each.sentence}")
         with arithmetic:
-            formula.sheet(each.latex)
+            formula.show_aligned(each.latex)
 
 
 def jacobian_map(trace: Trace, layer: int, head: int, query: int, key: int) -> Stage:

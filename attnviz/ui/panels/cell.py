@@ -84,4 +84,4 @@ def _line(each: ArithmeticLine) -> None:
             st.plotly_chart(
                 bars(each.bars), key=f"bars-{each.name}", config={"displayModeBar": False}, alt=each.sentence
             )
-        formula.sheet(each.latex)
+        formula.show_aligned(each.latex)

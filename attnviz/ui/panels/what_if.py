@@ -108,8 +108,8 @@ def _base(config: Config, on: EditedMatrix) -> tuple[Edit, ...]:
 
     Else the present ones.
     """
-    sheet, base, edits_of_base = st.session_state.get(_BASE, (None, (), ()))
-    return base if sheet == on and edits_of_base == config.edits else config.edits
+    matrix, base, edits_of_base = st.session_state.get(_BASE, (None, (), ()))
+    return base if matrix == on and edits_of_base == config.edits else config.edits
 
 
 @callback

@@ -158,7 +158,7 @@ def _handed(
     paragraph([WORDS["code"]])
     with st.container(key="task-code"):
         st.code(code, language=None, wrap_lines=True)
-    files = results.sheet_files(task, results.sheet(task, name, code, resolved, numbers))
+    files = results.answer_files(task, results.answer_table(task, name, code, resolved, numbers))
     with st.container(horizontal=True, gap="small"):
         for ending, text in files.items():
             st.download_button(WORDS[ending], text, f"answers.{ending}", key=f"save-{ending}", on_click="ignore")

@@ -217,9 +217,9 @@ def _remarks(trace: Trace, task: Assignment) -> None:
 
 
 def _hand_out(config: Config, selection: Selection, task: Assignment, field: str) -> None:
-    """Draw the link, its code for a camera, the sheets, and what all this cannot prevent."""
+    """Draw the link, its code for a camera, the handouts, and what all this cannot prevent."""
     student = Selection(page="assign", desk="student", assigned=selection.assigned, lang=selection.lang)
-    link, code, sheets = st.columns([3, 2, 2], gap="large")
+    link, code, handouts = st.columns([3, 2, 2], gap="large")
     if not field or field != selection.assigned or not url_codec.fits_in_link(url_codec.encode(config, student)):
         link.markdown(f"#### {WORDS['link']}")
         with link:
@@ -230,8 +230,8 @@ def _hand_out(config: Config, selection: Selection, task: Assignment, field: str
             _link(whole)
         with code:
             qr_code(whole)
-    with sheets:
-        _sheets(config, task)
+    with handouts:
+        _handouts(config, task)
     paragraph([WORDS["honest"]])
 
 
@@ -243,7 +243,7 @@ def _link(whole: str) -> None:
     st.link_button(WORDS["open"], whole)
 
 
-def _sheets(config: Config, task: Assignment) -> None:
+def _handouts(config: Config, task: Assignment) -> None:
     st.markdown(f"#### {WORDS['sheets']}")
     st.caption(WORDS["sheets_note"])
     about: dict[str, Any] = {"title": task.task_title, "text": task.task_text, "questions": task.task_questions}

@@ -120,7 +120,7 @@ def _draw(trace: Trace, layer: int, entry: Products, digits: int) -> None:
     steps = step_names.steps(trace, layer)
     fmt = NumberFormat(digits)
     *lines, last = fmt.products(entry.left, entry.right, None, entry.bias)
-    formula.sheet(aligned(chain(r"\textstyle\sum", [[*lines, last], fmt.number(entry.total)])))
+    formula.show_aligned(aligned(chain(r"\textstyle\sum", [[*lines, last], fmt.number(entry.total)])))
     symbols = [step_names.plain(steps[name].symbol) for name in (entry.read, entry.matrix)]
     frame = pd.DataFrame(
         {

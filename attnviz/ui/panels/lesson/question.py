@@ -168,4 +168,4 @@ def arithmetic(lines: Sequence[ArithmeticLine], at: str) -> None:
             words, numbers = st.columns([1, 3], gap="medium")
             words.markdown(f"**{each.title}**  \n{each.sentence}")
             with numbers:
-                formula.sheet(each.latex)
+                formula.show_aligned(each.latex)
