@@ -144,7 +144,7 @@ def _lines(
 
 def _weight(derivation: Derivation, position: CellPosition, symbol: str) -> None:
     """Add the lines from the scores of the whole row, which are called `symbol`, to the weight."""
-    x = position.line
+    x = position.scores_to_normalise
     at = position.key if position.over_keys else position.query
     each = f"{ordinal(position.query)},l" if position.over_keys else f"l,{ordinal(position.key)}"
     name = symbol.replace("@", each)

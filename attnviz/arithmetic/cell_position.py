@@ -87,8 +87,8 @@ class CellPosition:
         return self.config.normalise_over == "keys"
 
     @property
-    def line(self) -> Array:
-        """The scores that are normalised together: the row of the query, or the column of the key."""
+    def scores_to_normalise(self) -> Array:
+        """The masked scores that are normalised together: the row of the query, or the column of the key."""
         masked = self.steps["masked"].array[self.head]
         return masked[self.query] if self.over_keys else masked[:, self.key]
 
@@ -108,7 +108,7 @@ class CellPosition:
     @property
     def emptied(self) -> bool:
         """True if nothing that is normalised together may be attended to."""
-        return "masked" in self.steps and bool(np.isneginf(self.line).all())
+        return "masked" in self.steps and bool(np.isneginf(self.scores_to_normalise).all())
 
     @property
     def may(self) -> bool:

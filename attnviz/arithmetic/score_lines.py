@@ -137,7 +137,9 @@ def _add_mask(derivation: Derivation, position: CellPosition, s: Array, symbol: 
             step="masked",
             beside=derivation.sizes["masked"],
         ),
-        display=Display(active=position.config.mask != ("none",) or closed or bool(np.isneginf(position.line).any())),
+        display=Display(
+            active=position.config.mask != ("none",) or closed or bool(np.isneginf(position.scores_to_normalise).any())
+        ),
         words=words,
         why=position.why,
     )

@@ -50,7 +50,7 @@ _BLANK = {"\n": "↵", "\t": "→", "\r": "↵"}
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class QueryWeights:
     """The weights of queries on keys, in one head or on average over all.
 
     weights  (queries, keys)
@@ -71,13 +71,13 @@ class Reading:
     n_heads: int
 
 
-def reading(trace: Trace, layer: int, head: int | None = None) -> Reading:
+def query_weights(trace: Trace, layer: int, head: int | None = None) -> QueryWeights:
     """Return the weights of one head of a layer, both counted from 0, or their mean over the heads.
 
     Raises ValueError if the trace has no such layer or head.
 
     >>> from attnviz import Config, run
-    >>> found = reading(run(Config(sentence="a b", n_heads=1, mask="causal")), 0, 0)
+    >>> found = query_weights(run(Config(sentence="a b", n_heads=1, mask="causal")), 0, 0)
     >>> found.weights[0], found.masked[0], found.shares[0]
     (array([1., 0.]), array([False,  True]), np.True_)
     """
@@ -95,7 +95,7 @@ def reading(trace: Trace, layer: int, head: int | None = None) -> Reading:
         else:
             weights, masked = weights[head], masked[head]
         one = abs(weights.sum(axis=-1) - 1.0) < (ONE if is_external(trace) else ALIKE)
-    return Reading(
+    return QueryWeights(
         weights,
         masked,
         promised & one & (weights >= 0.0).all(axis=-1),
@@ -122,38 +122,38 @@ def visible_token(token: str) -> str:
     return re.sub(r"\s", " ", token.translate(_BIDI))
 
 
-def sentence(reading: Reading, query: int) -> Sentence:
+def sentence(rows: QueryWeights, query: int) -> Sentence:
     """Describe the weights of one query, the largest first.
 
     At most MOST_NAMED keys are named, or one more where only one is left. A tie is never cut in two: words that are
     alike are named all or counted.
 
     >>> from attnviz import Config, run
-    >>> sentence(reading(run(Config(sentence="a b", n_heads=1, mask="causal")), 0, 0), 0)
+    >>> sentence(query_weights(run(Config(sentence="a b", n_heads=1, mask="causal")), 0, 0), 0)
     (('token', 'a'), ('text', ' attends to itself (100 %).'))
     """
-    row = _row_sentence(reading, query)
-    if reading.head is None and reading.n_heads > 1:
-        return fill(WORDS["mean"], n=str(reading.n_heads), said=row)
+    row = _row_sentence(rows, query)
+    if rows.head is None and rows.n_heads > 1:
+        return fill(WORDS["mean"], n=str(rows.n_heads), said=row)
     return row
 
 
-def _row_sentence(reading: Reading, query: int) -> Sentence:
-    asks = name_token(reading.queries, query)
-    a, may = reading.weights[query], ~reading.masked[query]
+def _row_sentence(rows: QueryWeights, query: int) -> Sentence:
+    asks = name_token(rows.queries, query)
+    a, may = rows.weights[query], ~rows.masked[query]
     if not may.any():
         return fill(WORDS["nothing_open"], query=asks)
     if not np.isfinite(a[may]).all():
         return fill(WORDS["no_numbers"], query=asks)
     if not a[may].any():
         return fill(WORDS["nothing_taken"], query=asks)
-    listed = join_sentences(_listed(reading, query, np.flatnonzero(may & (a != 0)).tolist()))
-    return fill(WORDS["shares" if reading.shares[query] else "weights"], query=asks, list=listed)
+    listed = join_sentences(_listed(rows, query, np.flatnonzero(may & (a != 0)).tolist()))
+    return fill(WORDS["shares" if rows.shares[query] else "weights"], query=asks, list=listed)
 
 
-def _listed(reading: Reading, query: int, keys: list[int]) -> list[Sentence]:
+def _listed(rows: QueryWeights, query: int, keys: list[int]) -> list[Sentence]:
     """Return keys by name, then how many others there are and what they come to."""
-    a, is_share = reading.weights[query].tolist(), reading.shares[query]
+    a, is_share = rows.weights[query].tolist(), rows.shares[query]
     keys = sorted(keys, key=lambda j: -a[j])
     named, alike = _split([a[j] for j in keys])
     tied, rest = keys[named : named + alike], keys[named + alike :]
@@ -162,18 +162,18 @@ def _listed(reading: Reading, query: int, keys: list[int]) -> list[Sentence]:
         amount = percent(weight) if is_share else rounded_number(weight)
         return fill(WORDS[("share_of" if is_share else "weight_of") + ending], amount=amount, **slots)
 
-    items = [item("", a[j], key=_key(reading, query, j)) for j in keys[:named]]
+    items = [item("", a[j], key=_key(rows, query, j)) for j in keys[:named]]
     if tied:
         items.append(item("_each_other" if named else "_each", a[tied[0]], n=str(len(tied))))
     if len(rest) == 1:
-        items.append(item("", a[rest[0]], key=_key(reading, query, rest[0])))
+        items.append(item("", a[rest[0]], key=_key(rows, query, rest[0])))
     elif rest:
         items.append(item("_others", sum(a[j] for j in rest), n=str(len(rest))))
     return items
 
 
-def _key(reading: Reading, query: int, key: int) -> str | Sentence:
-    return WORDS["itself"] if reading.is_self and query == key else name_token(reading.keys, key)
+def _key(rows: QueryWeights, query: int, key: int) -> str | Sentence:
+    return WORDS["itself"] if rows.is_self and query == key else name_token(rows.keys, key)
 
 
 def _split(falling: list[float]) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from attnviz.text.cost_ledger import ledger
 from attnviz.text.format.sentence_parts import plain
 from attnviz.text.headline import headline
 from attnviz.text.provenance import origin
-from attnviz.text.query_sentences import reading, sentence
+from attnviz.text.query_sentences import query_weights, sentence
 
 RNG = np.random.default_rng(7)
 A = RNG.dirichlet(np.ones(5), size=(2, 3, 5))
@@ -94,7 +94,7 @@ def test_flow_ledger_captions_and_tables_go_through(name: str) -> None:
 def test_words_say_shares_only_of_shares(name: str) -> None:
     trace = TRACES[name]()
     for query in range(5):
-        text = plain(sentence(reading(trace, 0, 0), query))
+        text = plain(sentence(query_weights(trace, 0, 0), query))
         assert (" puts weight " in text) == (name == "negative")
         for key in range(len(trace.key_tokens)):
             text = plain(cell_sentence.cell_sentence(trace, 0, 0, query, key))

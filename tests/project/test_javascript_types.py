@@ -22,7 +22,7 @@ from attnviz.pictures import stages
 from attnviz.pictures.answer.explanation import explanation
 from attnviz.pictures.pipeline_strip import entries
 from attnviz.pictures.step_path import way
-from attnviz.text.query_sentences import reading
+from attnviz.text.query_sentences import query_weights
 from attnviz.ui.components import mask_painter, paste_guard, svg_to_png
 from attnviz.ui.components.answer import drawer
 from attnviz.ui.components.pickers import film_strip, head_cards, head_mosaic, step_path, step_strip
@@ -110,7 +110,7 @@ def test_python_sends_each_component_what_it_reads(check: Callable[..., str], mo
         "PathData": header(step_path.packed(way(trace, 0, 0), 2, ["weights"])),
         "StripData": header(step_strip.packed(entries(trace, 0), None)),
         "OpeningData": header(opening_sentence.packed(trace, 0, opening_sentence.Opening(0, 1, ()))),
-        "LinesData": attention_lines.payload(reading(trace, 0, None), None),
+        "LinesData": attention_lines.payload(query_weights(trace, 0, None), None),
         "PaintData": header(mask_painter.packed(mask, ["a", "b"], ["a", "b"])),
         "AnswerData": header(drawer.packed(explanation(trace, derive(trace, 0, 0, 1, 0), key=True))),
         "PasteData": sent(paste_guard, lambda: paste_guard.guard({"field": 100}), monkeypatch),

@@ -11,7 +11,7 @@ import pytest
 from attnviz import NORMALISERS, Config, run
 from attnviz.engine.records.trace import Trace
 from attnviz.text.format.sentence_parts import TOKEN, Sentence
-from attnviz.text.query_sentences import MOST_NAMED, Reading, reading, sentence, visible_token
+from attnviz.text.query_sentences import MOST_NAMED, QueryWeights, query_weights, sentence, visible_token
 
 
 def text(message: Sentence) -> str:
@@ -36,7 +36,7 @@ def described(
     hidden = np.isin(np.arange(len(weights)), masked)[None]
     words = tokens[: len(weights)]
     row, shared = np.array([weights]), np.array([shares])
-    return text(sentence(Reading(row, hidden, shared, words, words, is_self, head, n_heads), 0))
+    return text(sentence(QueryWeights(row, hidden, shared, words, words, is_self, head, n_heads), 0))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_token_that_comes_twice_is_told_apart() -> None:
 def test_every_word_is_named_or_counted_and_no_tie_is_cut() -> None:
     rows = np.array(list(product((0.0, 0.1, 0.2, 0.3), repeat=6)))
     names, everywhere = NAMES[:6], np.zeros(rows.shape, bool)
-    found = Reading(rows, everywhere, everywhere[:, 0], tuple(map(str, range(len(rows)))), names, False, 0, 1)
+    found = QueryWeights(rows, everywhere, everywhere[:, 0], tuple(map(str, range(len(rows)))), names, False, 0, 1)
     for query, weights in enumerate(rows.tolist()):
         texts = sentence(found, query)[1:]
         named = [names.index(words) for kind, words in texts if kind == TOKEN]
@@ -142,8 +142,8 @@ def test_one_head_and_the_mean_are_the_weights_of_the_run() -> None:
     for layer in (0, 1):
         weights = trace.layers[layer]["weights"].array
         for head in range(3):
-            assert np.array_equal(reading(trace, layer, head).weights, weights[head])
-        mean = reading(trace, layer)
+            assert np.array_equal(query_weights(trace, layer, head).weights, weights[head])
+        mean = query_weights(trace, layer)
         assert np.allclose(mean.weights, (weights[0] + weights[1] + weights[2]) / 3, rtol=1e-15)
         assert np.array_equal(mean.masked, np.triu(np.ones((5, 5), bool), 1))
         assert (mean.head, mean.n_heads, mean.is_self) == (None, 3, True)
@@ -152,14 +152,14 @@ def test_one_head_and_the_mean_are_the_weights_of_the_run() -> None:
 def test_a_mean_is_masked_only_where_every_head_is() -> None:
     edits = [(0, "masked", (head, 1, 2), -np.inf) for head in (0, 2)]
     trace = run(Config(sentence="the cat sat", n_heads=3), edits=edits)
-    assert reading(trace, 0, 0).masked[1, 2]
-    assert not reading(trace, 0, 1).masked[1, 2]
-    assert not reading(trace, 0).masked.any()
+    assert query_weights(trace, 0, 0).masked[1, 2]
+    assert not query_weights(trace, 0, 1).masked[1, 2]
+    assert not query_weights(trace, 0).masked.any()
 
 
 @pytest.mark.parametrize("name", NORMALISERS)
 def test_rows_are_shares_where_the_normaliser_promises_it(name: str) -> None:
-    found = reading(trace_of(normaliser=name, mask="causal"), 0, 0)
+    found = query_weights(trace_of(normaliser=name, mask="causal"), 0, 0)
     if name == "linear":  # keeps its promise in the rows that have a positive score
         assert np.array_equal(found.shares, found.weights.any(axis=-1))
     else:
@@ -168,7 +168,7 @@ def test_rows_are_shares_where_the_normaliser_promises_it(name: str) -> None:
 
 @pytest.mark.parametrize("settings", [{"normaliser": "sigmoid"}, {"normalise_over": "queries"}])
 def test_rows_that_add_to_one_by_chance_are_no_shares(settings: dict[str, Any]) -> None:
-    found = reading(trace_of(sentence="a b", scale=0.0, **settings), 0, 0)
+    found = query_weights(trace_of(sentence="a b", scale=0.0, **settings), 0, 0)
     assert found.weights.tolist() == [[0.5, 0.5], [0.5, 0.5]]
     assert not found.shares.any()
 
@@ -176,12 +176,12 @@ def test_rows_that_add_to_one_by_chance_are_no_shares(settings: dict[str, Any]) 
 def test_an_edited_row_is_no_share() -> None:
     edits = [(0, "weights", (0, 0, 0), 0.9), (0, "weights", (0, 1, 0), 1.5), (0, "weights", (0, 1, 1), -0.5)]
     trace = run(Config(sentence="a b", n_heads=1, mask="causal"), edits=edits)
-    assert not reading(trace, 0, 0).shares.any()
+    assert not query_weights(trace, 0, 0).shares.any()
 
 
 def test_the_second_sentence_is_what_is_read() -> None:
     trace = trace_of(second_sentence="le chat", sentence="the cat sat")
-    found = reading(trace, 0, 1)
+    found = query_weights(trace, 0, 1)
     assert found.keys == ("le", "chat")
     assert (found.weights.shape, found.is_self) == ((3, 2), False)
     assert "itself" not in text(sentence(found, 0))
@@ -189,11 +189,11 @@ def test_the_second_sentence_is_what_is_read() -> None:
 
 def test_a_row_with_nothing_allowed_has_nothing_to_look_at() -> None:
     trace = trace_of(mask="custom", custom_cells="2: 1")
-    assert text(sentence(reading(trace, 0, 0), 0)) == "the has nothing to attend to."
-    assert text(sentence(reading(trace, 0, 0), 1)).startswith("cat attends to the (100")
+    assert text(sentence(query_weights(trace, 0, 0), 0)) == "the has nothing to attend to."
+    assert text(sentence(query_weights(trace, 0, 0), 1)).startswith("cat attends to the (100")
 
 
 @pytest.mark.parametrize(("layer", "head"), [(1, 0), (-1, 0), (0, 3), (0, -1)])
 def test_what_the_run_does_not_have_is_refused(layer: int, head: int) -> None:
     with pytest.raises(ValueError, match="choose 0 to"):
-        reading(trace_of(), layer, head)
+        query_weights(trace_of(), layer, head)

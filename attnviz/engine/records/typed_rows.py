@@ -29,7 +29,7 @@ TYPED = "formula"
 """The name of the row of every table that stands for a line that was typed."""
 
 
-class Setting(Protocol):
+class ChosenRows(Protocol):
     """The fields of a Config that choose a row."""
 
     @property
@@ -55,7 +55,7 @@ class Setting(Protocol):
     def key_widths(self) -> tuple[int, ...]: ...
 
 
-def score_of(config: Setting) -> Score:
+def score_of(config: ChosenRows) -> Score:
     """Return the row of the score that is chosen; raises FormulaError if it is typed and cannot be read."""
     row = SCORES[config.score]
     formula = parse(config.score_formula) if config.score == TYPED else _line_of(row, config.score_knobs, "score")
@@ -93,7 +93,7 @@ def _line_of(row: Score | Normaliser, knobs: tuple[tuple[str, KnobValue], ...], 
     return parse(row.line, kind, row.knob_values(dict(knobs)))
 
 
-def normaliser_of(config: Setting) -> Normaliser:
+def normaliser_of(config: ChosenRows) -> Normaliser:
     """Return the row of the normaliser that is chosen; raises FormulaError if it is typed and cannot be read."""
     row = NORMALISERS[config.normaliser]
     if config.normaliser == TYPED:
@@ -108,23 +108,23 @@ def _normaliser(name: str, formula: Formula, knobs: tuple[tuple[str, KnobValue],
     return normalisers.of_formula(row, formula, row.knob_values(dict(knobs)))
 
 
-def bias_formula(config: Setting) -> Formula | None:
+def bias_formula(config: ChosenRows) -> Formula | None:
     """Return the bias that was typed; None where another is chosen."""
     return parse(config.bias_formula, "bias") if config.bias == TYPED else None
 
 
-def mask_formula(config: Setting) -> Formula:
+def mask_formula(config: ChosenRows) -> Formula:
     """Return the mask that was typed."""
     return parse(config.mask_formula, "mask")
 
 
-def bias_of(config: Setting) -> PairRow:
+def bias_of(config: ChosenRows) -> PairRow:
     """Return the row of the bias that is chosen, with the formula that was typed."""
     formula = bias_formula(config)
     return BIASES[config.bias] if formula is None else BIASES[TYPED].changed(formula=latex(formula))
 
 
-def mask_of(config: Setting, name: str) -> PairRow:
+def mask_of(config: ChosenRows, name: str) -> PairRow:
     """Return the row of a mask, with the formula that was typed."""
     return MASKS[name] if name != TYPED else MASKS[TYPED].changed(formula=latex(mask_formula(config)))
 

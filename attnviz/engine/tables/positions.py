@@ -104,14 +104,14 @@ def rotated_back(x: Array, *, rope_base: float) -> Array:
 
 
 @dataclass(frozen=True)
-class Position(Choice):
+class PositionalEncoding(Choice):
     """A row of positions: `fn(n, d)` is added to the embeddings; `rotate(x)`, if any, rotates queries and keys."""
 
     rotate: Callable[..., Array] | None = None
 
 
 POSITIONS = table(
-    Position(
+    PositionalEncoding(
         "none",
         "None",
         none,
@@ -119,7 +119,7 @@ POSITIONS = table(
         "Attention then sees a bag of tokens: shuffle the words and the rows of the output move along.",
         "Vaswani et al. 2017, arXiv:1706.03762, section 3.5 (why something is needed)",
     ),
-    Position(
+    PositionalEncoding(
         "sinusoidal",
         "Sinusoidal",
         sinusoidal,
@@ -127,7 +127,7 @@ POSITIONS = table(
         "Waves of many lengths, added to the embeddings.",
         "Vaswani et al. 2017, arXiv:1706.03762, section 3.5",
     ),
-    Position(
+    PositionalEncoding(
         "random",
         "Random vector per position",
         random,
@@ -136,7 +136,7 @@ POSITIONS = table(
         "Gehring et al. 2017, arXiv:1705.03122, section 3.1 (position embeddings)",
         uses=("seed",),
     ),
-    Position(
+    PositionalEncoding(
         "rope",
         "Rotary (RoPE)",
         unrotated,

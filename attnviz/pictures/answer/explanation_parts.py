@@ -17,7 +17,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import short_percent
 from attnviz.text.format.number_format import NEARLY_ZERO, short
-from attnviz.text.query_sentences import reading
+from attnviz.text.query_sentences import query_weights
 
 PLACES = 3
 """Decimals of every number beside the maps; where all that stand together are small, digits of the largest."""
@@ -39,7 +39,7 @@ class Tokens:
     """The tokens of a cell as they can be seen, and whether its weights are shares of one."""
 
     def __init__(self, trace: Trace, cell: Cell) -> None:
-        head = reading(trace, cell.layer, cell.head)
+        head = query_weights(trace, cell.layer, cell.head)
         self.shares = bool(head.shares[cell.query])
         self.keys, self.queries = list(head.keys), list(head.queries)
         self.query, self.key = head.queries[cell.query], head.keys[cell.key]

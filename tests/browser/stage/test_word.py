@@ -13,7 +13,7 @@ import pytest
 from attnviz import Config, run
 from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import SHARE
-from attnviz.text.query_sentences import reading, sentence
+from attnviz.text.query_sentences import query_weights, sentence
 
 pytestmark = pytest.mark.browser
 
@@ -49,7 +49,7 @@ class View:
         self.settled()
 
     def expected(self, query: int, head: int | None = 0) -> str:
-        return "".join(words for _, words in sentence(reading(self.trace, 0, head), query))
+        return "".join(words for _, words in sentence(query_weights(self.trace, 0, head), query))
 
     def lines(self) -> dict[int, float]:
         """The width of the line to each key that has one."""

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, run
 from attnviz.pictures.colours import SHARE
-from attnviz.text.query_sentences import reading, sentence
+from attnviz.text.query_sentences import query_weights, sentence
 from attnviz.ui.components.sentence.attention_lines import Request, payload, read
 
 PAGE = str(Path(__file__).parents[2] / "browser/scripts/word.py")
@@ -22,7 +22,7 @@ TRACE = run(Config(sentence="the cat sat on it", n_heads=3, mask="causal"))
 
 def test_numbers_of_one_head_travel_as_bytes() -> None:
     for head in (1, None):
-        found = reading(TRACE, 0, head)
+        found = query_weights(TRACE, 0, head)
         sent = payload(found, 2)
         weights = np.frombuffer(base64.b64decode(sent["weights"]), "<f4").reshape(5, 5)
         masked = np.unpackbits(np.frombuffer(base64.b64decode(sent["masked"]), np.uint8), count=25).reshape(5, 5)
@@ -32,7 +32,7 @@ def test_numbers_of_one_head_travel_as_bytes() -> None:
 
 
 def test_sentences_keep_our_words_and_the_visitors_apart() -> None:
-    found = reading(TRACE, 0, 0)
+    found = query_weights(TRACE, 0, 0)
     for query, parts in enumerate(payload(found, None)["sentences"]):
         expected = [("token", part[0]) if isinstance(part, list) else ("text", part) for part in parts]
         assert tuple(expected) == sentence(found, query)
@@ -40,7 +40,7 @@ def test_sentences_keep_our_words_and_the_visitors_apart() -> None:
 
 def test_a_long_sentence_stays_small_on_the_wire() -> None:
     long = run(Config(sentence=" ".join(f"word{i}" for i in range(64)), n_heads=16, tokeniser="whitespace"))
-    sent = payload(reading(long, 0, 3), None)
+    sent = payload(query_weights(long, 0, 3), None)
     assert len(sent["queries"]) == 64
     assert len(json.dumps(sent)) < 45_000
 

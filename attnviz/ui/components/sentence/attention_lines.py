@@ -17,7 +17,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import SHARE
 from attnviz.settings.language import Words
 from attnviz.text.format.sentence_parts import TOKEN, Part
-from attnviz.text.query_sentences import Reading, reading, sentence
+from attnviz.text.query_sentences import QueryWeights, query_weights, sentence
 from attnviz.ui.session.browser.component import component, report
 
 WORDS = Words(
@@ -51,7 +51,7 @@ def show(trace: Trace, layer: int, *, key: str, query: int | None = None, head: 
     """
     request = read(report(key), trace)
     now = request or Request(query, head)
-    data = payload(reading(trace, layer, now.head), now.query)
+    data = payload(query_weights(trace, layer, now.head), now.query)
     _component(key=key, data=data, height="content", on_choice_change=_nothing)
     return request
 
@@ -60,7 +60,7 @@ def _nothing() -> None:
     """Do nothing; Streamlit passes on only the values that have a callback."""
 
 
-def payload(head: Reading, chosen: int | None) -> dict[str, Any]:
+def payload(head: QueryWeights, chosen: int | None) -> dict[str, Any]:
     """Pack the data by which the browser answers every hover: one head's weights, and the sentence of each query."""
     return {
         "queries": head.queries,

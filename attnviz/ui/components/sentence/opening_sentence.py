@@ -12,7 +12,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.counting import ordinal
 from attnviz.text import opening_sentence
-from attnviz.text.query_sentences import reading
+from attnviz.text.query_sentences import query_weights
 from attnviz.ui.session.browser import transport
 from attnviz.ui.session.browser.component import component, report
 
@@ -53,7 +53,7 @@ def chosen_query(key: str, words: int) -> int | None:
 
 def packed(trace: Trace, layer: int, opening: Opening) -> bytes:
     """Pack the data by which the browser answers every hover: the words, and the weights of one head."""
-    head = reading(trace, layer, opening.head)
+    head = query_weights(trace, layer, opening.head)
     words = opening_sentence.WORDS
     rows, columns = (
         range(n) if positions is None else positions
