@@ -8,18 +8,18 @@ from typing import Any
 
 from attnviz.settings.language import translated_fields
 
-MENDED = "none"
-"""The fault of a choice that mends the slide's."""
+WITHOUT_FAULT = "none"
+"""The fault of a choice whose run has none, also where the slide has one."""
 
 
 @translated_fields("label")
 @dataclass(frozen=True)
-class Choice:
+class ControlChoice:
     """One of the things that a move chooses from.
 
     label       a few words, or a number
     change      what is then otherwise than on the slide, by the names of Config
-    fault       a row of FAULTS in place of the slide's, or MENDED; empty: the slide's
+    fault       a row of FAULTS in place of the slide's, or WITHOUT_FAULT; empty: the slide's
     transposed  whether the pictures are drawn with their rows as columns
     """
 
@@ -31,11 +31,11 @@ class Choice:
 
 @translated_fields("label")
 @dataclass(frozen=True)
-class Move:
+class ControlMove:
     """One thing that can be moved: a slider over numbers, or a line of choices; one of them is as on the slide."""
 
     label: str
-    choices: tuple[Choice, ...]
+    choices: tuple[ControlChoice, ...]
     is_slider: bool = False
 
 
@@ -49,5 +49,5 @@ class Control:
     """
 
     measures: tuple[str, ...]
-    moves: tuple[Move, ...] = ()
+    moves: tuple[ControlMove, ...] = ()
     paint: bool = False

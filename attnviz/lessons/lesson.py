@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from attnviz.engine.records.config import Config
-from attnviz.lessons.control import MENDED, Choice, Control
+from attnviz.lessons.control import WITHOUT_FAULT, Control, ControlChoice
 from attnviz.lessons.faults import with_fault
 from attnviz.settings.language import translated_fields
 
@@ -110,16 +110,16 @@ class Lesson:
     def config(self) -> Config:
         return Config(**self.setting)
 
-    def on(self, slide: Slide, seed: int | None = None, tried: Sequence[Choice] = ()) -> Config:
+    def on(self, slide: Slide, seed: int | None = None, tried: Sequence[ControlChoice] = ()) -> Config:
         """Return the setting of a slide and of what is tried on it; another seed gives the task with other numbers.
 
         Raises ConfigError for choices that do not go together.
         """
         reseeded = self.without_fault(slide, seed, tried)
         fault = next((choice.fault for choice in tried if choice.fault), slide.fault)
-        return with_fault(reseeded, fault) if fault not in ("", MENDED) else reseeded
+        return with_fault(reseeded, fault) if fault not in ("", WITHOUT_FAULT) else reseeded
 
-    def without_fault(self, slide: Slide, seed: int | None = None, tried: Sequence[Choice] = ()) -> Config:
+    def without_fault(self, slide: Slide, seed: int | None = None, tried: Sequence[ControlChoice] = ()) -> Config:
         """Return the setting of a slide before anything is made wrong in its run, so that nothing is computed."""
         changed = replace(self.config, **slide.change)
         reseeded = changed if seed is None else replace(changed, seed=seed)

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attnviz.lessons.control import MENDED, Choice, Control, Move
+from attnviz.lessons.control import WITHOUT_FAULT, Control, ControlChoice, ControlMove
 from attnviz.lessons.faults import FAULTS
 from attnviz.settings.faults import ConfigError
 
-Setting = Callable[[Any, str], dict[str, Any]]
+ChangeReader = Callable[[Any, str], dict[str, Any]]
 """A reader of changes to the setting, with the position for a fault."""
 
 MOST_MOVES, MOST_CHOICES = 3, 12
@@ -25,7 +25,7 @@ _KEYS: dict[str, dict[str, type]] = {
 }
 
 
-def read_control(table: Any, where: str, setting: Setting) -> Control:
+def read_control(table: Any, where: str, read_change: ChangeReader) -> Control:
     """Return the control that a table holds.
 
     Raises ConfigError, with the position, for an unknown key, another type, or too much of it.
@@ -41,12 +41,12 @@ def read_control(table: Any, where: str, setting: Setting) -> Control:
         raise ConfigError(f"{where} has {len(moves)} moves; at most {MOST_MOVES} fit")
     return Control(
         measures=tuple(measures),
-        moves=tuple(_move(each, f"move {n} of {where}", setting) for n, each in enumerate(moves, 1)),
+        moves=tuple(_move(each, f"move {n} of {where}", read_change) for n, each in enumerate(moves, 1)),
         paint=entries.get("paint", False),
     )
 
 
-def _move(table: Any, where: str, setting: Setting) -> Move:
+def _move(table: Any, where: str, read_change: ChangeReader) -> ControlMove:
     entries = _checked(table, "move", where)
     name, stops, choices = entries.get("field"), entries.get("stops", []), entries.get("choices", [])
     if "label" not in entries or (name is None) == (not choices) or not 2 <= len(stops or choices) <= MOST_CHOICES:
@@ -56,18 +56,20 @@ def _move(table: Any, where: str, setting: Setting) -> Move:
     if name is not None:
         if not all(isinstance(stop, int | float) for stop in stops):
             raise ConfigError(f"the stops of {where} are {stops!r}, and have to be numbers")
-        numbers = (Choice(f"{stop:g}", setting({name: stop}, where)) for stop in stops)
-        return Move(entries["label"], tuple(numbers), is_slider=True)
-    return Move(entries["label"], tuple(_choice(each, where, setting) for each in choices))
+        numbers = (ControlChoice(f"{stop:g}", read_change({name: stop}, where)) for stop in stops)
+        return ControlMove(entries["label"], tuple(numbers), is_slider=True)
+    return ControlMove(entries["label"], tuple(_choice(each, where, read_change) for each in choices))
 
 
-def _choice(table: Any, where: str, setting: Setting) -> Choice:
+def _choice(table: Any, where: str, read_change: ChangeReader) -> ControlChoice:
     entries = _checked(table, "choice", f"a choice of {where}")
     fault = entries.get("fault", "")
-    if "label" not in entries or fault not in {"", MENDED, *FAULTS}:
-        raise ConfigError(f"a choice of {where} has to have a label; its fault may be {MENDED}, {', '.join(FAULTS)}")
-    change = setting(entries.get("change", {}), where)
-    return Choice(entries["label"], change, fault, entries.get("turned", False))
+    if "label" not in entries or fault not in {"", WITHOUT_FAULT, *FAULTS}:
+        raise ConfigError(
+            f"a choice of {where} has to have a label; its fault may be {WITHOUT_FAULT}, {', '.join(FAULTS)}"
+        )
+    change = read_change(entries.get("change", {}), where)
+    return ControlChoice(entries["label"], change, fault, entries.get("turned", False))
 
 
 def _checked(table: Any, kind: str, where: str) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from attnviz.engine.cost.need import Need
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
 from attnviz.engine.tables.mask_bits import compact
-from attnviz.lessons.control import Choice, Control, Move
+from attnviz.lessons.control import Control, ControlChoice, ControlMove
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
@@ -38,7 +38,7 @@ WORDS = Words(
 NEED = Need(held=2, made=2, drawn=48)
 """The need of a lesson: its own setting, that of a slide, and what is tried there."""
 TRANSPOSED = {"row_sums": "column_sums", "column_sums": "row_sums"}
-PAINTED = Choice("")
+PAINTED = ControlChoice("")
 _PAINTED = "_painted"
 
 
@@ -72,7 +72,7 @@ def draw(lesson: Lesson, slide: Slide, at: str, baseline: Trace, shown: Trace) -
     return Tried(tried, transposed)
 
 
-def _move(lesson: Lesson, slide: Slide, move: Move, key: str, shown: Trace) -> Choice:
+def _move(lesson: Lesson, slide: Slide, move: ControlMove, key: str, shown: Trace) -> ControlChoice:
     """Draw one move; it begins with what is on the slide."""
     positions, labels = (
         range(len(move.choices)),
@@ -90,7 +90,7 @@ def _move(lesson: Lesson, slide: Slide, move: Move, key: str, shown: Trace) -> C
     return move.choices[first if at is None else at]
 
 
-def _as_on_slide(lesson: Lesson, slide: Slide, move: Move, shown: Trace) -> int:
+def _as_on_slide(lesson: Lesson, slide: Slide, move: ControlMove, shown: Trace) -> int:
     seed = shown.config.seed
     settings = (lesson.on(slide, seed, [choice]) for choice in move.choices)
     return next(
@@ -103,7 +103,7 @@ def _as_on_slide(lesson: Lesson, slide: Slide, move: Move, shown: Trace) -> int:
     )
 
 
-def _paint(at: str, shown: Trace) -> Choice:
+def _paint(at: str, shown: Trace) -> ControlChoice:
     """Draw the mask as a grid to paint; what is painted is kept in the session."""
     painted = st.session_state.get(_PAINTED, {}).get(at)
     allowed = shown["allowed"].array.astype(bool) if painted is None else painted
@@ -117,7 +117,7 @@ def _painted(at: str, cells: Array) -> None:
     st.session_state[_PAINTED] = {**st.session_state.get(_PAINTED, {}), at: cells}
 
 
-def _run(lesson: Lesson, slide: Slide, choices: Sequence[Choice], shown: Trace) -> Trace:
+def _run(lesson: Lesson, slide: Slide, choices: Sequence[ControlChoice], shown: Trace) -> Trace:
     """Return the run of the choices; the slide's, with a sentence, where they do not go together."""
     try:
         config = lesson.on(slide, shown.config.seed, choices)
