@@ -20,7 +20,7 @@ from attnviz.text.step_names import INGREDIENTS, LABELS, PARAMETERS, STAGES, pla
 
 
 @dataclass(frozen=True)
-class Entry:
+class FlowStep:
     """One step of the flow.
 
     name       of the step, as `step` takes it;  label  the same in a word, empty for a parameter
@@ -50,7 +50,7 @@ class Entry:
     colours: tuple[str, ...]
 
 
-def entries(trace: Trace, layer: int) -> tuple[Entry, ...]:
+def entries(trace: Trace, layer: int) -> tuple[FlowStep, ...]:
     """Return every step that a layer recorded, from what it reads to what it hands on, in the order of the data.
 
     >>> from attnviz import Config, run
@@ -61,11 +61,11 @@ def entries(trace: Trace, layer: int) -> tuple[Entry, ...]:
     return tuple(_entry(trace.config, by_name, each) for each in by_name.values())
 
 
-def _entry(config: Config, by_name: dict[str, Step], step: Step) -> Entry:
+def _entry(config: Config, by_name: dict[str, Step], step: Step) -> FlowStep:
     formula = _formula(by_name, step)
     masked = hidden(by_name, step)
     shades = _as_stage(step, masked).scale
-    return Entry(
+    return FlowStep(
         name=step.name,
         label=LABELS[step.name],
         symbol=step.symbol,

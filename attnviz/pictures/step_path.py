@@ -31,7 +31,7 @@ JOINED = {"queries": "·", "weights": "×"}
 
 
 @dataclass(frozen=True)
-class Node:
+class PathStep:
     """A step on the way.
 
     name    of the step;  symbol  its letter;  shape  7 × 4, of one head
@@ -48,7 +48,7 @@ class Node:
     colours: tuple[str, ...]
 
 
-def way(trace: Trace, layer: int, head: int) -> tuple[Node, ...]:
+def way(trace: Trace, layer: int, head: int) -> tuple[PathStep, ...]:
     """Return the steps of a layer that lead from the words to what it hands on, with small pictures of one head.
 
     >>> from attnviz import Config, run
@@ -57,13 +57,13 @@ def way(trace: Trace, layer: int, head: int) -> tuple[Node, ...]:
     """
     steps = step_names.steps(trace, layer)
     later = [name for name in LATER if name in steps and name not in step_names.PARAMETERS]
-    nodes: list[Node] = []
+    nodes: list[PathStep] = []
     for name in (*[name for name in NODES if name in steps], *later):
         nodes.append(_node(trace, steps, name, head, nodes[-1].name if nodes else ""))
     return tuple(nodes)
 
 
-def _node(trace: Trace, steps: dict[str, Step], name: str, head: int, before: str) -> Node:
+def _node(trace: Trace, steps: dict[str, Step], name: str, head: int, before: str) -> PathStep:
     step = _of_head(steps[name], head, trace.config.n_heads)
     hidden = pipeline_strip.hidden(steps, steps[name])
     if hidden is not None and hidden.ndim == 3:
@@ -72,7 +72,7 @@ def _node(trace: Trace, steps: dict[str, Step], name: str, head: int, before: st
     shades = Stage(name, "", array, step.kind, rows=(), masked=None if hidden is None else hidden[None]).scale
     picture = thumbnail(step, shades.low, shades.high, hidden)
     shape = " × ".join(map(str, step.array.shape))
-    return Node(
+    return PathStep(
         name,
         step_names.plain(steps[name].symbol),
         shape,

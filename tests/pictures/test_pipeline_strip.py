@@ -37,7 +37,7 @@ BUSY = {
 }
 
 
-def by_name(config: Config, layer: int = 0, **more) -> dict[str, pipeline_strip.Entry]:
+def by_name(config: Config, layer: int = 0, **more) -> dict[str, pipeline_strip.FlowStep]:
     return {entry.name: entry for entry in pipeline_strip.entries(run(config, **more), layer)}
 
 

@@ -22,7 +22,7 @@ ALL_HEADS, ONE_HEAD = "{np}.zeros((n_heads, {n}, {m}))", "{np}.zeros(({n}, {m}))
 
 
 @dataclass(frozen=True)
-class Written:
+class ScriptLines:
     """The lines before a step, and what the step is."""
 
     before: tuple[str, ...]
@@ -56,11 +56,11 @@ def _n_key(trace: Trace) -> str:
     return "len(tokens_kv)" if trace.config.is_cross_attention else "len(tokens)"
 
 
-def _split(lines: Sequence[str], result: str) -> Written:
-    return Written(tuple(lines[:-1]), lines[-1].removeprefix(f"{result} = "))
+def _split(lines: Sequence[str], result: str) -> ScriptLines:
+    return ScriptLines(tuple(lines[:-1]), lines[-1].removeprefix(f"{result} = "))
 
 
-def score(trace: Trace, formula: Formula, K: str, has: set[str], widths: str, words: Words = NUMPY) -> Written:
+def score(trace: Trace, formula: Formula, K: str, has: set[str], widths: str, words: Words = NUMPY) -> ScriptLines:
     """Return the lines of the typed score.
 
     K       what the keys are called, once for each query head
@@ -81,14 +81,14 @@ def score(trace: Trace, formula: Formula, K: str, has: set[str], widths: str, wo
     code = (
         parts.code if script.covers() else _spread(parts.code, ALL_HEADS.format(np=words.np, n="len(tokens)", m=n_key))
     )
-    return Written((*before, *parts.before), code)
+    return ScriptLines((*before, *parts.before), code)
 
 
 def _spread(code: str, zeros: str) -> str:
     return f"{f'({code})' if ' if ' in code or ' < ' in code else code} + {zeros}"
 
 
-def _head_by_head(formula: Formula, named: Mapping[str, str], has: set[str], widths: str, words: Words) -> Written:
+def _head_by_head(formula: Formula, named: Mapping[str, str], has: set[str], widths: str, words: Words) -> ScriptLines:
     """Return a function of one head, called for each at its own width."""
     variables = {name: "Q" if name == "q" else "K" for name in ("q", "k")}
     inside = {**named, **variables, "d_q": "d_k"}
@@ -106,7 +106,7 @@ def _head_by_head(formula: Formula, named: Mapping[str, str], has: set[str], wid
     heads += [f"{named[name]}[{_index(formula, name)}]" for name in arguments]
     define = f"def score_of_head({', '.join(parameters)}):\n{body}    return S\n"
     call = ", ".join(heads)
-    return Written((define,), f"{words.np}.stack([score_of_head({call}) for h, d in enumerate({widths})])")
+    return ScriptLines((define,), f"{words.np}.stack([score_of_head({call}) for h, d in enumerate({widths})])")
 
 
 def _width(formula: Formula, name: str) -> str:
@@ -121,24 +121,26 @@ def _index(formula: Formula, name: str) -> str:
     return ", ".join(["h", *(cut.get(axis, ":") for axis in formula.axes_of(name))])
 
 
-def mask(trace: Trace, words: Words) -> Written:
+def mask(trace: Trace, words: Words) -> ScriptLines:
     """Return the lines of the typed mask; every cell has a truth, also where only the key decides."""
     formula = mask_formula(trace.config)
     script = Script(formula, words, named=_sizes(trace.config, _n_key(trace)))
     parts = _split(script.lines("M"), "M")
-    return Written(parts.before, f"({parts.code})" if script.covers() else f"(({parts.code}) & (i + j >= 0))")
+    return ScriptLines(parts.before, f"({parts.code})" if script.covers() else f"(({parts.code}) & (i + j >= 0))")
 
 
-def bias(trace: Trace, formula: Formula, words: Words) -> Written:
+def bias(trace: Trace, formula: Formula, words: Words) -> ScriptLines:
     """Return the lines of the typed bias, for every head."""
     n_key = _n_key(trace)
     script = Script(formula, words, heads=True, named=_sizes(trace.config, n_key))
     parts = _split(script.lines("B"), "B")
     zeros = ALL_HEADS.format(np=words.np, n="len(tokens)", m=n_key)
-    return Written(parts.before, parts.code if script.covers() else _spread(parts.code, zeros))
+    return ScriptLines(parts.before, parts.code if script.covers() else _spread(parts.code, zeros))
 
 
-def weights(trace: Trace, formula: Formula, x: str, *, over_keys: bool, forbids: bool, words: Words = NUMPY) -> Written:
+def weights(
+    trace: Trace, formula: Formula, x: str, *, over_keys: bool, forbids: bool, words: Words = NUMPY
+) -> ScriptLines:
     """Return the lines of a normaliser, from the masked scores x.
 
     over_keys  whether each row is normalised, or each column
@@ -163,4 +165,4 @@ def weights(trace: Trace, formula: Formula, x: str, *, over_keys: bool, forbids:
     before = []
     if closes or any("seen" in line for line in (*parts.before, parts.code)):
         before.append(f"seen = ~{words.np}.isneginf({x})  # the keys that take part")
-    return Written((*before, *parts.before), code if script.covers() else f"{code} + {words.np}.zeros({x}.shape)")
+    return ScriptLines((*before, *parts.before), code if script.covers() else f"{code} + {words.np}.zeros({x}.shape)")

@@ -2,7 +2,7 @@
 // either selects the step that the page shows large. All text enters through textContent.
 
 /** @import { Component, Mark } from "../../types" */
-/** @import { PathData, PathNode } from "./types" */
+/** @import { PathData, PathStep } from "./types" */
 import { isDark, paint } from "../colours.js";
 import { stepColours, unpackedPictures, withSubscripts } from "./small_pictures.js";
 
@@ -66,7 +66,7 @@ class StepPath {
     if (mark) this.data?.nodes.forEach((node, i) => this.frame(mark, node, this.canvases[i]));
   }
 
-  /** @param {Mark} mark @param {PathNode} node @param {HTMLCanvasElement} canvas */
+  /** @param {Mark} mark @param {PathStep} node @param {HTMLCanvasElement} canvas */
   frame(mark, { name, shape }, canvas) {
     const sizes = shape.split(" × ").map(Number);
     const [row = null, column = null] = (AXES[name] ?? []).map((axis, i) => inside(mark[axis], sizes[i]));
@@ -111,7 +111,7 @@ class StepPath {
     }
   }
 
-  /** @param {PathNode["before"]} before */
+  /** @param {PathStep["before"]} before */
   between([word, step]) {
     const sign = word.length === 1;
     const name = sign ? "step sign" : "step";
@@ -125,7 +125,7 @@ class StepPath {
     arrow.addEventListener("click", () => this.onSelect(step));
   }
 
-  /** @param {PathNode} node */
+  /** @param {PathStep} node */
   node(node) {
     const button = make(this.box, "button", node.shown ? "node shown" : "node");
     button.type = "button";

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from attnviz.pictures.colours import DARK, MASKED_COLOUR
-from attnviz.pictures.step_path import Node
+from attnviz.pictures.step_path import PathStep
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
 from attnviz.ui.session.browser.component import component, report
@@ -16,7 +16,7 @@ WORDS = Words({"strip": "From the sentence to the output", "words": "words", "to
 _component = component(__file__)
 
 
-def show(nodes: Sequence[Node], *, key: str, words: int, shown: Sequence[str]) -> None:
+def show(nodes: Sequence[PathStep], *, key: str, words: int, shown: Sequence[str]) -> None:
     """Draw the way; `shown` are the steps that the columns show. `chosen` tells at the next run what was pressed."""
     _component(key=key, data=packed(nodes, words, shown), height="content", on_shown_change=lambda: None)
 
@@ -30,7 +30,7 @@ def chosen(key: str) -> str | None:
     return step[:40] if isinstance(step, str) and step else None
 
 
-def packed(nodes: Sequence[Node], words: int, shown: Sequence[str]) -> bytes:
+def packed(nodes: Sequence[PathStep], words: int, shown: Sequence[str]) -> bytes:
     """Pack the data for the browser: a line of JSON, a zero byte, and the pixels of all small pictures."""
     scales = list(dict.fromkeys(node.colours for node in nodes))
     one, many = WORDS["token"]
@@ -45,7 +45,7 @@ def packed(nodes: Sequence[Node], words: int, shown: Sequence[str]) -> bytes:
     return transport.packed(data, b"".join(node.picture.tobytes() for node in nodes))
 
 
-def _described(node: Node, scale: int, shown: bool) -> dict[str, Any]:
+def _described(node: PathStep, scale: int, shown: bool) -> dict[str, Any]:
     height, width = node.picture.shape
     return {
         "name": node.name,

@@ -1,7 +1,7 @@
 // A row of small pictures from raw bytes; a click or a key chooses one. All text enters through textContent.
 
 /** @import { Component } from "../../types" */
-/** @import { StripData, StripStep } from "./types" */
+/** @import { StripData, FlowStep } from "./types" */
 import { paint } from "../colours.js";
 import { stepColours, unpackedPictures, withSubscripts } from "./small_pictures.js";
 
@@ -27,7 +27,7 @@ const LINES = { ArrowUp: -1, ArrowDown: 1 };
  * As large as its cells fit into the box, in whole pixels of the screen.
  *
  * @param {HTMLCanvasElement} canvas
- * @param {StripStep["size"]} size
+ * @param {FlowStep["size"]} size
  */
 function fit(canvas, [width, height]) {
   const dots = window.devicePixelRatio || 1;
@@ -119,7 +119,7 @@ class StepStrip {
     this.mark();
   }
 
-  /** @param {StripStep} step @param {Uint8Array} pixels @param {number[][]} colours */
+  /** @param {FlowStep} step @param {Uint8Array} pixels @param {number[][]} colours */
   item(step, pixels, colours) {
     const node = this.items.get(step.name) ?? this.build(step.name);
     paint(node.canvas, pixels, step.size, colours);

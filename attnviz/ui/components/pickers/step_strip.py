@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from attnviz.pictures.colours import MASKED_COLOUR
-from attnviz.pictures.pipeline_strip import Entry
+from attnviz.pictures.pipeline_strip import FlowStep
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
 from attnviz.ui.session.browser.component import component, report
@@ -26,7 +26,7 @@ WORDS = Words(
 _component = component(__file__)
 
 
-def show(entries: Sequence[Entry], *, key: str, chosen: str | None = None) -> str | None:
+def show(entries: Sequence[FlowStep], *, key: str, chosen: str | None = None) -> str | None:
     """Draw the strip; return the step that was chosen in it since the last run, or None if none was.
 
     Steps that change nothing and what only goes into others are folded; a person can unfold them.
@@ -39,12 +39,12 @@ def _nothing() -> None:
     """Do nothing; Streamlit passes on only the values that have a callback."""
 
 
-def read(answer: Any, entries: Sequence[Entry]) -> str | None:
+def read(answer: Any, entries: Sequence[FlowStep]) -> str | None:
     """Read the browser's message; return None if it names no step of the run."""
     return next((entry.name for entry in entries if isinstance(answer, str) and entry.name == answer), None)
 
 
-def packed(entries: Sequence[Entry], chosen: str | None) -> bytes:
+def packed(entries: Sequence[FlowStep], chosen: str | None) -> bytes:
     """Pack the data for the browser: a line of JSON, a zero byte, and the pixels of all thumbnails."""
     scales = list(dict.fromkeys(entry.colours for entry in entries))
     described = {
@@ -58,7 +58,7 @@ def packed(entries: Sequence[Entry], chosen: str | None) -> bytes:
     return transport.packed(described, pixels)
 
 
-def _described(entry: Entry, scale: int) -> dict[str, Any]:
+def _described(entry: FlowStep, scale: int) -> dict[str, Any]:
     height, width = entry.thumbnail.shape
     return {
         "name": entry.name,

@@ -57,7 +57,7 @@ export interface MosaicData {
 }
 
 /** A step on the path from the words to the output. */
-export interface PathNode {
+export interface PathStep {
   name: string;
   symbol: string;
   shape: string;
@@ -78,11 +78,11 @@ export interface PathData {
   masked: string;
   /** Each on a light page and on a dark one. */
   scales: [light: string[], dark: string[]][];
-  nodes: PathNode[];
+  nodes: PathStep[];
 }
 
 /** A step of the strip. */
-export interface StripStep {
+export interface FlowStep {
   name: string;
   label: string;
   symbol: string;
@@ -103,5 +103,5 @@ export interface StripData {
   words: Record<"strip" | "all" | "fewer" | "same", string>;
   masked: string;
   scales: string[][];
-  steps: StripStep[];
+  steps: FlowStep[];
 }
