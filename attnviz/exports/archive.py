@@ -305,7 +305,7 @@ AROUND = ("embedded", "embedded_kv")
 
 
 def _check_whole(config: Config, around: Steps, layers: Sequence[Steps]) -> None:
-    """Raises ConfigError if a layer lacks a step that every run has, or given attention has others than it can."""
+    """Raise ConfigError if a layer lacks a step that every run has, or given attention has others than it can."""
     if isinstance(config, ExternalConfig):
         if around or not any(all(set(layer) == set(names) for layer in layers) for names in GIVEN):
             raise _fault("missing", name=translate("the steps of given attention"))

@@ -148,9 +148,7 @@ def row_statistics(trace: Trace, layer: int) -> pd.DataFrame:
 
 
 def head_statistics(trace: Trace, layer: int) -> pd.DataFrame:
-    """Return what is said of each head: the mean over the rows for which a statistic is defined, and its largest
-    weight.
-    """
+    """Return the statistics of each head: the mean over the rows for which one is defined, and the largest weight."""
     A, measures = _statistics(trace, layer)
     columns: dict[str, Any] = {COLUMNS["head"]: ordinals(len(A))}
     queries, keys = labels(trace.query_tokens), labels(trace.key_tokens)

@@ -100,7 +100,7 @@ EVERYWHERE = {"pi": "3.141592653589793", "e": "2.718281828459045", "inf": "1e9",
 
 
 def of_name(name: str, kind: Kind, known: tuple[str, ...], where: tuple[int, int]) -> FormulaError:
-    """Return what is said of a name that is not known: what it is called here, or which names there are."""
+    """Return the message for a name that is not known: what it is called here, or which names there are."""
     if name in names.CALLED:
         of_row = kind.name == "normaliser"
         better = f"{name}(x)" if of_row else f"{name}(...)"
@@ -117,7 +117,7 @@ def of_name(name: str, kind: Kind, known: tuple[str, ...], where: tuple[int, int
 
 
 def of_function(n: ast.Call, name: str, kind: Kind, text: str) -> FormulaError:
-    """Return what is said of a function that there is not, or that takes another number of arguments."""
+    """Return the message for a function that there is not, or that takes another number of arguments."""
     where = span(text, n)
     arguments = [text[slice(*span(text, each))] for each in n.args]
     line = EQUIVALENTS[kind.name].get(name, "")
@@ -151,7 +151,7 @@ def _highest(line: str) -> int:
 
 
 def of_call(n: ast.Call, kind: Kind, known: tuple[str, ...], text: str) -> FormulaError | None:
-    """Return what is said of something that is called as no function of a formula is; None for a plain call."""
+    """Return the message for something that is called as no function of a formula is; None for a plain call."""
     start, until = span(text, n)
     func = n.func
     if isinstance(func, ast.Attribute):
@@ -182,7 +182,7 @@ def _around(text: str, part: ast.keyword | ast.expr) -> tuple[int, int]:
 
 
 def _dotted(n: ast.Call, func: ast.Attribute, text: str) -> FormulaError:
-    """Return what is said of np.tanh(x), x.sum() or q.T()."""
+    """Return the message for np.tanh(x), x.sum() or q.T()."""
     start, until = span(text, n)
     root: ast.expr = func
     while isinstance(root, ast.Attribute):
@@ -203,7 +203,7 @@ def _dotted(n: ast.Call, func: ast.Attribute, text: str) -> FormulaError:
 
 
 def of_brackets(n: ast.Subscript, kind: Kind, text: str) -> FormulaError:
-    """Return what is said of square brackets that stand where there are none."""
+    """Return the message for square brackets that stand where there are none."""
     where = span(text, n)
     inside = text[slice(*span(text, n.slice))]
     name = n.value.id if isinstance(n.value, ast.Name) else ""
@@ -220,7 +220,7 @@ def of_brackets(n: ast.Subscript, kind: Kind, text: str) -> FormulaError:
 
 
 def of_sign(n: ast.Attribute | ast.Tuple, kind: Kind, text: str) -> FormulaError:
-    """Return what is said of a dot or a comma that stands between two parts."""
+    """Return the message for a dot or a comma that stands between two parts."""
     start, until = span(text, n)
     if isinstance(n, ast.Attribute):
         value = span(text, n.value)[1]
@@ -237,7 +237,7 @@ def of_sign(n: ast.Attribute | ast.Tuple, kind: Kind, text: str) -> FormulaError
 
 
 def of_last(n: ast.stmt, kind: Kind, text: str) -> FormulaError:
-    """Return what is said of a last line that is no formula: of a name and an = in front of it, most of all."""
+    """Return the message for a last line that is no formula: of a name and an = in front of it, most of all."""
     where = span(text, n)
     if not isinstance(n, ast.Assign):
         return fault("last", where)
@@ -252,7 +252,7 @@ def of_last(n: ast.stmt, kind: Kind, text: str) -> FormulaError:
 
 
 def of_power(n: ast.BinOp, text: str) -> FormulaError | None:
-    """Return what is said of e**x and exp**(x), which people write for exp(x); None for any other operation."""
+    """Return the message for e**x and exp**(x), which people write for exp(x); None for any other operation."""
     if not isinstance(n.op, ast.Pow) or not isinstance(n.left, ast.Name):
         return None
     where = span(text, n)

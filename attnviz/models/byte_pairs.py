@@ -3,6 +3,8 @@
 A text is cut into words, each word into its bytes, and pairs of neighbours are joined in the order in which they were
 learned. Bytes are written as letters: a space is Ġ. For whoever reads them they are put together again.
 
+The package `tokenizers` does the same, but would be a fifth one to install; `tokeniser.py` takes it for other kinds.
+
 Source: Radford et al. 2019 (GPT-2), section 2.2 and its encoder.py; Sennrich et al. 2016, arXiv:1508.07909.
 """
 

@@ -62,7 +62,7 @@ class Model:
     limit = 65_536
 
     def __init__(self, folder: str | PathLike[str]) -> None:
-        """Raises ConfigError where the folder holds no model, one of another family, or a damaged one."""
+        """Open a folder; raise ConfigError where it holds no model, one of another family, or a damaged one."""
         self.folder = Path(folder)
         if not self.folder.is_dir():
             raise ConfigError(FAULTS["folder"].format(folder=str(folder)))

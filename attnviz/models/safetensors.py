@@ -61,7 +61,7 @@ class Tensors(Mapping[str, Array]):
     """Every array of the .safetensors files of a folder, read-only."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises ConfigError for a folder without such files, and for one that is cut short or says what cannot be."""
+        """Open the files; raise ConfigError if there is none, or one is cut short or says what cannot be."""
         self._found: dict[str, tuple[Array, dict[str, Any]]] = {}
         self._files: dict[str, str] = {}
         files = sorted(folder.glob("*.safetensors"))

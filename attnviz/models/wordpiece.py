@@ -1,5 +1,7 @@
 """BERT's tokeniser: words and signs, then from the left the longest pieces that the vocabulary has.
 
+The package `tokenizers` does the same, but would be a fifth one to install; `tokeniser.py` takes it for other kinds.
+
 Source: Devlin et al. 2018, arXiv:1810.04805, section 3 and its tokenization.py.
 """
 

@@ -160,7 +160,7 @@ def _members(archive: zipfile.ZipFile, budget: Budget) -> dict[str, Array]:
 
 
 def _check(member: zipfile.ZipInfo, name: str, twice: bool, left: int) -> None:
-    """Raises ConfigError for a member that is not to be unpacked."""
+    """Raise ConfigError for a member that is not to be unpacked."""
     declared = shorten(name)
     if name == member.filename or not re.fullmatch(r"[\w. -]{1,100}", name) or name.startswith("."):
         raise _fault("member", shorten(member.filename))

@@ -260,7 +260,7 @@ def _numbers(cells: list[list[str]], allowed: str, start: tuple[int, int] = (1, 
 
 
 def check_count(n: int) -> None:
-    """Raises ConfigError for more numbers than are read out of a text."""
+    """Raise ConfigError for more numbers than are read out of a text."""
     if n > MOST_NUMBERS:
         raise fault("many", n=n, most=MOST_NUMBERS)
 

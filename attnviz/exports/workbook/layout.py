@@ -165,7 +165,7 @@ class Book:
         return self.sheets[-1]
 
     def count(self, block: Block) -> None:
-        """Raises ConfigError if a block is more than a workbook should hold."""
+        """Count the cells of a block; raise ConfigError if they are more than a workbook should hold."""
         self.n_cells += block.array.size
         if self.n_cells > MOST_CELLS:
             raise fault("cells", most=MOST_CELLS)

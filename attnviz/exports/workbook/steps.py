@@ -85,7 +85,7 @@ class StepWriter:
 
 
 def _check(name: str, array: Array, *, may_forbid: bool) -> None:
-    """Raises ConfigError for NaN and plus infinity, and for minus infinity where it does not mean forbidden."""
+    """Raise ConfigError for NaN and plus infinity, and for minus infinity where it does not mean forbidden."""
     if np.isnan(array).any() or np.isposinf(array).any() or not may_forbid:
         raise fault("infinite", name=name.replace("_", " "))
 
