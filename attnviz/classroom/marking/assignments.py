@@ -1,4 +1,4 @@
-"""An assignment: a setting, what of it is free, what is not shown, and questions, as one field of a link.
+"""An assignment as one field of a link: its unlocked settings, its hidden parts, its questions.
 
 The setting itself travels in the link as always. The field holds the rest, and for what is free also what was given,
 so that a student may try things out and is still asked about what the teacher set. It has a version and a check, so a

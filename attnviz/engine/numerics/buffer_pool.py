@@ -1,4 +1,4 @@
-"""Memory of large steps, used again once the array that was in it is gone.
+"""A pool of reusable buffers for large arrays.
 
 The C library gives large pieces of freed memory back to the system, which then clears and maps them anew, page after
 page. Of `attend` with 8 heads that was two fifths at 128 and 256 tokens and a quarter at 512, with and without in turn

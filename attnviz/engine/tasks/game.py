@@ -1,4 +1,4 @@
-"""One task that a setting can learn: its words, the sentences that it draws, and what is right in them.
+"""The generator of one task: its vocabulary, its sentences and the right answers.
 
 A sentence is a row of indices into the vocabulary. What is right follows from the sentence alone, so that a sentence
 that somebody types can be judged as one that was drawn.

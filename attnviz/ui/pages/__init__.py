@@ -1,1 +1,1 @@
-"""One file for each page."""
+"""One file for each page; `registry.py` and `panels.py` list pages and panels."""

@@ -1,4 +1,4 @@
-"""The pages, by the names that stand in links, and one desk of a page that shows no run."""
+"""The pages, by the names that stand in links; the page of assignments has a row for each of its desks."""
 
 from __future__ import annotations
 

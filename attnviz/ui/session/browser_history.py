@@ -1,4 +1,4 @@
-"""Back and Forward, as the browser tells of them.
+"""Back and Forward, as the browser reports them.
 
 Streamlit says of a run whether the browser's history asked for it, and forgets that if another request joins this one
 before the run has begun: pictures send one when they find how much room there is. So the browser says itself where it
@@ -24,7 +24,7 @@ _component = component(__file__, is_isolated=False)
 
 
 def listen() -> None:
-    """Have the browser tell where it goes; call it once in a run, always at the same point."""
+    """Report browser navigation to the server; call it once in a run, always at the same point."""
     _component(key=KEY, height="content", on_gone_change=_remember)
 
 

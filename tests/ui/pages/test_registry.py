@@ -19,7 +19,7 @@ def test_every_page_has_a_function() -> None:
 def test_every_page_and_panel_stands_in_one_place() -> None:
     parts = [part for found in places.PLACES.values() for part in found]
     assert sorted(parts) == sorted([*PAGE_NAMES, *places.CHANGING]), "PLACES in attnviz/ui/session/places.py"
-    assert {*PANELS} == {*PANEL_NAMES}, "PANELS in attnviz.ui.pages.panels.py, PANEL_NAMES in selection.py"
+    assert {*PANELS} == {*PANEL_NAMES}, "PANELS in attnviz/ui/pages/panels.py, PANEL_NAMES in selection.py"
     panels = [panel for found in places.PANELS.values() for panel in found]
     assert sorted([*panels, *places.CHANGING, *GONE]) == sorted(PANEL_NAMES), "PANELS in attnviz/ui/session/places.py"
     assert len(places.PLACES) <= 6

@@ -1,1 +1,1 @@
-"""The ways between Python and the browser: components, style sheets, bytes and the history."""
+"""The ways between Python and the browser: components, style sheets and bytes."""
