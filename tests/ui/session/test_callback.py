@@ -64,7 +64,7 @@ def arguments(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
         )
 
 
-IDLE = {"_nothing"}  # which only ask for a run
+IDLE = {"ignore"}  # which only asks for a run
 PASSED_ON = {("locale", "choose"): ("session_state", "put"), ("speaker", "turn"): ("lessons", "_turn")}
 """What a function is given by its only caller."""
 

@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz.pictures.colours import DARK, SIGNED
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import component, report
+from attnviz.ui.session.browser.component import component, ignore, report
 
 WIDTH, HEIGHT = 320, 414  # pixels that it takes beside the maps, or on a narrow window from its foot
 WORDS = Words(
@@ -42,14 +42,10 @@ def show(answer: Mapping[str, Any] | None, *, key: str, play: bool = False) -> N
             key=f"{key}-lines",
             data=packed(answer, play=play),
             height="content",
-            on_close_change=_nothing,
-            on_all_change=_nothing,
-            on_key_change=_nothing,
+            on_close_change=ignore,
+            on_all_change=ignore,
+            on_key_change=ignore,
         )
-
-
-def _nothing() -> None:
-    """Do nothing: Streamlit passes on only values that have a callback."""
 
 
 def packed(answer: Mapping[str, Any] | None, *, play: bool = False) -> bytes:

@@ -12,7 +12,7 @@ from attnviz.arrays import Array
 from attnviz.pictures.colours import DARK, MASKED_COLOUR, SHARE
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import component, report
+from attnviz.ui.session.browser.component import component, ignore, report
 
 WIDTH, HEIGHT = 64, 64  # pixels that it takes beside the pictures, or below them
 MAX_PIXELS = 16  # pixels of a small picture, each way
@@ -34,7 +34,7 @@ class Strip:
 
 def show(film: Strip, *, key: str, height: int) -> None:
     """Draw the strip; which head was chosen in it is told by `chosen` at the beginning of the next run."""
-    _component(key=key, data=packed(film, height), height="content", on_head_change=lambda: None)
+    _component(key=key, data=packed(film, height), height="content", on_head_change=ignore)
 
 
 def chosen(key: str, heads: int) -> tuple[int | None] | None:

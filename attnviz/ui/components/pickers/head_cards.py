@@ -18,7 +18,7 @@ from attnviz.text import head_sentences
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.pickers.film_strip import small_pictures
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import component, report
+from attnviz.ui.session.browser.component import component, ignore, report
 
 WORDS = Words({"cards": "Heads, sorted by what they do; a press shows one large", "head": "head {n}"})
 
@@ -27,7 +27,7 @@ _component = component(__file__)
 
 def show(trace: Trace, layer: int, *, key: str, focus: int | None) -> None:
     """Draw the cards; `focus` is the head that is shown large, counted from 0. `chosen` tells what was pressed."""
-    _component(key=key, data=packed(trace, layer, focus), height="content", on_head_change=lambda: None)
+    _component(key=key, data=packed(trace, layer, focus), height="content", on_head_change=ignore)
 
 
 def chosen(key: str, heads: int) -> int | None:

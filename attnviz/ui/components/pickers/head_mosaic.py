@@ -18,7 +18,7 @@ from attnviz.text import head_sentences
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components.pickers.film_strip import small_pictures
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import component, report
+from attnviz.ui.session.browser.component import component, ignore, report
 
 WORDS = Words(
     {
@@ -34,7 +34,7 @@ _component = component(__file__)
 
 def show(trace: Trace, *, key: str, kept: Sequence[int] | None = None) -> None:
     """Draw the mosaic; `kept` are the positions of the tokens shown, all if left out. `chosen` tells a press."""
-    _component(key=key, data=packed(trace, kept), height="content", on_head_change=lambda: None)
+    _component(key=key, data=packed(trace, kept), height="content", on_head_change=ignore)
 
 
 def chosen(key: str, trace: Trace) -> tuple[int, int] | None:

@@ -11,7 +11,7 @@ from attnviz.arrays import Array
 from attnviz.pictures.colours import DARK, SHARE
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import component, report
+from attnviz.ui.session.browser.component import component, ignore, report
 
 WIDTH, HEIGHT = 184, 124  # pixels that it takes beside the pictures, or over them
 MAX_BLOCKS = 64  # blocks each way
@@ -48,7 +48,7 @@ class Overview:
 def show(overview: Overview, *, height: int | None) -> None:
     """Draw it beside the pictures, or with `height` None over them; `moved` tells of the frame at the next run."""
     data = packed(overview, height)
-    _component(key=overview.key, data=data, height="content", on_window_change=lambda: None)
+    _component(key=overview.key, data=data, height="content", on_window_change=ignore)
 
 
 def moved(key: str) -> tuple[int, int] | None:

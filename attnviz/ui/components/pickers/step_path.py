@@ -9,7 +9,7 @@ from attnviz.pictures.colours import DARK, MASKED_COLOUR
 from attnviz.pictures.step_path import PathStep
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import component, report
+from attnviz.ui.session.browser.component import component, ignore, report
 
 WORDS = Words({"strip": "From the sentence to the output", "words": "words", "token": ("1 word", "{n} words")})
 
@@ -18,7 +18,7 @@ _component = component(__file__)
 
 def show(nodes: Sequence[PathStep], *, key: str, words: int, shown: Sequence[str]) -> None:
     """Draw the way; `shown` are the steps that the columns show. `chosen` tells at the next run what was pressed."""
-    _component(key=key, data=packed(nodes, words, shown), height="content", on_shown_change=lambda: None)
+    _component(key=key, data=packed(nodes, words, shown), height="content", on_shown_change=ignore)
 
 
 def chosen(key: str) -> str | None:

@@ -12,7 +12,7 @@ from attnviz.pictures.colours import MASKED_COLOUR
 from attnviz.pictures.pipeline_strip import FlowStep
 from attnviz.settings.language import Words
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import component, report
+from attnviz.ui.session.browser.component import component, ignore, report
 
 WORDS = Words(
     {
@@ -31,12 +31,8 @@ def show(entries: Sequence[FlowStep], *, key: str, chosen: str | None = None) ->
 
     Steps that change nothing and what only goes into others are folded; a person can unfold them.
     """
-    _component(key=key, data=packed(entries, chosen), height="content", on_chosen_change=_nothing)
+    _component(key=key, data=packed(entries, chosen), height="content", on_chosen_change=ignore)
     return read(report(key).get("chosen"), entries)
-
-
-def _nothing() -> None:
-    """Do nothing; Streamlit passes on only the values that have a callback."""
 
 
 def read(answer: Any, entries: Sequence[FlowStep]) -> str | None:

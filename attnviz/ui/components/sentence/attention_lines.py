@@ -18,7 +18,7 @@ from attnviz.pictures.colours import SHARE
 from attnviz.settings.language import Words
 from attnviz.text.format.sentence_parts import TOKEN, Part
 from attnviz.text.query_sentences import QueryWeights, query_weights, sentence
-from attnviz.ui.session.browser.component import component, report
+from attnviz.ui.session.browser.component import checked_index, component, ignore, report
 
 WORDS = Words(
     {
@@ -52,12 +52,8 @@ def show(trace: Trace, layer: int, *, key: str, query: int | None = None, head: 
     request = read(report(key), trace)
     now = request or Request(query, head)
     data = payload(query_weights(trace, layer, now.head), now.query)
-    _component(key=key, data=data, height="content", on_choice_change=_nothing)
+    _component(key=key, data=data, height="content", on_choice_change=ignore)
     return request
-
-
-def _nothing() -> None:
-    """Do nothing; Streamlit passes on only the values that have a callback."""
 
 
 def payload(head: QueryWeights, chosen: int | None) -> dict[str, Any]:
@@ -93,15 +89,7 @@ def read(answer: Any, trace: Trace) -> Request | None:
     if not isinstance(request, Mapping):
         return None
     try:
-        query = _index(request.get("query"), len(trace.query_tokens))
-        return Request(query, _index(request.get("head"), trace.config.n_heads))
+        query = checked_index(request.get("query"), len(trace.query_tokens))
+        return Request(query, checked_index(request.get("head"), trace.config.n_heads))
     except ValueError:
         return None
-
-
-def _index(value: Any, size: int) -> int | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < size:
-        raise ValueError(value)
-    return value

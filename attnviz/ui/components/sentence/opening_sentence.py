@@ -14,7 +14,7 @@ from attnviz.settings.counting import ordinal
 from attnviz.text import opening_sentence
 from attnviz.text.query_sentences import query_weights
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import component, report
+from attnviz.ui.session.browser.component import component, ignore, report
 
 _component = component(__file__, is_isolated=False)
 
@@ -38,7 +38,7 @@ class Opening:
 
 def show(trace: Trace, layer: int, opening: Opening, *, key: str) -> None:
     """Draw the sentence."""
-    _component(key=key, data=packed(trace, layer, opening), height="content", on_query_change=lambda: None)
+    _component(key=key, data=packed(trace, layer, opening), height="content", on_query_change=ignore)
 
 
 def chosen_query(key: str, words: int) -> int | None:

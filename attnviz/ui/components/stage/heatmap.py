@@ -38,7 +38,7 @@ from attnviz.ui.components.stage.available_space import (
 )
 from attnviz.ui.components.stage.picking import Picked
 from attnviz.ui.session.browser import transport
-from attnviz.ui.session.browser.component import component
+from attnviz.ui.session.browser.component import component, ignore
 
 ROOM_STEP = 64
 """Pixels by which the room of a chart has to change for another chart to be built.
@@ -134,7 +134,7 @@ def show(
     drawing = _drawing(stages, key, view, has_film=heads.film is not None)
     with st.container(key=key, gap=None):
         data = _message(drawing, heads, lettering) | {"picked": asdict(picked) if picked else None}
-        listeners: dict[str, Any] = {f"on_{name}_change": _nothing for name in REPORTED}
+        listeners: dict[str, Any] = {f"on_{name}_change": ignore for name in REPORTED}
         _component(key=f"{key}-bridge", data=transport.packed(data), height="content", **listeners)
         _draw(drawing, heads)
     return picking.read(reported(key).get("picked"), drawing.stages, drawing.placement)
@@ -156,10 +156,6 @@ def _beside_weights(stages: Sequence[Stage]) -> list[Stage]:
     """Return the stages with paler colours in those that stand beside one that leads."""
     led = any(stage.leads for stage in stages)
     return [replace(stage, quiet=True) if led and not stage.leads else stage for stage in stages]
-
-
-def _nothing() -> None:
-    """Do nothing: Streamlit passes on only values that have a callback."""
 
 
 def _message(drawing: _Drawing, heads: Heads, lettering: Lettering) -> dict[str, Any]:

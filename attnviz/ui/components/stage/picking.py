@@ -10,6 +10,7 @@ from attnviz.pictures import figures
 from attnviz.pictures.layout.placement import Placement
 from attnviz.pictures.stage_record import Stage
 from attnviz.ui.components.stage.available_space import View, reported, room_for
+from attnviz.ui.session.browser.component import checked_index
 
 
 @dataclass(frozen=True)
@@ -78,17 +79,9 @@ def _existing(answer: Any, stages: Sequence[Stage]) -> Picked | None:
         return None
     sizes = zip(("head", "row", "column"), stage.array.shape, strict=True)
     try:
-        head, row, column = (_index(answer.get(name), size) for name, size in sizes)
+        head, row, column = (checked_index(answer.get(name), size) for name, size in sizes)
     except ValueError:
         return None
     if head is not None and column is not None and column >= stage.true_widths[head]:
         return None
     return None if row is None and column is None else Picked(stage.name, head, row, column)
-
-
-def _index(value: Any, size: int) -> int | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < size:
-        raise ValueError(value)
-    return value

@@ -164,6 +164,22 @@ def report(key: str) -> Mapping[str, Any]:
     return reports[key]
 
 
+def ignore() -> None:
+    """Do nothing, as the callback of a value that `report` tells: Streamlit passes on only those that have one."""
+
+
+def checked_index(value: Any, size: int) -> int | None:
+    """Return an index that a component reports, None where it reports none.
+
+    Raises ValueError for anything that is no index of `size` things: browsers can say anything.
+    """
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < size:
+        raise ValueError(value)
+    return value
+
+
 def cookie(name: str) -> str:
     """Return a cookie that the browser had when it opened the page, read once as what it reports; empty if none."""
     reports: dict[str, Mapping[str, Any]] = getattr(_run, "reports", {})
