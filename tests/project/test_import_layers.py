@@ -6,7 +6,6 @@ import ast
 import re
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -41,7 +40,6 @@ Each may import from those that stand before it, and from itself.
 FLOORS = tuple(
     top if inside == "." else f"{top}/{inside}" for top, insides in HOUSE.items() for inside in insides.split() or ["."]
 )
-MOST_FILES = 16
 
 Sources = Mapping[str, str]
 
@@ -126,27 +124,6 @@ def test_the_plan_in_the_readme_is_the_house() -> None:
     plan = [line for line in section.partition("`app.py` opens")[0].splitlines() if line.startswith("    ")]
     assert re.findall(r"  (\w+)/ ", "\n".join(plan)) == list(HOUSE)
     assert len(plan) == 10
-
-
-def crowded(files: Sources) -> list[str]:
-    """Return a sentence for each folder with too many files to be found by their names."""
-    numbers = Counter(folder(file) for file in files)
-    return [
-        f"{name}/ holds {n} Python files; group some of them in a folder of their own, and name it in HOUSE"
-        for name, n in numbers.items()
-        if n > MOST_FILES
-    ]
-
-
-def test_no_folder_is_crowded() -> None:
-    faults = crowded(FILES)
-    assert not faults, "\n".join(faults)
-
-
-def test_the_rule_about_crowds_can_fail() -> None:
-    assert crowded({f"text/file{n}.py": "" for n in range(MOST_FILES)}) == []
-    [fault] = crowded({f"text/file{n}.py": "" for n in range(MOST_FILES + 1)})
-    assert fault.startswith(f"text/ holds {MOST_FILES + 1} Python files; group some")
 
 
 def test_imports_only_go_down() -> None:
