@@ -15,10 +15,6 @@ LayerStep = tuple[int | None, str]
 """A layer and a step of it; None and a step around the layers."""
 
 
-def swap(x: Array) -> Array:
-    return np.swapaxes(x, -1, -2)
-
-
 def back(row: Choice) -> Callable[..., Any]:
     """Return the rule that carries slopes back through a row's function; raises ValueError if the row has none."""
     if row.back is None:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.engine.backward.accumulated_slopes import LayerStep, Slopes, back, swap
+from attnviz.engine.backward.accumulated_slopes import LayerStep, Slopes, back
 from attnviz.engine.records import typed_rows
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.blocks import FEED_FORWARDS, NORMS
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
 from attnviz.engine.tables.positions import POSITIONS
+from attnviz.engine.tables.scores.slopes import swap
 from attnviz.formula import names
 
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.learning.normalisers import NORMALISERS
-from attnviz.engine.learning.scores import SCORES, swap
+from attnviz.engine.learning.scores import SCORES
 from attnviz.engine.numerics.exact import product, tanh, total
+from attnviz.engine.tables.scores.slopes import swap
 
 Layer = Mapping[str, Array]
 """The parameters of one layer by the names that `run` knows them by."""

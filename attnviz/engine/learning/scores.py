@@ -17,15 +17,11 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.numerics.exact import exp, product, total
+from attnviz.engine.tables.scores.slopes import swap
 
 Named = Mapping[str, Array]
 Back = tuple[Array, Array, dict[str, Array]]
 """The gradients of the queries, of the keys, and of the parameters."""
-
-
-def swap(x: Array) -> Array:
-    """Return the transpose of each matrix of a stack."""
-    return np.swapaxes(x, -1, -2)
 
 
 def summed(A: Array, B: Array) -> Array:
