@@ -71,7 +71,7 @@ class TorchRun:
             return y
         source = self.normed(i, "ff_normed", y, ("pre", "rms"))
         hidden = plus(source @ self.leaf(i, "w_1"), self.leaf(i, "b_1"))
-        f = self.bent(hidden)
+        f = self.activated(hidden)
         if config.feed_forward in ("swiglu", "geglu"):
             f = self.record(i, "ff_gate", f)
             f = f * self.record(i, "ff_up", plus(source @ self.leaf(i, "w_3"), self.leaf(i, "b_3")))
@@ -79,7 +79,7 @@ class TorchRun:
         g = self.record(i, "ff_output", plus(f @ self.leaf(i, "w_2"), self.leaf(i, "b_2")))
         return self.joined(i, "ff_added", y, g)
 
-    def bent(self, z: Any) -> Any:
+    def activated(self, z: Any) -> Any:
         functional = self.torch.nn.functional
         match self.config.feed_forward:
             case "relu":

@@ -38,7 +38,7 @@ class Products:
 
     read, matrix  the names of the steps that the two vectors are of
     left, right   the vectors;  `bias` what is added, 0 without one;  `total` the products and the bias added up
-    bent          whether the step holds a function of the total, as a feed-forward block does
+    activated     whether the step holds a function of the total, as a feed-forward block does
     result        the number of the run;  `sources` where the parameters lie in a model's files, sentences
     """
 
@@ -48,7 +48,7 @@ class Products:
     right: Array
     bias: float
     total: float
-    bent: bool
+    activated: bool
     result: float
     sources: tuple[str, ...]
 
@@ -111,15 +111,15 @@ def products(trace: Trace, layer: int, step: str, row: int, column: int, head: i
     name, X = _read(trace, layer, read)
     left = X[row]
     return _summed((name, matrix), left, right, added, result, _sources(trace, layer, (matrix, bias), column, head),
-               bent=step in ("ff_hidden", "ff_gate"))  # fmt: skip
+               activated=step in ("ff_hidden", "ff_gate"))  # fmt: skip
 
 
 def _summed(
     names: tuple[str, str], left: Array, right: Array, bias: float, result: float, sources: tuple[str, ...],
-    *, bent: bool = False,
+    *, activated: bool = False,
 ) -> Products:  # fmt: skip
     left, right = left.astype(float), right.astype(float)
-    return Products(*names, left, right, bias, float(left @ right) + bias, bent, result, sources)
+    return Products(*names, left, right, bias, float(left @ right) + bias, activated, result, sources)
 
 
 def _sources(trace: Trace, layer: int, names: tuple[str, ...], column: int, head: int) -> tuple[str, ...]:

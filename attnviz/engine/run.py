@@ -159,13 +159,13 @@ def _layer(layer: Steps, parameters: Parameters, config: Config, X: Array, X_kv:
 
 
 def _hidden(layer: Steps, parameters: Parameters, config: Config, X: Array, x: str) -> Array:
-    """Return the hidden units of the feed-forward block: bent, or what bent ones let through; x is X in a formula."""
+    """Return the hidden units of the feed-forward block: activated, and gated if need be; x is X in a formula."""
     row = FEED_FORWARDS[config.feed_forward]
     W_1, b_1 = parameters.matrix("w_1", X, config.d_ff), parameters.vector("b_1", config.d_ff, X.shape[-1])
-    F, bent = row.fn(_plus(product(X, W_1), b_1)), f"f({x} W_1{'' if b_1 is None else ' + b_1'})"
+    F, activated = row.fn(_plus(product(X, W_1), b_1)), f"f({x} W_1{'' if b_1 is None else ' + b_1'})"
     if not row.gated:
-        return layer.record("ff_hidden", F, formula=f"F = {bent}")
-    F_1 = layer.record("ff_gate", F, formula=f"F_1 = {bent}")
+        return layer.record("ff_hidden", F, formula=f"F = {activated}")
+    F_1 = layer.record("ff_gate", F, formula=f"F_1 = {activated}")
     W_3, b_3 = parameters.matrix("w_3", X, config.d_ff), parameters.vector("b_3", config.d_ff, X.shape[-1])
     formula = f"F_3 = {x} W_3{'' if b_3 is None else ' + b_3'}"
     F_3 = layer.record("ff_up", _plus(product(X, W_3), b_3), formula=formula)

@@ -21,8 +21,8 @@ from attnviz.models.shapes import Shape
 
 Weights = Mapping[str, Array]
 
-BENT: dict[str, Callable[[Array], Array]] = {name: row.fn for name, row in FEED_FORWARDS.items()}
-BENT["geglu_tanh"] = gelu_tanh
+ACTIVATIONS: dict[str, Callable[[Array], Array]] = {name: row.fn for name, row in FEED_FORWARDS.items()}
+ACTIVATIONS["geglu_tanh"] = gelu_tanh
 GATED = ("swiglu", "geglu", "geglu_tanh")
 
 
@@ -142,13 +142,13 @@ class Layer:
             Y, x = self._normed("ff_normed", Y, "2", rf"\hat {x}", x), rf"\hat {x}"
         W, b = self._parameter("w_1"), self._parameter("b_1")
         assert W is not None  # noqa: S101  # every family has it
-        bent = f"f({x} W_1{'' if b is None else ' + b_1'})"
-        F = BENT[kind](product(Y, W) if b is None else product(Y, W) + b)
+        activated = f"f({x} W_1{'' if b is None else ' + b_1'})"
+        F = ACTIVATIONS[kind](product(Y, W) if b is None else product(Y, W) + b)
         if kind in GATED:
-            F_1 = record("ff_gate", F, formula=f"F_1 = {bent}")
+            F_1 = record("ff_gate", F, formula=f"F_1 = {activated}")
             F = record("ff_hidden", F_1 * self._matrix("ff_up", "3", Y, f"F_3 = {x} W_3"), formula=r"F = F_1 \odot F_3")
         else:
-            F = record("ff_hidden", F, formula=f"F = {bent}")
+            F = record("ff_hidden", F, formula=f"F = {activated}")
         return self._matrix("ff_output", "2", F, "G = F W_2")
 
 

@@ -451,7 +451,7 @@ def rms_norm(x: np.ndarray) -> np.ndarray:
 
 
 BEFORE = {"pre": layer_norm, "rms": rms_norm}
-BENT = {
+ACTIVATIONS = {
     "relu": lambda x: max(x, 0.0),
     "gelu": lambda x: x * normal_cdf(x),
     "gelu_tanh": lambda x: x / (1 + math.exp(-2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
@@ -467,10 +467,10 @@ def block(config: Config, layer: Arrays, x: np.ndarray) -> np.ndarray:
     if config.feed_forward == "none":
         return y
     z = BEFORE[config.norm](y) if config.norm in BEFORE else y
-    bent = np.vectorize(BENT[config.feed_forward])(z @ layer["w_1"] + layer["b_1"])
+    activated = np.vectorize(ACTIVATIONS[config.feed_forward])(z @ layer["w_1"] + layer["b_1"])
     if config.feed_forward in ("swiglu", "geglu"):
-        bent = bent * (z @ layer["w_3"] + layer["b_3"])
-    z = bent @ layer["w_2"] + layer["b_2"]
+        activated = activated * (z @ layer["w_3"] + layer["b_3"])
+    z = activated @ layer["w_2"] + layer["b_2"]
     z = y + z if config.residual else z
     return layer_norm(z) if config.norm == "post" else z
 
@@ -481,7 +481,7 @@ def normal_cdf(x: float) -> float:
 
 
 @pytest.mark.parametrize("second", ["", SEVEN], ids=["self", "cross"])
-@pytest.mark.parametrize("feed_forward", ["none", *BENT])
+@pytest.mark.parametrize("feed_forward", ["none", *ACTIVATIONS])
 @pytest.mark.parametrize("norm", ["none", "pre", "post", "rms"])
 def test_layers_with_everything_around_attention(norm, feed_forward, second):
     config = Config(

@@ -86,12 +86,12 @@ def test_the_products_of_any_number_add_up_to_it(name: str) -> None:
                 found = products(trace, layer, step, row, d, head if by_head else 0)
                 number = array[head, row, d] if by_head else array[row, d]
                 assert found.result == number
-                if not found.bent:
+                if not found.activated:
                     size = np.abs(found.values).sum() + abs(found.bias)
                     assert abs(found.total - number) <= 1e-12 * size
                 is_from_file = step not in ("scores", "heads")
                 assert bool(found.sources) == is_from_file
-                if step == "ff_gate" or (step == "ff_hidden" and found.bent):
+                if step == "ff_gate" or (step == "ff_hidden" and found.activated):
                     assert found.total != number
 
 

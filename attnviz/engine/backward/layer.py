@@ -76,12 +76,12 @@ class LayerBack:
         if G is not None:
             self._affine(G, self.at("ff_hidden"), "w_2", "b_2")
         source = self.at("ff_normed") if self.norm.applied == "before" else result
-        G, bent = self.slopes.through(self.at("ff_hidden")), self.at("ff_hidden")
+        G, activated = self.slopes.through(self.at("ff_hidden")), self.at("ff_hidden")
         if FEED_FORWARDS[self.config.feed_forward].gated:
-            bent = self.at("ff_gate")
+            activated = self.at("ff_gate")
             G = self._through_gates(G, source)
         if G is not None:
-            self._bent(G, bent, source)
+            self._activation(G, activated, source)
         if self.norm.applied == "before":
             self._norm("ff_normed", result)
 
@@ -95,8 +95,8 @@ class LayerBack:
             self._affine(up, source, "w_3", "b_3")
         return self.slopes.through(self.at("ff_gate"))
 
-    def _bent(self, G: Array, at: LayerStep, source: LayerStep) -> None:
-        """Go back through what bends the hidden units, and W_1."""
+    def _activation(self, G: Array, at: LayerStep, source: LayerStep) -> None:
+        """Go back through the activation of the hidden units, and W_1."""
         row, X = FEED_FORWARDS[self.config.feed_forward], self.slopes.array(source) @ self.array("w_1")
         if self.at("b_1") in self.slopes.steps:
             X = X + self.array("b_1")

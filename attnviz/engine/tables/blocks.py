@@ -90,9 +90,9 @@ class Norm(Choice):
 
 @dataclass(frozen=True)
 class FeedForward(Choice):
-    """A feed-forward block by what bends its hidden units.
+    """A feed-forward block by the activation of its hidden units.
 
-    gated  whether a second matrix, W_3, makes what the bent units let through
+    gated  whether a second matrix, W_3, makes what the activated units are multiplied by
     """
 
     gated: bool = False

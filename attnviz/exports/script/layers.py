@@ -246,11 +246,11 @@ class LayerScript:
             return Y
         read = lines.step("ff_normed", self._normed(Y)) if self._norm_stands("before") else Y
         width = "d_model" if config.has_output_projection() else "C.shape[1]"
-        bent = self.words.terms[rows.FEED_FORWARDS[config.feed_forward]].format(self._read_by("1", read, width))
+        activated = self.words.terms[rows.FEED_FORWARDS[config.feed_forward]].format(self._read_by("1", read, width))
         if FEED_FORWARDS[config.feed_forward].gated:
-            gate = lines.step("ff_gate", bent)
-            bent = f"{gate} * {lines.step('ff_up', self._read_by('3', read, width))}"
-        lines.step("ff_hidden", bent)
+            gate = lines.step("ff_gate", activated)
+            activated = f"{gate} * {lines.step('ff_up', self._read_by('3', read, width))}"
+        lines.step("ff_hidden", activated)
         fill.matrix("w_2", "d_ff", width)
         fill.vector("b_2", width, "d_ff")
         G = lines.step("ff_output", "F @ W_2" + (" + b_2" if config.projection_bias else ""))

@@ -242,10 +242,10 @@ class LayerSheets:
             symbol="Y W₁" + ("" if b is None else " + b₁"), shape=shape(array)
         )
         before = sheet.add(heading, array, product(source, W, b), rows=source.rows, columns=numbers(array.shape[1]))
-        bent = formulas.FEED_FORWARDS[self._config.feed_forward]
+        activated = formulas.FEED_FORWARDS[self._config.feed_forward]
         if "ff_gate" not in self._steps:
-            return self._writer.step(sheet, "ff_hidden", lambda i, j: bent(before.at(i, j)))
-        gate = self._writer.step(sheet, "ff_gate", lambda i, j: bent(before.at(i, j)))
+            return self._writer.step(sheet, "ff_hidden", lambda i, j: activated(before.at(i, j)))
+        gate = self._writer.step(sheet, "ff_gate", lambda i, j: activated(before.at(i, j)))
         W_3, b_3 = self._blocks["w_3", 0], self._blocks.get(("b_3", 0))
         up = self._writer.step(sheet, "ff_up", product(source, W_3, b_3))
         return self._writer.step(sheet, "ff_hidden", lambda i, j: f"{gate.at(i, j)}*{up.at(i, j)}")

@@ -22,7 +22,7 @@ def test_layer_norm_and_rms_norm_are_the_library_s(torch: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["relu", "gelu", "gelu_tanh", "swiglu", "geglu"])
-def test_hidden_units_are_bent_as_the_library_does(name: str, torch: Any) -> None:
+def test_hidden_units_are_activated_as_the_library_does(name: str, torch: Any) -> None:
     functions = {
         "relu": torch.nn.functional.relu,
         "gelu_tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh"),

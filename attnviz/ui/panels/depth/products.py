@@ -32,7 +32,7 @@ WORDS = Words(
         "sum_key": "{step}, layer {layer}{head}, “{token}” and “{other}”: the sum of {n} products{bias}.",
         "of_head": ", head {head}",
         "bias": " and the bias",
-        "bent": "The step holds f of this sum, {result:.{digits}g}.",
+        "activated": "The step holds f of this sum, {result:.{digits}g}.",
         "number": "number",
         "product": "product",
     }
@@ -92,7 +92,7 @@ def _sentences(trace: Trace, at: tuple[int, int, int, int], step: Step, entry: P
         sentence = WORDS["sum_key"].format(other=visible_token(trace.key_tokens[column]), **facts)
     else:
         sentence = WORDS["sum"].format(column=ordinal(column), all=step.shape[-1], **facts)
-    return [sentence, *([WORDS["bent"].format(result=entry.result, digits=digits)] if entry.bent else [])]
+    return [sentence, *([WORDS["activated"].format(result=entry.result, digits=digits)] if entry.activated else [])]
 
 
 def _token(trace: Trace, selection: Selection, axis: str) -> Selection:
