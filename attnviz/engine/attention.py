@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnviz.arrays import Array
+from attnviz.arrays import Allowed, Array, Keys, Queries, Scores, Values, Weights
 from attnviz.engine import checks
 from attnviz.engine.numerics import buffer_pool, products
 from attnviz.engine.tables.normalised_axes import NORMALISED_AXES
@@ -32,16 +32,16 @@ Parameters = Mapping[str, ArrayLike]
 
 
 def pipeline(
-    Q: Array,
-    K: Array,
-    V: Array,
+    Q: Queries,
+    K: Keys,
+    V: Values,
     *,
     score: Score,
     params: Mapping[str, Array],
     scale: float | Array,
     softcap: float | None,
     bias: Array | None,
-    allowed: Array | None,
+    allowed: Allowed | None,
     normaliser: Normaliser,
     temperature: float,
     record: Record,
@@ -70,19 +70,19 @@ def _is_one(scale: float | Array) -> bool:
     return np.ndim(scale) == 0 and scale == 1.0
 
 
-def _forbid(S: Array, allowed: Array | None) -> Array:
+def _forbid(S: Scores, allowed: Allowed | None) -> Scores:
     """Set scores to -inf where a query may not attend."""
     return S if allowed is None else np.where(allowed, S, -np.inf)
 
 
-def _only(allowed: Array | None, A: Array) -> Array:
+def _only(allowed: Allowed | None, A: Weights) -> Weights:
     """Return the weights, exactly 0 in forbidden cells, also in a row that an infinite score has made NaN."""
     if allowed is None or not np.isnan(A.sum()):
         return A
     return np.where(allowed, A, 0.0)
 
 
-def _mix(A: Array, V: Array, allowed: Array | None) -> Array:
+def _mix(A: Weights, V: Values, allowed: Allowed | None) -> Array:
     """Return a V, in which a forbidden value does not take part: 0 times infinity would be NaN."""
     if allowed is None or np.isfinite(V).all():
         return buffer_pool.product(A, V)

@@ -19,7 +19,7 @@ from attnviz.engine.tables.scores import SCORES
 from attnviz.engine.tables.tokenisers import PAD
 from attnviz.models.shapes import Shape
 
-Weights = Mapping[str, Array]
+ModelParameters = Mapping[str, Array]
 
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {name: row.fn for name, row in FEED_FORWARDS.items()}
 ACTIVATIONS["geglu_tanh"] = gelu_tanh
@@ -27,12 +27,12 @@ GATED = ("swiglu", "geglu", "geglu_tanh")
 
 
 class Layer:
-    """One layer of a model: its weights, and the steps that are recorded as it runs."""
+    """One layer of a model: its parameters, and the steps that are recorded as it runs."""
 
     def __init__(
-        self, steps: Steps, shape: Shape, weights: Weights, config: PretrainedConfig, window: int | None
+        self, steps: Steps, shape: Shape, parameters: ModelParameters, config: PretrainedConfig, window: int | None
     ) -> None:
-        self._steps, self._shape, self._weights, self._config = steps, shape, weights, config
+        self._steps, self._shape, self._parameters, self._config = steps, shape, parameters, config
         self._window = window
         self._kind = "LN" if shape.norm == "layer" else "RMS"
 
@@ -58,7 +58,7 @@ class Layer:
 
     def _parameter(self, name: str) -> Array | None:
         """Return a weight, recorded; None where the model has none of that name."""
-        return self._steps.record(name, self._weights[name]) if name in self._weights else None
+        return self._steps.record(name, self._parameters[name]) if name in self._parameters else None
 
     def _normed(self, name: str, X: Array, which: str, left: str, x: str) -> Array:
         gain, added = self._parameter(f"g_{which}"), self._parameter(f"c_{which}")
@@ -97,7 +97,7 @@ class Layer:
         return self._matrix("output", "o", C, "Y = C W_O")
 
     def _affine(self, letter: str, symbol: str, x: str) -> str:
-        biased = rf" + b_{symbol}^h" if f"b_{letter}" in self._weights else ""
+        biased = rf" + b_{symbol}^h" if f"b_{letter}" in self._parameters else ""
         return f"{symbol}_h = {x} W_{symbol}^h{biased}"
 
     def _rotated(self, name: str, Y: Array, symbol: str, x: str) -> Array:
@@ -175,7 +175,9 @@ def rotated(Y: Array, frequencies: Array) -> Array:
     return Z
 
 
-def embedded(around: Steps, shape: Shape, tables: Mapping[str, Array], weights: Weights, ids: Sequence[int]) -> Array:
+def embedded(
+    around: Steps, shape: Shape, tables: Mapping[str, Array], parameters: ModelParameters, ids: Sequence[int]
+) -> Array:
     """Return the input of the first layer: a vector for each token, with what the model adds before the first norm."""
     E = np.asarray(tables["tokens"][list(ids)], dtype=float) * shape.embedding_factor
     parts = ["E"]
@@ -188,9 +190,9 @@ def embedded(around: Steps, shape: Shape, tables: Mapping[str, Array], weights: 
         T = np.repeat(np.asarray(tables["types"][:1], dtype=float), len(ids), axis=0)
         U, parts = U + around.record("token_types", T), [*parts, "T"]
     total = " + ".join(parts)
-    if "g_e" in weights:
+    if "g_e" in parameters:
         U = around.record("embedded_sum", U, formula=f"U = {total}")
-        gain, added = (around.record(name, weights[name]) for name in ("g_e", "c_e"))
+        gain, added = (around.record(name, parameters[name]) for name in ("g_e", "c_e"))
         X = around.record("embedded", normed(U, shape, gain, added), formula=r"X = \mathrm{LN}(U) \odot g_E + c_E")
     else:
         X = around.record("embedded", U, formula=f"X = {total}")

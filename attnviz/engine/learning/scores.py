@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.arrays import Array
+from attnviz.arrays import Array, Keys, Queries, Scores
 from attnviz.engine.numerics.exact import exp, product, total
 from attnviz.engine.tables.scores.slopes import swap
 
 Named = Mapping[str, Array]
-Back = tuple[Array, Array, dict[str, Array]]
+Back = tuple[Queries, Keys, dict[str, Array]]
 """The gradients of the queries, of the keys, and of the parameters."""
 
 
@@ -30,20 +30,20 @@ def summed(A: Array, B: Array) -> Array:
     return product(swap(a), b)
 
 
-def _dot(Q: Array, K: Array, p: Named) -> tuple[Array, Any]:
+def _dot(Q: Queries, K: Keys, p: Named) -> tuple[Scores, Any]:
     return product(Q, swap(K)), None
 
 
-def _dot_back(G: Array, Q: Array, K: Array, p: Named, kept: Any) -> Back:
+def _dot_back(G: Scores, Q: Queries, K: Keys, p: Named, kept: Any) -> Back:
     return product(G, K), product(swap(G), Q), {}
 
 
-def _general(Q: Array, K: Array, p: Named) -> tuple[Array, Any]:
+def _general(Q: Queries, K: Keys, p: Named) -> tuple[Scores, Any]:
     left = product(Q, p["score_w"])
     return product(left, swap(K)), left
 
 
-def _general_back(G: Array, Q: Array, K: Array, p: Named, left: Any) -> Back:
+def _general_back(G: Scores, Q: Queries, K: Keys, p: Named, left: Any) -> Back:
     of_left = product(G, K)
     return product(of_left, swap(p["score_w"])), product(swap(G), left), {"score_w": summed(Q, of_left)}
 
@@ -52,7 +52,7 @@ REACH = 150.0
 """Sizes up to which e^2x, and sums and products of two such numbers, are far from overflow."""
 
 
-def _additive(Q: Array, K: Array, p: Named) -> tuple[Array, Any]:
+def _additive(Q: Queries, K: Keys, p: Named) -> tuple[Scores, Any]:
     """Compute tanh(x + y) = (e^2y - e^-2x) / (e^2y + e^-2x), with an exponential for each token, not each pair."""
     left, right = product(Q, p["score_w_q"]), product(K, p["score_w_k"])
     if "score_b" in p:
@@ -64,7 +64,7 @@ def _additive(Q: Array, K: Array, p: Named) -> tuple[Array, Any]:
     return product(pairs, p["score_v"][:, :, None]).reshape(hidden.shape[:-1]), hidden
 
 
-def _additive_back(G: Array, Q: Array, K: Array, p: Named, hidden: Any) -> Back:
+def _additive_back(G: Scores, Q: Queries, K: Keys, p: Named, hidden: Any) -> Back:
     D = G[..., None] * p["score_v"][:, None, None, :] * (1.0 - hidden * hidden)
     of_left, of_right = total(D, -2), total(D, -3)
     of_parameters = {"score_w_q": summed(Q, of_left), "score_w_k": summed(K, of_right)}
@@ -75,21 +75,21 @@ def _additive_back(G: Array, Q: Array, K: Array, p: Named, hidden: Any) -> Back:
     return product(of_left, swap(p["score_w_q"])), product(of_right, swap(p["score_w_k"])), of_parameters
 
 
-def _gaussian(Q: Array, K: Array, p: Named) -> tuple[Array, Any]:
+def _gaussian(Q: Queries, K: Keys, p: Named) -> tuple[Scores, Any]:
     lengths = total(Q * Q, -1)[..., :, None] + total(K * K, -1)[..., None, :]
     return product(Q, swap(K)) - 0.5 * lengths, None
 
 
-def _gaussian_back(G: Array, Q: Array, K: Array, p: Named, kept: Any) -> Back:
+def _gaussian_back(G: Scores, Q: Queries, K: Keys, p: Named, kept: Any) -> Back:
     of_queries = product(G, K) - total(G, -1)[..., None] * Q
     return of_queries, product(swap(G), Q) - total(G, -2)[..., None] * K, {}
 
 
-def _location(Q: Array, K: Array, p: Named) -> tuple[Array, Any]:
+def _location(Q: Queries, K: Keys, p: Named) -> tuple[Scores, Any]:
     return product(Q, p["score_w"]), None
 
 
-def _location_back(G: Array, Q: Array, K: Array, p: Named, kept: Any) -> Back:
+def _location_back(G: Scores, Q: Queries, K: Keys, p: Named, kept: Any) -> Back:
     return product(G, swap(p["score_w"])), np.zeros_like(K), {"score_w": summed(Q, G)}
 
 
@@ -97,8 +97,8 @@ def _location_back(G: Array, Q: Array, K: Array, p: Named, kept: Any) -> Back:
 class LearnedScore:
     """A score function forward, and the gradients of what it took."""
 
-    forward: Callable[[Array, Array, Named], tuple[Array, Any]]
-    backward: Callable[[Array, Array, Array, Named, Any], Back]
+    forward: Callable[[Queries, Keys, Named], tuple[Scores, Any]]
+    backward: Callable[[Scores, Queries, Keys, Named, Any], Back]
 
 
 SCORES = {

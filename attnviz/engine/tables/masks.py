@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.arrays import Array
+from attnviz.arrays import Allowed, Array
 from attnviz.engine.rows.pair_row import PairRow
 from attnviz.formula.evaluation.functions import mask_table
 from attnviz.formula.reader import parse as read_formula
@@ -23,12 +23,12 @@ from attnviz.settings.rows import table
 Index = Array
 
 
-def none(i: Index, j: Index, pad: Array) -> Array:
+def none(i: Index, j: Index, pad: Array) -> Allowed:
     """Return True everywhere: every query may attend to every key."""
     return (i >= 0) & (j >= 0)
 
 
-def causal(i: Index, j: Index, pad: Array) -> Array:
+def causal(i: Index, j: Index, pad: Array) -> Allowed:
     """Return True where j <= i: no query may attend to a later position.
 
     >>> causal(np.arange(3)[:, None], np.arange(3)[None], None).astype(int)
@@ -39,42 +39,42 @@ def causal(i: Index, j: Index, pad: Array) -> Array:
     return j <= i
 
 
-def padding(i: Index, j: Index, pad: Array) -> Array:
+def padding(i: Index, j: Index, pad: Array) -> Allowed:
     """Return False at every <pad> key; the <pad> queries themselves still attend."""
     return ~pad & (i >= 0)
 
 
-def window(i: Index, j: Index, pad: Array, *, reach: int) -> Array:
+def window(i: Index, j: Index, pad: Array, *, reach: int) -> Allowed:
     """Return True up to `reach` positions to either side of the query."""
     return abs(i - j) <= reach
 
 
-def dilated(i: Index, j: Index, pad: Array, *, reach: int, dilation: int) -> Array:
+def dilated(i: Index, j: Index, pad: Array, *, reach: int, dilation: int) -> Allowed:
     """Return True at every `dilation`-th position, `reach` of them to either side of the query."""
     return (abs(i - j) <= reach * dilation) & ((i - j) % dilation == 0)
 
 
-def block(i: Index, j: Index, pad: Array, *, block_size: int) -> Array:
+def block(i: Index, j: Index, pad: Array, *, block_size: int) -> Allowed:
     """Return True inside the query's own block of `block_size` positions."""
     return i // block_size == j // block_size
 
 
-def prefix(i: Index, j: Index, pad: Array, *, prefix_length: int) -> Array:
+def prefix(i: Index, j: Index, pad: Array, *, prefix_length: int) -> Allowed:
     """Return a causal mask under which the first `prefix_length` keys are open to all."""
     return (j <= i) | (j < prefix_length)
 
 
-def global_window(i: Index, j: Index, pad: Array, *, reach: int, n_global: int) -> Array:
+def global_window(i: Index, j: Index, pad: Array, *, reach: int, n_global: int) -> Allowed:
     """Return a window in which the first `n_global` tokens attend to all and all attend to them."""
     return (abs(i - j) <= reach) | (i < n_global) | (j < n_global)
 
 
-def no_self(i: Index, j: Index, pad: Array) -> Array:
+def no_self(i: Index, j: Index, pad: Array) -> Allowed:
     """Return True anywhere but at the query's own position."""
     return i != j
 
 
-def custom(i: Index, j: Index, pad: Array, *, custom_cells: str) -> Array:
+def custom(i: Index, j: Index, pad: Array, *, custom_cells: str) -> Allowed:
     """Return True at the listed cells, and no others.
 
     >>> custom(np.arange(2)[:, None], np.arange(3)[None], None, custom_cells="1: 1-2, 2: 3").astype(int)
@@ -95,7 +95,7 @@ FORMULA = "j <= i and (i - j) % 3 == 0"
 Tokens = tuple[tuple[str, ...], tuple[str, ...]]
 
 
-def formula(i: Index, j: Index, pad: Array, *, mask_formula: str = FORMULA, words: Tokens = ((), ())) -> Array:
+def formula(i: Index, j: Index, pad: Array, *, mask_formula: str = FORMULA, words: Tokens = ((), ())) -> Allowed:
     """Return the cells for which the typed line is true; `words` are the tokens of the queries and of the keys."""
     return mask_table(read_formula(mask_formula, "mask"), *words, (len(i), len(j[0])))
 
@@ -166,7 +166,7 @@ def written(cells: object) -> str:
     return ", ".join(f"{ordinal(i)}: " + " ".join(str(ordinal(j)) for j in keys) for i, keys in rows.items())
 
 
-def allowed(names: tuple[str, ...], n_query: int, pad: Array, settings: Mapping[str, Mapping[str, Any]]) -> Array:
+def allowed(names: tuple[str, ...], n_query: int, pad: Array, settings: Mapping[str, Mapping[str, Any]]) -> Allowed:
     """Combine the named masks: True where every one allows the cell. Shape (queries, keys).
 
     pad       (keys,), True where a key is a <pad>

@@ -6,18 +6,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from attnviz.arrays import Array
+from attnviz.arrays import Scores, Weights
 from attnviz.settings.rows import Choice, table
 
-Function = Callable[[Array, float], Array]
+Function = Callable[[Scores, float], Weights]
 
 
-def keys(normalise: Function, X: Array, T: float) -> Array:
+def keys(normalise: Function, X: Scores, T: float) -> Weights:
     """Normalise along the keys: each query shares itself out."""
     return normalise(X, T)
 
 
-def queries(normalise: Function, X: Array, T: float) -> Array:
+def queries(normalise: Function, X: Scores, T: float) -> Weights:
     """Normalise along the queries: each key is shared out, and a query may receive any amount."""
     return np.ascontiguousarray(np.swapaxes(normalise(np.swapaxes(X, -1, -2), T), -1, -2))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.arrays import Array
+from attnviz.arrays import Array, Keys, Queries, Scores, Weights
 from attnviz.formula.evaluation import arrays, operation_counts
 from attnviz.formula.evaluation.arrays import Part
 from attnviz.formula.evaluation.gradient import gradients
@@ -19,7 +19,7 @@ from attnviz.formula.graph import Formula
 MAX_SCORE = 1e307
 """The bound of a score over a tiny temperature, so that the largest can still be subtracted from it."""
 
-ScoreFunction = Callable[..., Array]
+ScoreFunction = Callable[..., Scores]
 
 
 def score_function(formula: Formula, widths: Sequence[int] = ()) -> ScoreFunction:
@@ -34,7 +34,7 @@ def score_function(formula: Formula, widths: Sequence[int] = ()) -> ScoreFunctio
            [3.]])
     """
 
-    def score(Q: Array, K: Array, **parameters: Array) -> Array:
+    def score(Q: Queries, K: Keys, **parameters: Array) -> Scores:
         shape = (*Q.shape[:-1], K.shape[-2])
         if 0 in shape:
             return np.zeros(shape)
@@ -47,7 +47,7 @@ def score_function(formula: Formula, widths: Sequence[int] = ()) -> ScoreFunctio
     return score
 
 
-def _by_width(formula: Formula, Q: Array, K: Array, parameters: Mapping[str, Array], widths: Sequence[int]) -> Array:
+def _by_width(formula: Formula, Q: Queries, K: Keys, parameters: Mapping[str, Array], widths: Sequence[int]) -> Scores:
     """Return the scores (heads, n, m), heads of one width at a time."""
     if len(set(widths)) < 2:
         return np.array(_scores(formula, Q, K, parameters, arrays.WHOLE))
@@ -66,7 +66,7 @@ def score_slopes(formula: Formula, widths: Sequence[int] = ()) -> Callable[..., 
     Heads of different width are taken apart as `score_function` takes them.
     """
 
-    def back(G: Array, S: Array, Q: Array, K: Array, **parameters: Array) -> tuple[Array, Array, dict[str, Array]]:
+    def back(G: Scores, S: Scores, Q: Queries, K: Keys, **parameters: Array) -> tuple[Array, Array, dict[str, Array]]:
         completed = complete(formula, parameters, Q[None], K[None])
         by_name: dict[str, Array] = {
             name: np.zeros(array.shape) for name, array in {"q": Q, "k": K, **completed}.items()
@@ -101,7 +101,7 @@ def _one_head_each(formula: Formula, name: str, gradient: Array) -> Array:
 def normaliser_slopes(formula: Formula) -> Callable[..., Array]:
     """Return the function (G, X, A, T) that hands dL/dA back to the masked scores."""
 
-    def back(G: Array, X: Array, A: Array, T: float = 1.0) -> Array:
+    def back(G: Weights, X: Scores, A: Weights, T: float = 1.0) -> Scores:
         forbidden = np.isneginf(X)
         with np.errstate(over="ignore"):
             Z = np.where(forbidden, X, np.clip(X / T, -MAX_SCORE, MAX_SCORE))
@@ -115,13 +115,13 @@ def _cut(array: Array, axes: tuple[str, ...], width: int) -> Array:
     return array[(slice(None), *(slice(width) if axis in ("d_q", "d_k") else slice(None) for axis in axes))]
 
 
-def _scores(formula: Formula, Q: Array, K: Array, parameters: Mapping[str, Array], part: Part) -> Array:
+def _scores(formula: Formula, Q: Queries, K: Keys, parameters: Mapping[str, Array], part: Part) -> Scores:
     values = arrays.of_score(formula, Q, K, parameters, part)
     operation_counts.check(formula, values)
     return scores(formula, values)
 
 
-def complete(formula: Formula, recorded: Mapping[str, Array], Q: Array, K: Array) -> dict[str, Array]:
+def complete(formula: Formula, recorded: Mapping[str, Array], Q: Queries, K: Keys) -> dict[str, Array]:
     """Return every parameter of the heads of Q (any, heads, n, d); what is not given is the plainest one."""
     sizes = {"d_q": Q.shape[-1], "d_k": K.shape[-1], "key": K.shape[-2]}
     for name, array in recorded.items():

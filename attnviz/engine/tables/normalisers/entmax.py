@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from attnviz.arrays import Array
+from attnviz.arrays import Scores, Weights
 from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.settings.rows import Knob
 
 STEPS, ROUNDING = 100, 1e-16
 
 
-def entmax(X: Array, T: float = 1.0, *, alpha: float = 1.5) -> Array:
+def entmax(X: Scores, T: float = 1.0, *, alpha: float = 1.5) -> Weights:
     """Return the weights by Newton's method on the length of what lies above the level, which is convex in it.
 
     From below the level every step goes towards it and never beyond.

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.arrays import Array
+from attnviz.arrays import Array, Scores, Weights
 from attnviz.engine.rows.line_row import CellLine, LineRow, Written
 from attnviz.engine.tables.normalisers.shared import at_last, below_max, centred_slopes
 
 
-def entmax15(X: Array, T: float = 1.0) -> Array:
+def entmax15(X: Scores, T: float = 1.0) -> Weights:
     r"""$a_j = \max(z_j / 2 - \tau, 0)^2$ with a sum of 1: between softmax and sparsemax.
 
     >>> entmax15(np.array([0.0, 0.0, -9.0]))
@@ -28,7 +28,7 @@ def entmax15(X: Array, T: float = 1.0) -> Array:
     return np.maximum(Z - at_last(thresholds, allowed & (thresholds <= falling)), 0.0) ** 2
 
 
-def back(G: Array, X: Array, A: Array, T: float = 1.0) -> Array:
+def back(G: Weights, X: Scores, A: Weights, T: float = 1.0) -> Scores:
     r"""$\partial L / \partial x_j = s_j\,(G_j - \sum_l s_l G_l / \sum_l s_l) / T$ with $s_j = \sqrt{a_j}$"""
     return centred_slopes(np.sqrt(A), G, T)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.arrays import Array
+from attnviz.arrays import Array, Keys, Queries, Scores, Weights
 from attnviz.engine.rows.line_row import CellLine, LineRow, Written
 from attnviz.engine.tables.normalisers.shared import over_sum
 
@@ -21,7 +21,7 @@ ROUNDING = 2.0**-44
 """So are those that are this much of what was added up below it: where all scores are equal, rounding is the spread."""
 
 
-def size_of_terms(Q: Array, K: Array, scale: float | Array = 1.0) -> Array:
+def size_of_terms(Q: Queries, K: Keys, scale: float | Array = 1.0) -> Array:
     """Return the size of the terms that the scores of each head are sums of, (..., 1, 1).
 
     It is |scale| |Q| |K|, with the root of the sum of all squares of a matrix, which no score exceeds (Cauchy-Schwarz).
@@ -34,7 +34,7 @@ def size_of_terms(Q: Array, K: Array, scale: float | Array = 1.0) -> Array:
     return np.where(np.isfinite(size), size, 0.0)
 
 
-def least_winner(X: Array, size: float | Array = 0.0) -> Array:
+def least_winner(X: Scores, size: float | Array = 0.0) -> Array:
     """Return the least score of each row that counts as the largest, last axis kept: equal but for rounding is equal.
 
     size  that of the numbers whose sums the scores are; what they cancel to is rounding, however small the scores are
@@ -51,7 +51,7 @@ def least_winner(X: Array, size: float | Array = 0.0) -> Array:
     return largest - np.where(np.isfinite(below), below, 0.0)
 
 
-def hardmax(X: Array, T: float = 1.0, size: float | Array = 0.0) -> Array:
+def hardmax(X: Scores, T: float = 1.0, size: float | Array = 0.0) -> Weights:
     """Give all to the largest score; equal ones share equally. The temperature changes nothing.
 
     >>> hardmax(np.array([1.0, 3.0, 3.0]))
@@ -62,7 +62,7 @@ def hardmax(X: Array, T: float = 1.0, size: float | Array = 0.0) -> Array:
     return over_sum(np.where(np.isneginf(X), 0.0, wins))
 
 
-def back(G: Array, X: Array, A: Array, T: float = 1.0) -> Array:
+def back(G: Weights, X: Scores, A: Weights, T: float = 1.0) -> Scores:
     """Return zeros: the best key stays the best for any small change, and a tie is a kink."""
     return np.zeros(G.shape)
 

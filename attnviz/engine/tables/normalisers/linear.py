@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.arrays import Array
+from attnviz.arrays import Scores, Weights
 from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.normalisers.shared import over_sum
 
 
-def linear(X: Array, T: float = 1.0) -> Array:
+def linear(X: Scores, T: float = 1.0) -> Weights:
     r"""$a_j = \max(z_j, 0) / \sum_l \max(z_l, 0)$; zeros where no score is positive. The temperature cancels.
 
     >>> linear(np.array([[1.0, 3.0, -2.0], [-1.0, -1.0, -1.0]]))
@@ -21,7 +21,7 @@ def linear(X: Array, T: float = 1.0) -> Array:
     return over_sum(P / np.where(largest == 0, 1.0, largest))  # so that the sum cannot overflow
 
 
-def back(G: Array, X: Array, A: Array, T: float = 1.0) -> Array:
+def back(G: Weights, X: Scores, A: Weights, T: float = 1.0) -> Scores:
     r"""$\partial L / \partial x_j = (G_j - \sum_l a_l G_l) / \sum_l \max(x_l, 0)$ where $x_j > 0$, and 0 elsewhere."""
     total = np.maximum(X, 0.0).sum(axis=-1, keepdims=True)
     return np.where(X > 0, (G - (A * G).sum(axis=-1, keepdims=True)) / np.where(total == 0, 1.0, total), 0.0)

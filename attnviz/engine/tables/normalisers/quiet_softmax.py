@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.arrays import Array
+from attnviz.arrays import Scores, Weights
 from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.normalisers import softmax
 from attnviz.engine.tables.normalisers.shared import row_max
 
 
-def quiet_softmax(X: Array, T: float = 1.0) -> Array:
+def quiet_softmax(X: Scores, T: float = 1.0) -> Weights:
     r"""$a_j = e^{z_j} / (1 + \sum_l e^{z_l})$: a row can say that nothing fits. Its sum is below 1.
 
     >>> quiet_softmax(np.array([0.0, 0.0])).round(4)

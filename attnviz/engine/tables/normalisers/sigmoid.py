@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.arrays import Array
+from attnviz.arrays import Scores, Weights
 from attnviz.engine.rows.line_row import CellLine, LineRow
 
 
-def sigmoid(X: Array, T: float = 1.0) -> Array:
+def sigmoid(X: Scores, T: float = 1.0) -> Weights:
     r"""$a_j = 1 / (1 + e^{-z_j})$: every key is judged alone. The sum of a row can be anything from 0 to n.
 
     >>> sigmoid(np.array([0.0, -np.inf]))
@@ -18,7 +18,7 @@ def sigmoid(X: Array, T: float = 1.0) -> Array:
     return np.where(X >= 0, 1.0, small) / (1.0 + small)
 
 
-def back(G: Array, X: Array, A: Array, T: float = 1.0) -> Array:
+def back(G: Weights, X: Scores, A: Weights, T: float = 1.0) -> Scores:
     r"""$\partial L / \partial x_j = a_j\,(1 - a_j)\,G_j / T$: every key is judged alone."""
     return A * (1.0 - A) * G / T
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.arrays import Array
+from attnviz.arrays import Scores, Weights
 from attnviz.engine.numerics import buffer_pool
 from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.normalisers.shared import over_sum, row_max
 
 
-def softmax(X: Array, T: float = 1.0) -> Array:
+def softmax(X: Scores, T: float = 1.0) -> Weights:
     r"""$a_j = e^{z_j} / \sum_l e^{z_l}$
 
     >>> softmax(np.array([0.0, 0.0, -np.inf]))
@@ -23,7 +23,7 @@ def softmax(X: Array, T: float = 1.0) -> Array:
     return over_sum(E)
 
 
-def back(G: Array, X: Array, A: Array, T: float = 1.0) -> Array:
+def back(G: Weights, X: Scores, A: Weights, T: float = 1.0) -> Scores:
     r"""$\partial L / \partial x_j = a_j\,(G_j - \sum_l a_l G_l) / T$
 
     The same holds for the quiet softmax, where the weights add to less than 1. A weight of nearly 0 or 1 has nearly no

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.arrays import Array
+from attnviz.arrays import Scores, Weights
 from attnviz.engine.rows.line_row import CellLine, LineRow, Written
 from attnviz.engine.tables.normalisers.shared import at_last, below_max, centred_slopes
 
 
-def sparsemax(X: Array, T: float = 1.0) -> Array:
+def sparsemax(X: Scores, T: float = 1.0) -> Weights:
     r"""$a = \arg\min_{p \in \Delta} |p - z|^2$, that is $a_j = \max(z_j - \tau, 0)$ with a sum of 1.
 
     >>> sparsemax(np.array([1.0, 0.5, -1.0]))
@@ -26,7 +26,7 @@ def sparsemax(X: Array, T: float = 1.0) -> Array:
     return np.maximum(Z - at_last((sums - 1.0) / rank, support), 0.0)
 
 
-def back(G: Array, X: Array, A: Array, T: float = 1.0) -> Array:
+def back(G: Weights, X: Scores, A: Weights, T: float = 1.0) -> Scores:
     r"""$\partial L / \partial x_j = (G_j - \bar G) / T$ with the mean over the keys of weight above 0; 0 for others."""
     return centred_slopes((A > 0).astype(float), G, T)
 

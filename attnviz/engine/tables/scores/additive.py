@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.arrays import Array
+from attnviz.arrays import Array, Keys, Queries, Scores
 from attnviz.engine.numerics import buffer_pool
 from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.scores.slopes import Slopes, swap
@@ -14,14 +14,14 @@ REACH = 150.0
 
 
 def additive(
-    Q: Array,
-    K: Array,
+    Q: Queries,
+    K: Keys,
     *,
     W_q: Array | None = None,
     W_k: Array | None = None,
     v: Array | None = None,
     b: Array | None = None,
-) -> Array:
+) -> Scores:
     r"""$S_{ij} = v \cdot \tanh(q_i W_q + k_j W_k + b)$
 
     W_q (d_q, d_a), W_k (d_k, d_a), v (d_a,), b (d_a,); if not given: identity, identity, ones, zeros.
@@ -38,7 +38,7 @@ def additive(
     return _tanh_sum(left, right, v)
 
 
-def _tanh_sum(left: Array, right: Array, v: Array) -> Array:
+def _tanh_sum(left: Queries, right: Keys, v: Array) -> Scores:
     """Sum over a of v_a tanh(left_ia + right_ja), one query at a time: no (n_query, n_key, d_a) array is ever held.
 
     tanh(x + y) = (e^2y - e^-2x) / (e^2y + e^-2x): the exponentials are taken once a query and once a key, and what is
@@ -59,7 +59,9 @@ def _tanh_sum(left: Array, right: Array, v: Array) -> Array:
     return scores
 
 
-def back(G: Array, S: Array, Q: Array, K: Array, *, W_q: Array, W_k: Array, v: Array, b: Array | None = None) -> Slopes:
+def back(
+    G: Scores, S: Scores, Q: Queries, K: Keys, *, W_q: Array, W_k: Array, v: Array, b: Array | None = None
+) -> Slopes:
     r"""With $h_{ij} = \tanh(q_i W_q + k_j W_k + b)$ and $D_{ij} = G_{ij}\, v\, (1 - h_{ij}^2)$:
 
     $\partial L / \partial q_i = \sum_j D_{ij} W_q^\top, \quad \partial L / \partial k_j = \sum_i D_{ij} W_k^\top, \quad
@@ -73,7 +75,7 @@ def back(G: Array, S: Array, Q: Array, K: Array, *, W_q: Array, W_k: Array, v: A
     return d_left @ swap(W_q), d_right @ swap(W_k), of_parameters
 
 
-def _tanh_slopes(G: Array, left: Array, right: Array, v: Array) -> tuple[Array, Array, Array]:
+def _tanh_slopes(G: Scores, left: Queries, right: Keys, v: Array) -> tuple[Array, Array, Array]:
     """Return the slopes of the sum over a of v_a tanh(left_ia + right_ja), one query at a time, as the sum is made.
 
     With p = 1 / (1 + e^2x), tanh x = 1 - 2p and its slope is 4 (p - p^2); e^2x is a product of what is taken once a

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.arrays import Array
+from attnviz.arrays import Array, Keys, Queries, Scores
 from attnviz.engine.numerics import buffer_pool
 from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.scores.slopes import Slopes, swap
@@ -21,7 +21,7 @@ def unit(x: Array) -> Array:
     return x / np.where(largest > 0, length, 1.0)
 
 
-def cosine(Q: Array, K: Array) -> Array:
+def cosine(Q: Queries, K: Keys) -> Scores:
     r"""$S_{ij} = q_i \cdot k_j / (|q_i|\,|k_j|)$, and 0 where either is zero.
 
     >>> cosine(np.array([[3.0, 4.0]]), np.array([[6.0, 8.0], [0.0, 0.0]])).round(12)
@@ -30,7 +30,7 @@ def cosine(Q: Array, K: Array) -> Array:
     return buffer_pool.product(unit(Q), swap(unit(K)))
 
 
-def back(G: Array, S: Array, Q: Array, K: Array) -> Slopes:
+def back(G: Scores, S: Scores, Q: Queries, K: Keys) -> Slopes:
     r"""With $u = q / |q|$ and $g_i = \sum_j G_{ij}\, k_j / |k_j|$: $\partial L / \partial q_i = (g_i - u_i\,
     (u_i \cdot g_i)) / |q_i|$, and likewise for the keys; 0 for a vector of zeros."""
     (u_q, long_q), (u_k, long_k) = _unit_and_length(Q), _unit_and_length(K)

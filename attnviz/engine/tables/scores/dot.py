@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from attnviz.arrays import Array
+from attnviz.arrays import Keys, Queries, Scores
 from attnviz.engine.numerics import buffer_pool
 from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.scores.slopes import Slopes, swap
 
 
-def dot(Q: Array, K: Array) -> Array:
+def dot(Q: Queries, K: Keys) -> Scores:
     r"""$S_{ij} = q_i \cdot k_j$
 
     >>> import numpy as np
@@ -18,7 +18,7 @@ def dot(Q: Array, K: Array) -> Array:
     return buffer_pool.product(Q, swap(K))
 
 
-def back(G: Array, S: Array, Q: Array, K: Array) -> Slopes:
+def back(G: Scores, S: Scores, Q: Queries, K: Keys) -> Slopes:
     r"""$\partial L / \partial q_i = \sum_j G_{ij}\, k_j, \quad \partial L / \partial k_j = \sum_i G_{ij}\, q_i$
 
     >>> import numpy as np

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.arrays import Array
+from attnviz.arrays import Keys, Queries, Scores
 from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.scores.slopes import Slopes, swap
 
 
-def gaussian(Q: Array, K: Array) -> Array:
+def gaussian(Q: Queries, K: Keys) -> Scores:
     r"""$S_{ij} = -\tfrac12 |q_i - k_j|^2$; the softmax of it is kernel regression with a Gaussian kernel.
 
     >>> gaussian(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]))
@@ -21,7 +21,7 @@ def gaussian(Q: Array, K: Array) -> Array:
     return -0.5 * squared
 
 
-def back(G: Array, S: Array, Q: Array, K: Array) -> Slopes:
+def back(G: Scores, S: Scores, Q: Queries, K: Keys) -> Slopes:
     r"""$\partial L / \partial q_i = \sum_j G_{ij}\,(k_j - q_i), \quad
     \partial L / \partial k_j = \sum_i G_{ij}\,(q_i - k_j)$"""
     middle = K.mean(axis=-2, keepdims=True)  # differences are kept where all points lie together far from 0

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.arrays import Array
+from attnviz.arrays import Array, Keys, Queries, Scores
 from attnviz.engine.numerics import buffer_pool
 from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.scores.slopes import Slopes, swap
 
 
-def general(Q: Array, K: Array, *, W: Array | None = None) -> Array:
+def general(Q: Queries, K: Keys, *, W: Array | None = None) -> Scores:
     r"""$S_{ij} = q_i W k_j^\top$, with W (d_q, d_k) the identity if not given.
 
     >>> general(np.array([[1.0, 2.0]]), np.array([[3.0]]), W=np.array([[1.0], [10.0]]))
@@ -21,7 +21,7 @@ def general(Q: Array, K: Array, *, W: Array | None = None) -> Array:
     return buffer_pool.product(buffer_pool.product(Q, W), swap(K))
 
 
-def back(G: Array, S: Array, Q: Array, K: Array, *, W: Array) -> Slopes:
+def back(G: Scores, S: Scores, Q: Queries, K: Keys, *, W: Array) -> Slopes:
     r"""$\partial L / \partial Q = G K W^\top, \quad \partial L / \partial K = G^\top Q W, \quad
     \partial L / \partial W = Q^\top G K$"""
     GK = G @ K

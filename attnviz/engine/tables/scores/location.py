@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.arrays import Array
+from attnviz.arrays import Array, Keys, Queries, Scores
 from attnviz.engine.numerics import buffer_pool
 from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.scores.slopes import Slopes, swap
 
 
-def location(Q: Array, K: Array, *, W: Array | None = None) -> Array:
+def location(Q: Queries, K: Keys, *, W: Array | None = None) -> Scores:
     r"""$S_{ij} = q_i \cdot w_j$: column j of W (d_q, n_key) belongs to position j; what stands there is not looked at.
 
     >>> location(np.array([[1.0, 2.0]]), np.zeros((3, 5)), W=np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]]))
@@ -21,7 +21,7 @@ def location(Q: Array, K: Array, *, W: Array | None = None) -> Array:
     return buffer_pool.product(Q, W)
 
 
-def back(G: Array, S: Array, Q: Array, K: Array, *, W: Array) -> Slopes:
+def back(G: Scores, S: Scores, Q: Queries, K: Keys, *, W: Array) -> Slopes:
     r"""$\partial L / \partial Q = G W^\top, \quad \partial L / \partial W = Q^\top G$, and nothing for the keys."""
     return G @ swap(W), np.zeros(K.shape), {"W": swap(Q) @ G}
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.arrays import Array
+from attnviz.arrays import Keys, Queries, Scores
 from attnviz.engine.rows.line_row import CellLine, LineRow
 from attnviz.engine.tables.scores import gaussian
 from attnviz.engine.tables.scores.slopes import Slopes
 
 
-def negative_distance(Q: Array, K: Array) -> Array:
+def negative_distance(Q: Queries, K: Keys) -> Scores:
     r"""$S_{ij} = -|q_i - k_j|$
 
     >>> negative_distance(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]))
@@ -22,7 +22,7 @@ def negative_distance(Q: Array, K: Array) -> Array:
     return -length
 
 
-def back(G: Array, S: Array, Q: Array, K: Array) -> Slopes:
+def back(G: Scores, S: Scores, Q: Queries, K: Keys) -> Slopes:
     r"""Return the Gaussian's with $G_{ij} / |q_i - k_j|$; 0 where the two are one point, which is a kink."""
     apart = S < 0
     return gaussian.back(np.where(apart, G / np.where(apart, -S, 1.0), 0.0), S, Q, K)

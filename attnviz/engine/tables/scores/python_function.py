@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.arrays import Array
+from attnviz.arrays import Array, Keys, Queries, Scores
 from attnviz.engine.tables.scores.row import Score
 from attnviz.formula.faults import FormulaError, fault
 from attnviz.formula.graph import KINDS
@@ -90,8 +90,8 @@ def _arguments(
     return {name: known[name] for name in takes}
 
 
-def _pairwise(function: Callable[..., Any], takes: tuple[str, ...]) -> Callable[..., Array]:
-    def scores(Q: Array, K: Array) -> Array:
+def _pairwise(function: Callable[..., Any], takes: tuple[str, ...]) -> Callable[..., Scores]:
+    def scores(Q: Queries, K: Keys) -> Scores:
         shape = (*Q.shape[:-1], K.shape[-2])
         K = np.broadcast_to(K, (*Q.shape[:-2], *K.shape[-2:]))
         sizes = shape[-2], shape[-1], shape[-3] if len(shape) > 2 else 1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.arrays import Array
+from attnviz.arrays import Array, Keys, Queries
 
-Slopes = tuple[Array, Array, dict[str, Array]]
+Slopes = tuple[Queries, Keys, dict[str, Array]]
 """dL/dQ, dL/dK and those of a score's own parameters by name, each of the shape of what it belongs to."""
 
 
