@@ -68,26 +68,21 @@ def embedded(
         notes.append(NOTES["one_hot"].format(n=n, d_model=d_model, beyond=n - d_model))
     if config.embedding == "meaning":
         _say_unlisted(vocabulary, notes)
-    X = _sum(around, config, query_tokens, vocabulary, "", config.own_numbers, notes)
+    X = _sum(around, config, query_tokens, vocabulary, "", notes)
     if not config.is_cross_attention:
         return X, around.record("embedded_kv", X, formula="X' = X")
-    return X, _sum(around, config, key_tokens, vocabulary, "_kv", config.own_numbers_second, notes)
+    return X, _sum(around, config, key_tokens, vocabulary, "_kv", notes)
 
 
 def _sum(
-    around: Steps,
-    config: Config,
-    tokens: tuple[str, ...],
-    vocabulary: tuple[str, ...],
-    suffix: str,
-    own_numbers: str,
-    notes: list[str],
+    around: Steps, config: Config, tokens: tuple[str, ...], vocabulary: tuple[str, ...], suffix: str, notes: list[str]
 ) -> Array:
-    """Return E + P, both recorded."""
+    """Return E + P, both recorded; their suffix is empty, or "_kv" for the second sentence."""
     embedding, position = EMBEDDINGS[config.embedding], POSITIONS[config.position]
     settings = embedding.settings(config)
     if config.embedding == "own":
-        settings = {"own_numbers": own_numbers}  # of this sentence: each has a field of its own
+        own_numbers = config.own_numbers_second if suffix else config.own_numbers  # each sentence has its own
+        settings = {"own_numbers": own_numbers}
         _note_missing(own_numbers, len(tokens), config.d_model, notes)
     E = around.record("token_embeddings" + suffix, embedding.fn(tokens, config.d_model, vocabulary, **settings))
     P = around.record("positions" + suffix, position.fn(len(tokens), config.d_model, **position.settings(config)))

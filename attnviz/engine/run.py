@@ -33,6 +33,7 @@ from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import translate
 
 Projections = Mapping[str, Any]
+WithFormula = tuple[Array, str]
 
 MATRICES = ("w_q", "w_k", "w_v", "w_o")
 """The parameters that every setting has; where all of them are supplied, nothing is learned."""
@@ -145,7 +146,7 @@ def _layer(layer: Steps, parameters: Parameters, config: Config, X: Array, X_kv:
     if norm.applied == "before":
         source = layer.record("normed", norm.fn(X), formula=rf"\hat X = \mathrm{{{norm.symbol}}}(X)")
     Y = _attention(layer, parameters, config, source, source if is_self else X_kv, words)
-    Y, read = _joined_up(layer, config, "added", X, Y, "X", "Y")
+    Y, read = _joined_up(layer, config, "added", (X, "X"), (Y, "Y"))
     if config.feed_forward == "none":
         return Y
     source, symbol = Y, rf"({read})" if config.residual and config.norm == "none" else read
@@ -155,7 +156,7 @@ def _layer(layer: Steps, parameters: Parameters, config: Config, X: Array, X_kv:
     F = _hidden(layer, parameters, config, source, symbol)
     W_2, b_2 = parameters.matrix("w_2", F, Y.shape[-1]), parameters.vector("b_2", Y.shape[-1], config.d_ff)
     G = layer.record("ff_output", _plus(product(F, W_2), b_2), formula="G = F W_2" if b_2 is None else None)
-    return _joined_up(layer, config, "ff_added", Y, G, read, "G")[0]
+    return _joined_up(layer, config, "ff_added", (Y, read), (G, "G"))[0]
 
 
 def _hidden(layer: Steps, parameters: Parameters, config: Config, X: Array, x: str) -> Array:
@@ -172,8 +173,9 @@ def _hidden(layer: Steps, parameters: Parameters, config: Config, X: Array, x: s
     return layer.record("ff_hidden", F_1 * F_3, formula=r"F = F_1 \odot F_3")
 
 
-def _joined_up(layer: Steps, config: Config, name: str, X: Array, Y: Array, x: str, y: str) -> tuple[Array, str]:
-    """Return what the residual connection and the norm after it make of x and y, where they are on, and the formula."""
+def _joined_up(layer: Steps, config: Config, name: str, source: WithFormula, result: WithFormula) -> WithFormula:
+    """Return the result of a block after the residual connection and the norm behind it, where they are on."""
+    (X, x), (Y, y) = source, result
     if config.residual:
         y = f"{x} + {y}"
         Y = layer.record(name, X + Y, formula=y)
