@@ -133,8 +133,8 @@ def test_no_explanation_is_said_before(lesson: Lesson, slide: Slide) -> None:
 
 OLD = [
     ("softmax_axis", 1, r"Softmax runs along the row, over the **keys**: so each row adds to 1"),
-    ("rows_and_columns", 1, "In head 1 every word reads the one before it: the 1 stands in the second column."),
-    ("rows_and_columns", 2, "every word reads the first, so all five give it their weight"),
+    ("rows_and_columns", 1, "In head 1 every word attends to the one before it: the 1 stands in the second column."),
+    ("rows_and_columns", 2, "every word attends to the first, so all five give it their weight"),
     ("order", 1, "their rows change places with them, and nothing else happens. The verb's row there is the same"),
     ("why_both", 2, "it has rank 2 of 6"),
     ("why_both", 3, "word $i$ scores word $j$ exactly as $j$ scores $i$"),
