@@ -40,7 +40,7 @@ FAULTS = [
     ("score", "sum(q.T*k)", ".T", "leave out .T"),
     ("score", "q.k", "q.k", "write q @ k"),
     ("score", "q k", "k", "an operator is missing"),
-    ("score", "sigmoid q@k", "q@k", "what sigmoid is taken of stands in brackets"),
+    ("score", "sigmoid q@k", "q@k", "put what sigmoid applies to in brackets"),
     ("score", "q @ k / norm(q) norm(k)", "norm", "an operator is missing"),
     ("score", "q @ k +", "+", "breaks off"),
     ("score", "0,5*sum(q*k)", "0,5*sum(q*k)", "with a point"),
