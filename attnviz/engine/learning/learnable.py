@@ -21,21 +21,21 @@ BY_WORD = ("normal", "uniform", "binary", "spelling", "meaning")
 
 OBSTACLES = Words(
     {
-        "score": "it knows these scores: {known}",
-        "normaliser": "it knows these normalisers: {known}",
-        "embedding": "it needs words that have one vector in every sentence: {known}",
-        "formula": "it does not know masks that are typed",
-        "queries": "it normalises over the keys only",
-        "widths": "it needs heads of one width",
-        "tied": "it needs W_Q and W_K apart",
-        "output": "it needs W_O after the heads",
-        "norm": "it knows no layer norm",
-        "feed_forward": "it knows no feed-forward block",
+        "score": "supports only these scores: {known}",
+        "normaliser": "supports only these normalisers: {known}",
+        "embedding": "needs words that have one vector in every sentence: {known}",
+        "formula": "supports no typed masks",
+        "queries": "normalises over the keys only",
+        "widths": "needs heads of one width",
+        "tied": "needs W_Q and W_K apart",
+        "output": "needs W_O after the heads",
+        "norm": "supports no layer norm",
+        "feed_forward": "supports no feed-forward block",
     }
 )
-"""The reasons why a setting cannot be learned, as the end of a sentence."""
+"""The reasons why a setting cannot be learned, each to follow "the trainer" in a sentence."""
 
-CANNOT = "Nothing is learned in this setting, because {why}. The projections keep their initial values."
+CANNOT = "Nothing is learned in this setting, because the trainer {why}. The projections keep their initial values."
 
 
 def learns(config: Config) -> bool:
@@ -44,7 +44,7 @@ def learns(config: Config) -> bool:
 
 
 def obstacle(config: Config) -> str:
-    """Return the reason why a setting cannot be learned, as the end of a sentence; empty if it can."""
+    """Return the reason why a setting cannot be learned, to follow "the trainer" in a sentence; empty if it can."""
     known: dict[str, Iterable[str]] = {"score": SCORES, "normaliser": NORMALISERS, "embedding": BY_WORD}
     fine = {
         "score": config.score in SCORES,

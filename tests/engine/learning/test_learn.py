@@ -288,10 +288,10 @@ CANNOT: list[dict[str, Any]] = [
 @pytest.mark.parametrize("changes", CANNOT, ids=str)
 def test_what_cannot_be_learned_is_said_and_stays_as_it_was_drawn(changes):
     config = Config(initialiser="learned", **changes)
-    with pytest.raises(ConfigError, match="Nothing is learned in this setting, because it"):
+    with pytest.raises(ConfigError, match="Nothing is learned in this setting, because the trainer"):
         learn(config)
     trace = run(config)
-    assert any("Nothing is learned in this setting, because it" in note for note in trace.notes)
+    assert any("Nothing is learned in this setting, because the trainer" in note for note in trace.notes)
     np.testing.assert_array_equal(trace["w_v"].array, run(replace(config, initialiser="glorot"))["w_v"].array)
 
 

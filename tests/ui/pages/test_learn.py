@@ -103,7 +103,7 @@ def test_the_slider_shows_another_frame_and_the_link_keeps_it() -> None:
     assert clean(at)
     assert at.query_params["learn_steps"] == "0"
     np.testing.assert_allclose(maps(at)[0], expected(run(TASKS["backwards"].config(learn_steps=0))["weights"].array))
-    assert "Right would be: g e f a c d a b." in page_text(at)
+    assert "The right answer would be: g e f a c d a b." in page_text(at)
 
 
 def test_another_example_is_a_sentence_of_the_task() -> None:
@@ -197,7 +197,7 @@ def test_what_comes_with_the_package_is_shown_without_learning(monkeypatch: pyte
 def test_what_cannot_be_learned_is_said() -> None:
     at = learning(score="cosine")
     assert clean(at)
-    assert "Nothing is learned in this setting, because it knows these scores" in page_text(at)
+    assert "Nothing is learned in this setting, because the trainer supports only these scores" in page_text(at)
     assert "frame" not in {each.key for each in at.select_slider}
 
 

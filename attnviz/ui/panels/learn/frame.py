@@ -35,7 +35,7 @@ WORDS = Words(
         "no_answer": "No example of the task looks like this sentence, so nothing says what would be right.",
         "outlined": "Outlined: where it should attend.",
         "says": "After {steps} steps it says: {said}.",
-        "should": "Right would be: {words}.",
+        "should": "The right answer would be: {words}.",
         "all_right": "All of it is right.",
         "measured": "On 200 new sentences: {right} of the words right, {crisp} of the weight in the outlines.",
         "layer": "Weights, layer {n}",
