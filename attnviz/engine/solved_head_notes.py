@@ -1,19 +1,24 @@
-"""The sentences on heads set by hand that do not read what they were made for."""
+"""The sentences on heads set by hand that do not attend to what they were made for."""
 
 from __future__ import annotations
 
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Plural, Words, translate
 
-MISSED = "{where}{heads} should read {goal}; the least that goes there is {share:.2f}, in row {row}, “{token}”{why}."
+MISSED = (
+    "{where}{heads} should attend to {goal}; the least that goes there is {share:.2f}, in row {row}, “{token}”{why}."
+)
 HALF = (
-    "{heads}: one layer holds half of an induction head, which reads the previous token; the other half needs a second."
+    "{heads}: one layer holds half of an induction head, which attends to the previous token; the other half needs "
+    "a second."
 )
 NEARLY = Plural(
-    "{where}{heads} should read {goal}, and does so only nearly{why}.",
-    "{where}{heads} should read {goal}, and do so only nearly{why}.",
+    "{where}{heads} should attend to {goal}, and does so only nearly{why}.",
+    "{where}{heads} should attend to {goal}, and do so only nearly{why}.",
 )
-NOTHING = "{where}{heads} should read {goal}; where there is none to read (rows: {n}), their weights mean nothing."
+NOTHING = (
+    "{where}{heads} should attend to {goal}; where there is none to attend to (rows: {n}), their weights mean nothing."
+)
 NEW = "{where}{heads}: a word that comes for the first time (rows: {n}) has nothing to find, and its row means nothing."
 WHY = Words(
     {
@@ -25,7 +30,7 @@ WHY = Words(
         "norm": "the construction is not made for layer norm",
         "residual": "without residual connections the words do not reach the second layer",
         "causal": "it needs the causal mask",
-        "bos": "it needs <bos>, as the first token can only read itself",
+        "bos": "it needs <bos>, as the first token can only attend to itself",
         "turned": "RoPE rotates queries and keys after they were set",
         "rows": "there are more tokens than the {room} that this embedding size can tell apart for certain",
         "alike": "without positions, equal words are equal rows of X",
@@ -35,7 +40,7 @@ WHY = Words(
         "blunt": "a higher sharpness helps",
     }
 )
-"""Why a head can miss what it should read, to stand after a colon."""
+"""Why a head can miss what it should attend to, to stand after a colon."""
 
 
 def heads_in_words(heads: list[int]) -> str:

@@ -182,7 +182,7 @@ class SolvedHeads:
         return PATTERNS[self._names[g]].alike
 
     def missing(self, layer: Mapping[str, Step]) -> frozenset[int]:
-        """Return the heads of a layer, counted from 0, that miss what they should read in some row.
+        """Return the heads of a layer, counted from 0, that miss what they should attend to in some row.
 
         Heads for similar meaning miss nothing: how much each word takes is for the vectors to say.
         """

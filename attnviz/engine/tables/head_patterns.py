@@ -181,7 +181,7 @@ def induction(query_tokens: Tokens, key_tokens: Tokens) -> Match:
 class Pattern(Choice):
     """A pattern: `fn(query_tokens, key_tokens)` is the Match that a head is made for.
 
-    goal    what each query is to read, to stand after "should read"
+    goal    what each query is to attend to, to stand after "should attend to"
     alike   whether a query reads those keys whose words have vectors like its own, whatever the numbers of `fn`
     edge    whether a position that has no such key asks for itself, which no one misses where no token sees itself
     before  the pattern of the same head in the first layer, where one layer cannot do it alone: that head then hands
@@ -255,8 +255,8 @@ PATTERNS = table(
         "Induction (two layers)",
         induction,
         rf"x_i W_Q = c_{{w(i)}},\quad x_j W_K = c_{{w(j-1)}},\quad {CIRCLE}",
-        "A word reads what came after it the time before: after A B ... A, it finds B. The first layer tells every "
-        "position which word stands before it; residual connections, the causal mask and <bos> must be on.",
+        "A word attends to what came after it the time before: after A B ... A, it finds B. The first layer tells "
+        "every position which word stands before it; residual connections, the causal mask and <bos> must be on.",
         "Olsson et al. 2022, arXiv:2209.11895, section Key Concepts (induction heads)",
         goal="what came after the same word",
         before="previous",
@@ -266,8 +266,8 @@ PATTERNS = table(
         "Similar meaning",
         same_word,
         r"x_i W_Q = \sqrt{\beta}\,\frac{E_i}{|E_i|},\quad x_j W_K = \sqrt{\beta}\,\frac{E_j}{|E_j|}",
-        "Every word reads those whose vectors point the same way: above all itself, unless the mask Not itself hides "
-        "it. With the embedding Meaning, these are the words that mean something similar.",
+        "Every word attends to those whose vectors point the same way: above all itself, unless the mask Not itself "
+        "hides it. With the embedding Meaning, these are the words that mean something similar.",
         "Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1 (a dot product measures how well query and key agree)",
         goal="words with similar vectors",
         alike=True,

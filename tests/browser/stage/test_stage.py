@@ -160,7 +160,7 @@ def test_eight_heads_of_twelve_words_have_every_word_beside_its_row_and_the_bars
         assert not Counter(WORDS[:12] * 3) - beside, name
     keys = [" ".join(page.page.locator(f".st-key-explore-{name} .attn-key text").all_text_contents()) for name in found]
     assert "a score above 0 a score below 0 own scales" in keys[0]
-    assert "how many words a row reads" in keys[1]
+    assert "how many words a row attends to" in keys[1]
     page.page.mouse.move(*page.page.locator(".st-key-explore-weights text[data-head='1']").evaluate(MIDDLE))
     assert "the weight that a word receives" in page.page.locator(".attn-tip", has_text="head 2").inner_text()
 

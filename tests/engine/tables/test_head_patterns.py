@@ -239,7 +239,7 @@ CANNOT = {
     "blunt": [by_hand("previous", sharpness=1.0), by_hand("same_word", sharpness=0.0)],
 }
 NOTE = re.compile(
-    r"(?:Layer 2, h|H)ead 1 should read .*; the least that goes there is (0\.\d\d), in row (\d+), “[^”]*”: (.*)\."
+    r"(?:Layer 2, h|H)ead 1 should attend to .*; the least that goes there is (0\.\d\d), in row (\d+), “[^”]*”: (.*)\."
 )
 
 
@@ -250,7 +250,7 @@ def test_every_reason_that_can_be_given_is_tried():
 @pytest.mark.parametrize(("why", "config"), [(why, config) for why, cases in CANNOT.items() for config in cases])
 def test_a_head_that_cannot_is_named_with_its_least_and_the_reason(why, config):
     trace = run(config)
-    matches = [NOTE.fullmatch(note) for note in trace.notes if "should read" in note]
+    matches = [NOTE.fullmatch(note) for note in trace.notes if "should attend to" in note]
     assert len(matches) == 1
     share, row, reason = matches[0].groups()
     assert reason.startswith(WHY[why].partition("{")[0])
@@ -276,7 +276,7 @@ def test_the_heads_that_miss_are_those_that_are_said_to():
     for config in [case for cases in CANNOT.values() for case in cases] + [by_hand("previous", "first", "same_word")]:
         trace = run(config)
         layers = [misses(trace, layer) for layer in range(config.n_layers)]
-        assert bool(any(layers)) == any("should read" in note for note in trace.notes)
+        assert bool(any(layers)) == any("should attend to" in note for note in trace.notes)
     assert misses(run(by_hand("previous", "uniform", "previous", "next", "previous", d_k=1)), 0) == {0, 2, 3, 4}
 
 
@@ -372,8 +372,8 @@ def test_king_reads_queen_and_dog_reads_cat(d_k, layers):
 def test_likeness_that_the_rows_cannot_hold_is_said():
     trace = run(by_hand("alike", sentence=PAIRS, embedding="meaning", d_model=4, position="sinusoidal"))
     assert trace.notes == (
-        "Head 1 should read words with similar vectors, and does so only nearly: there are more tokens than the 4 that "
-        "this embedding size can tell apart for certain.",
+        "Head 1 should attend to words with similar vectors, and does so only nearly: there are more tokens than the 4 "
+        "that this embedding size can tell apart for certain.",
     )
 
 
@@ -517,9 +517,9 @@ def test_a_word_that_the_other_sentence_does_not_have_is_said() -> None:
     trace = run(
         Config(sentence="the cat", second_sentence="le chat mange", initialiser="by_hand", patterns="same_word")
     )
-    assert any("where there is none to read (rows: 2)" in note for note in trace.notes)
+    assert any("where there is none to attend to (rows: 2)" in note for note in trace.notes)
     alike = run(Config(sentence="the cat", second_sentence="the cat sat", initialiser="by_hand", patterns="same_word"))
-    assert not any("none to read" in note for note in alike.notes)
+    assert not any("none to attend to" in note for note in alike.notes)
 
 
 @pytest.mark.parametrize("sharpness", [2.0, 2.5, 3.0])
@@ -527,7 +527,7 @@ def test_a_head_is_said_to_miss_where_it_puts_less_than_nine_tenths(sharpness):
     trace = run(by_hand("previous", sentence="a b c d e f", d_model=24, sharpness=sharpness))
     least = min(trace["weights"].array[0, i, max(i - 1, 0)] for i in range(6))
     assert 0.75 < least < 0.95
-    assert any("should read the previous token" in note for note in trace.notes) == (least < 0.9)
+    assert any("should attend to the previous token" in note for note in trace.notes) == (least < 0.9)
     assert solved_heads.ENOUGH == 0.9
 
 

@@ -59,7 +59,7 @@ WORDS = Words(
         "dimension": "dimension",
         "total": "total",
         "reads": "reads",
-        "reads_key": "bar on the right: how many words a row reads, its effective number of keys",
+        "reads_key": "bar on the right: how many words a row attends to, its effective number of keys",
         "total_key": "bar below: the weight that a word receives in all",
         "above_key": "a score above 0",
         "below_key": "a score below 0",
