@@ -93,7 +93,7 @@ def largest_at(A: Array) -> Array:
 
 
 def mean_distance(A: Array) -> Array:
-    r"""$\sum_j p_{ij} \, |i - j|$: how many positions away a query looks, on average. Shape (..., queries).
+    r"""$\sum_j p_{ij} \, |i - j|$: how many positions away a query attends, on average. Shape (..., queries).
 
     Raises  ValueError unless there are as many keys as queries: distance is between positions of one sentence.
     Source  Vig and Belinkov 2019, arXiv:1906.04284, the mean attention distance (there of one side, over a corpus).

@@ -140,7 +140,7 @@ def attend(
 
     A row with nothing allowed has weights 0 and output 0. A forbidden key takes no part, whatever its value holds.
 
-    Raises  ValueError if shapes, names or values do not fit; it says which and what would.
+    Raises  ValueError if shapes, names or values do not fit; the message names the argument and what would fit.
     Source  Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1.
 
     >>> attend([[1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], [[10.0], [20.0]], score="dot").weights.round(4)
@@ -213,7 +213,7 @@ def multi_head(
 
     Without w_o the output is the concatenation.
 
-    Raises  ValueError if shapes do not fit; it says which and what would.
+    Raises  ValueError if shapes do not fit; the message names the argument and what would fit.
     Source  Vaswani et al. 2017, arXiv:1706.03762, section 3.2.2; grouped keys: Ainslie et al. 2023, arXiv:2305.13245.
     """
     X = checks.real("x_q", x_q)

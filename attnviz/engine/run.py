@@ -261,7 +261,7 @@ def _affine(letter: str, x: str, b: Array | None) -> str:
 
 
 def _rotated(layer: Steps, config: Config, name: str, Y: Array, widths: tuple[int, ...], formula: str) -> Array:
-    """Return the queries or keys, turned by their positions where RoPE is on; `formula` is that of Y."""
+    """Return the queries or keys, rotated by their positions where RoPE is on; `formula` is that of Y."""
     position, letter = POSITIONS[config.position], name[0].upper()
     if position.rotate is None:
         return layer.record(name, Y, formula=f"{letter}_h = {formula}", widths={"d_k": widths})

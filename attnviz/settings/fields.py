@@ -223,7 +223,7 @@ def snap_to_valid(record_type: type, values: Mapping[str, Any]) -> tuple[dict[st
 
 
 def relevant_fields(record: object) -> tuple[str, ...]:
-    """Return the names of the fields that matter under the present choices, in order.
+    """Return the names of the fields that matter under the current choices, in order.
 
     A field that some table's row lists in `uses` matters only while such a row is chosen; every other field always
     does. Other fields keep their values; they are merely not drawn.

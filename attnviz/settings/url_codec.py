@@ -157,7 +157,7 @@ def _unknown(names: list[str]) -> list[str]:
 
 
 def _migrated(query: dict[str, str], problems: list[str]) -> dict[str, str]:
-    """Return the address migrated to the present version."""
+    """Return the address migrated to the current version."""
     newest = 1 + len(MIGRATIONS)
     text = query.pop(VERSION, str(newest))
     version = int(text) if len(text) < 9 and text.isascii() and text.isdecimal() else 0

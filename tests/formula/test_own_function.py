@@ -1,4 +1,4 @@
-"""A score that is a function: written down as a line where that can be, and an array alone where not, which is said."""
+"""A score that is a function: written down as a line where that can be, else computed on arrays, which is said."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def leaky(q: Any, k: Any) -> Any:
 
 @pytest.fixture(name="alone")
 def _alone() -> Any:
-    with pytest.warns(UserWarning, match="leaky runs as an array alone, .*: it decides by a value"):
+    with pytest.warns(UserWarning, match="leaky can only be computed on arrays, .*: it decides by a value"):
         return score("leaky", leaky)
 
 

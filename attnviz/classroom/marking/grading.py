@@ -83,7 +83,7 @@ class GradedSubmission:
     tries  how often the answers were checked before, None where the code does not say
     note   what a teacher has to know of a valid one
 
-    What was answered in own words has no mark: that is the teacher's.
+    Answers in the student's own words are not marked here; the teacher marks them.
     """
 
     name: str

@@ -258,7 +258,7 @@ def _attention(
     words: Tokens,
     closed: Array | None = None,
 ) -> Array:
-    """Record everything from the scores on; `closed` is True where the given scores forbid a look.
+    """Record everything from the scores on; `closed` is True where the given scores forbid the cell.
 
     Without a column in V there are no heads to record.
     """

@@ -140,8 +140,8 @@ def score(name: str, definition: TypedScore) -> Score:
 
     definition  a line such as "sum(abs(q - k))", or a function of q, k and whatever else a line may name
 
-    A function that does what no line can say runs as an array, pair by pair, and a warning says so: `attend` takes it,
-    and `of_scores` what comes out; a `Config` cannot hold it.
+    A function that does what no line can say is computed on arrays, pair by pair, and a warning says so: `attend` takes
+    it, and `of_scores` what comes out; a `Config` cannot hold it.
 
     Raises FormulaError with the position of what is wrong with a line, and for a function that gives no number.
 

@@ -38,15 +38,15 @@ def sinusoidal(n: int, d: int, *, base: float = 1e4, layout: str = "interleaved"
 
 
 def rope(x: Array, positions: Array, *, base: float = 1e4, layout: str = "interleaved") -> Array:
-    r"""Turn each pair of columns of x by an angle proportional to the position. Shape of x, (..., n, d).
+    r"""Rotate each pair of columns of x by an angle proportional to the position. Shape of x, (..., n, d).
 
     $(x_{2i}, x_{2i+1}) \mapsto R(p \, base^{-2i/d}) \, (x_{2i}, x_{2i+1})$
 
-    A product of a turned query and a turned key then depends on their distance only.
+    A product of a rotated query and a rotated key then depends on their distance only.
 
     positions  (n,), any real numbers
     layout     "interleaved" pairs columns 2i and 2i+1, as in the paper; "half" pairs i with i + d/2. For odd d the
-               last column is not turned, and the pairs are made of the d - 1 before it.
+               last column is not rotated, and the pairs are made of the d - 1 before it.
     Raises     ValueError for another layout, or if there is not one position a row.
     Source     Su et al. 2021, arXiv:2104.09864, section 3.2.2.
 

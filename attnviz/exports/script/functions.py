@@ -109,7 +109,7 @@ def sinusoidal(n):
 ''',
     "rope": '''
 def rope(x):
-    """Columns 2i and 2i + 1 of row p, turned by the angle p * base^(-2i / d)."""
+    """Columns 2i and 2i + 1 of row p, rotated by the angle p * base^(-2i / d)."""
     n, d = x.shape[-2:]
     angle = $np.arange(n)[:, None] * rope_base ** (-2 * $np.arange(d // 2) / d)
     sin, cos = $np.sin(angle), $np.cos(angle)

@@ -176,7 +176,7 @@ def mask_and_bias(lines: Lines, trace: Trace, *, changed: bool) -> None:
 
 
 def _mask(lines: Lines, trace: Trace) -> None:
-    """Write M, where every mask allows a look."""
+    """Write M, True where every mask allows the cell."""
     names: list[str] = [name for name in trace.config.mask if name != "none"] or ["none"]
     for row in (MASKS[name] for name in names):
         lines.write(*(row.script_before(_given_inputs(trace, lines.words)) if row.script_before else ()))

@@ -1,4 +1,4 @@
-"""The present setting as a Jupyter notebook: the lines of the NumPy script, with words and formulas between them."""
+"""The current setting as a Jupyter notebook: the lines of the NumPy script, with words and formulas between them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The present setting as a stand-alone script that needs NumPy alone."""
+"""The current setting as a stand-alone script that needs NumPy alone."""
 
 from __future__ import annotations
 

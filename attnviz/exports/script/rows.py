@@ -98,7 +98,7 @@ POSITIONS = {
 
 @cache
 def mask(name: str) -> str:
-    """Return where a mask allows a look, in the row i and the column j and its settings by name.
+    """Return where a mask allows a cell, in the row i and the column j and its settings by name.
 
     >>> mask("prefix")
     '((j <= i) | (j < prefix_length))'

@@ -1,4 +1,4 @@
-"""The present setting as a stand-alone script in PyTorch, in float64, with the library's own calls where they fit."""
+"""The current setting as a stand-alone script in PyTorch, in float64, with the library's own calls where they fit."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ class LayerSheets:
         return workbook_typed.score(pair, score_of(self._config).definition, (h, self._config.n_heads))
 
     def _capped(self, sheet: Sheet, h: int, pair: Pair | None) -> Block:
-        """Return scores, scaled and capped; where given scores forbid a look, so does what follows."""
+        """Return scores, scaled and capped; where given scores forbid a cell, so does what follows."""
         closed = self._steps["scores"].array[h] == -np.inf if pair is None else False
         known = {"forbidden": closed} if np.any(closed) else {}
         formula = None if pair is None else self._score(pair, h)

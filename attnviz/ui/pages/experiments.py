@@ -1,4 +1,4 @@
-"""The Experiments page: one question at a time, answered with the present setting."""
+"""The Experiments page: one question at a time, answered with the current setting."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class HeldUpload:
 
 
 def page(config: Config, selection: Selection) -> Selection:
-    """Draw the page; return the selection as the visitor leaves it. `config` is the present setting, which applies."""
+    """Draw the page; return the selection as the visitor leaves it. `config` is the current setting, which applies."""
     if _HELD not in st.session_state:
         _keep(_example_of("weights"))
     _bring(config)
@@ -175,7 +175,7 @@ def _bring(config: Config) -> None:
 
 
 def _about_setting(upload: HeldUpload, config: Config) -> Sequence[str]:
-    """Describe the part of the present setting that applies to the numbers."""
+    """Describe the part of the current setting that applies to the numbers."""
     if upload.saved or upload.kind == "weights":
         return ()
     other = (TEXTS["score"],) if upload.kind == "vectors" and SCORES[config.score].parameters else ()

@@ -270,7 +270,7 @@ def _ask(name: str) -> None:
 
 
 def _with(trace: Trace, config: Config, layer: int) -> Trace:
-    """Return the run of a variation up to a layer, without computing that of the present setting again."""
+    """Return the run of a variation up to a layer, without computing that of the current setting again."""
     return trace if config == trace.config else run(_up_to(config, layer))
 
 

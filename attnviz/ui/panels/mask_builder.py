@@ -57,7 +57,7 @@ _MOST_ROWS = 12
 
 
 def panel(trace: Trace, selection: Selection) -> Selection:
-    """Draw the present mask as a grid to paint, what it may start from, and the same mask as programs take it."""
+    """Draw the current mask as a grid to paint, what it may start from, and the same mask as programs take it."""
     allowed = np.asarray(trace.layers[selection.layer]["allowed"].array, dtype=bool)
     narrow = allowed.shape[1] <= BESIDE_UP_TO
     panel = st.container(key="mask-panel")  # by its key it stays the same, also where a note above comes or goes

@@ -163,7 +163,7 @@ def download(
 
 
 def later(need: Need, of: Config | Trace, make: Callable[[], Made]) -> Callable[[], Made]:
-    """Return a deferred file factory: it runs alone if the file is large, in the present language."""
+    """Return a deferred file factory: it runs alone if the file is large, in the current language."""
     if not is_large(cost.estimate(need, of)):
         return locale.in_current_language(make)
 

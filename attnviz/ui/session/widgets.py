@@ -32,7 +32,7 @@ Record = TypeVar("Record")
 def draw(record: Record, *names: str, group: str | None = None, skip: tuple[str, ...] = (), prefix: str = "") -> Record:
     """Draw the named fields, or those of a group, or all, here; return the updated record.
 
-    Only fields that matter under the present choices are drawn. The fields may be spread over several calls, so the
+    Only fields that matter under the current choices are drawn. The fields may be spread over several calls, so the
     result is a draft whose fields have not been held against each other: give the last one to `checked`. `prefix`
     stands before the keys of the widgets of a second record.
     """
@@ -135,7 +135,7 @@ def longest(cls: type[Any], prefix: str = "") -> dict[str, int]:
 
 
 def groups(record: object, skip: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return the groups that have something to draw under the present choices, in the record's order."""
+    """Return the groups that have something to draw under the current choices, in the record's order."""
     live = _wanted(record)
     return tuple(
         dict.fromkeys(

@@ -21,10 +21,10 @@ NAME = "function"
 KNOWN = tuple(KINDS["score"].variables)
 WORDS = Words(
     {
-        "alone": "{name} runs as an array alone, one pair after the other: {why}. attend and multi_head take it, and "
-        "of_scores(attend(..., score=...).scores) is drawn and written to files; a Config, links, scripts and "
+        "alone": "{name} can only be computed on arrays, one pair after the other: {why}. attend and multi_head take "
+        "it, and of_scores(attend(..., score=...).scores) is drawn and written to files; a Config, links, scripts and "
         "workbooks need a line",
-        "note": "A function of your own, which runs as an array alone.",
+        "note": "Your own function, computed on arrays only.",
         "config": "the score {name} is a function that no formula can say, so that no setting can hold it; use "
         "attend(q, k, v, score=...) and of_scores, or type it as a formula",
     }

@@ -1,4 +1,4 @@
-"""An editor for assignments from the present setting: words, locks, questions, and the link."""
+"""An editor for assignments from the current setting: words, locks, questions, and the link."""
 
 from __future__ import annotations
 
