@@ -54,7 +54,7 @@ VECTORS = table(
     Choice(
         "unit", "Variance 1, as in the paper", unit_vectors, r"q_i, k_i \sim \mathcal{N}(0, 1)", "Independent.", "-"
     ),
-    Choice("setting", "Of the present setting", setting_vectors, r"X W_Q,\; X' W_K", "Tokens times projections.", "-"),
+    Choice("setting", "Of the current setting", setting_vectors, r"X W_Q,\; X' W_K", "Tokens times projections.", "-"),
 )
 """The sources of queries and keys: `fn(trace, layer, d_k)`."""
 

@@ -14,8 +14,8 @@ LINES = Words(
         "given_value": ("The value", "Row {j} of the values, as it was given."),
         "given_score": ("The score", "As it was given: the arithmetic begins here."),
         "given_weight": ("The weight", "As it was given: there is nothing before it."),
-        "normed_query": ("The query, normalised", "Over the root of its mean square, times the gain g_Q."),
-        "normed_key": ("The key, normalised", "Over the root of its mean square, times the gain g_K."),
+        "normed_query": ("The query, normalised", "Divided by the root of its mean square, times the gain g_Q."),
+        "normed_key": ("The key, normalised", "Divided by the root of its mean square, times the gain g_K."),
         "turned_query": (
             "The query, rotated",
             "RoPE rotates each pair of entries by position {at} times the pair's angle.",
@@ -68,7 +68,7 @@ LINES = Words(
 
 EDITED = "Edited: the line gives {computed}; it was set to {result}, and all that follows uses that."
 EDITED_VECTOR = (
-    "Edited: the line gives different numbers; some were changed by hand, and all that follows uses the last ones."
+    "Edited: the line gives different numbers; some were changed by hand, and all that follows uses the edited ones."
 )
 EDITED_TO = "edited to"
 SETTLED = "Numbers that are zero up to rounding are written as 0."

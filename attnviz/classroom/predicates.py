@@ -25,7 +25,7 @@ WORDS = Words(
 OF_RUN = Words(
     {
         "mostly_one_key": "The largest weights of the rows are {mean} on average.",
-        "padding_is_not_read": "The most that a word gives to padding is {most}.",
+        "padding_is_not_read": "The largest weight that a word gives to padding is {most}.",
         "heads_add_up": "The largest difference between the two is {most}.",
         "groups_agree": "The largest difference between heads that share is {most}.",
         "product_has_full_rank": "The least rank of a head is {rank}, and d_model is {width}.",

@@ -66,7 +66,7 @@ KINDS = {
     "shape": Kind("shape", "A shape", ("whole",)),
     "rows_changed": Kind("rows_changed", "Which rows change", ("whole", "change")),
     "true_or_false": Kind("true_or_false", "Yes or no", ("says", "head")),
-    "own_words": Kind("own_words", "An answer in own words, for you to mark", ("prompt",)),
+    "own_words": Kind("own_words", "An answer in the student's own words, for you to mark", ("prompt",)),
 }
 AXES = {
     "queries": ("head", "query", "column"),

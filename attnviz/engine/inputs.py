@@ -18,9 +18,8 @@ NOTES = Words(
         "one_hot": "One-hot needs a column for each of {n} different tokens and has {d_model}; "
         "the last {beyond} are rows of zeros. A larger embedding size helps.",
         "own": "Your own numbers are {rows} rows of {widths} numbers; {n} rows of {d_model} are needed. "
-        "What is missing is 0, the rest unused.",
-        "no_own": "Your own numbers are 0 rows of no numbers; {n} rows of {d_model} are needed. "
-        "What is missing is 0, the rest unused.",
+        "Missing numbers are 0, surplus ones are ignored.",
+        "no_own": "No numbers of your own were given; {n} rows of {d_model} are needed. Missing numbers are 0.",
         "unlisted": "{words} and {n} more are not in the list of words; their spelling stands in.",
         "or": " or ",
     }

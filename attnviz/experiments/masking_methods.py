@@ -29,7 +29,7 @@ COLUMNS = Words(
     {
         "way": "Forbidden cells",
         "what": "Method",
-        "leaked": "Most that leaks in a row",
+        "leaked": "Largest leak in a row",
         "differs": "Largest difference from −∞",
         "empty": "A row with nothing allowed",
     }
@@ -54,7 +54,7 @@ EMPTY = Words(
 )
 SENTENCES = Words(
     {
-        "stands_in": "Nothing is forbidden in the present setting, so the causal mask stands in here.",
+        "stands_in": "Nothing is forbidden in the current setting, so the causal mask stands in here.",
         "emptied": "In this experiment the first query, {query}, may attend to nothing.",
         "any": "What leaks depends on the formula: a key stays out only where the formula gives it 0.",
         "columns": "Weights are normalised over the queries here, the wrong way: a hidden cell leaves its share to "

@@ -68,7 +68,7 @@ WORDS = Words(
         "lines": InContext("Lines", "drawn from word to word"),
         "all": "Layers × heads",
         "average": "average over heads",
-        "each": "The weights of every head, from {low} to {high}. A press opens one.",
+        "each": "The weights of every head, from {low} to {high}. Click one to open it.",
     }
 )
 """The texts that the script writes."""
@@ -86,7 +86,7 @@ TEXTS = Words(
         "lines_hint": "Queries at the left, keys at the right; the thicker a line, the larger the weight. Point at a "
         "query for its own; click it and then a key for the arithmetic.",
         "link": "The setting, to be put after the question mark of a link:",
-        "no_script": "Without a script there are tables only.",
+        "no_script": "Without scripts only tables are shown.",
         "table": "Layer {layer}, {head}: weights, a row for each query",
         "too_many": "There are {n:,} weights, too many for tables; allow scripts to see them.",
     }

@@ -16,8 +16,8 @@ SWITCH = Words(
     {
         "apart": "own scales",
         "common": "one scale",
-        "apart_hint": "Each head has colours of its own; press for one scale over all heads.",
-        "common_hint": "One scale over all heads; press for colours of its own in each.",
+        "apart_hint": "Each head has colours of its own; click for one scale over all heads.",
+        "common_hint": "One scale over all heads; click for colours of its own in each.",
     }
 )
 WORDS = Words(

@@ -108,7 +108,7 @@ def test_forbidding_each_key_is_held_to_a_few_seconds() -> None:
 
 def test_frames_that_would_stay_in_memory_are_refused_where_they_take_too_much() -> None:
     wide = TASKS["translation"].config(d_model=512, n_heads=16, d_k=64, d_v=64, learn_steps=50, learn_batch=1)
-    assert "The frames of learning would stay in memory" in cost.refusal(NEEDS["explore"], wide, most=1e12)
+    assert "The frames of learning would take" in cost.refusal(NEEDS["explore"], wide, most=1e12)
     for small in (TASKS["backwards"].config(learn_steps=10, seed=5), TASKS["backwards"].config(learn_steps=10)):
         film._FRAMES.clear()  # the second comes with the package, all of it
         run(small)

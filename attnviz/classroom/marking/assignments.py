@@ -59,8 +59,8 @@ LABELS = {
     "feedback": "Show at once what is right",
     "feedback_help": "Off: students hand in a code without knowing what is right.",
     "tries": "Tries",
-    "tries_help": "How often the answers can be checked; the code says how often they were. Loading the page again "
-    "begins anew, as no server counts.",
+    "tries_help": "How often the answers can be checked; the code says how often they were. Reloading the page "
+    "starts the count again, as no server keeps it.",
     "questions": "Questions",
     "given": "What is free, as it was given",
 }

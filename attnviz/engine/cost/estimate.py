@@ -27,7 +27,7 @@ WORDS = Words(
     {
         "memory": "This would take about {n:,} MB of memory, and the server allows {most:,} MB for one computation.",
         "time": "This would keep the server busy for about {n:,} seconds, and it allows {most:,} for one computation.",
-        "frames": "The frames of learning would stay in memory with about {n:,} MB, and {most:,} MB are allowed.",
+        "frames": "The frames of learning would take about {n:,} MB of memory; {most:,} MB are allowed.",
         "advice": "What would help most: {smaller}. The setting stays as it is.",
         "part": "Use a part of it.",
         "model": "This experiment draws new matrices, and a trained model has its own. Choose “None: made here” as "

@@ -103,7 +103,7 @@ class HeadSettings:
         integer=False,
         label="Learning rate",
         group="Heads and projections",
-        help="Roughly how far a number moves in each step at first; from step 150 on it falls.",
+        help="Roughly how far a number moves in each step at first; it decreases from step 150 on.",
     )
     learn_batch: int = number(
         16,

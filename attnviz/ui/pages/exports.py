@@ -1,4 +1,4 @@
-"""The Export page: the present run as pictures, data and code, its link, and a frame for another page."""
+"""The Export page: the current run as pictures, data and code, its link, and a frame for another page."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PREPARED = ("xlsx",)
 
 WORDS = Words(
     {
-        "about": "Exports hold exactly what is on the screen: the numbers of the present setting, with all their "
+        "about": "Exports hold exactly what is on the screen: the numbers of the current setting, with all their "
         "digits.",
         "save": "Save .{name}",
         "make": "Make .{name}",

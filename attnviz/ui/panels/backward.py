@@ -38,9 +38,10 @@ WORDS = Words(
         "if, one changed number shows what it does to all that follows; Compare then shows how far each number moved.",
         "given": "These numbers were given, so there is no way back through what made them.",
         "output": "L = the sum of the output of {word}.",
-        "points_at": "L = how far the output of {word} points at the vector of {other} (their product).",
+        "points_at": "L = how far the output of {word} points towards the vector of {other} (their product).",
         "weight": "L = the weight that {word} gives {other} in head {head} of layer {layer}.",
-        "no_width": "The output is not as wide as the embedding, so it cannot point at a word; its sum is L instead.",
+        "no_width": "The output is not as wide as the embedding, so it cannot point towards a word; its sum is L "
+        "instead.",
         "no_cell": "No cell is chosen, so L is the sum of an output. Click a cell above.",
         "title": "∂L/∂{step}",
         "largest": "largest {size}",

@@ -43,7 +43,7 @@ WORDS = Words(
         "set": "Set these numbers",
         "undo": "Undo",
         "undo_all": "Undo all",
-        "compare": "Compare with the run before",
+        "compare": "Compare with the unchanged run",
         "more": "and {n:,} more",
         "left_out": "{at}: has no place in this setting, and is left out",
         "fault": "Nothing was changed: {error}.",

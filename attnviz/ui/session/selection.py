@@ -23,11 +23,11 @@ from attnviz.settings.rows import Entry, table
 PAGE_NAMES = table(
     Entry("explore", "Explore", "All heads side by side, and every number behind them."),
     Entry("compare", "Compare", "The setting, and the same with one thing changed."),
-    Entry("experiments", "Experiments", "One question at a time, answered with the present setting."),
+    Entry("experiments", "Experiments", "One question at a time, answered with the current setting."),
     Entry("lessons", "Lessons", "Worked examples and questions, slide by slide."),
     Entry("assign", "Assignments", "A task as a link, and the codes that come back."),
     Entry("data", "Your data", "Your own attention data: weights, scores, or queries, keys and values."),
-    Entry("take", "Export", "Pictures, data, code and links of the present setting."),
+    Entry("take", "Export", "Pictures, data, code and links of the current setting."),
     Entry("class", "Class", "One step at a time in large type, for a room."),
     Entry("learn", "A head learns", "A head while it learns a task, step by step."),
 )
@@ -55,7 +55,9 @@ EXPERIMENT_NAMES = table(
 )
 TARGET_NAMES = table(
     Entry("output", "The word's output", "The sum of the output of the selected word."),
-    Entry("points_at", "Output towards a word", "How far the output of the selected word points at the selected key."),
+    Entry(
+        "points_at", "Output towards a word", "How far the output of the selected word points towards the selected key."
+    ),
     Entry("weight", "The cell's weight", "The weight of the selected cell."),
 )
 TWIN_NAMES = table(*(PATTERNS[name] for name in ("previous", "next", "same_word", "first")))

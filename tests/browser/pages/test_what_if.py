@@ -63,7 +63,7 @@ def test_numbers_are_typed_one_after_the_other_and_taken_back(browser_page: Any,
     page.go_back()
     wait_for(page, "edits", "scores.1.1.1.2~9.5~-3")
     page.evaluate(QUIET)  # the address is there before the run of it
-    page.get_by_role("button", name="Compare with the run before").click()
+    page.get_by_role("button", name="Compare with the unchanged run").click()
     wait_for(page, "page", "compare")
     assert address(page)["b_edits"] == "scores.1.1.1.2~9.5~-3"
     assert "edits" not in address(page)

@@ -128,7 +128,7 @@ ROW = LineRow(
                 "support", "", "The support", "How many of the {line} get more than 0: those above the threshold."
             ),
             CellLine("sum_of_support", "", "The sum of the support", "What the support holds, added up."),
-            CellLine("mean", "", "The mean of the support", "The sum over how many they are."),
+            CellLine("mean", "", "The mean of the support", "The sum divided by their number."),
             CellLine(
                 "spread",
                 "",

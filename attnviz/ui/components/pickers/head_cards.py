@@ -20,7 +20,7 @@ from attnviz.ui.components.pickers.film_strip import small_pictures
 from attnviz.ui.session.browser import transport
 from attnviz.ui.session.browser.component import component, ignore, report
 
-WORDS = Words({"cards": "Heads, sorted by what they do; a press shows one large", "head": "head {n}"})
+WORDS = Words({"cards": "Heads, sorted by what they do; click one to enlarge it", "head": "head {n}"})
 
 _component = component(__file__)
 

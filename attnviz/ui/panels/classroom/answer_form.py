@@ -37,7 +37,7 @@ WORDS = Words(
         "right": "{n} of {all} are right.",
         "left": "{n} of {all} tries are left.",
         "own_words": "Your answer, in at most {n} characters",
-        "stale": "An answer has changed since; press the button again for a new code.",
+        "stale": "An answer has changed since; click the button again for a new code.",
         "code": "Hand in this code. It holds your answers, so a changed answer needs a new code.",
         "csv": "Save as CSV",
         "json": "Save as JSON",

@@ -41,7 +41,7 @@ WORDS = Words(
         "partial": "Partial credit",
         "partial_note": "Where several rows are to be chosen: the rows that are right, less those that are wrong, out "
         "of all that are right. Otherwise all or nothing.",
-        "to_read": "Answers in own words are yours to read and mark: {questions}.",
+        "to_read": "Answers in the students' own words are yours to read and mark: {questions}.",
         "points_note": "{n} numbers with spaces between them; if left empty, each question counts one point.",
         "fault": "{fault}.",
         "summary": "Valid codes: {valid} of {n}. Mean score {mean:.1f} of {all}.",
