@@ -105,7 +105,7 @@ def test_the_keyboard_an_output_a_word_and_an_old_link_are_answered(new_page: Ca
     check_answer(page.page.evaluate(MEASURED), DESK, 4)
     page.page.locator(".ad-all").click()
     page.page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop > 300")
-    assert page.page.locator(".st-key-part-score").is_visible()
+    page.page.locator(".st-key-part-score").wait_for()  # the page is there before its lines have come
 
 
 WATCH_CONTROLS = """() => {
