@@ -91,6 +91,7 @@ def asked_of(lesson: Lesson) -> dict[str, int]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LESSONS)
 def test_nothing_that_is_left_out_of_a_handout_is_printed_elsewhere_on_it(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -140,6 +141,7 @@ def test_a_number_that_is_printed_twice_is_found() -> None:
     assert leaks("<p>It is 8.299.</p>", [], {"8.299": 1000}) == {"8.299"}
 
 
+@pytest.mark.slow
 def test_what_is_to_be_read_off_a_picture_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     html, _ = handout_and_cells(monkeypatch, LESSONS["rows_and_columns"])
     first = html.split("<section>")[1]
@@ -147,6 +149,7 @@ def test_what_is_to_be_read_off_a_picture_is_printed(monkeypatch: pytest.MonkeyP
     assert 'class="blank"' not in first
 
 
+@pytest.mark.slow
 def test_a_cell_that_a_text_names_is_no_blank() -> None:
     html = handout.html(LESSONS["bits"], solutions=False)
     fourth = html.split("<section>")[4]

@@ -70,6 +70,7 @@ def matrices(html: str) -> dict[str, list[list[tuple[str, str]]]]:
     return {name.split()[0]: [row for row in rows if row] for name, rows in Tables(html).found.items()}
 
 
+@pytest.mark.slow
 def test_the_matrices_are_those_of_the_run_and_solutions_fill_the_blanks() -> None:
     trace, empty, full = run(CONFIG), matrices(html_of(False)), matrices(html_of(True))
     assert list(empty) == list(full) == ["Q", "K", "V", "S", "S′", "Ŝ", "A", "Z"]
@@ -168,6 +169,7 @@ def sections(name: str, solutions: bool = False) -> list[tuple[Config, dict[tupl
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LESSONS)
 def test_what_every_blank_follows_from_is_on_the_handout_before_it(name: str) -> None:
     printed: dict[Config, set[tuple[str, str]]] = {}

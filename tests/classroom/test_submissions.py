@@ -213,6 +213,7 @@ def test_a_file_that_is_no_table_is_refused_in_a_sentence(data: bytes, message: 
         submissions.from_file(data)
 
 
+@pytest.mark.slow
 @given(st.binary(max_size=300) | st.text(max_size=300).map(lambda text: text.encode("utf-8", "replace")))
 def test_any_file_is_read_or_refused(data: bytes) -> None:
     with suppress(ConfigError):

@@ -130,6 +130,7 @@ INSIDE = st.tuples(st.integers(0, 5), st.sampled_from(["scores", "w_q", "b_o"]),
 AROUND = st.tuples(st.none(), st.sampled_from(edits.OUTER), INDEX, NUMBERS)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(INSIDE | AROUND, max_size=8))
 def test_a_link_carries_them_exactly(changes):
@@ -215,6 +216,7 @@ ENTRIES = (
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.integers(1, 6), st.lists(ENTRIES, min_size=1, max_size=40))
 def test_numbers_beside_each_other_come_back_bit_for_bit(columns, entries):

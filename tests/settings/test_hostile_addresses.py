@@ -196,6 +196,7 @@ def runs(config: Config) -> None:
     assert 0 < len(report) < 1_000
 
 
+@pytest.mark.slow
 def test_a_sample_of_hostile_addresses_is_read_and_stays_in_range() -> None:
     tried(300, seed=7, run_each=15)
 

@@ -70,6 +70,7 @@ def test_messages_of_every_kind_are_found() -> None:
     assert len(found) > 1500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", OTHERS)
 def test_every_message_is_there_and_none_that_nobody_says(language: str) -> None:
     extracted = {translations.msgid(message) for message in messages.messages()}

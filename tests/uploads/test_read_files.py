@@ -380,6 +380,7 @@ def test_damage_anywhere_is_read_or_refused_never_anything_else(name: str, at: i
         read(name, good[:at] + damage + good[at + len(damage) :])
 
 
+@pytest.mark.slow
 def test_nothing_in_the_repository_lets_a_file_be_unpickled() -> None:
     word = "allow" + "_pickle"
     files = [path for path in ROOT.rglob("*.py") if not {".venv", "build"} & set(path.relative_to(ROOT).parts)]

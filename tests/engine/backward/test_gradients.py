@@ -78,6 +78,7 @@ def test_every_knob_has_the_slopes_of_what_if(knob: str) -> None:
     assert off <= NEAR, where
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 5, 6, 8, 10, 11])  # 7 and 9 have numbers where a slope bends
 def test_settings_with_anything_on_have_the_slopes_of_what_if(number: int) -> None:
     initialiser = ("glorot", "linear", "normal")[number % 3]  # zeros and ones put a ReLU on its kink

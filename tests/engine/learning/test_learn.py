@@ -345,6 +345,7 @@ def test_hostile_numbers_are_refused(name, value, message):
         Config(**{name: value})
 
 
+@pytest.mark.slow
 def test_films_that_are_kept_have_a_bound(monkeypatch):
     films._FRAMES.clear()
     monkeypatch.setattr(films, "MOST_BYTES", 1_200_000)
