@@ -52,6 +52,11 @@ def test_no_page_breaks_a_rule(new_page: Callable[..., Any], app: Any, query: st
 
 def test_the_opening_with_an_answer_breaks_no_rule_and_class_is_whole(new_page: Callable[..., Any], app: Any) -> None:
     page = new_page()
+    page.goto(app.url)
+    page.locator(".st-key-explore-weights .attn-layer text", has_text="chased").first.wait_for()
+    page.evaluate(QUIET)
+    words = page.locator(".st-key-explore .attn-layer text").all_text_contents()
+    assert not [word for word in words if "…" in word], "the opening has its words whole"
     assert violations(page, f"{app.url}/?v=1&{PAGES[1]}") == []
     assert violations(page, f"{app.url}/?v=1&page=class") == []
     assert page.evaluate(OVER) <= 0

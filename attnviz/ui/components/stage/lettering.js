@@ -197,10 +197,13 @@ export class Lettered extends Numbered {
 
   /** @param {Element} parent @param {number | null} [only] @param {number | null} [position] */
   drawColumnWords(parent, only = null, position = null) {
-    const size = Math.min(this.size, this.w >= 26 ? 18 : this.w >= 20 ? 13 : this.w >= 14 ? 12 : 11);
+    const most = Math.min(this.size, this.w >= 26 ? 18 : this.w >= 20 ? 13 : this.w >= 14 ? 12 : 11);
     const { heads, across, widths, columns, sums } = this.meta;
-    const group = this.group(parent, size, only === null ? 400 : 600, "end");
+    const weight = only === null ? 400 : 600;
+    context.font = `${weight} ${most}px ${this.family}`; // in which `level` measures
     const level = this.level;
+    const size = level ? most : this.wholeSize(most, weight, only === null ? [...Array(this.columns).keys()] : [only], position);
+    const group = this.group(parent, size, weight, "end");
     if (level) group.setAttribute("text-anchor", "middle");
     const wide = columns ? size : context.measureText(this.columnWord(this.columns - 1)).width + 5;
     const every = level && columns ? 1 : Math.ceil(wide / this.w);
@@ -215,6 +218,28 @@ export class Lettered extends Numbered {
         this.drawColumnWord(group, this.columnWord(column, position), left + w / 2, bottom - 2, size, level);
       }
     }
+  }
+
+  /**
+   * The largest size, down to two pixels less than `most`, at which the words of columns are whole; else `most`.
+   *
+   * @param {number} most
+   * @param {number} weight
+   * @param {number[]} columns
+   * @param {number | null} position
+   */
+  wholeSize(most, weight, columns, position) {
+    const room = this.roomUnder(this.edgeY(this.lowest(0), this.rows) + (this.meta.sums ? 11 : 2) - 2);
+    for (let size = most; size >= Math.max(11, most - 2); size--) {
+      context.font = `${weight} ${size}px ${this.family}`;
+      if (columns.every((column) => context.measureText(this.columnWord(column, position)).width <= room)) return size;
+    }
+    return most;
+  }
+
+  /** Pixels for the letters of a word that is written upwards from under a column. @param {number} y */
+  roomUnder(y) {
+    return this.below(y) - 4;
   }
 
   /** Pixels for a word under a column, down to the next head or the foot of the box. @param {number} bottom */
@@ -234,8 +259,7 @@ export class Lettered extends Numbered {
     if (level) {
       svg(group, "text", { x, y: y + 5 + size / 2, "dominant-baseline": "central" }, word);
     } else {
-      const room = this.below(y) - 4;
-      svg(group, "text", { transform: `translate(${x},${y + 4})rotate(-90)`, "dominant-baseline": "central" }, truncate(word, room));
+      svg(group, "text", { transform: `translate(${x},${y + 4})rotate(-90)`, "dominant-baseline": "central" }, truncate(word, this.roomUnder(y)));
     }
   }
 
