@@ -237,7 +237,7 @@ def of_sign(n: ast.Attribute | ast.Tuple, kind: Kind, text: str) -> FormulaError
 
 
 def of_last(n: ast.stmt, kind: Kind, text: str) -> FormulaError:
-    """Return the message for a last line that is no formula: of a name and an = in front of it, most of all."""
+    """Return the message for a last line that is no formula: most often one with a name and an = in front of it."""
     where = span(text, n)
     if not isinstance(n, ast.Assign):
         return fault("last", where)

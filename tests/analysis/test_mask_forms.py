@@ -30,6 +30,7 @@ def read_back(text: str, shape: tuple[int, ...]) -> np.ndarray:
     return custom(i, j, np.zeros((1, shape[1]), bool), custom_cells=text)
 
 
+@pytest.mark.slow
 @given(MASKS)
 def test_the_list_of_cells_reads_back_as_the_mask(mask: np.ndarray) -> None:
     np.testing.assert_array_equal(read_back(compact(mask), mask.shape), mask)

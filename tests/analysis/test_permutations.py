@@ -104,6 +104,7 @@ def test_signs_that_join_what_follows_are_refused() -> None:
     assert permutations.reordered(replace(config, sentence="\u0301e"), (1, 0)) is None
 
 
+@pytest.mark.slow
 def test_a_sentence_that_would_be_too_long_is_refused() -> None:
     assert permutations.in_order(Config(sentence="x" * 9_999 + ","), (1, 0)) is None
 

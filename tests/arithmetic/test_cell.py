@@ -676,6 +676,7 @@ def test_the_mask_goes_on_with_the_score_that_is_there():
 DUST = r"10\^\{-(?:1[2-9]|[2-9]\d|\d{3})\}"
 
 
+@pytest.mark.slow
 def test_what_is_zero_but_for_rounding_is_written_as_zero_and_said():
     trace = run(Config(initialiser="by_hand", sentence="the cat sat on the warm mat"))
     dusty = noted = 0

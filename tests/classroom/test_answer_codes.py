@@ -18,6 +18,7 @@ def test_what_is_sealed_opens(signs: list[int]) -> None:
     assert answer_codes.without_checksum(answer_codes.with_checksum(signs)) == tuple(signs)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 10**15), max_size=9))
 def test_numbers_of_any_size_come_back(numbers: list[int]) -> None:
     assert answer_codes.decode_free([sign for number in numbers for sign in answer_codes.encode_free(number)]) == tuple(

@@ -108,6 +108,7 @@ named = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(hostile | named)
 def test_a_link_with_a_good_check_and_anything_in_it_is_read_without_raising(query: Any) -> None:

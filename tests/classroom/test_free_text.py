@@ -114,6 +114,7 @@ def test_a_lesson_becomes_an_assignment_whose_questions_have_answers(name: str) 
     assert assignments.decode(assignments.encode(task)) == (task, [])
 
 
+@pytest.mark.slow
 def test_most_lessons_have_an_assignment() -> None:
     assert sum(lesson_assignment.of_lesson(each) is not None for each in LESSONS.values()) >= 18
 

@@ -87,6 +87,7 @@ def test_the_matrices_are_those_of_the_run_and_solutions_fill_the_blanks() -> No
                 assert empty[symbol][row][column] == hole
 
 
+@pytest.mark.slow
 def test_what_is_asked_for_stands_nowhere_on_the_handout_with_blanks() -> None:
     trace = run(CONFIG)
     questioned = [trace["weights"].array[1, 4, 2], trace["scores"].array[1, 3, 1], *trace["weights"].array[1, 2, :3]]
@@ -202,6 +203,7 @@ def test_the_key_holds_the_answers_apart_from_the_handout() -> None:
     assert "0.8818" in html
 
 
+@pytest.mark.slow
 def test_of_several_heads_a_table_says_which_it_is() -> None:
     captions = Tables(handout.html(LESSONS["softmax_axis"], solutions=True)).found
     assert any(caption.endswith(", head 1") for caption in captions)
@@ -251,6 +253,7 @@ def test_the_bar_of_a_root_begins_where_its_sign_ends() -> None:
     assert ".root::before" in page
 
 
+@pytest.mark.slow
 def test_names_of_matrices_in_questions_are_typeset_and_the_visitors_words_are_not() -> None:
     lesson = LESSONS["one_or_many"]
     for page in (handout.html(lesson, solutions=False), handout.html(lesson, solutions=True), handout.key(lesson)):

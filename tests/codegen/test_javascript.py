@@ -86,6 +86,7 @@ def disagreeing(n: int, seed: int, path: Path) -> list[str]:
     return wrong(cases, path)
 
 
+@pytest.mark.slow
 def test_random_lines_say_the_same(tmp_path: Path) -> None:
     assert disagreeing(100, 0, tmp_path) == []
 

@@ -53,6 +53,7 @@ def shown(name: str, number: int, measure: str) -> dict[str, str]:
     return {label: measure_text(measure, own, trace) for label, trace in runs(lesson, lesson.slides[number - 1])}
 
 
+@pytest.mark.slow
 def test_what_is_measured_is_what_the_lessons_say() -> None:
     leaks = shown("why_minus_infinity", 2, "leaked")
     assert leaks["−∞"] == leaks["−10⁹"] == "0"
@@ -117,6 +118,7 @@ def test_what_is_wrong_with_a_control_is_said_with_its_position(old: str, new: s
     assert says in str(caught.value)
 
 
+@pytest.mark.slow
 def test_the_slopes_and_the_knock_out_see_what_a_weight_does_not_show() -> None:
     names = ("first_weight", "first_by_weight", "first_by_score", "first_knock_out")
     found = {

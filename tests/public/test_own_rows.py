@@ -223,6 +223,7 @@ def test_the_page_of_its_own_computes_it(trace: Trace, tmp_path: Path) -> None:
     np.testing.assert_allclose(json.loads(done.stdout), wanted, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_page_draws_it_and_its_knobs(trace: Trace) -> None:
     at = opened(**url_codec.encode(trace.config))
     assert clean(at)

@@ -84,6 +84,7 @@ def test_every_message_is_there_and_none_that_nobody_says(language: str) -> None
     assert [english for english, each in forms.items() if len(each) not in (1, wanted)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", OTHERS)
 def test_the_page_reads_what_the_translators_wrote(language: str) -> None:
     compiled = io.BytesIO()

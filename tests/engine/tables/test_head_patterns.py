@@ -290,6 +290,7 @@ def test_a_head_of_two_columns_beside_one_of_one_does_its_work():
     assert [note.partition(" should")[0] for note in run(config).notes] == ["Head 1"]
 
 
+@pytest.mark.slow
 def test_a_share_just_under_the_limit_is_not_rounded_up_to_it():
     for sharpness in np.arange(2.5, 3.5, 0.005):
         for note in run(by_hand("previous", sharpness=float(sharpness), sentence="a b c")).notes:

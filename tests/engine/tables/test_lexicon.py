@@ -99,6 +99,7 @@ def test_the_first_columns_carry_most() -> None:
     assert (np.diff(quarters) < 0).all()
 
 
+@pytest.mark.slow
 def test_nothing_is_read_before_it_is_needed() -> None:
     code = (
         "import attnviz, attnviz.engine.tables.lexicon as m; attnviz.run(attnviz.Config()); "
