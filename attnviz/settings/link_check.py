@@ -14,6 +14,9 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote_plus
 
 VERSION, WITHOUT, CHECK = "v", "without", "c"
+ADDED = ("lang", "play")
+"""Parameters that people add to a link by hand; no number depends on them, and no check."""
+
 LENGTH = 4
 SINCE = 2
 """The version from which on every link ends with a check."""
@@ -30,7 +33,7 @@ def checked(query: Mapping[str, str]) -> dict[str, str]:
 
 
 def _of(query: Mapping[str, str]) -> str:
-    lines = "\n".join(f"{name}={query[name]}" for name in sorted(query) if name != CHECK)
+    lines = "\n".join(f"{name}={query[name]}" for name in sorted(query) if name not in (CHECK, *ADDED))
     digest = hashlib.blake2b(lines.encode("utf-8", "surrogatepass"), digest_size=5).digest()
     return base64.b32encode(digest).decode().lower()[:LENGTH]
 

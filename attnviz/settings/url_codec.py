@@ -19,7 +19,8 @@ from attnviz.settings.faults import shorten
 from attnviz.settings.fields import Changes, default, settings, snap_to_valid
 from attnviz.settings.kinds import Named, Text
 from attnviz.settings.language import translate
-from attnviz.settings.link_check import CHECK, LENGTH, VERSION, WITHOUT, checked, fault, heal
+from attnviz.settings.link_check import CHECK, LENGTH, WITHOUT, checked, fault, heal
+from attnviz.settings.link_check import VERSION as VERSION
 from attnviz.settings.plain_text import clean
 from attnviz.settings.tuple_kinds import SerialisedTuple
 

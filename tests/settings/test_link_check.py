@@ -37,8 +37,10 @@ def test_a_link_that_was_cut_anywhere_is_found_out() -> None:
 def test_a_link_that_was_changed_is_found_out_and_what_belongs_to_others_is_left_alone() -> None:
     link = url_codec.query_string(CONFIG, SELECTION)
     for other in (link.replace("n_heads=3", "n_heads=2"), link.replace("&seed=7", ""), f"{link}&scale=2", f"{link}x"):
-        records, problems = url_codec.open_link(other, Config, Selection)
+        _, problems = url_codec.open_link(other, Config, Selection)
         assert PROBLEMS["changed"] in problems or PROBLEMS["cut"] in problems, other
+    german = f"{link}&lang=de&play=yes"
+    assert url_codec.open_link(german, Config, Selection) == ((CONFIG, replace(SELECTION, lang="de", play=True)), [])
     same = (link, f"{link}&utm_source=mail", "&".join(reversed(link.split("&"))), f"https://example.org/?{link}")
     for other in same:
         assert url_codec.open_link(other, Config, Selection) == ((CONFIG, SELECTION), []), other
@@ -49,11 +51,12 @@ def test_a_link_that_was_changed_is_found_out_and_what_belongs_to_others_is_left
 
 def test_what_mail_programs_and_pages_make_of_a_link_is_undone() -> None:
     link = url_codec.query_string(CONFIG, SELECTION)
+    pairs = [pair.partition("=") for pair in link.split("&")]
     spoilt = {
         "an entity for each &": html.escape(link),
         "an entity for that": html.escape(html.escape(link)),
         "semicolons": link.replace("&", ";"),
-        "values encoded twice": "&".join(f"{n}={quote(text)}" for n, _, text in (e.partition("=") for e in link.split("&"))),
+        "values encoded twice": "&".join(f"{name}={quote(text)}" for name, _, text in pairs),
         "all encoded twice": quote(link),
         "all but the signs between": quote(link, safe="=&"),
     }

@@ -3,7 +3,7 @@
 
 /** @import { Component, Row } from "../../types" */
 /** @import { OpeningData } from "./types" */
-import { isFocusSeen, make, rove, within } from "./words.js";
+import { alongReading, isFocusSeen, make, readingDirection, rove, within } from "./words.js";
 
 /** @typedef {{ query: number, head: number | null | undefined, row: (number | null)[] }} Highlighted  a word, a head, and its weights there */
 
@@ -116,6 +116,7 @@ class OpeningSentence {
       this.words.replaceChildren(this.arcs);
       this.words.classList.toggle("at-many", queries.length > MANY);
       this.words.classList.remove("at-tight");
+      this.line.dir = readingDirection(queries);
       const word = (/** @type {string} */ text) => {
         const element = make(this.words, "button");
         make(element, "bdi", "", text);
@@ -124,7 +125,7 @@ class OpeningSentence {
       };
       this.queries = queries.map(word);
       this.queries.forEach((button) => (button.type = "button"));
-      if (keys) make(this.words, "span", "at-gap", "←");
+      if (keys) make(this.words, "span", "at-gap", this.line.dir === "rtl" ? "→" : "←");
       const others = keys?.map(word);
       others?.forEach((button) => Object.assign(button, { disabled: true, tabIndex: -1 }));
       this.keys = others ?? this.queries;
@@ -219,7 +220,9 @@ class OpeningSentence {
   /** Scroll a long sentence to the word that it opens on. */
   centre() {
     const word = this.queries[this.data.query];
-    if (word) this.line.scrollLeft = word.offsetLeft - this.line.clientWidth / 2 + word.offsetWidth / 2;
+    if (!word) return;
+    const [at, line] = [word, this.line].map((element) => element.getBoundingClientRect());
+    this.line.scrollLeft += at.left + at.width / 2 - line.left - line.width / 2;
   }
 
   /** @param {number | null} query */
@@ -263,7 +266,7 @@ class OpeningSentence {
   onKeydown(event, at) {
     /** @type {Partial<Record<string, number>>} */
     const targets = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: this.queries.length - 1 };
-    const to = targets[event.key];
+    const to = targets[alongReading(event.key, this.line.dir)];
     if (at < 0 || to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation();
