@@ -133,6 +133,38 @@ def test_after_back_the_address_is_sent_only_if_another_may_be_on_its_way(
     assert sent_after(back=False, v="1", guests="9") == [moved]
 
 
+def _page_and_part() -> None:
+    """A page with one number, of which a part runs alone where the session says so."""
+    import dataclasses
+
+    import streamlit as st
+
+    from attnviz.ui.session import session_state
+    from attnviz.ui.session.selection import Selection
+
+    if st.session_state.get("alone"):
+        session_state.resume()
+        (look,) = session_state.saved(Selection)
+    else:
+        (look,), _ = session_state.read(Selection)
+    session_state.write(dataclasses.replace(look, trial_d_k=st.session_state.get("chosen", look.trial_d_k)))
+
+
+def test_a_part_that_takes_back_what_is_on_its_way_sends_the_address_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The browser still shows the address from before, which is that of the part; what is on its way would replace it.
+
+    Only Back may forget what was sent where the browser shows what it showed before.
+    """
+    sent: list[dict[str, list[str]]] = []
+    monkeypatch.setattr(type(st.query_params), "from_dict", lambda _, params: sent.append(dict(params)))
+    page = AppTest.from_function(_page_and_part)
+    page.query_params = {"v": "1", "trial_d_k": "5"}
+    for chosen, alone in ((5, False), (2, False), (5, True)):
+        page.session_state["chosen"], page.session_state["alone"] = chosen, alone
+        run(page)
+    assert sent == [{"v": ["1"], "trial_d_k": ["2"]}, {"v": ["1"], "trial_d_k": ["5"]}]
+
+
 def test_what_is_too_long_for_a_link_is_kept_by_the_session(navigated: list[bool]) -> None:
     page = opened()
     page.text_area(key="notes").set_value("x" * 8_000)
