@@ -29,7 +29,7 @@ class Question:
           highest_key    query; head (1): which key has the largest weight
           weight         query, key; head (1); tolerance (0.005): the weight of one cell
           number         step and a position along each of its axes; tolerance (0.005): any number of the run
-          sum            query or key; step ("weights"), head (1), tolerance (0.005): of a row, or of a column
+          sum            query or key; step ("weights"), head (1), tolerance (0.005 a number): of a row, or of a column
           size           step: how many numbers it has
           shape          step: which of several shapes it has
           rows_changed   step ("weights"); head (all); change, by the names of Config: which rows would be other

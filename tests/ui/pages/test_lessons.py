@@ -188,7 +188,7 @@ def test_a_number_is_refused_and_then_accepted(name: str, slide: int) -> None:
     assert value not in everything(at)
     at.text_input(key=f"answer-{name}-{slide}").set_value("-3.5").run()
     at.button(key="check").click().run()
-    assert "Not so. " in page_text(at)
+    assert "Not quite. " in page_text(at)
     assert "larger" not in page_text(at)
     assert value not in everything(at)
     at.text_input(key=f"answer-{name}-{slide}").set_value("much").run()
@@ -251,7 +251,7 @@ def test_a_choice_of_one_is_refused_and_then_accepted() -> None:
     assert radio.options == ["1", "2", "3"]
     radio.set_value(0).run()
     at.button(key="check").click().run()
-    assert "Not so." in page_text(at)
+    assert "Not quite." in page_text(at)
     assert plain(right.solution[0]) not in page_text(at)
     at.radio(key="answer-tied-5").set_value(min(right.right)).run()
     at.button(key="check").click().run()
@@ -265,7 +265,7 @@ def test_rows_are_chosen_and_the_two_settings_stand_beside_each_other() -> None:
     assert [json.loads(meta)["rows"] for meta in charts(at)] == [["where", "is", "the", "key"]]
     at.get("button_group")[-1].set_value([0]).run()
     at.button(key="check").click().run()
-    assert "Not so." in page_text(at)
+    assert "Not quite." in page_text(at)
     at.get("button_group")[-1].set_value([3]).run()
     at.button(key="check").click().run()
     assert "Only “lock” changes" in page_text(at)
