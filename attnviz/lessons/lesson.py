@@ -36,7 +36,7 @@ class Question:
                          numbers. Without a change: which rows differ between the lesson's own setting and the slide's
           true_or_false  says, a row of PREDICATES; step and head where it needs them
           spread         tolerance (0.05): the standard deviation of the scores; with d_k and divisor ("one", "root",
-                         "width") of a trial of that width, with queries and keys of independent normal numbers
+                         "width") of 2,000 random rows of that width: queries and keys of independent normal numbers
           largest_weight  as spread: the largest weight of a row, the mean over rows and heads
 
           read     true: the answer is read off the pictures of the slide, so all of them are drawn with the question
