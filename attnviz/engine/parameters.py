@@ -12,7 +12,7 @@ from attnviz.engine.numerics import cancellation
 from attnviz.engine.numerics.noise import Address
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Steps
-from attnviz.engine.records.typed_rows import score_of
+from attnviz.engine.records.typed_rows import TYPED, score_of
 from attnviz.engine.solved_heads import SolvedHeads
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.formula import names
@@ -156,14 +156,15 @@ class Parameters:
     def of_score(self, Q: Array, K: Array, widths: Sequence[int]) -> dict[str, Array]:
         """Return the score function's own matrices, one of each for every head.
 
-        Without its biases while biases are off.
+        Without its biases while biases are off, but for one that was typed: what a line says is computed.
         """
         score = score_of(self._config)
+        has_biases = self._config.projection_bias or self._config.score == TYPED
         fixed = {**dict.fromkeys(HIDDEN, self._config.d_a), "key": K.shape[-2]}
         arrays = {}
         for own_name, axes in score.parameters.items():
             name, is_bias = names.STEPS[own_name], own_name in score.biases
-            if is_bias and not (self._config.projection_bias or self.is_supplied(name)):
+            if is_bias and not (has_biases or self.is_supplied(name)):
                 continue
             shapes = [tuple(fixed.get(axis, width) for axis in axes) for width in widths]
             array = (

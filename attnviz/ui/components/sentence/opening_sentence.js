@@ -3,6 +3,7 @@
 
 /** @import { Component, Row } from "../../types" */
 /** @import { OpeningData } from "./types" */
+import { percent } from "../percent.js";
 import { alongReading, isFocusSeen, make, readingDirection, rove, within } from "./words.js";
 
 /** @typedef {{ query: number, head: number | null | undefined, row: (number | null)[] }} Highlighted  a word, a head, and its weights there */
@@ -14,13 +15,6 @@ const LEAST = 0.03; // a weaker weight has no arc
 const CLEAR = 4; // pixels between the highest arc and what stands above
 const NAMED = 0.05; // and one weaker than this no number
 const MOST_NAMED = 4;
-
-/** A share in whole percent; what is not nothing never reads 0 %, what is not all never 100 %. @param {number} share */
-function percent(share) {
-  const whole = Math.round(100 * share);
-  if (whole === 0 && share > 0) return "< 1 %";
-  return whole === 100 && share < 0.99999 ? "> 99 %" : `${whole} %`;
-}
 
 /**
  * Weights from the largest on, without those that are no number.
@@ -38,7 +32,7 @@ class OpeningSentence {
   keys = [];
   /** @type {HTMLButtonElement[]} */
   queries = [];
-  weights = new Float32Array();
+  weights = new Float64Array();
   /** @type {(query: number) => void} */
   onSelect = () => {};
   /** @type {number | null} */
@@ -86,7 +80,7 @@ class OpeningSentence {
     document.fonts.ready.then(() => this.draw());
   }
 
-  /** @param {OpeningData} data @param {Float32Array<ArrayBuffer>} weights @param {(query: number) => void} onSelect */
+  /** @param {OpeningData} data @param {Float64Array<ArrayBuffer>} weights @param {(query: number) => void} onSelect */
   update(data, weights, onSelect) {
     this.data = data;
     this.weights = weights;
@@ -288,7 +282,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const end = data.indexOf(0);
   /** @type {OpeningData} */
   const message = JSON.parse(new TextDecoder().decode(data.subarray(0, end)));
-  const weights = new Float32Array(data.slice(end + 1).buffer);
+  const weights = new Float64Array(data.slice(end + 1).buffer);
   const sentence = (parentElement.attnSentence ??= new OpeningSentence(parentElement, message));
   sentence.update(message, weights, (query) => setTriggerValue("query", query));
   return () => {
