@@ -16,7 +16,7 @@ from attnviz.engine.run import run
 from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.lessons.read_lesson import read_lesson
 from attnviz.settings.counting import ordinal
-from attnviz.settings.faults import ConfigError
+from attnviz.settings.faults import ConfigError, shorten
 
 MOST_SLIDES = 40
 FOREIGN = re.compile(r"!\[|\]\(|://")
@@ -32,11 +32,11 @@ def opened(name: str, text: str, admit: Callable[[Config], None]) -> Lesson:
     """
     foreign = FOREIGN.search(text)
     if foreign:
-        raise ConfigError(f"the lesson {name} holds {foreign[0]!r}; links and pictures are not drawn in lessons")
+        raise ConfigError(f"the lesson {name} holds {shorten(foreign[0])}; links and pictures are not drawn in lessons")
     lesson = read_lesson(name, text, admit)
     foreign = next((sign for each in _texts(asdict(lesson)) for sign in FOREIGN.finditer(each)), None)
     if foreign:  # written as \u0021[ it is not seen in the file
-        raise ConfigError(f"the lesson {name} holds {foreign[0]!r}; links and pictures are not drawn in lessons")
+        raise ConfigError(f"the lesson {name} holds {shorten(foreign[0])}; links and pictures are not drawn in lessons")
     if not 1 <= len(lesson.slides) <= MOST_SLIDES:
         raise ConfigError(f"the lesson {name} has {len(lesson.slides)} slides; choose 1 to {MOST_SLIDES}")
     for n, slide in enumerate(lesson.slides, 1):
@@ -66,12 +66,13 @@ def _gone_through(lesson: Lesson, slide: Slide) -> None:
     """Raise an error for a slide that cannot be shown."""
     unknown = [step for step in slide.steps if step not in STEPS]
     if unknown or not slide.steps:
-        raise ConfigError(f"steps names {unknown or 'nothing'}; choose from {', '.join(STEPS)}")
+        named = shorten(unknown) if unknown else "nothing"
+        raise ConfigError(f"steps names {named}; choose from {', '.join(STEPS)}")
     if slide.layer not in range(lesson.on(slide).n_layers):
         raise ConfigError(f"layer is {ordinal(slide.layer)}; the setting has {lesson.on(slide).n_layers}")
     missing = [name for name in (slide.control.measures if slide.control else ()) if name not in MEASURES]
     if missing:
-        raise ConfigError(f"there is no measure {missing[0]!r}; choose from {', '.join(MEASURES)}")
+        raise ConfigError(f"there is no measure {shorten(missing[0])}; choose from {', '.join(MEASURES)}")
     baseline, shown = run(lesson.config), run(lesson.on(slide))
     slides.fill_numbers(slide.text, shown)
     slides.fill_numbers(slide.notes, shown)
