@@ -106,8 +106,9 @@ def resolve(
 
 def _named(runs: QuestionContext, at: Mapping[str, Any]) -> dict[str, str | Sentence]:
     """Return the values that the words of a question may name."""
-    named: dict[str, str | Sentence] = {"head": "1", "layer": "1"}
-    named |= {name: cut(str(value), 80) for name, value in at.items()}
+    named: dict[str, str | Sentence] = {
+        name: cut(str(value), 80) for name, value in {"head": 1, "layer": 1, **at}.items()
+    }
     for axis, tokens in (("query", runs.trace.query_tokens), ("key", runs.trace.key_tokens)):
         if axis in at:
             named[axis] = name_token(tokens, index_of(at[axis]))

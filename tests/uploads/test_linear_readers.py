@@ -45,7 +45,7 @@ from attnviz.uploads import parse_text, read_files
 
 MOST_SECONDS = 1.0  # of processor, for a text as long as the door admits
 LEAST_SECONDS = 0.5  # that are always granted
-QUICK = 50_000  # characters, at which what goes back over a run takes seconds and what does not takes milliseconds
+QUICK = 30_000  # characters, at which what goes back over a run takes seconds and what does not takes milliseconds
 
 MEGABYTE = 1_000_000  # that fields without a limit of their own and uploads of settings admit
 
@@ -83,7 +83,7 @@ def _questions(text: str) -> object:
 def _lesson_text(text: str) -> object:
     set_language("de")
     try:
-        return localised(inert(text)), fill(text.replace("a", "{a}"), **dict.fromkeys(text.split("{"), "b"), a="b")
+        return localised(inert(text)), fill(text.replace("{", "").replace("a", "{a}"), a="b")
     finally:
         set_language("en")
 
