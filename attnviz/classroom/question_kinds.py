@@ -106,9 +106,8 @@ def resolve(
 
 def _named(runs: QuestionContext, at: Mapping[str, Any]) -> dict[str, str | Sentence]:
     """Return the values that the words of a question may name."""
-    named: dict[str, str | Sentence] = {
-        name: cut(str(value), 80) for name, value in {"head": 1, "layer": 1, **at}.items()
-    }
+    named: dict[str, str | Sentence] = {"head": "1", "layer": "1"}
+    named |= {name: cut(str(value), 80) for name, value in at.items()}
     for axis, tokens in (("query", runs.trace.query_tokens), ("key", runs.trace.key_tokens)):
         if axis in at:
             named[axis] = name_token(tokens, index_of(at[axis]))
@@ -264,8 +263,7 @@ def _rows(rows: Sequence[Sentence], right: Sequence[int], most: Array) -> Senten
 
 
 def _true_or_false(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
-    says = required("says", at)
-    if says not in PREDICATES:
+    if (says := required("says", at)) not in PREDICATES:
         raise ValueError(PROBLEMS["says"].format(given=shorten(says), allowed=", ".join(PREDICATES)))
     _, holds, hides = PREDICATES[says]
     inputs = tuple(name for name in SHOWS.get(says, ()) if name in runs.steps)
