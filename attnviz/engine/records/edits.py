@@ -151,7 +151,7 @@ def decode(text: str) -> tuple[tuple[Edit, ...], list[str]]:
     (((0, 'scores', (1, 2, 3), 0.5),), ['scores.one~2'])
     """
     edits: list[Edit] = []
-    unread = []
+    unread: list[str] = []
     for part in filter(None, text.split(_BETWEEN)):
         if max(len(edits), len(unread)) > MAX_EDITS:
             unread.append(part)
