@@ -37,3 +37,13 @@ def shorten(value: object, longest: int = 40) -> str:
 def cut(text: str, longest: int = 40) -> str:
     """Return the beginning of a text, as `shorten`, without quotes."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def shorten_name(text: str, longest: int = 80) -> str:
+    """Return a dotted name in quotes for a message, cut in its middle: what differs stands at its ends.
+
+    >>> shorten_name("encoder.layer.0.attention.output.LayerNorm.weight", 30)
+    "'encoder.layer.0…yerNorm.weight'"
+    """
+    half = longest // 2
+    return repr(text if len(text) <= longest else f"{text[:half]}…{text[half - longest + 1 :]}")
