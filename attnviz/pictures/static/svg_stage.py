@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
+from attnviz.engine.numerics import cancellation
 from attnviz.pictures.colours import EDITED, NOT_A_NUMBER
 from attnviz.pictures.layout.mosaic import GAP, LARGEST_CELL, TOP, Grid, Layout, Shape, arrange
 from attnviz.pictures.stage_record import Scale, Stage
@@ -162,6 +163,7 @@ def _cells(stage: Stage, grid: Grid, shades: Scale) -> Element:
     gap = 1 if min(grid.cell_w, grid.cell_h) >= GAP_FROM else 0
     heads = []
     for head, top, left in grid.corners():
+        cancellation.check()
         boxes: dict[str, list[str]] = defaultdict(list)
         for row, column, number in _shown(stage, head):
             x, y = _corner(grid, top + row, left + column)
