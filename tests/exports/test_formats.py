@@ -51,7 +51,7 @@ def test_every_trace_is_saved_as_every_kind_of_file(kind: str, trace: str, tmp_p
 def test_a_file_that_nobody_waits_for_ends_between_its_parts() -> None:
     asked: list[str] = []
     files = {kind: partial(export, kind, run(Config(sentence="a cat sat", d_k=2))) for kind in PLAIN}
-    files["handout"] = partial(handout.html, Config(sentence="a cat sat"))
+    files["handout"] = partial(handout.html, Config(sentence="a cat sat"), solutions=True)
     for kind in ("svg", "step.svg", "npz", "json", "tex", "handout", "xlsx"):
         if kind == "xlsx":
             pytest.importorskip("xlsxwriter")
