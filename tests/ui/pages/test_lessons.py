@@ -26,6 +26,7 @@ from attnviz.text.format.sentence_parts import TEXT, plain
 from attnviz.ui.pages import lessons
 from attnviz.ui.panels.lesson import path
 from attnviz.ui.session.selection import PAGE_NAMES, Selection, outside
+from tests.support.address import parameters
 from tests.support.page_figures import figures, numbers
 from tests.ui.test_app import clean, drawn, expected, opened, page_text
 
@@ -75,7 +76,7 @@ def test_the_list_opens_a_lesson_at_its_first_slide() -> None:
     assert (radio.value, len(radio.options)) == ("tied", len(LESSONS))
     radio.set_value("causal").run()
     assert clean(at)
-    assert at.query_params == {"v": "1", "page": "lessons", "lesson": "causal"}
+    assert parameters(at) == {"v": "1", "page": "lessons", "lesson": "causal"}
     assert "1 of 7" in page_text(at)
 
 
