@@ -46,6 +46,7 @@ def test_every_lesson_of_the_library_is_a_file_that_can_be_opened(name: str) -> 
             "query = 1, key = 1, tolerance = 1e-4}\n\n[slides.control]",
             "slide 2 of the lesson file: the right answer is printed as 0.48, which a tolerance of 0.0001 refuses",
         ),
+        ("; -1 1", "", "slide 1 of the lesson file: own_numbers has 3 rows of 2 numbers; the sentence needs 4 of 2"),
         ("minutes = 12", "minutes = " + "9" * 5000, "is not written in TOML"),
         ("minutes = 12", "minutes = 1979-05-27", "minutes of the lesson file is"),
         ('"experiments"', '"nowhere"', "further leads to no page"),
