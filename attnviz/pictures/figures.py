@@ -30,6 +30,7 @@ BARE = 6  # pixels left of a stage without words there
 FRAME, WANTED_FRAME = {"color": EDITED, "width": 2}, {"color": WANTED, "width": 2}
 INSIDE = 1.5  # pixels from the edge of a cell to the middle of its frame
 MOST_FRAMES = 200
+READ_FROM = 0.03  # of a weight that is seen in the sentence; a weaker one has neither tint nor arc there
 EXACT_UP_TO = 2500  # cells; up to here a picture carries float64, beyond float32
 
 
@@ -207,6 +208,7 @@ def _meta(stage: Stage, tiling: Tiling, cells: Array) -> dict[str, Any]:
         "masked": stage.hidden is not None and bool(stage.hidden.any()),
         "odd": bool((stage.drawn_cells & ~np.isfinite(stage.array)).any()),
         "nan": _nan(stage, tiling),
+        "strong": _strong(stage, tiling),
     }
 
 
@@ -243,6 +245,24 @@ def _nan(stage: Stage, tiling: Tiling) -> str | None:
         return None
     cells = np.any(_apart(odd, tiling), axis=-1)[:, :, : tiling.columns]
     return base64.b64encode(np.packbits(cells).tobytes()).decode()
+
+
+def _strong(stage: Stage, tiling: Tiling) -> dict[str, str] | None:
+    """Return the weights that the sentence shows of each row, where words share a cell; None where none do.
+
+    Of each row in turn, head by head, those from `READ_FROM` on, and its largest: how many they are, their columns, and
+    their numbers, as uint16, uint16 and float32 in base64.
+    """
+    if tiling.block == 1 or stage.kind != "share" or stage.axes != ("query", "key"):
+        return None
+    drawn = np.where(stage.drawn_cells & np.isfinite(stage.array), stage.array, 0.0)
+    strong = (drawn > 0) & (drawn >= np.minimum(READ_FROM, drawn.max(axis=-1, keepdims=True)))
+    parts = {
+        "counts": strong.sum(-1).astype("<u2"),
+        "columns": strong.nonzero()[2].astype("<u2"),
+        "weights": drawn[strong].astype("<f4"),
+    }
+    return {name: base64.b64encode(part.tobytes()).decode() for name, part in parts.items()}
 
 
 def _layout(tiling: Tiling, height: int, ground: str) -> dict[str, Any]:

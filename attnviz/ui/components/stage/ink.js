@@ -38,6 +38,22 @@ export function truncate(text, room) {
   return kept + "…";
 }
 
+const LEAST_LETTERS = 3; // of a word that is shortened
+
+/**
+ * What a head does with the word that it names shortened, so that it takes no more room in the context's font: the word
+ * gives way before what is said of it.
+ *
+ * @param {string} role
+ * @param {number} room
+ */
+export function shortened(role, room) {
+  const [, before, word, after] = role.match(/^(.*[“„])(.+)([”“])$/) ?? [];
+  if (!word || context.measureText(role).width <= room) return role;
+  const short = truncate(word, room - context.measureText(before + after).width);
+  return graphemes(short).length > LEAST_LETTERS ? before + short + after : role;
+}
+
 /** `text` in lines of no more than `room` pixels in the context's font. @param {string} text @param {number} room */
 export function wrap(text, room) {
   /** @type {string[]} */
