@@ -18,7 +18,7 @@ import numpy as np
 
 from attnviz.analysis.statistics import column_sums, effective_keys
 from attnviz.arrays import Array
-from attnviz.pictures.colours import CLEAR, DARK, EDITED, MASKED_COLOUR, WANTED
+from attnviz.pictures.colours import CLEAR, DARK, EDITED, WANTED
 from attnviz.pictures.layout import placement
 from attnviz.pictures.layout.placement import NARROWEST_PAGE, Placement, Tiling
 
@@ -278,7 +278,7 @@ def _layout(tiling: Tiling, height: int, ground: str) -> dict[str, Any]:
         "xaxis": axis | {"range": [0, tiling.x[-1]], "constraintoward": "left"},
         "yaxis": axis
         | {"range": [tiling.y[-1], 0], "constraintoward": "top", "scaleanchor": "x", "scaleratio": 1},  # true pixels
-        "shapes": [{"type": "path", "path": ground, "layer": "below", "fillcolor": MASKED_COLOUR, "line": {"width": 0}}]
+        "shapes": [{"type": "path", "path": ground, "layer": "below", "fillcolor": CLEAR, "line": {"width": 0}}]
         if ground
         else [],
     }
@@ -295,7 +295,10 @@ def _framed(head: int, row: int, column: int, tiling: Tiling, line: Mapping[str,
 
 
 def _ground(stage: Stage, tiling: Tiling) -> str:
-    """Return the grey that shows through where cells are masked, under every head, as one path."""
+    """Return what shows through where cells are masked, under every head, as one path.
+
+    It has no colour; the browser draws over it, and finds the cells by it where none has a number.
+    """
     if stage.hidden is None or not stage.hidden.any():
         return ""
     x, y = tiling.x, tiling.y

@@ -82,6 +82,17 @@ export function svg(parent, kind, attributes, word) {
   return element;
 }
 
+const HATCH = { every: 6, line: 1.2 }; // pixels
+let hatches = 0;
+
+/** The lines in masked cells, as the fill of what is drawn in an SVG. @param {Element} parent */
+export function hatch(parent) {
+  const id = `attn-hatch-${++hatches}`;
+  const pattern = svg(parent, "pattern", { id, width: HATCH.every, height: HATCH.every, patternUnits: "userSpaceOnUse", patternTransform: "rotate(-45)" });
+  svg(pattern, "rect", { width: HATCH.every, height: HATCH.line, class: "attn-hatch" });
+  return `url(#${id})`;
+}
+
 /** @param {string} text */
 export const minus = (text) => text.replace(/-/g, "−");
 

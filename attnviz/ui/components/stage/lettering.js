@@ -39,6 +39,7 @@ export class Lettered extends Numbered {
     this.drawn = drawn;
     this.words.replaceChildren();
     this.drawGaps();
+    this.drawMasked();
     this.drawFrames();
     this.drawNames();
     this.drawBars();
