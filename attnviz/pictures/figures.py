@@ -265,7 +265,7 @@ def _strong(stage: Stage, tiling: Tiling) -> dict[str, str] | None:
     return {name: base64.b64encode(part.tobytes()).decode() for name, part in parts.items()}
 
 
-def _layout(tiling: Tiling, height: int, ground: str) -> dict[str, Any]:
+def _layout(tiling: Tiling, height: int, ground: list[dict[str, Any]]) -> dict[str, Any]:
     axis = {"visible": False, "fixedrange": True, "constrain": "domain", "domain": [0, 1]}
     below = height - tiling.top - tiling.y[-1]
     return {
@@ -278,9 +278,7 @@ def _layout(tiling: Tiling, height: int, ground: str) -> dict[str, Any]:
         "xaxis": axis | {"range": [0, tiling.x[-1]], "constraintoward": "left"},
         "yaxis": axis
         | {"range": [tiling.y[-1], 0], "constraintoward": "top", "scaleanchor": "x", "scaleratio": 1},  # true pixels
-        "shapes": [{"type": "path", "path": ground, "layer": "below", "fillcolor": CLEAR, "line": {"width": 0}}]
-        if ground
-        else [],
+        "shapes": ground,
     }
 
 
@@ -294,15 +292,18 @@ def _framed(head: int, row: int, column: int, tiling: Tiling, line: Mapping[str,
     return {"type": "rect", **corners, "line": dict(line)}
 
 
-def _ground(stage: Stage, tiling: Tiling) -> str:
-    """Return what shows through where cells are masked, under every head, as one path.
+def _ground(stage: Stage, tiling: Tiling) -> list[dict[str, Any]]:
+    """Return the ground under every head as one path, if any of it shows: where cells are masked.
 
-    It has no colour; the browser draws over it, and finds the cells by it where none has a number.
+    It is clear: the browser draws over it. And where no cell holds a number, as while all of them are asked for, it has
+    nothing else to tell by where the cells are.
     """
-    if stage.hidden is None or not stage.hidden.any():
-        return ""
+    is_masked = stage.hidden is not None and bool(stage.hidden.any())
+    if not is_masked and np.isfinite(stage.array[stage.drawn_cells]).any():
+        return []
     x, y = tiling.x, tiling.y
-    return "".join(
+    path = "".join(
         f"M{x[left]},{y[top]}H{x[left + -(-tiling.widths[head] // tiling.fold)]}V{y[top + tiling.lines]}H{x[left]}Z"
         for head, top, left in tiling.corners()
     )
+    return [{"type": "path", "path": path, "layer": "below", "line": {"width": 0}}]  # Plotly takes a clear colour

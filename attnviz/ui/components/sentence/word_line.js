@@ -32,7 +32,9 @@ export class WordLine {
   /** Scroll to a word. @param {HTMLElement | undefined} word */
   centre(word) {
     this.left = null;
-    if (word) this.box.scrollLeft = word.offsetLeft - this.box.clientWidth / 2 + word.offsetWidth / 2;
+    if (!word) return;
+    const [at, line] = [word, this.box].map((element) => element.getBoundingClientRect());
+    this.box.scrollLeft += at.left + at.width / 2 - line.left - line.width / 2;
   }
 
   /** Have a word in sight that another view points at; with none, the line goes back to where it was.
@@ -44,8 +46,8 @@ export class WordLine {
       this.left = null;
       return;
     }
-    const [from, to] = [word.offsetLeft, word.offsetLeft + word.offsetWidth].map((at) => at - box.scrollLeft);
-    if (from >= FADES && to <= box.clientWidth - FADES) return;
+    const [at, line] = [word, box].map((element) => element.getBoundingClientRect());
+    if (at.left >= line.left + FADES && at.right <= line.right - FADES) return;
     const before = left ?? box.scrollLeft;
     this.centre(word);
     this.left = before;
