@@ -84,7 +84,9 @@ def finite(name: str, array: Array, *, minus_infinity: bool = False) -> Array:
 
     Raises ConfigError that names the first position where one is not.
     """
-    fine = np.isfinite(array) | (np.isneginf(array) if minus_infinity else False)
+    fine = np.isfinite(array)
+    if minus_infinity:
+        fine |= np.isneginf(array)
     if not fine.all():
         position = np.unravel_index(int(np.argmin(fine)), array.shape)
         number = (
@@ -167,19 +169,22 @@ def _are_arrays(value: Any) -> bool:
 
 
 def _layers(name: str, value: Any, batch: int | None) -> Array:
-    """Stack arrays of one shape: as layers if each has heads, as heads if not."""
-    each = [real(name, one) for one in value]
-    if len({one.shape for one in each}) > 1:
-        other = next(one.shape for one in each if one.shape != each[0].shape)
-        raise ConfigError(
-            translate(
-                "{name} has arrays of shape {shape} and {other}; give one shape for all",
-                name=name,
-                shape=each[0].shape,
-                other=other,
+    """Stack arrays of one shape: as layers if each has heads, as heads if not; each is read once, into its place."""
+    first = real(name, value[0])
+    array = np.empty((len(value), *first.shape))
+    for at, one in enumerate(value):
+        each = real(name, one) if at else first
+        if each.shape != first.shape:
+            raise ConfigError(
+                translate(
+                    "{name} has arrays of shape {shape} and {other}; give one shape for all",
+                    name=name,
+                    shape=first.shape,
+                    other=each.shape,
+                )
             )
-        )
-    return _unbatched(name, np.stack(each), batch)
+        array[at] = each
+    return _unbatched(name, array, batch)
 
 
 def _unbatched(name: str, array: Array, batch: int | None) -> Array:

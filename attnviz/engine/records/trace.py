@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from importlib import import_module
 from os import PathLike
 
@@ -216,18 +215,9 @@ class Trace:
         formats.save(self, path, position)
 
     def _repr_html_(self) -> str:
-        """Return the interactive file in a frame, which a notebook draws where a trace ends a cell.
-
-        A notebook that is not trusted takes the frame away and leaves the sentence in it.
-        """
-        whole = import_module("attnviz.exports.formats").export("html", self)
-        instead = translate(
-            "Attention is drawn here once the notebook is trusted (File > Trust Notebook) or the cell has run again."
-        )
-        return (
-            f'<iframe sandbox="allow-scripts" srcdoc="{escape(whole)}" title="attnviz" '
-            f'style="width: 100%; height: 720px; border: 0">{escape(instead)}</iframe>'
-        )
+        """Return the interactive file in a frame, which a notebook draws where a trace ends a cell; see `show`."""
+        drawn: str = import_module("attnviz.exports.display").framed(self)
+        return drawn
 
     def __repr__(self) -> str:
         sizes = f"{len(self.query_tokens)} queries, {len(self.key_tokens)} keys"
