@@ -47,7 +47,7 @@ FAULTS = Words(
         "layers": "layers is {given}; give a list of whole numbers, counted from 0, such as [0, 5]",
         "layer": "layers names {given}; this has {n}, choose 0 to {last}",
         "none": "layers is empty; name one, counted from 0",
-        "large": "the weights of one layer take {size:,.0f} MB in a notebook, and {most:.0f} MB are the most; show a "
+        "large": "the weights of one layer take {size:.0f} MB in a notebook, and {most:.0f} MB are the most; show a "
         "part of them, such as weights[..., :{side}, :{side}]",
     }
 )

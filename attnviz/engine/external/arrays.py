@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.external.dictionaries import is_dictionary, layers_of
 from attnviz.engine.numerics.tensors import real
 from attnviz.settings.counting import ordinal, ordinals
 from attnviz.settings.faults import ConfigError
@@ -53,7 +54,8 @@ def stack(name: str, value: Any, batch: int | None = None) -> Array:
 
     value  one array of two to four axes; or a tuple with an array a layer, each (batch, heads, rows, columns) or
            (heads, rows, columns); or five axes, (layers, batch, heads, rows, columns); or an output that has such
-           a tuple as its `attentions`; or such a tuple for each step of a generation
+           a tuple as its `attentions`; or such a tuple for each step of a generation; or a dictionary with an array a
+           layer, such as a cache of TransformerLens
     batch  which element of the batch axis, where there is more than one; of a single array with four axes that is the
            first axis, which otherwise is the layers'
 
@@ -61,6 +63,8 @@ def stack(name: str, value: Any, batch: int | None = None) -> Array:
     """
     if name in ("weights", "scores") and not hasattr(value, "shape"):
         value = _attentions(name, value)
+    if is_dictionary(value):
+        value = layers_of(name, value)
     if _are_steps(value):
         value = [_grown(name, each) for each in zip(*value)]
     array = _layers(name, value, batch) if _are_arrays(value) else _unbatched(name, real(name, value), batch)
@@ -77,6 +81,11 @@ def stack(name: str, value: Any, batch: int | None = None) -> Array:
             )
         )
     return array.reshape((1,) * (4 - array.ndim) + array.shape)
+
+
+def is_generated(value: Any) -> bool:
+    """Return whether these are weights that a model kept while it wrote on, to the token before the last."""
+    return not hasattr(value, "shape") and _are_steps(getattr(value, "attentions", value))
 
 
 def finite(name: str, array: Array, *, minus_infinity: bool = False) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from attnviz.arrays import Array
@@ -14,6 +16,8 @@ NOTES = Words(
         "sum": "{where} adds to {value:.6g}, not to 1{more}; left as given.",
         "more": ", and {n} more {what} so",
         "transposed": "Every column adds to 1: if the rows are keys here, give the transpose.",
+        "last": "The last token, “{token}”, is left out: it was written last, and the model did not read it.",
+        "masked": "Masked weights are taken as 0: {n} of them.",
         "closed": "{n} scores are {least:.6g} or less, as models write them where a query may not attend; they are "
         "taken as masked.",
     }
@@ -54,6 +58,13 @@ def closed_cells(S: Array) -> tuple[Array, list[str]]:
     if not far.any() or S.max() <= OPEN:
         return closed, []
     return closed | far, [NOTES["closed"].format(n=int(far.sum()), least=S[far].max())]
+
+
+def masked_entries(value: Any) -> list[str]:
+    """Note how many weights are masked in NumPy's masked arrays, one or an array a layer."""
+    arrays = value if isinstance(value, (tuple, list)) else [value]
+    n = sum(int(np.ma.getmaskarray(each).sum()) for each in arrays if isinstance(each, np.ma.MaskedArray))
+    return [NOTES["masked"].format(n=n)] if n else []
 
 
 def oddities(A: Array) -> list[str]:
