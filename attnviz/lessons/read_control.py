@@ -12,7 +12,8 @@ from typing import Any
 
 from attnviz.lessons.control import WITHOUT_FAULT, Control, ControlChoice, ControlMove
 from attnviz.lessons.faults import FAULTS
-from attnviz.settings.faults import ConfigError
+from attnviz.lessons.inert_markdown import inert
+from attnviz.settings.faults import ConfigError, shorten
 
 ChangeReader = Callable[[Any, str], dict[str, Any]]
 """A reader of changes to the setting, with the position for a fault."""
@@ -55,10 +56,10 @@ def _move(table: Any, where: str, read_change: ChangeReader) -> ControlMove:
         )
     if name is not None:
         if not all(isinstance(stop, int | float) for stop in stops):
-            raise ConfigError(f"the stops of {where} are {stops!r}, and have to be numbers")
+            raise ConfigError(f"the stops of {where} are {shorten(stops)}, and have to be numbers")
         numbers = (ControlChoice(f"{stop:g}", read_change({name: stop}, where)) for stop in stops)
-        return ControlMove(entries["label"], tuple(numbers), is_slider=True)
-    return ControlMove(entries["label"], tuple(_choice(each, where, read_change) for each in choices))
+        return ControlMove(inert(entries["label"]), tuple(numbers), is_slider=True)
+    return ControlMove(inert(entries["label"]), tuple(_choice(each, where, read_change) for each in choices))
 
 
 def _choice(table: Any, where: str, read_change: ChangeReader) -> ControlChoice:
@@ -69,16 +70,16 @@ def _choice(table: Any, where: str, read_change: ChangeReader) -> ControlChoice:
             f"a choice of {where} has to have a label; its fault may be {WITHOUT_FAULT}, {', '.join(FAULTS)}"
         )
     change = read_change(entries.get("change", {}), where)
-    return ControlChoice(entries["label"], change, fault, entries.get("turned", False))
+    return ControlChoice(inert(entries["label"]), change, fault, entries.get("turned", False))
 
 
 def _checked(table: Any, kind: str, where: str) -> Mapping[str, Any]:
     keys = _KEYS[kind]
     if not isinstance(table, dict):
-        raise ConfigError(f"{where} is {table!r}; write a table of {', '.join(keys)}")
+        raise ConfigError(f"{where} is {shorten(table)}; write a table of {', '.join(keys)}")
     for key, value in table.items():
         if key not in keys:
-            raise ConfigError(f"{where} has a {key!r}; there are {', '.join(keys)}")
+            raise ConfigError(f"{where} has a {shorten(key)}; there are {', '.join(keys)}")
         if type(value) is not keys[key]:
-            raise ConfigError(f"{key} of {where} is {value!r}, and has to be a TOML {keys[key].__name__}")
+            raise ConfigError(f"{key} of {where} is {shorten(value)}, and has to be a TOML {keys[key].__name__}")
     return table

@@ -10,6 +10,7 @@ position such as "scores.1.1.2.3" (step, layer, position, all counted from 1) to
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, fields, replace
@@ -18,13 +19,20 @@ from typing import Any
 from attnviz.engine.records import edits
 from attnviz.engine.records.config import Config
 from attnviz.lessons.faults import FAULTS
+from attnviz.lessons.inert_markdown import inert
 from attnviz.lessons.lesson import Lesson, Question, Slide
 from attnviz.lessons.read_control import read_control
 from attnviz.settings.counting import index_of, ordinal
-from attnviz.settings.faults import ConfigError
+from attnviz.settings.faults import ConfigError, shorten
 
 DEFAULT = "default"
 MAX_LESSON_CHARACTERS = 100_000
+MOST_KEY_PARTS = 16
+
+_NAME = r"""(?:(?<![\w-])[\w-]{1,40}|"(?:[^"\\\n]|\\.){0,40}"|'[^'\n]{0,40}')"""
+_LONG_KEY = re.compile(rf"(?:{_NAME}[ \t]*\.[ \t]*){{{MOST_KEY_PARTS}}}", re.ASCII)
+"""Python's reader of TOML goes through a key once for each of its parts. Of longer names too few fit into a lesson to
+matter."""
 
 _DEFAULTS = {field.name: field.default for field in fields(Config)}
 _KEYS: dict[str, dict[str, type]] = {
@@ -73,6 +81,12 @@ def read_lesson(
     """
     if len(text) > MAX_LESSON_CHARACTERS:
         raise ConfigError(f"the lesson {name} has {len(text):,} characters; at most {MAX_LESSON_CHARACTERS:,} fit")
+    long_key = _LONG_KEY.search(text)
+    if long_key:
+        raise ConfigError(
+            f"the lesson {name} has a key of more than {MOST_KEY_PARTS} names between points, "
+            f"{shorten(long_key[0])}; no key of a lesson has so many"
+        )
     try:
         entries = _checked(tomllib.loads(text), "lesson", f"the lesson {name}")
     except (ValueError, RecursionError) as error:
@@ -113,12 +127,12 @@ def _tried_out(lesson: Lesson, slide: Slide, admit: Callable[[Config], None]) ->
 def _checked(table: Any, kind: str, where: str) -> dict[str, Any]:
     """Return a table whose keys and types are those of its kind."""
     if not isinstance(table, dict):
-        raise ConfigError(f"{where} is {table!r}; write a table of {', '.join(_KEYS[kind])}")
+        raise ConfigError(f"{where} is {shorten(table)}; write a table of {', '.join(_KEYS[kind])}")
     for key, value in table.items():
         if key not in _KEYS[kind]:
-            raise ConfigError(f"{where} has a {key!r}; there are {', '.join(_KEYS[kind])}")
+            raise ConfigError(f"{where} has a {shorten(key)}; there are {', '.join(_KEYS[kind])}")
         if type(value) is not _KEYS[kind][key]:
-            raise ConfigError(f"{key} of {where} is {value!r}, and has to be a TOML {_KEYS[kind][key].__name__}")
+            raise ConfigError(f"{key} of {where} is {shorten(value)}, and has to be a TOML {_KEYS[kind][key].__name__}")
     for key in _NEEDED[kind]:
         if key not in table:
             raise ConfigError(f"{where} has no {key}")
@@ -130,7 +144,7 @@ def _slide(table: Any, where: str) -> Slide:
     parts: dict[str, Any] = {key: entries[key] for key in ("beside", "fault") if key in entries}
     parts["layer"] = index_of(entries.get("layer", ordinal(0)))
     if parts.get("fault", "") not in {"", *FAULTS}:
-        raise ConfigError(f"fault of {where} is {parts['fault']!r}; there are {', '.join(FAULTS)}")
+        raise ConfigError(f"fault of {where} is {shorten(parts['fault'])}; there are {', '.join(FAULTS)}")
     if "steps" in entries:
         parts["steps"] = tuple(map(str, entries["steps"]))
     if "change" in entries:
@@ -153,13 +167,13 @@ def _question(table: Any, where: str) -> Question:
 def _setting(table: Any, where: str) -> dict[str, Any]:
     """Return the values of a setting as Config takes them: tuples for lists, edits for the positions they stand at."""
     if not isinstance(table, dict):
-        raise ConfigError(f"{where} has {table!r} for a setting; write a table")
+        raise ConfigError(f"{where} has {shorten(table)} for a setting; write a table")
     return {key: _value(key, value, where) for key, value in table.items()}
 
 
 def _value(key: str, value: Any, where: str) -> Any:
     if key not in _DEFAULTS:
-        raise ConfigError(f"{where} sets {key!r}, which is no setting")
+        raise ConfigError(f"{where} sets {shorten(key)}, which is no setting")
     if value == DEFAULT and _DEFAULTS[key] is not MISSING:
         return _DEFAULTS[key]
     if key == "edits":
@@ -170,7 +184,7 @@ def _value(key: str, value: Any, where: str) -> Any:
 def _edits(table: Any, where: str) -> Iterator[edits.Edit]:
     """Yield the edits of a table from positions to numbers, or to the rows of a matrix."""
     if not isinstance(table, Mapping):
-        raise ConfigError(f"{where} has {table!r} for edits; write a table from places to numbers")
+        raise ConfigError(f"{where} has {shorten(table)} for edits; write a table from places to numbers")
     for position, value in table.items():
         cells = {position: str(value)}
         if isinstance(value, str):
@@ -184,10 +198,10 @@ def _edits(table: Any, where: str) -> Iterator[edits.Edit]:
 
 
 def _flowing(text: str) -> str:
-    """Return a text whose paragraphs are one line each; tables keep their lines.
+    """Return a text whose paragraphs are one line each; tables keep their lines, and nothing leads elsewhere.
 
     >>> _flowing("One paragraph,\\ntwo lines.\\n\\n| a | b |\\n|---|---|")
     'One paragraph, two lines.\\n\\n| a | b |\\n|---|---|'
     """
     paragraphs = text.strip().split("\n\n")
-    return "\n\n".join(each if each.startswith("|") else " ".join(each.split("\n")) for each in paragraphs)
+    return inert("\n\n".join(each if each.startswith("|") else " ".join(each.split("\n")) for each in paragraphs))

@@ -567,6 +567,10 @@ def test_a_forbidden_cell_names_the_masks_that_forbid_it():
         "Query 1 may not attend to key 4: the masks “Causal” and “Sliding window” forbid it."
     )
     assert derive(trace, 0, 0, 1, 1)["mask"].sentence.endswith("the mask “Not itself” forbids it.")
+    more = run(Config(sentence="a b c d", mask=("causal", "window", "no_self", "block"), reach=1, block_size=2))
+    assert derive(more, 0, 0, 0, 3)["mask"].sentence.endswith(
+        "the masks “Causal”, “Sliding window” and “Blocks” forbid it."
+    )
     assert derive(trace, 0, 0, 1, 0)["mask"].sentence == "Query 2 may attend to key 1, so the score stays."
 
 

@@ -118,9 +118,12 @@ def test_the_older_files_say_the_same(tmp_path: Path) -> None:
             merges = "\n".join(" ".join(pair) for pair in tokenizer["model"]["merges"])
             (folder / "merges.txt").write_text(f"#version: 0.2\n{merges}\n", encoding="utf-8")
         older, newer = tokeniser.read(folder), tokeniser.read(FOLDER / name)
-        for text in ("the king's 2 dogs, and a cat", "Crème"):
+        for text in ("the king's 2 dogs, and a cat", "Crème", "a [MASK] b</s> c<|endoftext|> d <s> e"):
             before = " " if name == "roberta" else ""  # only the newer file says that a space is to stand first
             assert older(before + text) == newer(text)
+        ids = older(" ".join(older.special))[0]
+        assert {older.vocabulary[piece] for piece in older.special} <= {*ids}, "a special token stays one token"
+        assert older.special
 
 
 @pytest.mark.parametrize(

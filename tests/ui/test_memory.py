@@ -144,8 +144,12 @@ def mark(config: Config) -> Callable[[], object]:
 
 
 def study(config: Config) -> Callable[[], object]:
-    """Return a function that opens an assignment whose setting the student has changed: two runs, and one asked for."""
-    free = assignments.Assignment(task_questions=QUESTIONS, task_free=("temperature",))
+    """Return a function that opens an assignment in numbers of the student's own, who has changed the setting.
+
+    Four runs are in memory: the page's, the student's of the setting as given, that of the setting as changed, and the
+    one that a question asks about.
+    """
+    free = assignments.Assignment(task_questions=QUESTIONS, task_free=("temperature",), task_own=True)
     task = assignments.with_setting(free, replace(config, mask=("causal",)))
 
     def made() -> None:
