@@ -30,7 +30,6 @@ EXTREMES = {"#fff", "#ffffff", "#000", "#000000"}
 AGAIN = {
     "classroom/printed/handout.css": ("#777 #999 #ccc", "greys of a sheet that a printer without colours prints"),
     "exports/interactive/canvas.js": (NOT_A_NUMBER, "the script of a file that is one page stands alone"),
-    "exports/interactive/heads.js": (MASKED_COLOUR, "the same"),
     "exports/interactive/picture.js": (MASKED_COLOUR, "the same"),
     "exports/interactive_html.css": (f"rgba(128,128,128,0.35) {MASKED_COLOUR}", "the same"),
     "exports/workbook/book.py": ("#ff8040 #804020", "an example"),
