@@ -16,12 +16,7 @@ import pytest
 from hypothesis import settings
 
 import attnviz
-from tests.sampling import (  # noqa: F401 - hooks
-    mark_what_is_thorough,
-    pytest_deselected,
-    pytest_terminal_summary,
-    pytest_testnodedown,
-)
+from tests.sampling import mark_what_is_thorough
 
 for name in attnviz.__all__:  # loaded before doctests are collected, which would make modules of their own of its files
     assert getattr(attnviz, name) is not None
@@ -87,7 +82,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test that asks for PyTorch, and all but a sample of what has many cases, so that they run by name."""
+    """Mark every test that asks for PyTorch, and all but a sample of those that drive a browser: they run by name."""
     for item in items:
         if "torch" in getattr(item, "fixturenames", ()):
             item.add_marker("torch")
