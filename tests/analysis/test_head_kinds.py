@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from attnviz.analysis.head_kinds import FEWEST_KEYS, KINDS, HeadKind, head_kinds, in_order
+from tests.support.cases import for_each
 
 N = 6
 EYE = np.eye(N)
@@ -17,7 +18,7 @@ SPREAD = np.full((N, N), 1 / N)
 HEADS = {"spread": SPREAD, "word": FOURTH, "first": FIRST, "next": NEXT, "self": EYE, "previous": PREVIOUS}
 
 
-@pytest.mark.parametrize("kind", HEADS)
+@for_each("kind", HEADS)
 def test_a_head_that_does_one_thing_is_of_that_kind(kind: str) -> None:
     (found,) = head_kinds(HEADS[kind][None])
     assert found.kind == kind
