@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from attnviz import Config, run
 from attnviz.engine.records.step_specs import STEPS
@@ -17,6 +16,7 @@ from attnviz.text.cell_sentence import cell_sentence, percent
 from attnviz.text.format.sentence_parts import TEXT, TOKEN, fill, join_sentences, merge_parts, name_token, plain
 from attnviz.text.provenance import origin
 from tests.support import small_models
+from tests.support.cases import for_each
 
 FOUR = Config(sentence="it cat mat dog", n_heads=1)
 
@@ -43,8 +43,8 @@ def test_percentages_never_hide_something_or_claim_all():
     ]
 
 
-@pytest.mark.parametrize(
-    ("weights", "key", "message"),
+@for_each(
+    "weights, key, message",
     [
         ((0.2, 0.6, 0.2, 0.0), 1, "“it” attends to “cat” (60 %), more than to any other key."),
         ((0.2, 0.6, 0.2, 0.0), 2, "“it” attends to “mat” (20 %)."),
@@ -183,8 +183,8 @@ OWN = {"embedding": "own", "own_numbers": "1 2\n3 4", "d_model": 2, "sentence": 
 EYES = {name: [np.eye(2)] for name in ("w_q", "w_k", "w_v")} | {"w_o": np.eye(2)}
 
 
-@pytest.mark.parametrize(
-    ("settings", "given", "name"),
+@for_each(
+    "settings, given, name",
     [
         ({}, (), "random"),
         ({"initialiser": "orthogonal"}, (), "random"),
