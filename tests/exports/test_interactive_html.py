@@ -147,7 +147,6 @@ def test_attention_that_was_given_has_a_file_too(given: str) -> None:
     assert given in found["layers"][0]["steps"]
 
 
-@pytest.mark.every_case
 @pytest.mark.parametrize("name", [name for name, row in NORMALISERS.items() if getattr(row, "written", None)])
 def test_what_a_row_says_in_the_place_of_a_line_is_handed_what_it_names(name: str) -> None:
     page = interactive_html.html(run(Config(sentence="a b", normaliser=name)))
