@@ -11,6 +11,7 @@ from attnviz.engine.records.step_specs import STEPS
 from attnviz.lessons.catalogue import LESSONS, written
 from attnviz.lessons.lesson import Lesson, Question, Slide
 from attnviz.lessons.read_lesson import MAX_LESSON_CHARACTERS, read_lesson
+from tests.support.cases import for_each
 
 LESSON = Lesson(
     "one", "One", "What?", {"n_heads": 3, "seed": 5}, (Slide("a"), Slide("b", change={"mask": "causal"})), "-"
@@ -37,7 +38,7 @@ def test_every_slide_of_the_library_can_be_shown() -> None:
         assert read_lesson(name, written(name)) == lesson
 
 
-@pytest.mark.parametrize("lesson", LESSONS.values(), ids=list(LESSONS))
+@for_each("lesson", LESSONS.values())
 def test_slides_are_few_name_steps_and_hold_no_shouting(lesson: Lesson) -> None:
     assert 2 <= len(lesson.slides) <= 40
     for slide in lesson.slides:
@@ -108,8 +109,8 @@ def test_a_file_is_read_into_the_lesson_that_it_writes() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
+@for_each(
+    "old, new, says",
     [
         ("[[slides]]", "[slides", "not written in TOML"),
         ('title = "One"\n', "", "the lesson one has no title"),
@@ -143,7 +144,7 @@ def test_the_guide_shows_a_lesson_that_can_be_read() -> None:
     assert [slide.question.kind for slide in lesson.slides if slide.question] == ["weight"]
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@for_each("name", LESSONS)
 def test_every_slide_has_notes_for_the_speaker(name: str) -> None:
     for number, slide in enumerate(LESSONS[name].slides, 1):
         words = slide.notes.split()
