@@ -89,7 +89,7 @@ def lines(n: int) -> Iterator[str]:
         yield dice.choice([" ", "  ", "\t", " "]).join(parts)
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_fifty_thousand_lines_are_cut_as_the_library_cuts_them(minilm: Model) -> None:
     library = pytest.importorskip("tokenizers")
     theirs = library.Tokenizer.from_file(str(minilm.folder / "tokenizer.json"))

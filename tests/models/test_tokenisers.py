@@ -15,6 +15,7 @@ from attnviz import ConfigError, load
 from attnviz.models import tokeniser
 from attnviz.models.byte_pairs import GPT_2, LETTERS, LLAMA_3, QWEN, BytePairs, cut
 from attnviz.models.wordpiece import WordPiece
+from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, NAMES, model
 
 TEXTS = (
@@ -56,7 +57,7 @@ def texts() -> list[str]:
     return [*TEXTS, *("".join(dice.choices(parts, k=dice.randint(1, 14))) for _ in range(400))]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_texts_are_cut_as_the_library_cuts_them(name: str) -> None:
     library = pytest.importorskip("tokenizers")
     theirs, ours = library.Tokenizer.from_file(str(FOLDER / name / "tokenizer.json")), tokeniser.read(FOLDER / name)
