@@ -44,6 +44,7 @@ from attnviz.settings import fields, url_codec
 from attnviz.text import changes
 from attnviz.text.cost_ledger import multiply_adds_of_score
 from tests.support import scripts
+from tests.support.cases import for_each
 from tests.ui.test_app import clean, opened, unfolded
 
 FILE = '''
@@ -183,7 +184,7 @@ def test_its_script_of_pytorch_gives_its_numbers(trace: Trace, torch: None) -> N
     scripts.compare(trace, scripts.execute(torch_script(trace.config)), 1e-9, bits=True)
 
 
-@pytest.mark.parametrize("form", [name for name in FORMATS if "png" not in name])
+@for_each("form", [name for name in FORMATS if "png" not in name])
 def test_every_file_is_written(form: str, trace: Trace) -> None:
     if form == "xlsx" and importlib.util.find_spec("xlsxwriter") is None:
         pytest.skip("XlsxWriter is not installed")
@@ -274,8 +275,8 @@ def test_the_command_takes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "holds no rows" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
+@for_each(
+    "changes, message",
     [
         ({"kind": "mask"}, "choose one of: score, normaliser"),
         ({"name": "dot"}, "that no row has yet"),
