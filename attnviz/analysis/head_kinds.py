@@ -40,6 +40,11 @@ class HeadKind:
     key: int
     keys: float
 
+    @property
+    def has_shares(self) -> bool:
+        """Return whether any row has shares: not where all are zeros or have a negative weight."""
+        return self.keys > 0
+
 
 def head_kinds(A: Array, *, is_self: bool = True, tokens: Sequence[str] = ()) -> list[HeadKind]:
     """Classify each head by where most of its weight goes; A are weights (heads, queries, keys), masked ones 0.

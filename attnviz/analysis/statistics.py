@@ -2,7 +2,8 @@
 
 Every statistic takes weights A (..., queries, keys) and returns one number for each query, (..., queries). A row that
 does not add to one, as under the sigmoid, is first divided by its sum; a row of zeros looks at nothing, so that all but
-its sum, its largest weight and its number of keys, which are 0, is not defined: NaN.
+its sum, its largest weight and its number of keys, which are 0, is not defined: NaN. Neither is a share of a row with a
+negative weight, nor what is made of shares.
 """
 
 from __future__ import annotations
@@ -36,14 +37,18 @@ def column_sums(A: Array) -> Array:
 
 
 def shares(A: Array) -> Array:
-    r"""$a_{ij} / \sum_l a_{il}$: each row over its sum; a row of zeros becomes NaN. Shape of A.
+    r"""$a_{ij} / \sum_l a_{il}$: each row over its sum. Shape of A.
 
-    >>> shares(np.array([[0.2, 0.6], [0.0, 0.0]]))
+    A row of zeros has no shares, and neither has one with a negative weight, whose sum may be nothing but rounding:
+    they become NaN.
+
+    >>> shares(np.array([[0.2, 0.6], [0.0, 0.0], [0.5, -0.5]]))
     array([[0.25, 0.75],
+           [ nan,  nan],
            [ nan,  nan]])
     """
     with np.errstate(all="ignore"):
-        return A / A.sum(axis=-1, keepdims=True)
+        return np.where((A < 0).any(axis=-1, keepdims=True), np.nan, A / A.sum(axis=-1, keepdims=True))
 
 
 def entropy(A: Array) -> Array:
@@ -162,7 +167,7 @@ def rollout(layers: Sequence[Array], *, residual: bool = True) -> Array:
     layers    the weights of every layer, first layer first, each (heads, queries, keys)
     residual  whether the identity, which stands for the residual connection, takes part
 
-    A row of zeros rests on the identity; without it, it stays a row of zeros.
+    A row of zeros rests on the identity; without it, it stays a row of zeros. A negative weight has no share: NaN.
 
     Raises  ValueError unless there are as many keys as queries: there is no rollout of cross-attention.
     Source  Abnar and Zuidema 2020, arXiv:2005.00928, section 3.
@@ -176,8 +181,7 @@ def rollout(layers: Sequence[Array], *, residual: bool = True) -> Array:
     for A in layers:
         mean = A.mean(axis=0)
         mixed = 0.5 * mean + 0.5 * np.eye(_one_sentence(A)) if residual else mean
-        total = mixed.sum(axis=-1, keepdims=True)
-        R = mixed / np.where(total == 0, 1.0, total) @ R
+        R = np.where((mixed == 0).all(axis=-1, keepdims=True), 0.0, shares(mixed)) @ R
         reached.append(R)
     return np.stack(reached)
 

@@ -17,10 +17,18 @@ from attnviz.lessons.lesson import Lesson, Slide
 from attnviz.lessons.read_lesson import read_lesson
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
+from attnviz.settings.language import Words
 
 MOST_SLIDES = 40
 FOREIGN = re.compile(r"!\[|\]\(|://")
 """Markdown that would draw a picture or a link from elsewhere; markup is shown as it is written."""
+
+WORDS = Words(
+    {
+        "refused": "the right answer is printed as {given}, which a tolerance of {tolerance:g} refuses; give a "
+        "larger one",
+    }
+)
 
 
 def opened(name: str, text: str, admit: Callable[[Config], None]) -> Lesson:
@@ -80,4 +88,6 @@ def _gone_through(lesson: Lesson, slide: Slide) -> None:
     if slide.question:
         slides.fill_numbers(slide.question.why, shown)
         resolved = resolve(slide.question, shown, baseline)
+        if resolved.refused:
+            raise ConfigError(WORDS["refused"].format(given=resolved.refused, tolerance=resolved.tolerance))
         open_questions.pictures(slide, slide.question, resolved, baseline, shown)

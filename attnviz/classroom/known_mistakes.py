@@ -19,6 +19,8 @@ def of_number(runs: QuestionContext, step: Step, index: tuple[int, ...]) -> tupl
         mistakes = _score(runs, step, index)
     elif step.name == "heads":
         mistakes = _output(runs, index)
+    elif step.name == "concat":
+        mistakes = (Mistake(name, float(joined[index])) for name, joined in _joined(runs).items())
     else:
         mistakes = iter(())
     return _wrong_only(mistakes, float(step.array[index]))
@@ -87,6 +89,22 @@ def _score(runs: QuestionContext, step: Step, index: tuple[int, ...]) -> Iterato
     if query < array.shape[1] and key < array.shape[0]:
         yield Mistake("transposed", float(array[key, query]))
     yield Mistake("sign", -float(step.array[index]))
+
+
+def is_reshaped(runs: QuestionContext) -> bool:
+    """Return whether the heads are joined as they lie in memory, and not side by side."""
+    joined, ways = runs.step("concat").array, _joined(runs)
+    is_same = {name: np.array_equal(joined, way) for name, way in ways.items()}
+    return is_same.get("as_they_lie", False) and not is_same["side_by_side"]
+
+
+def _joined(runs: QuestionContext) -> dict[str, Array]:
+    """Return the heads (h, n, d_v) joined to (n, h d_v) rightly and wrongly; none if widths differ."""
+    heads = runs.step("heads")
+    if heads.widths is not None:
+        return {}
+    shape = heads.shape[1], heads.shape[0] * heads.shape[2]
+    return {"side_by_side": heads.array.swapaxes(0, 1).reshape(shape), "as_they_lie": heads.array.reshape(shape)}
 
 
 def _output(runs: QuestionContext, index: tuple[int, ...]) -> Iterator[Mistake]:

@@ -37,6 +37,7 @@ from attnviz.text.format.sentence_parts import (
 )
 
 TOLERANCE = 0.005
+"""Half of the last digit that pictures print: a number that is read off a picture is right."""
 
 WORDS = Words(
     {
@@ -157,8 +158,15 @@ def _number(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
         inputs=inputs_of(runs, step.name),
         covered=covered(runs, step, position),
         mistakes=known_mistakes.of_number(runs, step, position),
-        how={"keys": "queries", "values": "queries", "masked": "scaled"}.get(step.name, step.name),
+        how=_how(runs, step.name),
     )
+
+
+def _how(runs: QuestionContext, name: str) -> str:
+    """Return the row of HOW that says how a number of a step is found."""
+    if name == "concat" and known_mistakes.is_reshaped(runs):
+        return "reshaped"
+    return {"keys": "queries", "values": "queries", "masked": "scaled"}.get(name, name)
 
 
 def _weight(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
@@ -172,6 +180,7 @@ def _sum(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     position = dict(zip(fixed, runs.index(step, at, fixed)))
     numbers = step.array[tuple(position.get(name, slice(None)) for name in step.axes)]
     total, fmt = float(numbers.sum()), NumberFormat(4)
+    off = 0.0 if all(float(number).is_integer() for number in numbers) else TOLERANCE
     if not np.isfinite(total):
         raise ValueError(PROBLEMS["infinite"].format(step=step.name))
     latex = aligned(chain(r"\Sigma", [fmt.total(numbers), fmt.number(total)]))
@@ -182,7 +191,7 @@ def _sum(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
     return ResolvedQuestion(
         form="number",
         value=total,
-        tolerance=at.get("tolerance", TOLERANCE),
+        tolerance=at.get("tolerance", max(TOLERANCE, off * numbers.size)),
         solution=(fill(WORDS["number"], value=format_number(total)),),
         lines=(line,),
         hides=step.name,

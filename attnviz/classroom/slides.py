@@ -95,11 +95,21 @@ def rows(slide: Slide, baseline: Trace, trace: Trace) -> list[tuple[Stage, ...]]
     layer, question = slide.layer, slide.question
     if slide.beside:
         return [comparison_row(baseline, trace, layer, name) for name in slide.steps]
-    rows_of_pictures = [pictures(trace, layer, slide.steps)]
+    rows_of_pictures = [tuple(_on_scale(each, baseline, layer) for each in pictures(trace, layer, slide.steps))]
     if question is not None and "change" in question.at:
         other = run(replace(trace.config, **question.at["change"]))
         rows_of_pictures.append(comparison_row(trace, other, layer, question.at.get("step", "weights"), CHANGED))
     return rows_of_pictures
+
+
+def _on_scale(picture: Stage, baseline: Trace, layer: int) -> Stage:
+    """Return a picture with pale colours if it is next to nothing beside the step of the lesson's own setting."""
+    own = step_names.steps(baseline, layer).get(picture.name) if layer < len(baseline.layers) else None
+    if own is None or picture.kind != "signed":
+        return picture
+    usual, here = (float(np.abs(array[np.isfinite(array)]).max(initial=0.0)) for array in (own.array, picture.array))
+    least = comparison.LEAST_REACH * usual
+    return picture if here >= least else replace(picture, reach=least)
 
 
 def n_rows(slide: Slide) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from attnviz.codegen.plain_numbers import is_careful, may_fail
 from attnviz.codegen.precedence import ATOM, TIMES, Text
 from attnviz.codegen.words import Words
 from attnviz.formula.graph import Node
@@ -13,6 +14,8 @@ def call(node: Node, of: str, words: Words, *, is_array: bool) -> Text:
     """Return the call of a function of one argument, whose code is `of`: an array, or a number."""
     if node.value == "abs":
         return f"abs({of})", ATOM
+    if not is_array and (may_fail(node) or (node.value == "sign" and is_careful(node))):
+        of, is_array = words.number.format(of), True
     if is_array:
         return (
             f"{words.sigmoid if node.value == 'sigmoid' else f'{words.np}.{node.value}'}({of})",

@@ -51,8 +51,9 @@ def is_zero_of_nothing(formula: Formula) -> bool:
     """Return whether the lines of a script give a row with nothing allowed weights of zero by themselves.
 
     >>> from attnviz.formula.reader import parse
-    >>> [is_zero_of_nothing(parse(line, "normaliser")) for line in ("sigmoid(x)", "e = exp(x - max(x)); e / sum(e)")]
-    [True, False]
+    >>> lines = ("sigmoid(x)", "e = exp(x - max(x)); e / sum(e)", "e = exp(x - max(x)); ratio(e, sum(e))")
+    >>> [is_zero_of_nothing(parse(line, "normaliser")) for line in lines]
+    [True, False, False]
     """
     if at_forbidden(formula.root) != ZERO:
         return True  # a script leaves out what is forbidden where that is not harmless
@@ -65,8 +66,11 @@ def is_zero_of_nothing(formula: Formula) -> bool:
 
 def _of_nothing(node: Node, args: list[Array]) -> Array:
     """Return the value of a node where every score is -inf."""
+    if node.op == "level":
+        return np.array(np.nan)
     if node.op in NEUTRAL:
-        return np.array(np.nan if node.op == "level" else float(NEUTRAL[node.op]))
+        is_left_out = at_forbidden(node.args[0]) != NEUTRAL[node.op]
+        return np.array(float(NEUTRAL[node.op])) if is_left_out else args[0]  # n times 0, -inf or NaN is the same again
     if node.is_leaf:
         known = {"number": lambda: node.number, "size": lambda: 0.0 if node.value == "j" else 1.0}
         return np.array(known[node.op]() if node.op in known else -np.inf if node.value == "x" else 1.0)

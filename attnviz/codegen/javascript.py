@@ -30,6 +30,11 @@ const levelOf = (n, f, p) => {
   return t;
 };
 const modOf = (a, b) => { const r = a % b; return r !== 0 && (r < 0) !== (b < 0) ? r + b : r; };
+const floorOf = (a, b) => {
+  if (b === 0) return a / b;
+  const r = a % b;
+  return Math.round((a - r) / b) - (r !== 0 && (r < 0) !== (b < 0) ? 1 : 0);
+};
 """
 """The helpers that the functions call."""
 
@@ -150,7 +155,7 @@ def _label(name: str, node: Node, formula: Formula) -> str:
 
 _WRITERS: dict[str, Callable[[list[str], str], str]] = {
     "**": lambda args, name: f"Math.pow({args[0]}, {args[1]})",
-    "//": lambda args, name: f"Math.floor({args[0]} / {args[1]})",
+    "//": lambda args, name: f"floorOf({args[0]}, {args[1]})",
     "%": lambda args, name: f"modOf({args[0]}, {args[1]})",
     "not": lambda args, name: f"(!{args[0]})",
     "neg": lambda args, name: f"(-{args[0]})",

@@ -11,7 +11,7 @@ from attnviz.formula.graph import REDUCTIONS, Formula, Node
 Text = tuple[str, float]
 """LaTeX, and how tightly its last operation binds: 10 needs no brackets anywhere."""
 
-ATOM, POWER, FRACTION, TIMES, MANY, PLUS, COMPARE, AND, OR = 10.0, 9.0, 8.0, 7.0, 6.5, 6.0, 4.0, 2.0, 1.0
+ATOM, POWER, FRACTION, TIMES, MANY, REST, PLUS, COMPARE, AND, OR = 10.0, 9.0, 8.0, 7.0, 6.5, 6.2, 6.0, 4.0, 2.0, 1.0
 MAX_PARTS = 60
 """Parts that a formula in one piece may have; a longer one is written line by line."""
 
@@ -35,7 +35,7 @@ _SIGNS = {
     "!=": (r"\ne", COMPARE),
     "and": (r"\;\text{and}\;", AND),
     "or": (r"\;\text{or}\;", OR),
-    "%": (r"\bmod", MANY),
+    "%": (r"\bmod", REST),
 }
 _GREEK = ("alpha", "beta", "gamma", "tau")
 _PLAIN = ("i", "j", "n", "h", "d_k", "d_q")

@@ -16,6 +16,7 @@ from collections.abc import Collection, Mapping
 from attnviz.codegen.axis_order import Layouts, broadcasts, is_integral
 from attnviz.codegen.calls import call, compared_words
 from attnviz.codegen.forbidden import MINUS, NEUTRAL, at_forbidden
+from attnviz.codegen.plain_numbers import is_careful, may_fail
 from attnviz.codegen.precedence import ATOM, COMPARE, JOIN, LEVELS, MATRIX, PLUS, POWER, SIGN, TIMES, Text, within
 from attnviz.codegen.steps import plain_number, steps
 from attnviz.codegen.words import NUMPY, RESERVED, Words
@@ -171,6 +172,8 @@ class Script:
         left = self._fitted(one, frame, {"+": PLUS, "-": PLUS, "**": ATOM}.get(op, MATRIX))
         right = self._fitted(other, frame, {"+": PLUS, "**": SIGN}.get(op, LEVELS[op] + 1))
         is_plain = other.op == "number" and other.number > 0
+        if not frame and may_fail(node):
+            return f"{self._words.number.format(self._fitted(one, frame))} {op} {right}", LEVELS[op]
         if op in ("**", "//", "%") and is_integral(node) and not is_plain:
             left = f"{one.number!r}" if one.op == "number" and one.number >= 0 else f"(1.0 * {left})"
         return f"{left} {op} {right}", LEVELS[op]
@@ -202,7 +205,7 @@ class Script:
                 return f"{m}.where({', '.join(args)})", ATOM
             if yes == no:
                 return f"({args[1]} if {args[0]} else {args[2]})", ATOM
-            return f"{m}.where({self._words.array}({args[0]}), {args[1]}, {args[2]})", ATOM  # an array either way
+            return f"{m}.where({self._array(node.args[0], args[0])}, {args[1]}, {args[2]})", ATOM  # an array either way
         if node.op in ("high", "low"):
             return self._larger(node, frame), ATOM
         if node.op == "ratio":
@@ -216,11 +219,14 @@ class Script:
 
     def _arrays(self, nodes: tuple[Node, ...], args: list[str]) -> list[str]:
         """Return the argument of a library's function: plain numbers become arrays."""
-        return [arg if self.layout(node) else f"{self._words.array}({arg})" for node, arg in zip(nodes, args)]
+        return [arg if self.layout(node) else self._array(node, arg) for node, arg in zip(nodes, args)]
+
+    def _array(self, node: Node, code: str) -> str:
+        return f"{self._words.as_array if is_careful(node) else self._words.array}({code})"
 
     def _larger(self, node: Node, frame: str) -> str:
         one, other = node.args
-        if not frame:
+        if not frame and not any(map(is_careful, node.args)):
             return f"{'max' if node.op == 'high' else 'min'}({self._fitted(one, frame)}, {self._fitted(other, frame)})"
         if other.op == "number" and self.layout(one):
             side = "min" if node.op == "high" else "max"

@@ -8,9 +8,15 @@ added up has cells of its own, and no array is ever written.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection
 
+import numpy as np
+
+from attnviz.codegen.axis_order import is_integral
 from attnviz.codegen.steps import NamedNode, plain_number, steps
+from attnviz.formula.evaluation.numbers import MORE, ONE
+from attnviz.formula.facts.equivalence import PLACES
 from attnviz.formula.graph import REDUCTIONS, Formula, Node
 
 At = Callable[[Node, bool], str]
@@ -72,10 +78,32 @@ class Spreadsheet:
         if node.op == "@":
             x, W = (self._text(node.args[0], True), self._at(node.args[1], array))
             return f"MMULT({x},{W})" if array else f"SUMPRODUCT(MMULT({x},{W}))"
+        fixed = self._fixed(node) if node.op in ("//", "%") and not is_integral(node) else None
+        if fixed is not None and math.isfinite(fixed):
+            return plain_number(fixed) if fixed >= 0 else f"({plain_number(fixed)})"
         args = [self._text(arg, array) for arg in node.args]
         if node.truth:
             return self._truth(node, args)
         return (_of_arrays if array else _of_cells).get(node.op, _plain)(node, args)
+
+    def _fixed(self, node: Node) -> float | None:
+        """Return the number of a node that is made of positions and sizes alone; None for any other.
+
+        Where both are fractions INT may round up what Python cuts off, as 1 / 0.1, and no formula of a cell can tell.
+        """
+        if node.op == "number":
+            return node.number
+        if node.op == "variable" and node.name in PLACES:
+            text = self._at(node, False)
+            return float(text) if text.isdigit() else None
+        if node.is_leaf or node.over or node.truth:
+            return None
+        args = [self._fixed(arg) for arg in node.args]
+        if any(arg is None for arg in args):
+            return None
+        operation = ONE if len(args) == 1 else MORE
+        with np.errstate(all="ignore"):
+            return float(operation[node.name if node.op == "call" else node.op](*np.array(args, dtype=float)))
 
     def _truth(self, node: Node, args: list[str]) -> str:
         if node.op == "not":

@@ -16,7 +16,8 @@ class Words:
 
     np       the module;  axis, keep  the arguments of a reduction;  largest, smallest  the reductions themselves
     swapped  a stack of matrices, each transposed;  transposed  the same for arrays of heads
-    falling  z in falling order
+    falling  z in falling order;  number  a plain number with the arithmetic of arrays, in which 1 / 0 is inf;
+             as_array  the same for a number that may have it already
     softmax  along an axis, where the library has it
     """
 
@@ -26,6 +27,8 @@ class Words:
     largest: str
     smallest: str
     array: str
+    number: str
+    as_array: str
     boolean: str
     copy: str
     repeat: str
@@ -65,6 +68,8 @@ NUMPY = Words(
     largest="max",
     smallest="min",
     array="np.array",
+    number="np.float64({})",
+    as_array="np.asarray",
     boolean="bool",
     copy="copy",
     repeat="np.repeat",
@@ -87,6 +92,8 @@ TORCH = Words(
     largest="amax",
     smallest="amin",
     array="torch.tensor",
+    number="torch.as_tensor({}, dtype=torch.float64)",
+    as_array="torch.as_tensor",
     boolean="torch.bool",
     copy="clone",
     repeat="torch.repeat_interleave",

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.numerics import cancellation
 from attnviz.engine.numerics.noise import Address
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Steps
-from attnviz.engine.records.typed_rows import score_of
+from attnviz.engine.records.typed_rows import TYPED, score_of
 from attnviz.engine.solved_heads import SolvedHeads
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.formula import names
@@ -155,14 +156,15 @@ class Parameters:
     def of_score(self, Q: Array, K: Array, widths: Sequence[int]) -> dict[str, Array]:
         """Return the score function's own matrices, one of each for every head.
 
-        Without its biases while biases are off.
+        Without its biases while biases are off, but for one that was typed: what a line says is computed.
         """
         score = score_of(self._config)
+        has_biases = self._config.projection_bias or self._config.score == TYPED
         fixed = {**dict.fromkeys(HIDDEN, self._config.d_a), "key": K.shape[-2]}
         arrays = {}
         for own_name, axes in score.parameters.items():
             name, is_bias = names.STEPS[own_name], own_name in score.biases
-            if is_bias and not (self._config.projection_bias or self.is_supplied(name)):
+            if is_bias and not (has_biases or self.is_supplied(name)):
                 continue
             shapes = [tuple(fixed.get(axis, width) for axis in axes) for width in widths]
             array = (
@@ -195,6 +197,7 @@ class Parameters:
 
     def _filled(self, name: str, h: int, shape: tuple[int, ...], X: Array, n: int) -> Array:
         """Return the matrix of head h out of n: solved where the setting says so, drawn otherwise."""
+        cancellation.check()
         if self._before_edits:
             step = self._before_edits[name]
             return step.head(h * len(step.array) // n)

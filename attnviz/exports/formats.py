@@ -204,7 +204,7 @@ FORMATS = {
         "the same in pixels",
         "pictures.static.png",
         _png,
-        _need(drawn=180, fixed=_PIXELS, slow_drawn=15e-6),
+        _need(drawn=180, fixed=_PIXELS, busy=1, slow_drawn=15e-6),
         extra="png",
     ),
     "step.svg": Format(
@@ -214,7 +214,7 @@ FORMATS = {
         "one step in pixels",
         "pictures.static.png",
         _step_png,
-        _need(largest=180, fixed=_PIXELS, slow_drawn=15e-6),
+        _need(largest=180, fixed=_PIXELS, busy=1, slow_drawn=15e-6),
         extra="png",
     ),
     "csv": Format(
@@ -258,11 +258,14 @@ FORMATS = {
         "a workbook in which every cell is a live formula",
         "exports.workbook.book",
         lambda workbook, trace, target: workbook.workbook(trace),
-        _need(fixed=160 * MB, excludes_models=True),
+        _need(fixed=160 * MB, slow_number=65e-6, excludes_models=True),
         extra="xlsx",
     ),
     "tex": Format(
-        "a worked solution of one row, or of one cell, for LaTeX", "exports.worked_solution", _tex, _need(fixed=30 * MB)
+        "a worked solution of one row, or of one cell, for LaTeX",
+        "exports.worked_solution",
+        _tex,
+        _need(fixed=30 * MB, busy=0.3, slow_drawn=15e-6),
     ),
 }
 """Every kind by the end of a file's name."""

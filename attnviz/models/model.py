@@ -25,7 +25,7 @@ from attnviz.models.families import family_of
 from attnviz.models.layer_arrays import Arrays
 from attnviz.models.run_cache import RUNS, Kept, StepsLater
 from attnviz.models.run_record import RunRecord
-from attnviz.models.safetensors import Tensors, missing
+from attnviz.models.safetensors import Tensors
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words, current_language, translate
@@ -88,9 +88,7 @@ class Model:
         arrays.slices = {}
         parts = {"tokens": family.tokens, "positions": family.positions, "types": family.types}
         self._tables = {part: arrays.table(part, name) for part, name in parts.items() if name}
-        self._norm = arrays.norm(family.norm, "e", self.shape.d_model)
-        if family.norm and "c_e" not in self._norm:
-            raise missing(f"{family.norm}.bias")
+        self._norm = arrays.norm(family.norm, "e", self.shape.d_model, adds=True)
         self._final = arrays.norm(family.final, "f", self.shape.d_model)
         self._head = arrays.head(config) if self.shape.causal else None
         self._check_tables()

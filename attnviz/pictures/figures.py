@@ -245,7 +245,7 @@ def _nan(stage: Stage, tiling: Tiling) -> str | None:
     return base64.b64encode(np.packbits(cells).tobytes()).decode()
 
 
-def _layout(tiling: Tiling, height: int, ground: str) -> dict[str, Any]:
+def _layout(tiling: Tiling, height: int, ground: list[dict[str, Any]]) -> dict[str, Any]:
     axis = {"visible": False, "fixedrange": True, "constrain": "domain", "domain": [0, 1]}
     below = height - tiling.top - tiling.y[-1]
     return {
@@ -258,9 +258,7 @@ def _layout(tiling: Tiling, height: int, ground: str) -> dict[str, Any]:
         "xaxis": axis | {"range": [0, tiling.x[-1]], "constraintoward": "left"},
         "yaxis": axis
         | {"range": [tiling.y[-1], 0], "constraintoward": "top", "scaleanchor": "x", "scaleratio": 1},  # true pixels
-        "shapes": [{"type": "path", "path": ground, "layer": "below", "fillcolor": MASKED_COLOUR, "line": {"width": 0}}]
-        if ground
-        else [],
+        "shapes": ground,
     }
 
 
@@ -274,12 +272,19 @@ def _framed(head: int, row: int, column: int, tiling: Tiling, line: Mapping[str,
     return {"type": "rect", **corners, "line": dict(line)}
 
 
-def _ground(stage: Stage, tiling: Tiling) -> str:
-    """Return the grey that shows through where cells are masked, under every head, as one path."""
-    if stage.hidden is None or not stage.hidden.any():
-        return ""
+def _ground(stage: Stage, tiling: Tiling) -> list[dict[str, Any]]:
+    """Return the ground under every head as one path, if any of it shows: grey where cells are masked.
+
+    It is clear where nothing is masked and no cell holds a number either, as while all of them are asked for: the
+    browser then has nothing else to tell by where the cells are.
+    """
+    is_masked = stage.hidden is not None and bool(stage.hidden.any())
+    if not is_masked and np.isfinite(stage.array[stage.drawn_cells]).any():
+        return []
     x, y = tiling.x, tiling.y
-    return "".join(
+    path = "".join(
         f"M{x[left]},{y[top]}H{x[left + -(-tiling.widths[head] // tiling.fold)]}V{y[top + tiling.lines]}H{x[left]}Z"
         for head, top, left in tiling.corners()
     )
+    fill = {"fillcolor": MASKED_COLOUR} if is_masked else {}  # without a colour Plotly takes a clear one
+    return [{"type": "path", "path": path, "layer": "below", "line": {"width": 0}} | fill]

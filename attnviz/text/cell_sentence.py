@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from attnviz.arithmetic.cell_position import CellPosition
@@ -60,16 +62,18 @@ def cell_sentence(trace: Trace, layer: int, head: int, query: int, key: int) -> 
 
 
 def percent(share: float) -> str:
-    """Return a share in whole percent; what is not nothing never reads 0 %, what is not all never 100 %.
+    """Return a share in whole percent, halves upwards, as `percent.js` does.
 
-    >>> percent(0.617), percent(0.004), percent(0.998), percent(1.0)
-    ('62 %', 'less than 1 %', 'more than 99 %', '100 %')
+    What is not nothing never reads 0 %, what is not all never 100 %.
+
+    >>> percent(0.617), percent(0.125), percent(0.004), percent(0.998), percent(1.0)
+    ('62 %', '13 %', 'less than 1 %', 'more than 99 %', '100 %')
     """
     if 0 < share < 0.01:
         return translate(BELOW)
     if 0.99 < share < 1 - 1e-12:
         return translate(ABOVE)
-    return translate(PERCENT, n=round(100 * share))
+    return translate(PERCENT, n=math.floor(100 * share + 0.5))
 
 
 def short_percent(share: float) -> str:

@@ -26,6 +26,8 @@ WORDS = Words(
         "most": "most of all to {word}: {amount}",
         "position": "layer {layer}, head {head}",
         "keys": "a row spreads over {n:.1f} of {all} words",
+        "none": "no shares to compare",
+        "no_row": "each row is all zeros or has a weight below 0",
     }
 )
 
@@ -57,6 +59,8 @@ def title(head_kind: HeadKind, word: str) -> str:
     >>> title(HeadKind(0, "word", 0.5, 2, 1.6), "sat"), title(HeadKind(0, "spread", 0.2, 2, 6.31), "sat")
     ('mostly sat', 'spreads over 6.3 words')
     """
+    if not head_kind.has_shares:
+        return WORDS["none"]
     return (
         WORDS[head_kind.kind].replace("{word}", word)
         if head_kind.kind == "word"
@@ -70,6 +74,8 @@ def lines(head_kind: HeadKind, word: str, keys: int) -> tuple[str, str]:
     >>> lines(HeadKind(0, "previous", 0.93, 2, 1.24), "sat", 7)
     ('93 % of its weight on average', 'a row spreads over 1.2 of 7 words')
     """
+    if not head_kind.has_shares:
+        return WORDS["no_row"], ""
     amount = percent(head_kind.share)
     which = {"spread": "most", "same": "share_same", "article": "share_article"}.get(head_kind.kind, "share")
     first = WORDS[which].replace("{amount}", amount).replace("{word}", word)

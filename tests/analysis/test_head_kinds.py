@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from attnviz.analysis.head_kinds import FEWEST_KEYS, KINDS, HeadKind, head_kinds, in_order
+from attnviz.text import head_sentences
 from tests.support.cases import for_each
 
 N = 6
@@ -61,3 +64,13 @@ def test_a_head_whose_rows_all_read_one_noun_goes_to_that_word_and_from_no_artic
     A[1, [0, 5]] = 0.01
     A[1, [0, 5], [2, 7]] = 0.9  # articles alone
     assert [found.kind for found in head_kinds(A, tokens=tokens)] == ["word", "article"]
+
+
+def test_a_head_whose_rows_have_no_shares_is_of_no_kind() -> None:
+    signed = np.array([[1.0, -1.0 + 2e-16], [-1e-17, 1e-17]])
+    mixed = np.array([[0.25, 0.75], [0.5, -0.5]])
+    for weights, has_shares in ((signed, False), (np.zeros((2, 2)), False), (mixed, True)):
+        (found,) = head_kinds(weights[None])
+        assert found.has_shares == has_shares
+        assert 0 <= found.share <= 1
+        assert not re.search(r"\d%|inf", " ".join(head_sentences.lines(found, "word", 2)))

@@ -98,3 +98,14 @@ def test_heads_are_alike_by_the_weight_they_share() -> None:
     assert variance_and_sharing.shared_weight(3 * A, 2) == pytest.approx(variance_and_sharing.shared_weight(A, 2))
     assert math.isnan(variance_and_sharing.shared_weight(A, 1))
     assert variance_and_sharing.shared_weight(np.array([[[1.0, 0], [0, 0]], [[1, 0], [0, 0]]]), 2) == 1
+
+
+def test_at_the_width_of_the_setting_the_weights_are_those_of_the_run() -> None:
+    for normaliser in (
+        {"normaliser": "formula", "normaliser_formula": "relu(x) / n"},
+        {"normaliser": "entmax", "normaliser_knobs": {"entmax.alpha": 2.0}},
+        {"normaliser": "softmax_with_sink", "normaliser_knobs": {"softmax_with_sink.sink": 3.0}},
+    ):
+        trace = run(Config(sentence="the cat sat", n_heads=2, d_k=4, **normaliser))
+        found = variance_and_sharing.spread(trace, 0, 4, "setting")
+        np.testing.assert_allclose(found.weights["root"], trace["weights"].array, rtol=1e-12, err_msg=str(normaliser))

@@ -37,6 +37,11 @@ def test_every_lesson_of_the_library_is_a_file_that_can_be_opened(name: str) -> 
         ),
         ("query = 1, key = 1", 'query = "x", key = 1', "slide 1 of the lesson file"),
         ('"leaked", ', '"spilled", ', "there is no measure 'spilled'; choose from spread"),
+        (
+            "query = 1, key = 1}\n\n[slides.control]",
+            "query = 1, key = 1, tolerance = 1e-4}\n\n[slides.control]",
+            "slide 2 of the lesson file: the right answer is printed as 0.48, which a tolerance of 0.0001 refuses",
+        ),
         ("minutes = 12", "minutes = " + "9" * 5000, "is not written in TOML"),
         ("minutes = 12", "minutes = 1979-05-27", "minutes of the lesson file is"),
         ('"experiments"', '"nowhere"', "further leads to no page"),

@@ -108,7 +108,7 @@ def test_choices_come_back_and_nothing_is_not_none_of_them() -> None:
 
 
 def test_what_is_said_of_an_answer_does_not_say_the_right_one() -> None:
-    assert grading.feedback(NUMBER, grading.encode_answer(NUMBER, 0.2)) == "Not so."
+    assert grading.feedback(NUMBER, grading.encode_answer(NUMBER, 0.2)) == "Not quite."
     assert grading.feedback(NUMBER, grading.encode_answer(NUMBER, 0.2501)) == "Right."
     assert grading.feedback(ONE, 0) == ""
 

@@ -146,8 +146,8 @@ def test_what_is_right_and_what_is_refused() -> None:
     assert number.is_right(0.24)
     assert not number.is_right(0.2601)
     assert (number.feedback(0.2), number.feedback(0.3)) == (
-        "Not so.",
-        "Not so.",
+        "Not quite.",
+        "Not quite.",
     )
     assert not number.is_right((0,))
     one = ResolvedQuestion("one", right=frozenset({1, 2}))
@@ -159,7 +159,7 @@ def test_what_is_right_and_what_is_refused() -> None:
     assert some.is_right((2, 1))
     assert not some.is_right((1,))
     assert not some.is_right(())
-    assert (some.feedback((1,)), some.feedback((1, 2))) == ("Not so.", "Right.")
+    assert (some.feedback((1,)), some.feedback((1, 2))) == ("Not quite.", "Right.")
     assert ResolvedQuestion("some").is_right(())
 
 

@@ -35,6 +35,15 @@ def test_the_pictures_are_the_steps_in_the_order_of_the_slide() -> None:
     assert slides.without_caption(shown[3]).alt == shown[3].title != shown[3].alt
 
 
+def test_next_to_nothing_is_pale_on_a_slide_of_its_own() -> None:
+    lesson = LESSONS["not_explanation"]
+    first, faint = lesson.slides[0], lesson.slides[3]
+    (row,) = slides.rows(faint, run(lesson.config), run(lesson.on(faint)))
+    assert 0 < np.abs(row[-1].array).max() < 0.1 * row[-1].scale.high
+    (row,) = slides.rows(first, run(lesson.config), run(lesson.on(first)))
+    assert row[0].scale.high == np.abs(row[0].array).max()
+
+
 def test_beside_each_other_stand_the_lesson_the_slide_and_the_difference() -> None:
     one, other = run(CONFIG), run(Config(sentence="a b d", second_sentence="x y z u v", n_heads=2, d_k=3, d_v=5))
     left, right, apart = slides.comparison_row(one, other, 0, "weights")

@@ -117,3 +117,12 @@ def test_names_of_the_visitor_are_none_of_the_language(tmp_path: Path) -> None:
         case = Case(formula, 1)
         cases.append((javascript(formula), cells(case), case.wanted.reshape(-1).tolist(), name))
     assert wrong(cases, tmp_path) == []
+
+
+def test_quotients_are_cut_off_where_python_cuts_them_off(tmp_path: Path) -> None:
+    cases = []
+    for text in ("(i + 1) // 0.1", "(i - j) // 0.3 + h % 0.1", "0.5 // 0.1 - (j + 1) // -0.1", "i // (j - 1)"):
+        formula = parse(f"{text} + 0 * sum(q)")
+        case = Case(formula, 1)
+        cases.append((javascript(formula), cells(case), case.wanted.reshape(-1).tolist(), text))
+    assert wrong(cases, tmp_path) == []

@@ -12,7 +12,7 @@ import pytest
 from attnviz import BIASES, INITIALISERS, NORMALISERS, SCORES, TASKS, Config, ConfigError, run
 from attnviz.engine.cost import estimate as cost
 from attnviz.engine.cost import sizes as run_sizes
-from attnviz.engine.cost.need import Need
+from attnviz.engine.cost.need import MOST_SECONDS, Need
 from attnviz.engine.external.traces import of_weights
 from attnviz.engine.learning import film
 from attnviz.engine.records.trace import Trace
@@ -97,6 +97,29 @@ def test_what_takes_too_long_is_refused_though_there_is_memory() -> None:
     message = cost.refusal(NEEDS["experiments/shuffle"], Config(**LARGEST), most=1e12)
     assert "busy" in message
     assert "fewer layers" in message
+
+
+def test_a_run_has_no_more_time_than_everything_made_from_it() -> None:
+    words = {"sentence": " ".join(f"w{i}" for i in range(1024)), "max_tokens": 1024, "n_heads": 1, "d_k": 8, "d_v": 8}
+    solved = Config(**words, n_layers=6, d_model=512, initialiser="by_hand")
+    for what in NEEDS:  # 150 seconds that nobody counted: they were those of the run and not of what is made from it
+        message = cost.refusal(NEEDS[what], solved, most=1e12)
+        assert "seconds, and it allows 12 for one computation. What would help most" in message
+    assert cost.refusal(NEEDS["explore"], replace(solved, max_tokens=128, n_layers=1), most=1e12) == ""
+    by_hand = replace(solved, max_tokens=256, d_model=256, n_layers=5)
+    seconds = run_sizes.sizes(by_hand).seconds
+    assert 6 < seconds < MOST_SECONDS  # a page has room for one such run, and not for two, however they come
+    assert cost.refusal(NEEDS["explore"], by_hand, most=1e12) == ""
+    assert "it allows 12" in cost.refusal(NEEDS["compare"], by_hand, replace(by_hand, seed=3), most=1e12)
+    assert "it allows 12" in cost.refusal(NEEDS["explore"], by_hand, most=1e12, again=1)
+
+
+def test_what_is_learned_is_counted_once_and_another_setting_adds_to_it() -> None:
+    one = TASKS["backwards"].config(learn_steps=600, learn_batch=32, seed=31)
+    learning, other = run_sizes.sizes(one).learning, replace(one, seed=32)
+    assert learning > 1
+    for need, beside, times in ((Need(made=3), [], 1), (Need(), [one], 1), (Need(), [other], 2)):
+        assert times * learning <= cost.estimate(need, one, *beside).seconds < (times + 0.5) * learning
 
 
 def test_forbidding_each_key_is_held_to_a_few_seconds() -> None:

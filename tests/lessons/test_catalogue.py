@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from attnviz import Config, ConfigError
+from attnviz import Config, ConfigError, run
+from attnviz.classroom import slides
+from attnviz.classroom.question_kinds import resolve
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.lessons.catalogue import LESSONS, written
 from attnviz.lessons.lesson import Lesson, Question, Slide
@@ -142,6 +146,23 @@ def test_the_guide_shows_a_lesson_that_can_be_read() -> None:
     guide = (Path(__file__).parents[2] / "docs" / "writing-a-lesson.md").read_text("utf-8")
     lesson = read_lesson("first_word", guide.split("```toml\n")[1].split("```")[0])
     assert [slide.question.kind for slide in lesson.slides if slide.question] == ["weight"]
+
+
+def test_no_question_refuses_a_number_that_is_printed() -> None:
+    """Nor the sum of the numbers of a line, each of them as pictures print it, with these numbers or with others."""
+    for name, lesson in LESSONS.items():
+        for number, slide in enumerate(lesson.slides, 1):
+            reseeded = slide.question and slides.can_be_reseeded(lesson, slide)
+            for seed in (None, 1, 2, 3) if reseeded else (None,):
+                if slide.question is None:
+                    continue
+                baseline = lesson.config if seed is None else replace(lesson.config, seed=seed)
+                found = resolve(slide.question, run(lesson.on(slide, seed)), run(baseline))
+                assert found.refused == "", (name, number, seed)
+                if slide.question.kind == "sum":
+                    (line,) = found.lines
+                    printed = sum(round(float(x), 2) for x in np.ravel(line.operands["numbers"]))
+                    assert found.is_right(printed), (name, number, seed)
 
 
 @for_each("name", LESSONS)

@@ -9,6 +9,7 @@ import pytest
 
 from attnviz import Config, ConfigError, Trace, run
 from attnviz.classroom.question_kinds import resolve
+from attnviz.classroom.resolved_question import HINTS, HOW
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.faults import FAULTS, with_fault
 from attnviz.lessons.predicates import PREDICATES
@@ -51,6 +52,19 @@ def test_heads_that_are_reshaped_as_they_lie_mix_words_and_leak(seed: int) -> No
     question = LESSON.slides[1].question
     assert question is not None
     assert resolve(question, wrong).value == Z[0, 1, 0]
+
+
+def test_the_number_that_the_slide_prints_is_right_and_a_wrong_one_is_told_how_the_program_counts() -> None:
+    slide = LESSON.slides[1]
+    assert slide.question is not None
+    found = resolve(slide.question, run(LESSON.on(slide)))
+    right_way = run(LESSON.config)["heads"].array[1, 0, 0]
+    assert found.is_right(round(found.value, 2))
+    assert found.feedback(right_way).endswith(HINTS["side_by_side"])
+    assert found.feedback(7.0).endswith(HOW["reshaped"])
+    joined = resolve(slide.question, run(LESSON.config))
+    assert (joined.value, joined.how) == (right_way, "concat")
+    assert joined.feedback(found.value).endswith(HINTS["as_they_lie"])
 
 
 def test_the_first_word_hears_of_the_second_only_where_heads_are_joined_wrongly() -> None:

@@ -56,6 +56,13 @@ def test_both_share_one_colour_scale_and_the_difference_has_its_own():
     assert apart.scale.high == np.abs(b["scaled"].array - a["scaled"].array).max()
 
 
+def test_a_difference_that_is_next_to_nothing_is_pale():
+    a, b = (run(Config(**SETTING | {"scale": scale})) for scale in (1.0, 1.0001))
+    one, _, apart = pictures(a, b, 0, "scaled")
+    assert 0 < np.abs(apart.array).max() < 0.001 * one.scale.high
+    assert apart.scale.high == 0.01 * one.scale.high
+
+
 def test_a_cell_masked_in_one_is_drawn_and_one_masked_in_both_is_not():
     a, b = two(mask="causal")
     hidden = pictures(a, b, 0, "weights")[2].masked

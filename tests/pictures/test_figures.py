@@ -101,6 +101,17 @@ def test_without_a_mask_there_is_no_ground() -> None:
     assert meta["masked"] is False
 
 
+def test_where_all_cells_are_asked_for_a_clear_ground_says_where_they_are() -> None:
+    """Plotly draws no cell then, and the frames of single cells must not be taken for all of them."""
+    shown = stage(np.full((2, 1, 3), NAN), edited=[(head, 0, column) for head in range(2) for column in range(3)])
+    _, _, grid = drawn(shown)
+    ground, *frames = figures.mosaic(shown, grid)["layout"]["shapes"]
+    assert (ground["type"], ground["layer"], len(frames)) == ("path", "below", 6)
+    assert ground["path"].startswith(f"M0,0H{grid.x[3]}V{grid.y[1]}H0Z")
+    assert ground["path"].count("M") == 2
+    assert "fillcolor" not in ground
+
+
 def test_a_number_that_is_none_is_told_from_a_masked_cell() -> None:
     array = numbers(2, 3, 5)
     array[0, 1, 2], array[1, 2, 4], array[1, 0, 0], array[0, 0, 1] = NAN, NAN, INF, -INF

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.engine.records.config import Config
-from attnviz.settings import faults, fields, plain_text, url_codec
+from attnviz.settings import faults, fields, link_check, plain_text, url_codec
 from attnviz.settings.kinds import Number, Option, Switch, Text
 from attnviz.settings.rows import Choice, table
 from attnviz.settings.tuple_kinds import Options
@@ -237,7 +237,8 @@ def test_what_is_too_long_for_a_link_is_left_out_by_name_and_can_be_put_back() -
     assert not url_codec.fits_in_link(whole)
     short, left_out = url_codec.shorten_to_fit(whole)
     assert left_out == ("numbers",)
-    assert short == {"v": "1", "title": "1" * 3_000, "rows": "7", "without": "numbers"}
+    kept = {"v": "1", "title": "1" * 3_000, "rows": "7", "without": "numbers"}
+    assert short == link_check.checked(kept)
     assert url_codec.fits_in_link(short)
     assert read(url_codec.restore_dropped(short, whole)) == (long, Look(), [])
     assert read(url_codec.restore_dropped({**short, "without": ["numbers"]}, whole)) == (long, Look(), [])
@@ -251,10 +252,10 @@ def test_a_link_is_opened_with_or_without_its_host() -> None:
 
 
 def test_a_link_of_exactly_the_longest_length_still_fits() -> None:
-    room = url_codec.MAX_LINK_CHARACTERS - len("title=")
+    room = url_codec.MAX_LINK_CHARACTERS - len("title=") - len("&c=aaaa")
     assert url_codec.fits_in_link({"title": "x" * room})
     assert not url_codec.fits_in_link({"title": "x" * (room + 1)})
-    assert url_codec.shorten_to_fit({"title": "x" * room}) == ({"title": "x" * room}, ())
+    assert url_codec.shorten_to_fit({"title": "x" * room}) == (link_check.checked({"title": "x" * room}), ())
 
 
 @for_each("text", ["[" * 100_000, "", "{", "nonsense", '{"rows": 1} x', "[]", '"rows"', "7", "\x00"])

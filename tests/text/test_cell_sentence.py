@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pytest
 
 from attnviz import Config, run
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.engine.tables.initialisers import INITIALISERS
+from attnviz.exports.bundle import joined
 from attnviz.text import captions, provenance
 from attnviz.text.captions import alt, stage
-from attnviz.text.cell_sentence import cell_sentence, percent
+from attnviz.text.cell_sentence import cell_sentence, percent, short_percent
 from attnviz.text.format.sentence_parts import TEXT, TOKEN, fill, join_sentences, merge_parts, name_token, plain
 from attnviz.text.provenance import origin
+from attnviz.ui import components
 from tests.support import small_models
 from tests.support.cases import for_each
 
@@ -41,6 +48,18 @@ def test_percentages_never_hide_something_or_claim_all():
         "more than 99 %",
         "100 %",
     ]
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node here; nothing else runs this script")
+def test_one_weight_has_one_percentage_in_python_and_in_the_browser():
+    weights = [0.125, 0.625, 0.007, 0.992, 0.999995, 1 - 1e-9, 1 - 1e-15, 0.0, 1.0, *np.linspace(0, 1, 401)]
+    script = joined(Path(components.__file__).with_name("percent.js"))
+    code = f"{script}\nconsole.log(JSON.stringify({json.dumps(weights)}.map(percent)))"
+    made = subprocess.run(["node", "-e", code], check=True, capture_output=True, encoding="utf-8")
+    assert json.loads(made.stdout) == [short_percent(x) for x in weights]
+    for x in weights:
+        assert percent(x) == short_percent(x).replace("< ", "less than ").replace("> ", "more than ")
+    assert (percent(0.125), percent(0.625)) == ("13 %", "63 %"), "halves go up, or eight equal words would be 8 × 12 %"
 
 
 @for_each(

@@ -15,6 +15,7 @@ from attnviz.settings import url_codec
 from attnviz.ui.main import OPENING
 from attnviz.ui.session import widgets
 from attnviz.ui.session.selection import LESSON_NAMES, PANEL_NAMES
+from tests.support.address import parameters
 from tests.support.cases import for_each
 from tests.support.page_figures import figures, numbers
 
@@ -91,7 +92,7 @@ def starts(at: AppTest) -> dict[str, bytes]:
 def test_every_answer_says_what_each_widget_starts_from(query: dict[str, str]) -> None:
     """A slow browser may draw a widget only at the second answer, and takes from it what the widget starts from."""
     at = opened(**SETTING, **query)
-    assert at.query_params == {"v": "1", **SETTING, **query}
+    assert parameters(at) == {"v": "1", **SETTING, **query}
     first = starts(at)
     for group in widgets.groups(Config()):
         if group:
@@ -118,7 +119,7 @@ def test_a_visit_without_a_link_opens_with_heads_that_have_a_purpose() -> None:
     masked = np.isneginf(trace["masked"].array)
     weights = trace["weights"].array
     np.testing.assert_allclose(drawn(pictures(at)["weights"]), expected(weights[~masked]), rtol=1e-6, atol=1e-9)
-    assert at.query_params == url_codec.encode(OPENING)
+    assert parameters(at) == url_codec.encode(OPENING)
     assert trace.notes == ()
 
 
@@ -141,7 +142,7 @@ def test_a_changed_control_changes_the_numbers_and_the_address() -> None:
     trace = run(Config(n_heads=2, score="additive", mask=("causal", "window")))
     masked = np.isneginf(trace["masked"].array)
     np.testing.assert_allclose(drawn(pictures(at)["weights"]), expected(trace["weights"].array[~masked]), rtol=1e-6)
-    assert at.query_params == {"v": "1", "n_heads": "2", "score": "additive", "mask": "causal.window"}
+    assert parameters(at) == {"v": "1", "n_heads": "2", "score": "additive", "mask": "causal.window"}
 
 
 @pytest.mark.slow
@@ -283,7 +284,7 @@ def test_the_class_page_keeps_the_setting_that_was_made_on_the_other() -> None:
     at.segmented_control(key="pick-part").set_value("class").run()
     at.segmented_control(key="pick-place").set_value("explore").run()
     assert at.slider(key="n_heads").value == 2
-    assert at.query_params == {"v": "1", "n_heads": "2", "score": "dot", "step": "embedded"}, "begun at the beginning"
+    assert parameters(at) == {"v": "1", "n_heads": "2", "score": "dot", "step": "embedded"}, "begun at the beginning"
 
 
 def test_dealing_again_shows_the_mean_over_ten_seeds() -> None:

@@ -9,6 +9,7 @@ from importlib import import_module
 from os import PathLike
 
 from attnviz.arrays import Array
+from attnviz.engine.numerics import cancellation
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.step_specs import STEPS
@@ -82,6 +83,7 @@ class Steps(Mapping[str, Step]):
         another size than it had before. `formula` and `axes` stand in for those of the step where they depend on the
         setting; `widths` are the widths of each head along an axis where heads differ.
         """
+        cancellation.check()
         spec, widths = STEPS[name], widths or {}
         axes, formula = axes or spec.axes, formula or spec.formula
         array = self._edited(name, array, axes, widths)

@@ -55,6 +55,11 @@ class Written:
     function: str = ""
     turn: bool = False
 
+    @property
+    def asks_size(self) -> bool:
+        """Return whether the lines of a script ask for the size of the terms that scores are sums of."""
+        return any("{size}" in line for line in (*self.before, self.weights))
+
 
 @dataclass(frozen=True)
 class LineRow:

@@ -163,10 +163,12 @@ element("choose", HTMLElement).addEventListener("change", () => {
 element("page", HTMLElement).hidden = false;
 show();
 offer();
-let width = innerWidth;
-addEventListener("resize", () => {
-  if (innerWidth === width) return;
-  width = innerWidth;
+
+// A frame of a notebook may run this before it has its own width, and tells no listener of "resize" when it gets it.
+let width = 0;
+new ResizeObserver(() => {
+  if (document.documentElement.clientWidth === width) return;
+  width = document.documentElement.clientWidth;
   redraw();
-});
+}).observe(document.documentElement);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);

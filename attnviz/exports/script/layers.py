@@ -62,14 +62,16 @@ class LayerScript:
         self._projected("keys", f"{kv} @ W_K", "b_K", self.fill.d_k)
         lines.step("values", f"{kv} @ W_V" + (" + b_V[:, None, :]" if self.config.projection_bias else ""))
         group = self.config.group_size
-        for name, sharing in (("K", self._looks_at_keys()), ("V", self.repeats_values())):
+        for name, sharing in (("K", self._reads_keys()), ("V", self.repeats_values())):
             if group > 1 and sharing:
                 repeated = f"{self.words.repeat}({name}, {group}, {self.words.axis}=0)"
                 lines.write(f"{name}_h = {repeated}  # head h uses key/value head h // {group}")
         lines.end("queries")
 
-    def _looks_at_keys(self) -> bool:
-        return score_of(self.config).looks_at_keys
+    def _reads_keys(self) -> bool:
+        """Return whether a line reads the keys: the score, or a normaliser that asks how large scores can be."""
+        written = normaliser_of(self.config).written
+        return score_of(self.config).looks_at_keys or (written is not None and written.asks_size)
 
     def x_kv(self) -> str:
         """Return the name of the rows that keys and values are made of."""

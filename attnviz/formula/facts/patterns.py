@@ -24,13 +24,17 @@ def form(formula: Formula) -> tuple[object, ...]:
     >>> from attnviz.formula.reader import parse
     >>> form(parse("t = q @ W; t @ k")) == form(parse("q@W@k"))
     True
+    >>> form(parse("sum(q * W[j])")) == form(parse("sum(q * W[:, j])"))
+    False
     """
     numbers: dict[int, int] = {}
     parts: list[object] = []
     for node in ordered([formula.root]):
         numbers[id(node)] = len(parts)
         args = tuple(numbers[id(arg)] for arg in node.args)
-        parts.append((node.op, args, node.value, node.axes, node.over, formula.sizes.get(node.width, "")))
+        parameter = formula.parameters.get(node.name) if node.op in ("variable", "matrix") else None
+        role = parameter.role if parameter else ""  # a row of W and a column of it have the same axes
+        parts.append((node.op, args, node.value, role, node.axes, node.over, formula.sizes.get(node.width, "")))
     return tuple(parts)
 
 

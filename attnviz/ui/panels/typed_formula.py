@@ -39,7 +39,7 @@ WORDS = Words(
         "vector": "{name} has {rows} numbers, as many as the vector that it meets.",
         "list": "{name} has {rows} numbers, one for each key.",
         "number": "{name} is one number for each head, 1 unless you change it.",
-        "bias": "{name} is a bias: zeros until biases are switched on.",
+        "bias": "{name} is a bias: it starts at 0, or as the projections draw their biases.",
         "cost": "{n:,} multiply-adds for all heads.",
         "general": "In general this is {relation}.",
         "here": "On this sentence this is {relation}; on others it need not be.",
@@ -199,9 +199,6 @@ def _shapes(formula: Formula, trace: Trace) -> list[str]:
     """Return the shape of every parameter, and why it is so."""
     steps, sentences = trace.layers[0], []
     for name, parameter in formula.parameters.items():
-        if STEPS[name] not in steps:
-            sentences.append(WORDS["bias"].format(name=name))
-            continue
         shape = steps[STEPS[name]].head(0).shape
         facts = {"rows": shape[0] if shape else 1, "columns": shape[-1] if shape else 1}
         sentences.append(WORDS[parameter.role].format(name=name, shape=" × ".join(map(str, shape)), **facts))

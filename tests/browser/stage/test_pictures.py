@@ -288,6 +288,25 @@ def test_what_show_returns_is_drawn_inline_as_cells_lines_and_heads(browser_page
     assert faults == []
 
 
+def test_a_frame_that_gets_its_width_late_is_drawn_as_wide_as_it_then_is(browser_page: Any, tmp_path: Path) -> None:
+    """Some browsers run a frame's script before they lay the frame out, and then send no event of it."""
+    quiet = "addEventListener('resize', (event) => event.stopImmediatePropagation(), true)"
+    browser_page.add_init_script(f"if (parent !== window) {quiet}")
+    path = tmp_path / "notebook.html"
+    drawn = show(np.eye(12))._repr_html_()
+    path.write_text(f"<!DOCTYPE html><div style='width: 0'>{drawn}</div>", encoding="utf-8")
+    browser_page.goto(path.as_uri())
+    frame = browser_page.frames[1]
+    width = "document.querySelector('.picture canvas')?.clientWidth"
+    frame.wait_for_function(f"{width} > 0")
+    assert frame.evaluate(width) < 200
+    for wide, least in ((900, 400), (300, 200), (900, 400)):
+        browser_page.evaluate("(wide) => (document.querySelector('div').style.width = `${wide}px`)", wide)
+        frame.wait_for_function(f"(least) => {width} > least && {width} < {wide}", arg=least)
+        frame.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 VS_CODE = (
     "default-src 'none'; script-src https://*.vscode-cdn.net 'unsafe-inline' 'unsafe-eval'; style-src "
     "https://*.vscode-cdn.net 'unsafe-inline'; img-src https: http: data:; font-src https:; connect-src https:; "

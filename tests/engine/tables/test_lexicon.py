@@ -13,6 +13,7 @@ import pytest
 from attnviz import Config, run
 from attnviz.engine.tables.embeddings import meaning, spelling
 from attnviz.engine.tables.lexicon import COLUMNS, lexicon
+from attnviz.pictures.columns import roles
 from tests.support.cases import for_each
 
 JUDGED = """
@@ -148,16 +149,18 @@ def test_a_token_stands_for_a_word_of_the_list(token: str, word: str) -> None:
 
 def test_a_word_that_is_not_there_is_spelled_and_said() -> None:
     trace = run(Config(sentence="Anna saw the king, Anna", embedding="meaning", d_model=64, position="none"))
-    assert trace.notes == ("'Anna' is not in the list of words; its spelling stands in.",)
+    assert trace.notes == ("'Anna' is not in the list of English words; its spelling stands in.",)
     np.testing.assert_array_equal(trace["embedded"].array[0], spelling(("Anna",), 64, (), seed=0)[0])
     np.testing.assert_array_equal(trace["embedded"].array[3], lexicon().vector("king"))
 
 
 def test_several_words_that_are_not_there_are_said_in_one_note() -> None:
     two = run(Config(sentence="Anna saw Ezra", embedding="meaning"))
-    assert two.notes == ("'Anna', 'Ezra' are not in the list of words; their spelling stands in.",)
+    assert two.notes == ("'Anna', 'Ezra' are not in the list of English words; their spelling stands in.",)
     many = run(Config(sentence="qa qb qc", second_sentence="qd qe qf", embedding="meaning"))
-    assert many.notes == ("'qa', 'qb', 'qc', 'qd' and 2 more are not in the list of words; their spelling stands in.",)
+    assert many.notes == (
+        "'qa', 'qb', 'qc', 'qd' and 2 more are not in the list of English words; their spelling stands in.",
+    )
 
 
 def test_marks_and_fill_are_no_words_that_are_missed() -> None:
@@ -170,3 +173,19 @@ def test_the_same_word_has_the_same_vector_whatever_the_seed() -> None:
     E, F = one["token_embeddings"].array, other["token_embeddings"].array
     np.testing.assert_array_equal(E[0], F[0])
     assert (E[1] != F[1]).any()
+
+
+def test_a_head_is_named_for_meaning_only_where_the_words_have_one() -> None:
+    names = {}
+    for sentence, embedding in (
+        ("the king saw the queen", "meaning"),
+        ("der König sah die Königin", "meaning"),
+        ("❤️ 🎉 and 😀", "meaning"),
+        ("the king saw the queen", "spelling"),
+        ("the king saw the queen", "normal"),
+    ):
+        trace = run(Config(sentence=sentence, embedding=embedding, initialiser="by_hand", patterns=("alike", "next")))
+        names[sentence, embedding] = roles(trace, 0)[0]
+        unlisted = embedding == "meaning" and "king" not in sentence
+        assert any("not in the list of English words" in note for note in trace.notes) == unlisted
+    assert [*names.values()] == ["similar meaning", *["similar spelling"] * 3, "similar vectors"]

@@ -61,6 +61,9 @@ def test_graphemes_are_what_a_reader_calls_characters(text: str, clusters: tuple
         ("<b>x</b>", ("<", "b", ">", "x", "<", "/", "b", ">")),
         ("__proto__ constructor $x$", ("__proto__", "constructor", "$", "x", "$")),
         (" \t\n\u00a0 ", ()),
+        ("猫は iPhone 15を見た。", ("猫", "は", "iPhone", "15", "を", "見", "た", "。")),
+        ("หนูที่นั่น", ("ห", "นู", "ที่", "นั่", "น")),
+        ("고양이가 쥐를", ("고양이가", "쥐를")),
     ],
 )
 def test_words(text: str, tokens: tuple[str, ...]) -> None:
@@ -80,6 +83,18 @@ def test_characters_keep_spaces_but_no_control_characters() -> None:
 )
 def test_pieces_cut_words_by_characters(length: int, tokens: tuple[str, ...]) -> None:
     assert pieces(f"abcde {FAMILY}", piece_length=length) == tokens
+
+
+def test_without_spaces_each_character_is_a_token_and_that_is_said() -> None:
+    note = "Where a script leaves no spaces between words, each character is a token."
+    assert run(Config(sentence="猫追老鼠")).notes == (note,)
+    for config in (
+        Config(sentence="the 猫 sat"),
+        Config(sentence="猫追老鼠", tokeniser="characters"),
+        Config(sentence="고양이가 쥐를"),
+    ):
+        assert run(config).notes == ()
+    assert pieces("猫追老鼠了", piece_length=2) == ("猫追", "##老鼠", "##了")
 
 
 def test_pieces_put_together_are_the_words() -> None:

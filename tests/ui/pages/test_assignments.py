@@ -132,7 +132,7 @@ def test_no_right_answer_is_sent_before_it_is_given() -> None:
         assert value not in everything(at)
         assert value.replace("-", "−") not in everything(at)
     answered(at, -3.0, 99.0, 0)
-    assert "Not so. " in page_text(at)
+    assert "Not quite. " in page_text(at)
     assert not [value for value in values if value in everything(at)]
 
 
@@ -156,7 +156,7 @@ def test_without_feedback_nothing_is_said_of_an_answer() -> None:
     answered(at, right[0].value, 99.0, min(right[2].right))
     assert at.button(key="check-task").label == "Make the code"
     assert "3 of 4 answered." in page_text(at)
-    assert not [word for word in ("Right", "Not so", "are right") if word in page_text(at)]
+    assert not [word for word in ("Right", "Not quite", "are right") if word in page_text(at)]
 
 
 def test_another_name_has_other_numbers_and_its_own_answers() -> None:

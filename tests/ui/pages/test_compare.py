@@ -16,6 +16,7 @@ from attnviz.engine.tasks.games import GAMES
 from attnviz.settings import url_codec
 from attnviz.ui.session import session_state
 from attnviz.ui.session.selection import Selection
+from tests.support.address import parameters
 from tests.support.cases import for_each
 from tests.support.page_figures import figures, numbers
 from tests.ui.test_app import clean, drawn, expected, opened, page_text
@@ -45,7 +46,7 @@ def test_a_first_comparison_is_one_press_away() -> None:
     at.button(key="start-causal").click().run()
     assert clean(at)
     assert len(arrays(at)) == 3
-    assert at.query_params == {"v": "1", "page": "compare", "b_mask": "causal"}
+    assert parameters(at) == {"v": "1", "page": "compare", "b_mask": "causal"}
     assert at.multiselect(key="changes").value == ["mask"]
     assert at.multiselect(key="b_mask").value == ["causal"]
     assert not [button for button in at.button if button.key.startswith("start-")]
@@ -71,9 +72,9 @@ def test_what_differs_is_chosen_and_taken_back() -> None:
     at.multiselect(key="changes").set_value(["d_k", "temperature"]).run()
     at.text_input(key="b_d_k").set_value("7").run()
     at.number_input(key="b_temperature").set_value(2.0).run()
-    assert at.query_params == {"v": "1", "page": "compare", "b_d_k": "7", "b_temperature": "2.0"}
+    assert parameters(at) == {"v": "1", "page": "compare", "b_d_k": "7", "b_temperature": "2.0"}
     at.multiselect(key="changes").set_value(["d_k"]).run()
-    assert at.query_params == {"v": "1", "page": "compare", "b_d_k": "7"}
+    assert parameters(at) == {"v": "1", "page": "compare", "b_d_k": "7"}
     assert clean(at)
 
 
@@ -82,16 +83,16 @@ def test_swap_adopt_and_start_again() -> None:
     at = opened(page="compare", seed="5", b_score="dot", b_seed="7")
     at.button(key="swap").click().run()
     swapped = {"v": "1", "page": "compare", "seed": "7", "score": "dot", "b_score": "scaled_dot", "b_seed": "5"}
-    assert at.query_params == swapped
+    assert parameters(at) == swapped
     assert at.selectbox(key="score").value == "dot"
     assert at.selectbox(key="b_score").value == "scaled_dot"
     at.button(key="swap").click().run()
-    assert at.query_params == {"v": "1", "page": "compare", "seed": "5", "b_score": "dot", "b_seed": "7"}
+    assert parameters(at) == {"v": "1", "page": "compare", "seed": "5", "b_score": "dot", "b_seed": "7"}
     at.button(key="adopt").click().run()
-    assert at.query_params == {"v": "1", "page": "compare", "seed": "7", "score": "dot"}
+    assert parameters(at) == {"v": "1", "page": "compare", "seed": "7", "score": "dot"}
     at.button(key="start-seed").click().run()
     at.button(key="stop").click().run()
-    assert at.query_params == {"v": "1", "page": "compare", "seed": "7", "score": "dot"}
+    assert parameters(at) == {"v": "1", "page": "compare", "seed": "7", "score": "dot"}
 
 
 def test_two_sentences() -> None:

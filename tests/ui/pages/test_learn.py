@@ -23,6 +23,7 @@ from attnviz.text.cell_sentence import percent
 from attnviz.ui.panels.learn import frame, opening
 from attnviz.ui.session import browser_learner
 from attnviz.ui.session.selection import Selection
+from tests.support.address import parameters
 from tests.support.cases import for_each
 from tests.support.page_figures import figures, numbers
 from tests.ui.test_app import clean, drawn, expected, opened, page_text
@@ -53,12 +54,12 @@ def test_the_page_opens_with_a_film_without_learning_anything_and_a_task_is_one_
     for shown, step in zip(maps(at), (0, 20, best.learn_steps), strict=True):
         config = TASKS["translation"].config(learn_steps=step)
         np.testing.assert_allclose(shown, expected(run(config)["weights"].array), atol=1e-7)
-    assert at.query_params == {"v": "1", "page": "learn"}, "the visitor's own setting stays"
+    assert parameters(at) == {"v": "1", "page": "learn"}, "the visitor's own setting stays"
     assert [name for name in TASKS if at.button(key=f"task-{name}").proto.type == "primary"] == [opening.TASK]
     at.button(key="task-backwards").click().run()
     assert clean(at)
     config = TASKS["backwards"].config()
-    assert at.query_params == {"page": "learn", **url_codec.encode(config)}
+    assert parameters(at) == {"page": "learn", **url_codec.encode(config)}
     np.testing.assert_allclose(maps(at)[0], expected(run(config)["weights"].array), atol=1e-7)
     assert "they mean nothing outside that task" in page_text(at)
     assert "After 80 steps it says: g e f a c d a b." in page_text(at)
@@ -76,7 +77,7 @@ def test_a_phone_is_shown_one_frame_of_the_opening_and_chooses_which(monkeypatch
         config = replace(best, learn_steps=step)
         np.testing.assert_allclose(shown, expected(run(config)["weights"].array), atol=1e-7)
         assert f"After {step} steps it says: " in page_text(at)
-    assert at.query_params == {"v": "1", "page": "learn"}
+    assert parameters(at) == {"v": "1", "page": "learn"}
 
 
 def test_the_film_of_the_opening_can_be_played() -> None:

@@ -74,5 +74,5 @@ def test_a_click_chooses_a_key_and_says_nothing_of_the_answer(monkeypatch: pytes
     assert min(found.right) != 0
     clicks[0] = None
     at.button(key="check").click().run()
-    assert "Not so." in page_text(at)
+    assert "Not quite." in page_text(at)
     assert "0.8818" not in everything(at)

@@ -98,3 +98,12 @@ def test_it_is_said_in_german() -> None:
 
 def test_a_link_whose_line_cannot_be_read_shows_where_below_the_field() -> None:
     assert "^" in below(opened(score="formula", score_formula="sum(q*k) norm(q)"))
+
+
+def test_lines_that_are_nobody_s_row_open_with_every_panel() -> None:
+    """A row of W and not a column, a bias that was typed, and weights that are no shares."""
+    signed = {"normaliser": "formula", "normaliser_formula": "x - mean(x)", "panel": "statistics"}
+    at = opened(sentence="dog queen dog dog on", score="formula", score_formula="sum(q*W[j]) + sum(k*b)", **signed)
+    text = below(at)
+    assert "W is 5 × 4: one row of 4 numbers for each key." in text
+    assert "b is a bias: it starts at 0, or as the projections draw their biases." in text

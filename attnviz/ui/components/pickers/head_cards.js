@@ -16,7 +16,7 @@ function element(card, pressed) {
   const canvas = button.appendChild(document.createElement("canvas"));
   canvas.setAttribute("aria-hidden", "true");
   const text = button.appendChild(document.createElement("span"));
-  for (const [tag, word] of [["i", card.name], ["b", card.title], ...card.lines.map((line) => ["small", line])])
+  for (const [tag, word] of [["i", card.name], ["b", card.title], ...card.lines.filter(Boolean).map((line) => ["small", line])])
     text.appendChild(document.createElement(tag)).appendChild(document.createElement("bdi")).textContent = word;
   return { button, canvas };
 }

@@ -3,7 +3,8 @@
 
 /** @import { Component, Row } from "../../types" */
 /** @import { OpeningData } from "./types" */
-import { isFocusSeen, make, rove, within } from "./words.js";
+import { percent } from "../percent.js";
+import { alongReading, isFocusSeen, make, readingDirection, rove, within } from "./words.js";
 
 /** @typedef {{ query: number, head: number | null | undefined, row: (number | null)[] }} Highlighted  a word, a head, and its weights there */
 
@@ -14,13 +15,6 @@ const LEAST = 0.03; // a weaker weight has no arc
 const CLEAR = 4; // pixels between the highest arc and what stands above
 const NAMED = 0.05; // and one weaker than this no number
 const MOST_NAMED = 4;
-
-/** A share in whole percent; what is not nothing never reads 0 %, what is not all never 100 %. @param {number} share */
-function percent(share) {
-  const whole = Math.round(100 * share);
-  if (whole === 0 && share > 0) return "< 1 %";
-  return whole === 100 && share < 0.99999 ? "> 99 %" : `${whole} %`;
-}
 
 /**
  * Weights from the largest on, without those that are no number.
@@ -38,7 +32,7 @@ class OpeningSentence {
   keys = [];
   /** @type {HTMLButtonElement[]} */
   queries = [];
-  weights = new Float32Array();
+  weights = new Float64Array();
   /** @type {(query: number) => void} */
   onSelect = () => {};
   /** @type {number | null} */
@@ -86,7 +80,7 @@ class OpeningSentence {
     document.fonts.ready.then(() => this.draw());
   }
 
-  /** @param {OpeningData} data @param {Float32Array<ArrayBuffer>} weights @param {(query: number) => void} onSelect */
+  /** @param {OpeningData} data @param {Float64Array<ArrayBuffer>} weights @param {(query: number) => void} onSelect */
   update(data, weights, onSelect) {
     this.data = data;
     this.weights = weights;
@@ -116,6 +110,7 @@ class OpeningSentence {
       this.words.replaceChildren(this.arcs);
       this.words.classList.toggle("at-many", queries.length > MANY);
       this.words.classList.remove("at-tight");
+      this.line.dir = readingDirection(queries);
       const word = (/** @type {string} */ text) => {
         const element = make(this.words, "button");
         make(element, "bdi", "", text);
@@ -124,7 +119,7 @@ class OpeningSentence {
       };
       this.queries = queries.map(word);
       this.queries.forEach((button) => (button.type = "button"));
-      if (keys) make(this.words, "span", "at-gap", "←");
+      if (keys) make(this.words, "span", "at-gap", this.line.dir === "rtl" ? "→" : "←");
       const others = keys?.map(word);
       others?.forEach((button) => Object.assign(button, { disabled: true, tabIndex: -1 }));
       this.keys = others ?? this.queries;
@@ -219,7 +214,9 @@ class OpeningSentence {
   /** Scroll a long sentence to the word that it opens on. */
   centre() {
     const word = this.queries[this.data.query];
-    if (word) this.line.scrollLeft = word.offsetLeft - this.line.clientWidth / 2 + word.offsetWidth / 2;
+    if (!word) return;
+    const [at, line] = [word, this.line].map((element) => element.getBoundingClientRect());
+    this.line.scrollLeft += at.left + at.width / 2 - line.left - line.width / 2;
   }
 
   /** @param {number | null} query */
@@ -263,7 +260,7 @@ class OpeningSentence {
   onKeydown(event, at) {
     /** @type {Partial<Record<string, number>>} */
     const targets = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: this.queries.length - 1 };
-    const to = targets[event.key];
+    const to = targets[alongReading(event.key, this.line.dir)];
     if (at < 0 || to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation();
@@ -285,7 +282,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const end = data.indexOf(0);
   /** @type {OpeningData} */
   const message = JSON.parse(new TextDecoder().decode(data.subarray(0, end)));
-  const weights = new Float32Array(data.slice(end + 1).buffer);
+  const weights = new Float64Array(data.slice(end + 1).buffer);
   const sentence = (parentElement.attnSentence ??= new OpeningSentence(parentElement, message));
   sentence.update(message, weights, (query) => setTriggerValue("query", query));
   return () => {

@@ -77,5 +77,4 @@ def packed(trace: Trace, layer: int, opening: Opening) -> bytes:
     }
     part = np.ix_(rows, columns)
     weights = np.where(head.masked[part], np.nan, head.weights[part])
-    with np.errstate(over="ignore"):
-        return transport.packed(data, weights.astype("<f4").tobytes())
+    return transport.packed(data, weights.astype("<f8").tobytes())  # in whole: a percentage must be that of the answer

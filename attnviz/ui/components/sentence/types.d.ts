@@ -1,6 +1,6 @@
 // What Python sends of a sentence and of what its words attend to.
 
-/** The sentence over the maps, as `opening_sentence.py` sends it; the weights of one head follow as float32. */
+/** The sentence over the maps, as `opening_sentence.py` sends it; the weights of one head follow as float64. */
 export interface OpeningData {
   queries: string[];
   /** None where they are the same words. */
