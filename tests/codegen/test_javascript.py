@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -40,10 +39,7 @@ NORMALISERS = (
 )
 
 
-@pytest.fixture(autouse=True)
-def _with_node() -> None:
-    if NODE is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("node is not installed")
+pytestmark = pytest.mark.usefixtures("node")
 
 
 def finite(value: float) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -73,10 +72,8 @@ def test_every_module_of_the_interactive_file_is_in_its_script() -> None:
         assert path.read_text("utf-8").splitlines()[-1].removeprefix("export ") in script, path.name
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node here; the browser tests hold the same")
 @for_each("main", MAIN)
-def test_the_script_is_javascript(main: Path, tmp_path: Path) -> None:
+def test_the_script_is_javascript(main: Path, node: str, tmp_path: Path) -> None:
     path = tmp_path / "script.mjs"
     path.write_text(without_descriptions(joined(main)), encoding="utf-8")
-    subprocess.run(["node", "--check", str(path)], check=True)
+    subprocess.run([node, "--check", str(path)], check=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 import pytest
@@ -119,11 +119,8 @@ def test_the_gradient_of_a_normaliser_is_its_slope(text: str) -> None:
         assert gradient[index] == pytest.approx(slope(formula, at, G, "x", index), rel=1e-6, abs=1e-7)
 
 
-@pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
-@pytest.mark.parametrize("text", ["q @ W @ k", "sum(tanh(q@W_q + k@W_k) * v)", "dot(unit(q), unit(k)) * g"])
-def test_pytorch_finds_the_same_gradient(text: str) -> None:
-    import torch
-
+@for_each("text", ["q @ W @ k", "sum(tanh(q@W_q + k@W_k) * v)", "dot(unit(q), unit(k)) * g"])
+def test_pytorch_finds_the_same_gradient(text: str, torch: Any) -> None:
     formula = parse(text)
     at = given(formula)
     G = np.random.default_rng(8).normal(size=(2, 4, 5))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
-import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -205,10 +203,7 @@ def test_the_workbook_computes_it(trace: Trace, tmp_path: Path) -> None:
             np.testing.assert_allclose(found, trace[name].array[h], rtol=1e-9, atol=1e-12)
 
 
-def test_the_page_of_its_own_computes_it(trace: Trace, tmp_path: Path) -> None:
-    node = shutil.which("node")
-    if node is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("node is not installed")
+def test_the_page_of_its_own_computes_it(trace: Trace, node: str) -> None:
     score, weight = javascript(score_of(trace.config).typed), javascript(normaliser_of(trace.config).typed)
     page = interactive_html.html(trace)
     assert score in page

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from attnviz import Config, run
 from attnviz.engine.records.step_specs import STEPS
@@ -50,12 +48,11 @@ def test_percentages_never_hide_something_or_claim_all():
     ]
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node here; nothing else runs this script")
-def test_one_weight_has_one_percentage_in_python_and_in_the_browser():
+def test_one_weight_has_one_percentage_in_python_and_in_the_browser(node: str):
     weights = [0.125, 0.625, 0.007, 0.992, 0.999995, 1 - 1e-9, 1 - 1e-15, 0.0, 1.0, *np.linspace(0, 1, 401)]
     script = joined(Path(components.__file__).with_name("percent.js"))
     code = f"{script}\nconsole.log(JSON.stringify({json.dumps(weights)}.map(percent)))"
-    made = subprocess.run(["node", "-e", code], check=True, capture_output=True, encoding="utf-8")
+    made = subprocess.run([node, "-e", code], check=True, capture_output=True, encoding="utf-8")
     assert json.loads(made.stdout) == [short_percent(x) for x in weights]
     for x in weights:
         assert percent(x) == short_percent(x).replace("< ", "less than ").replace("> ", "more than ")
