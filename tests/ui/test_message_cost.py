@@ -31,6 +31,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[list[bytes]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("heads", "words", "most", "most_packed"),
     [pytest.param(8, 12, 60_000, 36_000, id="8 x 12"), pytest.param(16, 64, 450_000, 225_000, id="16 x 64")],
