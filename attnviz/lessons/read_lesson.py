@@ -27,6 +27,7 @@ from attnviz.settings.faults import ConfigError, shorten
 
 DEFAULT = "default"
 MAX_LESSON_CHARACTERS = 100_000
+LARGEST_NUMBER = 2**63
 MOST_KEY_PARTS = 16
 
 _NAME = r"""(?:(?<![\w-])[\w-]{1,40}|"(?:[^"\\\n]|\\.){0,40}"|'[^'\n]{0,40}')"""
@@ -79,20 +80,7 @@ def read_lesson(
     Raises ConfigError, with the position, for text that is no TOML, a key that is unknown, missing or of another type,
     and a setting that cannot be used.
     """
-    if len(text) > MAX_LESSON_CHARACTERS:
-        raise ConfigError(f"the lesson {name} has {len(text):,} characters; at most {MAX_LESSON_CHARACTERS:,} fit")
-    long_key = _LONG_KEY.search(text)
-    if long_key:
-        raise ConfigError(
-            f"the lesson {name} has a key of more than {MOST_KEY_PARTS} names between points, "
-            f"{shorten(long_key[0])}; no key of a lesson has so many"
-        )
-    try:
-        entries = _checked(tomllib.loads(text), "lesson", f"the lesson {name}")
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, ConfigError):
-            raise
-        raise ConfigError(f"the lesson {name} is not written in TOML: {error}") from None
+    entries = _checked(_loaded(name, text), "lesson", f"the lesson {name}")
     setting = _setting(entries["setting"], f"the setting of the lesson {name}")
     slides = [_slide(each, f"slide {n} of the lesson {name}") for n, each in enumerate(entries["slides"], 1)]
     if entries["minutes"] not in MINUTES:
@@ -108,6 +96,28 @@ def read_lesson(
         except ConfigError as error:
             raise ConfigError(f"slide {n} of the lesson {name}: {error}") from None
     return lesson
+
+
+def _loaded(name: str, text: str) -> dict[str, Any]:
+    """Return what a TOML file holds; raises ConfigError for text that is none, and for what would take long to read."""
+    if len(text) > MAX_LESSON_CHARACTERS:
+        raise ConfigError(f"the lesson {name} has {len(text):,} characters; at most {MAX_LESSON_CHARACTERS:,} fit")
+    long_key = _LONG_KEY.search(text)
+    if long_key:
+        raise ConfigError(
+            f"the lesson {name} has a key of more than {MOST_KEY_PARTS} names between points, "
+            f"{shorten(long_key[0])}; no key of a lesson has so many"
+        )
+    try:
+        entries = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"the lesson {name} is not written in TOML: {error}") from None
+    parts: list[Any] = [entries]
+    for part in parts:
+        if isinstance(part, int) and abs(part) > LARGEST_NUMBER:
+            raise ConfigError(f"the lesson {name} has a whole number that is too long; TOML has 64 bits for one")
+        parts += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    return entries
 
 
 def _tried_out(lesson: Lesson, slide: Slide, admit: Callable[[Config], None]) -> None:
