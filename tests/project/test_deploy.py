@@ -273,7 +273,7 @@ def test_a_running_page_calls_nobody_and_writes_no_sentence_into_its_log(witness
     finally:
         page.kill()
     log = page.log.read_text(encoding="utf-8")
-    assert "Uvicorn" in log
+    assert "URL: http" in log
     assert "quagga" not in log
     assert away(witness) == []
 
