@@ -29,7 +29,7 @@ from tests.support import interactive_file, latex_reader, scripts
 from tests.support.spreadsheets import Spreadsheet
 from tests.support.workbook_arithmetic import computed
 
-BASE = {
+BASE: dict[str, Any] = {
     "sentence": "the cat saw the",
     "d_model": 2,
     "n_heads": 2,
@@ -37,6 +37,7 @@ BASE = {
     "d_v": 1,
     "d_a": 3,
     "initialiser": "normal",
+    "output_projection": False,
 }
 SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
     "score": ({}, {"second_sentence": "a dog"}, {"d_k": (3, 2)}, {"n_kv_heads": 1, "mask": "causal"}),
