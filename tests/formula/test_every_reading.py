@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -14,20 +13,16 @@ import numpy as np
 import pytest
 
 from attnviz import Config, ConfigError, Trace, run
-from attnviz.arithmetic.cell import derive
 from attnviz.codegen.latex import latex
 from attnviz.exports.script.numpy_script import numpy_script
 from attnviz.exports.script.torch_script import torch_script
-from attnviz.exports.workbook.book import workbook
 from attnviz.formula.graph import Formula
 from attnviz.formula.names import NUMBERS, STEPS
 from attnviz.formula.reader import parse
 from tests.codegen.test_javascript import NORMALISERS
 from tests.formula import generator
 from tests.formula.test_fuzz_of_rows import KINDS
-from tests.support import interactive_file, latex_reader, scripts
-from tests.support.spreadsheets import Spreadsheet
-from tests.support.workbook_arithmetic import computed
+from tests.support import interactive_file, latex_reader, readings
 
 BASE: dict[str, Any] = {
     "sentence": "the cat saw the",
@@ -69,8 +64,6 @@ WRITTEN_BY_HAND: dict[str, Sequence[str]] = {
     ),
     "normaliser": (*NORMALISERS, "x - mean(x)", "e = exp(x - max(x)); ratio(e, sum(e))", "x / (n - 1)", "1 / n"),
 }
-CLOSE = 1e-9
-WRONG = (AssertionError, NameError, TypeError, SyntaxError, ValueError, ArithmeticError, AttributeError, RuntimeError)
 
 
 @dataclass(frozen=True)
@@ -110,33 +103,6 @@ def typed(kind: str, text: str, at: int) -> Line:
     return Line(kind, parse(text, kind), run(Config(**setting, seed=at, **{kind: "formula", f"{kind}_formula": text})))
 
 
-def by_script(line: Line, write: Callable[[Config], str]) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # where the page has inf or NaN, a script has it too, and NumPy says so
-        scripts.compare(line.trace, scripts.execute(write(line.trace.config)), CLOSE, bits=False)
-
-
-def by_cell(line: Line) -> None:
-    """A few cells, of both heads and of more than one query and key."""
-    trace = line.trace
-    _, n, m = trace["scores"].shape
-    for h, i, j in ((0, n - 1, 0), (1, 1, 1), (1, 2, m - 1)):
-        found = derive(trace, 0, h, i, j)
-        assert not found.edited, (h, i, j, found.edited)
-        for step, name in (("scores", "score"), ("weights", "weight")):
-            recorded = trace[step].array[h, i, j]
-            assert found[name].result == recorded or (np.isnan(found[name].result) and np.isnan(recorded)), (h, i, j)
-
-
-def by_workbook(line: Line) -> None:
-    """Where all is finite: a spreadsheet has no cell for what is not."""
-    from tests.exports.workbook.test_book import differences
-
-    if all(np.isfinite(line.trace[name].array).all() for name in ("scores", "weights", "heads")):
-        sheet = Spreadsheet(workbook(line.trace))
-        assert differences(line.trace, computed(sheet)) == []
-
-
 def by_latex(line: Line) -> None:
     """The formula as the page draws it, read back and computed for the cells of one query and of one key."""
     trace, read = line.trace, latex_reader.read(latex(line.formula))
@@ -150,7 +116,8 @@ def by_latex(line: Line) -> None:
         with np.errstate(all="ignore"):
             found = np.asarray(read(cell), dtype=float)
         recorded = wanted[i, j] if wanted.ndim == 2 else wanted[0, i, j]
-        np.testing.assert_allclose(found, recorded, rtol=CLOSE, atol=CLOSE, err_msg=f"{latex(line.formula)}, {i}, {j}")
+        close, where = readings.CLOSE, f"{latex(line.formula)}, {i}, {j}"
+        np.testing.assert_allclose(found, recorded, rtol=close, atol=close, err_msg=where)
 
 
 def cell_of(line: Line, i: int, j: int) -> latex_reader.Cell | None:
@@ -183,22 +150,16 @@ def cell_of(line: Line, i: int, j: int) -> latex_reader.Cell | None:
 
 
 READINGS: dict[str, Callable[[Line], None]] = {
-    "NumPy": lambda line: by_script(line, numpy_script),
-    "cell": by_cell,
-    "workbook": by_workbook,
+    "NumPy": lambda line: readings.by_script(line.trace, numpy_script),
+    "cell": lambda line: readings.by_cell(line.trace),
+    "workbook": lambda line: readings.by_workbook(line.trace),
     "LaTeX": by_latex,
 }
 
 
-def disagreeing(lines: Sequence[Line], readings: dict[str, Callable[[Line], None]], folder: Path) -> list[str]:
+def disagreeing(lines: Sequence[Line], each: dict[str, Callable[[Line], None]], folder: Path) -> list[str]:
     """What each reading says otherwise than the run, of each line."""
-    found = []
-    for line in lines:
-        for name, reading in readings.items():
-            try:
-                reading(line)
-            except WRONG as error:
-                found.append(f"{name}: {line.text}: {type(error).__name__}: {str(error)[:300]}")
+    found = readings.disagreeing([line.text for line in lines], lines, each)
     for line, wrong in zip(lines, interactive_file.disagreeing([line.trace for line in lines], folder)):
         found += [f"JavaScript: {line.text}: {each}" for each in wrong[:1]]
     return found
@@ -210,6 +171,6 @@ def test_every_line_says_the_same_in_every_reading(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_so_do_random_lines(tmp_path: Path) -> None:
-    readings = READINGS | ({"PyTorch": lambda line: by_script(line, torch_script)} if find_spec("torch") else {})
+    torch = {"PyTorch": lambda line: readings.by_script(line.trace, torch_script)} if find_spec("torch") else {}
     lines = [line for kind in SETTINGS for line in (*written(kind), *drawn(kind, 25, seed=3))]
-    assert disagreeing(lines, readings, tmp_path) == []
+    assert disagreeing(lines, READINGS | torch, tmp_path) == []
