@@ -12,7 +12,6 @@ import statistics
 import sys
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -21,6 +20,7 @@ from playwright.sync_api import sync_playwright  # noqa: E402
 
 from attnviz import TASKS  # noqa: E402
 from attnviz.settings import url_codec  # noqa: E402
+from attnviz.ui.session.selection import Selection  # noqa: E402
 from tests.browser_idle import QUIET  # noqa: E402
 
 SEED = 4321
@@ -84,7 +84,7 @@ def opened(browser: Any, url: str, task: str, **changes: Any) -> Any:
     """Return a page with a task, on which what takes long is noted."""
     page = browser.new_page(viewport={"width": 1280, "height": 720})
     page.add_init_script(f"({WATCH})()")
-    page.goto(f"{url}/?{urlencode({'page': 'learn', **url_codec.encode(TASKS[task].config(**changes))})}")
+    page.goto(f"{url}/?{url_codec.query_string(TASKS[task].config(**changes), Selection(page='learn'))}")
     return page
 
 

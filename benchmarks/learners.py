@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 from urllib.parse import urlencode
 
-from load import warmed
-from outcome import Outcome
-from served import Server
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from visitors import Tally, Visitor, entered, joined, left, moving
 
 from attnviz import TASKS
-from attnviz.settings import url_codec
+from attnviz.settings import link_check, url_codec
+from benchmarks.load import warmed
+from benchmarks.outcome import Outcome
+from benchmarks.served import Server
+from benchmarks.visitors import Tally, Visitor, entered, joined, left, moving
 
 MOVERS, MOVE_MS = 5, 1000
 
@@ -40,7 +40,7 @@ async def learners(server: Server, n: int) -> Outcome:
 
 async def _open(visitor: Visitor, seed: int) -> None:
     """Open a link with a setting that nobody has learned."""
-    query = {"page": "learn", **url_codec.encode(TASKS["backwards"].config(seed=seed))}
+    query = link_check.checked({"page": "learn", **url_codec.encode(TASKS["backwards"].config(seed=seed))})
     visitor.query = urlencode(query)
     await visitor.socket.send(visitor.frame())
     await visitor.ended()

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs
 
 import numpy as np
 import numpy.typing as npt
@@ -105,7 +105,7 @@ class Visitor:
 
     async def open(self, seed: int) -> None:
         """Come by a link; returns when the page is whole, and raises WrongPageError if it is another."""
-        self.query = urlencode(url_codec.encode(self.wanted(seed)))
+        self.query = url_codec.query_string(self.wanted(seed))
         await self.socket.send(self.frame())
         await self.answered(seed)
 

@@ -141,7 +141,8 @@ class CellPosition:
         reach = facts_of(self.config).reach(self.layer)
         if not self.forbidden_by and reach is not None and self.query - self.key > reach:
             return WHY["window"].format(n=reach + 1)
-        labels = translate(AND).join(translate(QUOTED, label=MASKS[name].label) for name in self.forbidden_by)
+        *others, last = [translate(QUOTED, label=MASKS[name].label) for name in self.forbidden_by] or [""]
+        labels = translate(AND).join([", ".join(others), last] if others else [last])
         return WHY[("edited", "mask", "masks")[min(len(self.forbidden_by), 2)]].format(labels=labels)
 
     @property

@@ -195,9 +195,12 @@ class _Writer:
         return self._to.add_line(line.name, Equation(symbol, members), result, words=words)
 
     def _vectors_of(self, node: Node) -> set[str]:
-        """Return the operands that a node adds up entry by entry."""
-        inside = node.args[0] if node.op in REDUCTIONS else None
-        return {name for name, arg in self._operands(node) if inside is not None and self._is_vector(arg)}
+        """Return the operands that a node, or a part of it, adds up entry by entry."""
+        if id(node) in self._names:
+            return set()
+        if node.op in REDUCTIONS:
+            return {name for name, arg in self._operands(node) if self._is_vector(arg)}
+        return {name for arg in node.args for name in self._vectors_of(arg)}
 
     def _sign(self, node: Node) -> str:
         """Return the sign between two vectors that a line joins entry by entry."""

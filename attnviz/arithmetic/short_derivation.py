@@ -20,6 +20,9 @@ from attnviz.engine.records.trace import Trace
 CHANGES = ("scale", "softcap", "bias", "mask", "temperature")
 """Lines between the score and what enters the normaliser, in their order."""
 
+ROUNDING = 1e-9
+"""The part of all that is added up by which two orders of adding it may differ."""
+
 VECTORS = tuple(f"{before}{name}" for name in ("query", "key") for before in ("", "given_", "normed_", "turned_"))
 """Lines that make a query or a key."""
 
@@ -113,7 +116,11 @@ def four_lines(trace: Trace, cell: Cell) -> FourLines:
 
 
 def _terms(cell: Cell) -> Terms | None:
-    """Return the last vector on the way to the score, and the number that the line after it makes of it."""
+    """Return the last vector on the way to the score, and the number that its entries come to.
+
+    That is the result of the line after it; but where this line is the score itself and does more than add them up, as
+    in -sum(x), it is their sum, and the score stands below it.
+    """
     vectors = [position for position, line in enumerate(cell.score) if line.bars]
     if not vectors or vectors[-1] + 1 >= len(cell.score):
         return None
@@ -122,7 +129,9 @@ def _terms(cell: Cell) -> Terms | None:
     if after.result.ndim or line.name in VECTORS:
         return None
     left, right = tuple(joined.operands.values())[:2] if joined.sign else (None, None)
-    return Terms(left, right, line.result, float(after.result), joined.sign, line.brief)
+    added, rounding = float(line.result.sum()), ROUNDING * float(np.abs(line.result).sum())
+    does_more = after.name == "score" and abs(added - float(after.computed)) > rounding
+    return Terms(left, right, line.result, added if does_more else float(after.result), joined.sign, line.brief)
 
 
 def _changes(cell: Cell) -> tuple[Change, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -19,9 +19,29 @@ def of_number(runs: QuestionContext, step: Step, index: tuple[int, ...]) -> tupl
         mistakes = _score(runs, step, index)
     elif step.name == "heads":
         mistakes = _output(runs, index)
+    elif step.name == "concat":
+        mistakes = (Mistake(name, float(joined[index])) for name, joined in _joined(runs).items())
     else:
         mistakes = iter(())
     return _wrong_only(mistakes, float(step.array[index]))
+
+
+def how(runs: QuestionContext, name: str) -> str:
+    """Return the row of HOW that says how a number of a step is found."""
+    if name == "concat" and _is_reshaped(runs):
+        return "reshaped"
+    return {"keys": "queries", "values": "queries", "masked": "scaled"}.get(name, name)
+
+
+def across(step: Step, position: Mapping[str, int]) -> Array:
+    """Return the line of the other axis with the same number, where there is one."""
+    by_query = "query" in position
+    other = {"key" if by_query else "query": position["query" if by_query else "key"]}
+    index = tuple((position if name.endswith("head") else other).get(name, slice(None)) for name in step.axes)
+    try:
+        return step.array[index]
+    except IndexError:
+        return np.full(1, np.nan)
 
 
 def of_sum(numbers: Array, across: Array, value: float) -> tuple[Mistake, ...]:
@@ -87,6 +107,22 @@ def _score(runs: QuestionContext, step: Step, index: tuple[int, ...]) -> Iterato
     if query < array.shape[1] and key < array.shape[0]:
         yield Mistake("transposed", float(array[key, query]))
     yield Mistake("sign", -float(step.array[index]))
+
+
+def _is_reshaped(runs: QuestionContext) -> bool:
+    """Return whether the heads are joined as they lie in memory, and not side by side."""
+    joined, ways = runs.step("concat").array, _joined(runs)
+    is_same = {name: np.array_equal(joined, way) for name, way in ways.items()}
+    return is_same.get("as_they_lie", False) and not is_same["side_by_side"]
+
+
+def _joined(runs: QuestionContext) -> dict[str, Array]:
+    """Return the heads (h, n, d_v) joined to (n, h d_v) rightly and wrongly; none if widths differ."""
+    heads = runs.step("heads")
+    if heads.widths is not None:
+        return {}
+    shape = heads.shape[1], heads.shape[0] * heads.shape[2]
+    return {"side_by_side": heads.array.swapaxes(0, 1).reshape(shape), "as_they_lie": heads.array.reshape(shape)}
 
 
 def _output(runs: QuestionContext, index: tuple[int, ...]) -> Iterator[Mistake]:

@@ -41,6 +41,16 @@ def _largest_difference(name: str) -> Found:
     return found
 
 
+def _of_many(name: str) -> Found:
+    """Return a measure of many random rows as wide as those of the run, and divided as they are."""
+
+    def found(_: Trace, tried: Trace) -> float | None:
+        rows = score_variance.of_many_like(tried)
+        return None if rows is None else rows[name]
+
+    return found
+
+
 def _rows_changed(baseline: Trace, tried: Trace) -> float | None:
     one, other = baseline["weights"].array, tried["weights"].array
     if one.shape != other.shape:
@@ -118,6 +128,8 @@ MEASURES: dict[str, Measure] = {
     "largest_weight": Measure(
         "largest weight of a row, on average", lambda _, tried: score_variance.measure("largest_weight", tried, 0, {})
     ),
+    "spread_of_many": Measure("spread of the scores, over 2,000 random rows", _of_many("spread")),
+    "largest_of_many": Measure("largest weight, on average over 2,000 random rows", _of_many("largest_weight")),
     "largest_score": Measure("largest score in size", lambda _, tried: float(np.abs(tried["scores"].array).max())),
     "bound": Measure(
         "sum of the absolute values of v",

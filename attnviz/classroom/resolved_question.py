@@ -16,9 +16,14 @@ from attnviz.arrays import Array
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.engine.run import run
 from attnviz.settings.counting import index_of, ordinal
+from attnviz.settings.faults import shorten
 from attnviz.settings.language import Words
 from attnviz.text import step_names
+from attnviz.text.format.number_format import short
 from attnviz.text.format.sentence_parts import Sentence
+
+PRINTED = 2
+"""Decimals of a number in a picture."""
 
 NEAR = 0.002
 """Of its size: how far from the number of a mistake an answer may be and still be taken for it."""
@@ -29,8 +34,8 @@ SAME = 1e-9
 WORDS = Words(
     {
         "right": "Right.",
-        "wrong": "Not so.",
-        "hint": "Not so. {hint}",
+        "wrong": "Not quite.",
+        "hint": "Not quite. {hint}",
     }
 )
 HINTS = Words(
@@ -53,6 +58,9 @@ HINTS = Words(
         "variance": "That is the variance: the standard deviation is its root.",
         "twice": "That is divided once too often.",
         "by_root": "That is divided by the root of the divisor only.",
+        "side_by_side": "That is the number where heads are put side by side: here they are taken as they lie in "
+        "memory.",
+        "as_they_lie": "That takes the heads as they lie in memory: they have to be put side by side.",
         "missing": "A row that changes is missing.",
         "too_many": "One of these rows stays as it is.",
     }
@@ -64,14 +72,15 @@ HOW = Words(
         "queries": "Multiply the row of the input by the column of the matrix, entry by entry, and add the products.",
         "scores": "Multiply the query and the key entry by entry, and add the products.",
         "scaled": "Take the score and divide it by the scale.",
-        "weights": "Raise e to the power of each score of the row, and divide this one by the sum of all.",
+        "weights": "Compute eˢ for every score s of the row, and divide the one asked for by their sum.",
         "heads": "Multiply each value by its weight, and add them up.",
         "allowed": "Ask which keys the mask leaves to the query of that row.",
-        "concat": "Count through the numbers of the heads in the order in which they are put side by side.",
+        "concat": "Lay the rows of the heads side by side: those of head 1, then those of head 2, and so on.",
+        "reshaped": "Count through the numbers of the heads in memory order: all of head 1, then all of head 2.",
         "highest_key": "Look along the row of the query: the largest score that is allowed gets the largest weight.",
         "read": "Find the row of the query, and go along it to the largest weight.",
         "shape": "One number for each axis: the heads, if they are still apart, then rows, then columns.",
-        "sum": "Add up all numbers of that line, with their signs.",
+        "sum": "Add up all numbers of that row or column, with their signs.",
         "size": "Multiply the lengths of all axes.",
         "spread": "A sum of n independent products spreads as the root of n; a divisor divides the spread.",
         "largest_weight": "The wider the scores of a row are spread, the nearer its largest weight is to 1.",
@@ -98,7 +107,7 @@ PROBLEMS = Words(
         "needs": "the question needs {name!r} in `at`",
         "outside": "{name} is {given}; {step} has 1 to {n} there",
         "shapes": "the {step} have different shapes in the two runs, so they cannot be compared",
-        "no_step": "this run has no step {given!r}",
+        "no_step": "this run has no step {given}",
         "no_layer": "layer is {given}; this run has 1 to {n}",
         "two_runs": "a question about what differs needs `change`, or the run of the lesson's own setting",
     }
@@ -153,6 +162,12 @@ class ResolvedQuestion:
             return chosen == self.right if self.form == "some" else len(chosen) == 1 and chosen <= self.right
         return self.form == "number" and abs(answer - self.value) <= self.tolerance * (1 + 1e-9)
 
+    @property
+    def refused(self) -> str:
+        """The right number as pictures or the answer print it, where it would be refused; empty as a rule."""
+        printed = (f"{self.value:.{PRINTED}f}", short(self.value)) if self.form == "number" else ()
+        return next((text for text in printed if not self.is_right(float(text.replace("−", "-")))), "")
+
     def feedback(self, answer: float | Collection[int]) -> str:
         """Return the feedback on an answer, without the right one."""
         if self.is_right(answer):
@@ -197,7 +212,7 @@ class QuestionContext:
 
     def step(self, name: str) -> Step:
         if name not in self.steps:
-            raise ValueError(PROBLEMS["no_step"].format(given=name))
+            raise ValueError(PROBLEMS["no_step"].format(given=shorten(name)))
         return self.steps[name]
 
     def index(self, step: Step, at: Mapping[str, Any], axes: Sequence[str]) -> tuple[int, ...]:
@@ -213,7 +228,7 @@ class QuestionContext:
             name = axis if axis in at or axis in ("query", "key") else "column"
             number = required(name, at)
         if not 1 <= number <= n:
-            raise ValueError(PROBLEMS["outside"].format(name=name, given=number, step=step.name, n=n))
+            raise ValueError(PROBLEMS["outside"].format(name=name, given=shorten(number), step=step.name, n=n))
         return index_of(int(number)) // shared
 
     def of_head(self, name: str, at: Mapping[str, Any]) -> Array:

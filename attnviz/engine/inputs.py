@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from attnviz.arrays import Array
 from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Steps
 from attnviz.engine.tables.embeddings import EMBEDDINGS, out_of_vocabulary, parse
 from attnviz.engine.tables.positions import POSITIONS
-from attnviz.engine.tables.tokenisers import TOKENISERS, with_special_tokens
+from attnviz.engine.tables.tokenisers import TOKENISERS, is_unspaced, with_special_tokens
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Plural, Words, translate
 
@@ -20,14 +22,15 @@ NOTES = Words(
         "own": "Your own numbers are {rows} rows of {widths} numbers; {n} rows of {d_model} are needed. "
         "Missing numbers are 0, surplus ones are ignored.",
         "no_own": "No numbers of your own were given; {n} rows of {d_model} are needed. Missing numbers are 0.",
-        "unlisted": "{words} and {n} more are not in the list of words; their spelling stands in.",
+        "unlisted": "{words} and {n} more are not in the list of English words; their spelling stands in.",
+        "unspaced": "Where a script leaves no spaces between words, each character is a token.",
         "or": " or ",
     }
 )
 
 UNLISTED = Plural(
-    "{words} is not in the list of words; its spelling stands in.",
-    "{words} are not in the list of words; their spelling stands in.",
+    "{words} is not in the list of English words; its spelling stands in.",
+    "{words} are not in the list of English words; their spelling stands in.",
 )
 MOST_NAMED = 4
 """The most words that one note names."""
@@ -52,9 +55,16 @@ def tokens(config: Config) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]
         room = max(config.max_tokens - config.bos - config.eos, 0)
         if len(tokens_of_row) > room:
             notes.append(NOTES["cut"].format(n=len(tokens_of_row), room=room))
+    if config.tokeniser == "words" and any(_has_unspaced(line) for line in lines):
+        notes.append(NOTES["unspaced"])
     if not lines[0]:
         raise ConfigError(translate("the sentence has no tokens; type at least one word"))
     return lines[0], lines[1] if config.is_cross_attention else lines[0], notes
+
+
+def _has_unspaced(tokens: tuple[str, ...]) -> bool:
+    """Return whether two characters stand side by side that a reader may take for one word."""
+    return any(is_unspaced(one) and is_unspaced(other) for one, other in pairwise(tokens))
 
 
 def embedded(

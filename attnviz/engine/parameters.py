@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.numerics import cancellation
 from attnviz.engine.numerics.noise import Address
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Steps
@@ -196,6 +197,7 @@ class Parameters:
 
     def _filled(self, name: str, h: int, shape: tuple[int, ...], X: Array, n: int) -> Array:
         """Return the matrix of head h out of n: solved where the setting says so, drawn otherwise."""
+        cancellation.check()
         if self._before_edits:
             step = self._before_edits[name]
             return step.head(h * len(step.array) // n)

@@ -39,13 +39,19 @@ FAULTS = Words(
 
 @dataclass(frozen=True)
 class ExportTarget:
-    """The part of a run that is meant; None is all of it, or the first or last where one is needed."""
+    """The part of a run that is meant; None is all of it, or the first or last where one is needed.
+
+    shown, focus, colours  the step that the screen shows, the only head, and the colours of the scores, for pictures
+    """
 
     layer: int = 0
     step: str = "weights"
     head: int | None = None
     query: int | None = None
     key: int | None = None
+    shown: str = "weights"
+    focus: int | None = None
+    colours: str = "apart"
 
 
 @translated_fields("note")
@@ -136,7 +142,14 @@ def _program(write: str) -> Callable[[Any, Trace, ExportTarget], str]:
 
 
 def _png(png: Any, trace: Trace, target: ExportTarget) -> bytes:
-    return png.drawn(import_module("attnviz.pictures.static.svg").page(trace, target.layer))
+    return png.drawn(_svg(import_module("attnviz.pictures.static.svg"), trace, target))
+
+
+def _svg(svg: Any, trace: Trace, target: ExportTarget) -> str:
+    """Return the picture that the screen shows, of all words."""
+    names = ("shown", "focus", "head", "query", "key")
+    view = svg.View(**{name: getattr(target, name) for name in names}, apart=target.colours == "apart")
+    return str(svg.page(trace, target.layer, view))
 
 
 def _step_png(png: Any, trace: Trace, target: ExportTarget) -> bytes:
@@ -196,7 +209,7 @@ FORMATS = {
     "svg": Format(
         "the picture of a layer, for print",
         "pictures.static.svg",
-        lambda svg, trace, target: svg.page(trace, target.layer),
+        _svg,
         _need(drawn=110, slow_drawn=10e-6),
         extra="app",
     ),
@@ -204,7 +217,7 @@ FORMATS = {
         "the same in pixels",
         "pictures.static.png",
         _png,
-        _need(drawn=180, fixed=_PIXELS, slow_drawn=15e-6),
+        _need(drawn=180, fixed=_PIXELS, busy=1, slow_drawn=15e-6),
         extra="png",
     ),
     "step.svg": Format(
@@ -214,7 +227,7 @@ FORMATS = {
         "one step in pixels",
         "pictures.static.png",
         _step_png,
-        _need(largest=180, fixed=_PIXELS, slow_drawn=15e-6),
+        _need(largest=180, fixed=_PIXELS, busy=1, slow_drawn=15e-6),
         extra="png",
     ),
     "csv": Format(
@@ -258,11 +271,14 @@ FORMATS = {
         "a workbook in which every cell is a live formula",
         "exports.workbook.book",
         lambda workbook, trace, target: workbook.workbook(trace),
-        _need(fixed=160 * MB, excludes_models=True),
+        _need(fixed=160 * MB, slow_number=65e-6, excludes_models=True),
         extra="xlsx",
     ),
     "tex": Format(
-        "a worked solution of one row, or of one cell, for LaTeX", "exports.worked_solution", _tex, _need(fixed=30 * MB)
+        "a worked solution of one row, or of one cell, for LaTeX",
+        "exports.worked_solution",
+        _tex,
+        _need(fixed=30 * MB, busy=0.3, slow_drawn=15e-6),
     ),
 }
 """Every kind by the end of a file's name."""

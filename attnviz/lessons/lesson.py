@@ -29,14 +29,14 @@ class Question:
           highest_key    query; head (1): which key has the largest weight
           weight         query, key; head (1); tolerance (0.005): the weight of one cell
           number         step and a position along each of its axes; tolerance (0.005): any number of the run
-          sum            query or key; step ("weights"), head (1), tolerance (0.005): of a row, or of a column
+          sum            query or key; step ("weights"), head (1), tolerance (0.005 a number): of a row, or of a column
           size           step: how many numbers it has
           shape          step: which of several shapes it has
           rows_changed   step ("weights"); head (all); change, by the names of Config: which rows would be other
                          numbers. Without a change: which rows differ between the lesson's own setting and the slide's
           true_or_false  says, a row of PREDICATES; step and head where it needs them
           spread         tolerance (0.05): the standard deviation of the scores; with d_k and divisor ("one", "root",
-                         "width") of a trial of that width, with queries and keys of independent normal numbers
+                         "width") of 2,000 random rows of that width: queries and keys of independent normal numbers
           largest_weight  as spread: the largest weight of a row, the mean over rows and heads
 
           read     true: the answer is read off the pictures of the slide, so all of them are drawn with the question

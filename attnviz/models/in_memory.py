@@ -14,9 +14,9 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.engine.records.trace import Trace
 from attnviz.models.byte_pairs import readable
+from attnviz.models.families import FAMILIES
 from attnviz.models.model import Model
-from attnviz.models.safetensors import missing
-from attnviz.settings.faults import ConfigError
+from attnviz.settings.faults import ConfigError, shorten, shorten_name
 from attnviz.settings.language import Words
 
 FAR = 0.05
@@ -30,21 +30,32 @@ FAULTS = Words(
         "model": "of_model takes a model of Hugging Face Transformers, with a config and a state_dict, not {given}; of "
         "any other, of_weights takes its attention weights",
         "tokeniser": "the tokenizer is {given}; of_model takes a tokenizer of Hugging Face Transformers",
+        "family": "a model of type {given} is not computed anew here, only {known}; show the weights that it computes "
+        "itself: attnviz.show(model(**inputs, output_attentions=True), tokens)",
+        "adapters": "the layers of the model carry adapters, as LoRA of peft adds them; merge them first: model = "
+        "model.merge_and_unload()",
+        "array": "the model has no parameter {name}, which its config asks for; its layers were renamed or exchanged: "
+        "show the weights that it computes itself, attnviz.show(model(**inputs, output_attentions=True), tokens)",
         "other": "the model computes something else than a {family} model does: its hidden states differ by up to "
         "{difference:.3g}; load it with attn_implementation='eager', or give its attention weights to of_weights",
     }
 )
 
 
+COMPILED = "_orig_mod."
+"""What torch.compile puts before the names of what it wraps: a whole model, or some of its layers."""
+
+
 class _State(dict[str, Array]):
     def __missing__(self, name: str) -> Array:
-        raise missing(name)
+        raise ConfigError(FAULTS["array"].format(name=shorten_name(name)))
 
 
 def of_model(model: Any, tokenizer: Any, text: str) -> Trace:
     """Return a Trace of a text through a model of Hugging Face Transformers: every step of every layer.
 
-    model      in PyTorch, of a family that `load` reads; whatever computes its attention (eager, SDPA, flash)
+    model      in PyTorch, of a family that `load` reads; whatever computes its attention (eager, SDPA, flash), in any
+               precision, compiled or not
     tokenizer  the model's own; where it writes bytes as letters, tokens stand as the characters that these are, but for
                Ġ, a space
 
@@ -53,10 +64,10 @@ def of_model(model: Any, tokenizer: Any, text: str) -> Trace:
 
     Raises ConfigError, a ValueError, for another kind of model, and for one that computes something else.
     """
-    if not (hasattr(model, "state_dict") and hasattr(getattr(model, "config", None), "to_dict")):
-        raise ConfigError(FAULTS["model"].format(given=type(model).__name__))
-    state = _State({name: _array(tensor) for name, tensor in model.state_dict().items()})
-    model_read = Model.of_parts(model.config.to_dict(), state, lambda line: _tokens(tokenizer, line))
+    model = getattr(model, COMPILED.rstrip("."), model)  # what was wrapped: compiling it anew for one text takes long
+    config, tensors = _parts(model)
+    state = _State({name.replace(COMPILED, ""): _array(tensor) for name, tensor in tensors.items()})
+    model_read = Model.of_parts(config, state, lambda line: _tokens(tokenizer, line))
     trace = model_read(text)
     ids = _tokens(tokenizer, text)[0]
     if len(ids) > len(trace.query_tokens):  # it was cut, as no position is left
@@ -65,6 +76,19 @@ def of_model(model: Any, tokenizer: Any, text: str) -> Trace:
     if difference > FAR * max(float(np.abs(trace.result.array).max()), 1.0):
         raise ConfigError(FAULTS["other"].format(family=model_read.family, difference=difference))
     return replace(trace, notes=(*trace.notes, NOTES["difference"].format(difference=difference)))
+
+
+def _parts(model: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return what a model's config says, and its parameters by name. Raises ConfigError for what cannot be read."""
+    if not (hasattr(model, "state_dict") and hasattr(getattr(model, "config", None), "to_dict")):
+        raise ConfigError(FAULTS["model"].format(given=type(model).__name__))
+    config, tensors = model.config.to_dict(), model.state_dict()
+    if any(".base_layer." in name for name in tensors):
+        raise ConfigError(FAULTS["adapters"])
+    kind = str(config.get("model_type"))
+    if kind not in FAMILIES:
+        raise ConfigError(FAULTS["family"].format(given=shorten(kind), known=", ".join(FAMILIES)))
+    return config, tensors
 
 
 def _array(tensor: Any) -> Array:
@@ -102,7 +126,8 @@ def _states(model: Any, ids: list[int]) -> list[Array]:
     was_training, parameter = model.training, next(model.parameters())
     model.eval()
     try:
-        token_ids = parameter.new_tensor([ids]).long()
+        whole = parameter.new_zeros(0).long()  # of whole numbers from the start: bfloat16 knows none from 257 on
+        token_ids = whole.new_tensor([ids])
         out = model(token_ids, output_hidden_states=True, return_dict=True)
     finally:
         model.train(was_training)

@@ -17,6 +17,9 @@ from attnviz.models.shapes import Shape
 OUTPUTS = ("lm_head.weight", "embed_out.weight")
 """Names of the matrix that turns a vector into the next word."""
 
+OLD_NAMES = {"weight": "gamma", "bias": "beta"}
+"""The names of the gain of a norm and of what it adds in files that were converted from TensorFlow, as BERT's own."""
+
 APART = ("gpt_neox", "llama", "mistral", "qwen2", "qwen3")
 """The families in which it is not the table of tokens unless a config.json says so."""
 
@@ -52,17 +55,23 @@ class Arrays:
         tied = config.get("tie_word_embeddings", config["model_type"] not in APART)
         return self._tensors[f"{self._base}{self._family.tokens}.weight"] if tied else None
 
-    def norm(self, name: str, symbol: str, width: int) -> dict[str, Array]:
-        """Return the gain of a norm, and what it adds if it does; nothing where the family has no such norm."""
+    def norm(self, name: str, symbol: str, width: int, *, adds: bool = False) -> dict[str, Array]:
+        """Return the gain of a norm, and what it adds if it does or must; nothing where the family has no such norm."""
         arrays = {}
         if name:
-            gain = shaped(self._tensors, f"{self._base}{name}.weight", width)
+            gain_name, added = self._of_norm(name, "weight"), self._of_norm(name, "bias")
+            gain = shaped(self._tensors, gain_name, width)
             arrays[f"g_{symbol}"] = gain + np.float64(self._shape.gain) if self._shape.gain else gain
-            self._locate(f"g_{symbol}", f"{self._base}{name}.weight", "entry", plus=self._shape.gain)
-            if f"{self._base}{name}.bias" in self._tensors:
-                arrays[f"c_{symbol}"] = shaped(self._tensors, f"{self._base}{name}.bias", width)
-                self._locate(f"c_{symbol}", f"{self._base}{name}.bias", "entry")
+            self._locate(f"g_{symbol}", gain_name, "entry", plus=self._shape.gain)
+            if adds or added in self._tensors:
+                arrays[f"c_{symbol}"] = shaped(self._tensors, added, width)
+                self._locate(f"c_{symbol}", added, "entry")
         return arrays
+
+    def _of_norm(self, name: str, part: str) -> str:
+        """Return the name that an array of a norm has in the files, its old one where only that is there."""
+        now, old = (f"{self._base}{name}.{each}" for each in (part, OLD_NAMES[part]))
+        return old if old in self._tensors and now not in self._tensors else now
 
     def layer(self, i: int) -> dict[str, Array]:
         """Return every matrix, bias and gain of a layer."""
@@ -80,7 +89,7 @@ class Arrays:
         for name, symbol in ((names.norm_1_out, "1_out"), (names.norm_2_out, "2_out")):
             arrays |= self.norm(at + name, symbol, d) if name else {}
         for name, symbol in ((names.norm_queries, "q"), (names.norm_keys, "k")):
-            if name and f"{self._base}{at}{name}.weight" in self._tensors:
+            if name and self._of_norm(at + name, "weight") in self._tensors:
                 arrays |= self.norm(at + name, symbol, shape.d_head)
         return arrays
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
-from attnviz.settings.faults import ConfigError, shorten
+from attnviz.settings.faults import ConfigError, shorten_name
 from attnviz.settings.language import Words
 
 KINDS = {
@@ -71,7 +71,7 @@ class Tensors(Mapping[str, Array]):
             numbers, header = _opened(path)
             for name, entry in header.items():
                 if name in self._found:
-                    raise ConfigError(FAULTS["twice"].format(name=shorten(name), folder=folder))
+                    raise ConfigError(FAULTS["twice"].format(name=shorten_name(name), folder=folder))
                 self._found[name] = numbers, _checked(path, name, entry, len(numbers))
                 self._files[name] = path.name
             _check_apart(path, header)
@@ -84,7 +84,7 @@ class Tensors(Mapping[str, Array]):
                 block = numbers[at : min(at + BLOCK, end)].view(KINDS[entry["dtype"]])
                 are_finite = (block & 0x7F80) != 0x7F80 if entry["dtype"] == "BF16" else np.isfinite(block)
                 if not are_finite.all():
-                    raise ConfigError(FAULTS["finite"].format(file=self._files[name], name=shorten(name)))
+                    raise ConfigError(FAULTS["finite"].format(file=self._files[name], name=shorten_name(name)))
 
     def file(self, name: str) -> str:
         """Return the name of the file that holds an array."""
@@ -93,7 +93,7 @@ class Tensors(Mapping[str, Array]):
     def __getitem__(self, name: str) -> Array:
         """Return an array as it lies in the file; bfloat16 as float32."""
         if name not in self._found:
-            raise missing(name)
+            raise ConfigError(FAULTS["missing"].format(name=shorten_name(name)))
         numbers, entry = self._found[name]
         begin, end = entry["data_offsets"]
         array = numbers[begin:end].view(KINDS[entry["dtype"]]).reshape(entry["shape"])
@@ -114,7 +114,7 @@ def of_floats(tensors: Mapping[str, Array], name: str) -> Array:
     array = tensors[name]
     if array.dtype.kind != "f":
         file = tensors.file(name) if isinstance(tensors, Tensors) else "state_dict"
-        raise ConfigError(FAULTS["type"].format(file=file, name=shorten(name), type=array.dtype))
+        raise ConfigError(FAULTS["type"].format(file=file, name=shorten_name(name), type=array.dtype))
     return array
 
 
@@ -122,13 +122,8 @@ def shaped(tensors: Mapping[str, Array], name: str, *shape: int) -> Array:
     """Return an array that has to be of this shape. Raises ConfigError if it is of another."""
     array = of_floats(tensors, name)
     if array.shape != shape:
-        raise ConfigError(FAULTS["shape"].format(name=name, shape=array.shape, needed=shape))
+        raise ConfigError(FAULTS["shape"].format(name=shorten_name(name), shape=array.shape, needed=shape))
     return array
-
-
-def missing(name: str) -> ConfigError:
-    """Return a sentence on an array that should be there."""
-    return ConfigError(FAULTS["missing"].format(name=shorten(name)))
 
 
 def _without(folder: Path) -> ConfigError:
@@ -164,17 +159,17 @@ def _opened(path: Path) -> tuple[Array, dict[str, Any]]:
 def _checked(path: Path, name: str, entry: Any, n_bytes: int) -> dict[str, Any]:
     """Check the header's entry for an array. Raises ConfigError if it cannot be."""
     if not isinstance(entry, dict) or not _are_sizes(entry.get("shape"), MOST_AXES):
-        raise _fault("array", path, name=shorten(name))
+        raise _fault("array", path, name=shorten_name(name))
     kind = entry.get("dtype")
     if not isinstance(kind, str) or kind not in KINDS:
-        raise _fault("type", path, name=shorten(name), type=shorten(str(kind)))
+        raise _fault("type", path, name=shorten_name(name), type=shorten_name(str(kind)))
     offsets = entry.get("data_offsets")
     if not isinstance(offsets, list) or not _are_sizes(offsets, 2) or len(offsets) != 2:
-        raise _fault("array", path, name=shorten(name))
+        raise _fault("array", path, name=shorten_name(name))
     begin, end = offsets
     wanted = np.dtype(KINDS[kind]).itemsize * math.prod(entry["shape"])
     if not begin <= end <= n_bytes or end - begin != wanted:
-        raise _fault("array", path, name=shorten(name))
+        raise _fault("array", path, name=shorten_name(name))
     return entry
 
 
@@ -183,7 +178,7 @@ def _check_apart(path: Path, header: dict[str, Any]) -> None:
     last = 0
     for (begin, end), name in sorted((entry["data_offsets"], name) for name, entry in header.items()):
         if begin < end and begin < last:
-            raise _fault("array", path, name=shorten(name))
+            raise _fault("array", path, name=shorten_name(name))
         last = max(last, end)
 
 

@@ -24,11 +24,16 @@ WORDS = Words(
         "difference": "B − A",
         "a_phrase": "the setting at the left",
         "b_phrase": "the same but for what is changed",
-        "difference_phrase": "red is more in B, blue is less",
+        "difference_phrase": "orange: larger in B; blue: smaller",
+        "difference_shorter": "orange: larger in B",
         "not_in_both": "not in both",
         "masked_or_not_in_both": "masked, or not in both",
     }
 )
+
+LEAST_REACH = 0.01
+"""The colours of a difference reach at least to this part of the largest number of A and B: what is next to nothing
+beside them is pale."""
 
 
 def pictures(a: Trace, b: Trace, layer: int, name: str) -> tuple[Stage, ...]:
@@ -49,6 +54,7 @@ def pictures(a: Trace, b: Trace, layer: int, name: str) -> tuple[Stage, ...]:
         return tuple(shown)
     rows, columns = (pairs_along(a, b, axis) for axis in shown[0].axes)
     apart = _apart([_widened(side, at, rows, columns) for at, side in enumerate(shown)])
+    apart = replace(apart, reach=max(_reach(apart), LEAST_REACH * reach))
     return *shown, replace(apart, grey=_grey(apart, rows, columns))
 
 
@@ -105,6 +111,7 @@ def _apart(shown: Sequence[Stage]) -> Stage:
         name="difference",
         title=WORDS["difference"],
         phrase=WORDS["difference_phrase"],
+        shorter=(WORDS["difference_shorter"],),
         array=apart,
         kind="signed",
         rows=rows or one.rows,

@@ -12,13 +12,13 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Step, Trace, holds
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
 from attnviz.engine.solved_heads import misses
-from attnviz.engine.tables.head_patterns import PATTERNS
 from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinals
 from attnviz.settings.language import Words
 from attnviz.text import captions
 from attnviz.text.format.sentence_parts import plain, within_sentence
+from attnviz.text.goal_label import goal_label
 
 SIDE_BY_SIDE = ("scores", "weights", "heads")
 
@@ -102,9 +102,9 @@ def _head_names(trace: Trace, step: Step) -> list[str]:
         return names
     layer = _layer_of(trace, step)
     missed = misses(trace, layer) if layer is not None else ()
-    made_for = [
-        within_sentence(PATTERNS[config.head_patterns()[h // config.group_size]].label) for h in range(len(names))
-    ]
+    tokens = trace.query_tokens + trace.key_tokens
+    labels = [goal_label(config, name, tokens) for name in config.head_patterns()]
+    made_for = [within_sentence(labels[h // config.group_size]) for h in range(len(names))]
     return [
         f"{name} · {MISSED['missed'].format(label=label) if h in missed else label}"
         for h, (name, label) in enumerate(zip(names, made_for))

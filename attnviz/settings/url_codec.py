@@ -13,11 +13,14 @@ from dataclasses import Field
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
+from attnviz.settings.address_problems import PROBLEMS
 from attnviz.settings.allowed_in_words import allowed as allowed_by
 from attnviz.settings.faults import shorten
 from attnviz.settings.fields import Changes, default, settings, snap_to_valid
 from attnviz.settings.kinds import Named, Text
-from attnviz.settings.language import Words, translate
+from attnviz.settings.language import translate
+from attnviz.settings.link_check import CHECK, LENGTH, WITHOUT, checked, fault, heal
+from attnviz.settings.link_check import VERSION as VERSION
 from attnviz.settings.plain_text import clean
 from attnviz.settings.tuple_kinds import SerialisedTuple
 
@@ -27,30 +30,10 @@ MAX_LINK_CHARACTERS = 6_000
 MIGRATIONS: tuple[Callable[[dict[str, str]], dict[str, str]], ...] = ()
 """The i-th migrates an address from version i + 1 to i + 2; whoever changes a default adds a migration."""
 
-VERSION = "v"
-WITHOUT = "without"
-RESERVED = (VERSION, WITHOUT)
+RESERVED = (VERSION, WITHOUT, CHECK)
 
 _HOSTING = ("embed", "utm_", "__", "fbclid", "gclid", "msclkid")
 _LONGEST_VALUE = 1_000
-
-PROBLEMS = Words(
-    {
-        "without": "Too long for a link: {label}. Open the saved file to have it.",
-        "twice": "{label} was given {n:,} times; the last is used.",
-        "no_text": "{label} was given as {kind}, not as text; ignored.",
-        "unknown": "There is no setting called {names}; ignored.",
-        "unknown_many": "There is no setting called {names} and {n:,} more; ignored.",
-        "version": "The link's version {version} is not known here; it is read as version {newest}.",
-        "unfitting": "{label} was {given}, which does not go with the rest; {used} is used.",
-        "outside": "{label} was {given}; choose {allowed}; {used} is used.",
-        "left": "{label} was {given}; choose {allowed}; left as it is in A.",
-        "unusable": "{label} could not be used ({why}); {used} is used.",
-        "together": "The settings do not go together ({why}); the defaults are used.",
-        "no_json": "The file could not be read as JSON; the defaults are used.",
-        "no_settings": "The file holds no settings by name; the defaults are used.",
-    }
-)
 
 Items = Mapping[str, Field[Any]]
 
@@ -244,14 +227,14 @@ def _read(item: Field[Any], text: str) -> tuple[Any, str | None]:
 
 
 def fits_in_link(query: Mapping[str, str]) -> bool:
-    """Return whether an address is short enough for a link."""
-    return len(urlencode(query)) <= MAX_LINK_CHARACTERS
+    """Return whether an address, with its check, is short enough for a link."""
+    return len(urlencode({**query, CHECK: "-" * LENGTH})) <= MAX_LINK_CHARACTERS
 
 
 def shorten_to_fit(query: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the address with its longest values dropped until it fits, and the names of those.
+    """Return the address of a link, with its longest values dropped until it fits, and the names of those.
 
-    The address itself lists them in the parameter `without`.
+    The address itself lists them in the parameter `without`, and ends with its check.
     """
     short = dict(query)
     left_out: tuple[str, ...] = ()
@@ -260,7 +243,7 @@ def shorten_to_fit(query: Mapping[str, str]) -> tuple[dict[str, str], tuple[str,
         left_out += (by_length.pop(),)
         del short[left_out[-1]]
         short[WITHOUT] = ".".join(left_out)
-    return short, left_out
+    return checked(short), left_out
 
 
 def restore_dropped(query: Mapping[str, Any], whole: Mapping[str, str]) -> dict[str, Any]:
@@ -280,8 +263,22 @@ def query_string(*records: object) -> str:
 
 def open_link(text: str, *classes: type[Any]) -> tuple[tuple[Any, ...], list[str]]:
     """Return the records that a link, or its query string, encodes, and a sentence for each correction."""
-    query = parse_qs(text.partition("?")[2] or text, keep_blank_values=True)
-    return decode(query, *classes)
+    return decode_link(parse_qs(text.partition("?")[2] or text, keep_blank_values=True), *classes)
+
+
+def decode_link(
+    query: Mapping[str, Any], *classes: type[Any], whole: Mapping[str, str] | None = None
+) -> tuple[tuple[Any, ...], list[str]]:
+    """Return the records that the parameters of a link encode, and a sentence for each correction.
+
+    Unlike `decode`, it mends what happened to a link on its way, and says first if the check at its end does not fit.
+    Values that were too long for a link are restored from `whole`, an address of any length.
+    """
+    names = labels(*classes)
+    query = heal(query, names)
+    problem = fault(query, names)
+    records, problems = decode(restore_dropped(query, whole or {}), *classes)
+    return records, [PROBLEMS[problem], *problems] if problem else problems
 
 
 def to_file(*records: object) -> str:

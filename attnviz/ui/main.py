@@ -92,7 +92,7 @@ def page() -> None:
     """Draw the page; a script for `streamlit run` calls it once."""
     _offer_models()
     transport.send_at_once()
-    with admission.TURNS.turn(opens=session_state.is_new()), component.read_once():
+    with admission.turn(opens=session_state.is_new()), component.read_once():
         _page()
 
 

@@ -7,13 +7,17 @@ import itertools
 import numpy as np
 import pytest
 
-from attnviz import Config, run
+from attnviz import CellLine, Config, LineRow, run
 from attnviz.arithmetic.cell import derive
 from attnviz.arithmetic.short_derivation import fold, four_lines, mixture
 from attnviz.engine.external.traces import of_scores, of_weights
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
+from attnviz.engine.tables.scores.row import of_line
+from attnviz.pictures.answer.explanation import explanation
+from attnviz.pictures.answer.explanation_parts import number
+from tests.support.cases import for_each
 
 RICH = {"mask": "causal", "bias": "alibi", "softcap": 1.5, "temperature": 0.7, "n_kv_heads": 2, "d_k": (3, 5), "d_v": 2}
 WAYS = [*itertools.product(({}, RICH), SCORES, NORMALISERS)]
@@ -24,7 +28,8 @@ def found_in(trace: Trace, head: int, query: int, key: int):  # type: ignore[no-
     return four_lines(trace, derive(trace, 0, head, query, key))
 
 
-@pytest.mark.parametrize(("settings", "score", "normaliser"), WAYS)
+@pytest.mark.slow
+@for_each("settings, score, normaliser", WAYS)
 def test_the_numbers_are_the_trace_s(settings: dict, score: str, normaliser: str) -> None:  # type: ignore[type-arg]
     trace = run(Config(**settings, score=score, normaliser=normaliser))
     layer = trace.layers[0]
@@ -54,7 +59,7 @@ def _temperature(trace: Trace) -> float:
     return 1.0 if trace.config.normaliser in ("hardmax", "linear") else trace.config.temperature
 
 
-@pytest.mark.parametrize("score", SCORES)
+@for_each("score", SCORES)
 def test_the_entries_come_to_what_stands_beside_them(score: str) -> None:
     trace = run(Config(score=score, d_k=9))
     found = found_in(trace, 1, 3, 2)
@@ -67,6 +72,32 @@ def test_the_entries_come_to_what_stands_beside_them(score: str) -> None:
         assert found.terms.left * found.terms.right == pytest.approx(found.terms.values)
     if score in ("gaussian", "negative_distance"):
         assert (found.terms.left - found.terms.right) ** 2 == pytest.approx(found.terms.values)
+
+
+APART = CellLine("apart", "apart = abs(q - k)", "The differences", "Entry by entry, without signs.", brief="|q − k|")
+LAST = {"-sum(apart)": -1.0, "0.5 * sum(apart)": 0.5, "sum(apart) / -d_k": -1 / 9, "sum(apart)": 1.0}
+"""Last lines of a score that add up the entries of the line before, and what they multiply the sum by."""
+
+
+def test_entries_come_to_their_sum_also_where_the_last_line_does_more_than_add(monkeypatch: pytest.MonkeyPatch) -> None:
+    for last, by in LAST.items():
+        score = CellLine("score", last, "The score", "What is made of their sum.", brief="made of the sum = {made}")
+        row = LineRow(
+            kind="score", name="manhattan", label="Manhattan", line=last.replace("apart", "abs(q - k)"), note="Near.",
+            source="a test", plain="-|q - k|", lines=(APART, score),
+        )  # fmt: skip
+        monkeypatch.setitem(SCORES, "manhattan", of_line(row))
+        trace = run(Config(score="manhattan", d_k=9))
+        cell = derive(trace, 0, 1, 3, 2)
+        found = four_lines(trace, cell)
+        assert found.terms is not None
+        assert found.terms.values.sum() == pytest.approx(found.terms.total)
+        assert found.score == pytest.approx(by * found.terms.total)
+        assert found.terms.brief == "|q − k|"
+        assert np.array_equal(cell["score"].operands["apart"], found.terms.values)
+        drawn = explanation(trace, cell, key=True)["lines"]
+        assert drawn[0]["value"] == number(found.terms.total)
+        assert drawn[1]["note"].startswith(f"made of the sum = {number(cell['score'].result)}")
 
 
 def test_each_change_of_a_score_is_named_in_its_order() -> None:
@@ -89,7 +120,7 @@ def test_an_edited_number_is_the_one_that_is_shown() -> None:
     assert found_in(trace, 0, 3, 2).score == 4.5
 
 
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@for_each("normaliser", NORMALISERS)
 def test_an_output_is_the_sum_of_what_each_key_puts_into_it(normaliser: str) -> None:
     trace = run(Config(normaliser=normaliser, mask="causal"))
     mixed = mixture(trace, derive(trace, 0, 2, 4, 1))

@@ -13,6 +13,7 @@ from attnviz.classroom.question_kinds import resolve
 from attnviz.classroom.resolved_question import HINTS, HOW, Mistake, ResolvedQuestion
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Question
+from tests.support.cases import for_each
 
 CONFIG = Config(sentence="one two three four five", n_heads=2, d_k=3, d_v=2, d_model=6, mask="causal", seed=2)
 TRACE = run(CONFIG)
@@ -28,8 +29,8 @@ def question(kind: str, **at: Any) -> ResolvedQuestion:
 
 def hint(resolved: ResolvedQuestion, answer: float | tuple[int, ...]) -> str:
     message = resolved.feedback(answer)
-    assert message.startswith("Not so. ")
-    return message.removeprefix("Not so. ")
+    assert message.startswith("Not quite. ")
+    return message.removeprefix("Not quite. ")
 
 
 WEIGHT = question("weight", query=4, key=2)
@@ -43,7 +44,7 @@ WRONG_WEIGHTS = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_WEIGHTS)
+@for_each("name", WRONG_WEIGHTS)
 def test_a_wrong_weight_says_which_step_went_wrong(name: str) -> None:
     assert WEIGHT.value == pytest.approx(A[3, 1])
     assert hint(WEIGHT, float(WRONG_WEIGHTS[name])) == HINTS[name]
@@ -74,7 +75,7 @@ def test_outputs_sums_and_sizes_have_their_own() -> None:
 def test_any_other_wrong_number_is_told_how_to_begin_and_not_where_it_lies() -> None:
     for given in (17.3, -17.3):
         assert hint(WEIGHT, given) == HOW["weights"]
-    assert ResolvedQuestion("number", value=1.0).feedback(2.0) == "Not so."
+    assert ResolvedQuestion("number", value=1.0).feedback(2.0) == "Not quite."
 
 
 def test_a_mistake_that_leads_to_the_right_number_is_none() -> None:
@@ -82,7 +83,7 @@ def test_a_mistake_that_leads_to_the_right_number_is_none() -> None:
         "number", value=0.5, tolerance=0.05, mistakes=(Mistake("scale", 0.54), Mistake("sign", 0.7))
     )
     assert found.feedback(0.54) == "Right."
-    assert found.feedback(0.56) == "Not so."
+    assert found.feedback(0.56) == "Not quite."
     assert hint(found, 0.7) == HINTS["sign"]
 
 
@@ -101,8 +102,8 @@ def test_for_any_seed_no_mistake_is_what_is_right() -> None:
 def test_a_wrong_choice_is_told_where_to_look() -> None:
     changed = question("rows_changed", change={"mask": "none"})
     assert changed.right == {0, 1, 2, 3}
-    assert changed.feedback((0, 1)) == "Not so. A row that changes is missing."
-    assert changed.feedback((0, 1, 2, 3, 4)) == "Not so. One of these rows stays as it is."
+    assert changed.feedback((0, 1)) == "Not quite. A row that changes is missing."
+    assert changed.feedback((0, 1, 2, 3, 4)) == "Not quite. One of these rows stays as it is."
     assert changed.feedback((0, 1, 2, 3)) == "Right."
     highest, shape = question("highest_key", query=3), question("shape", step="heads")
     for found, way in ((highest, "the largest score that is allowed"), (shape, "One number for each axis")):
@@ -123,16 +124,16 @@ def test_a_wrong_yes_or_no_is_told_where_to_look() -> None:
 def test_a_mask_that_was_left_out_is_told_from_a_softmax_down_the_column() -> None:
     padding = LESSONS["padding"]
     found = resolve(padding.slides[1].question, run(padding.on(padding.slides[1])), run(padding.config))
-    assert found.feedback(0.2) == f"Not so. {HINTS['mask']}"
+    assert found.feedback(0.2) == f"Not quite. {HINTS['mask']}"
 
 
 def test_who_reads_weights_off_a_picture_is_told_of_weights() -> None:
     lesson = LESSONS["rows_and_columns"]
     found = resolve(lesson.slides[0].question, run(lesson.config), run(lesson.config))
-    assert found.feedback([2]) == f"Not so. {HOW['read']}"
+    assert found.feedback([2]) == f"Not quite. {HOW['read']}"
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@for_each("name", LESSONS)
 def test_every_wrong_answer_gets_a_hint(name: str) -> None:
     lesson = LESSONS[name]
     own = run(lesson.config)
@@ -140,4 +141,4 @@ def test_every_wrong_answer_gets_a_hint(name: str) -> None:
         found = resolve(slide.question, run(lesson.on(slide)), own)
         options = frozenset(range(len(found.options)))
         given = found.value + 99 if found.form == "number" else options - found.right if found.right else options
-        assert len(found.feedback(given)) > len("Not so. "), slide.text
+        assert len(found.feedback(given)) > len("Not quite. "), slide.text

@@ -9,10 +9,12 @@ import pytest
 
 from attnviz import Config, ConfigError, Trace, run
 from attnviz.classroom.question_kinds import resolve
+from attnviz.classroom.resolved_question import HINTS, HOW
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.faults import FAULTS, with_fault
 from attnviz.lessons.predicates import PREDICATES
 from attnviz.lessons.read_lesson import read_lesson
+from tests.support.cases import for_each
 
 LESSON = LESSONS["find_the_bug"]
 SEEDS = range(20)
@@ -40,7 +42,7 @@ def test_every_fault_is_in_the_lesson_and_leaves_the_shapes() -> None:
         assert wrong.notes == ()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@for_each("seed", SEEDS)
 def test_heads_that_are_reshaped_as_they_lie_mix_words_and_leak(seed: int) -> None:
     wrong, right = faulty("joined", seed)
     Z = right["heads"].array
@@ -52,6 +54,19 @@ def test_heads_that_are_reshaped_as_they_lie_mix_words_and_leak(seed: int) -> No
     assert resolve(question, wrong).value == Z[0, 1, 0]
 
 
+def test_the_number_that_the_slide_prints_is_right_and_a_wrong_one_is_told_how_the_program_counts() -> None:
+    slide = LESSON.slides[1]
+    assert slide.question is not None
+    found = resolve(slide.question, run(LESSON.on(slide)))
+    right_way = run(LESSON.config)["heads"].array[1, 0, 0]
+    assert found.is_right(round(found.value, 2))
+    assert found.feedback(right_way).endswith(HINTS["side_by_side"])
+    assert found.feedback(7.0).endswith(HOW["reshaped"])
+    joined = resolve(slide.question, run(LESSON.config))
+    assert (joined.value, joined.how) == (right_way, "concat")
+    assert joined.feedback(found.value).endswith(HINTS["as_they_lie"])
+
+
 def test_the_first_word_hears_of_the_second_only_where_heads_are_joined_wrongly() -> None:
     other = {"sentence": "the dog sat"}
     wrong = [run(with_fault(replace(LESSON.config, **change), "joined"))["concat"].array[0] for change in ({}, other)]
@@ -60,7 +75,7 @@ def test_the_first_word_hears_of_the_second_only_where_heads_are_joined_wrongly(
     np.testing.assert_array_equal(*right)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@for_each("seed", SEEDS)
 def test_a_mask_of_ones_and_zeros_that_is_added_hides_nothing(seed: int) -> None:
     wrong, right = faulty("mask_added", seed)
     expected = softmax(right["scaled"].array + np.tri(3))
@@ -70,7 +85,7 @@ def test_a_mask_of_ones_and_zeros_that_is_added_hides_nothing(seed: int) -> None
     assert not right["weights"].array[0, 0, 1:].any()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@for_each("seed", SEEDS)
 def test_one_limit_for_all_matrices_is_too_wide_for_the_values(seed: int) -> None:
     wrong, right = faulty("one_limit", seed)
     np.testing.assert_allclose(wrong["w_v"].array, np.sqrt(2) * right["w_v"].array)
@@ -81,7 +96,7 @@ def test_one_limit_for_all_matrices_is_too_wide_for_the_values(seed: int) -> Non
     assert f"{np.sqrt(6 / 12):.4f}" == "0.7071"
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@for_each("seed", SEEDS)
 def test_stale_scores_are_those_of_other_queries(seed: int) -> None:
     wrong, right = faulty("stale", seed)
     np.testing.assert_array_equal(wrong["queries"].array, right["queries"].array)

@@ -13,14 +13,15 @@ import pytest
 from attnviz import Config, run
 from attnviz.analysis import statistics
 from attnviz.analysis.mask_forms import FILLS
-from attnviz.analysis.variance_and_sharing import unit_vectors
-from attnviz.classroom import slides
+from attnviz.classroom import open_questions, slides
+from attnviz.classroom.measures import measure_text
 from attnviz.classroom.question_kinds import resolve
 from attnviz.engine.run import Trace
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.lessons.catalogue import LESSONS
 from attnviz.lessons.lesson import Lesson
 from attnviz.lessons.predicates import PREDICATES
+from tests.support.cases import for_each
 
 SEEDS = range(3)
 NAMES = [
@@ -97,7 +98,7 @@ def test_there_are_fifteen_with_names_for_links() -> None:
     assert len({lesson.title for lesson in CONFUSIONS}) == 15
 
 
-@pytest.mark.parametrize("lesson", CONFUSIONS, ids=NAMES)
+@for_each("lesson", CONFUSIONS)
 def test_a_lesson_is_short_asks_and_names_what_it_draws(lesson: Lesson) -> None:
     assert lesson.title.endswith("?")
     assert lesson.about.endswith(".")
@@ -113,14 +114,14 @@ def test_a_lesson_is_short_asks_and_names_what_it_draws(lesson: Lesson) -> None:
         assert max(len(trace.query_tokens), len(trace.key_tokens)) <= 8
 
 
-@pytest.mark.parametrize("lesson", CONFUSIONS, ids=NAMES)
+@for_each("lesson", CONFUSIONS)
 def test_a_change_changes_and_nothing_in_it_is_idle(lesson: Lesson) -> None:
     for slide in lesson.slides:
         for name, value in slide.change.items():
             assert getattr(lesson.on(slide), name) != getattr(lesson.config, name), (name, value)
 
 
-@pytest.mark.parametrize("lesson", CONFUSIONS, ids=NAMES)
+@for_each("lesson", CONFUSIONS)
 def test_a_question_names_what_is_there(lesson: Lesson) -> None:
     for slide in lesson.slides:
         if slide.question is None:
@@ -138,7 +139,7 @@ def test_a_question_names_what_is_there(lesson: Lesson) -> None:
             assert run(replace(lesson.on(slide), **question.at["change"]))[step.name].shape == step.shape
 
 
-@pytest.mark.parametrize("lesson", CONFUSIONS, ids=NAMES)
+@for_each("lesson", CONFUSIONS)
 def test_the_words_are_a_textbook_s(lesson: Lesson) -> None:
     for slide in lesson.slides:
         texts = [slide.text] + ([slide.question.ask, slide.question.why] if slide.question else [])
@@ -207,27 +208,41 @@ def test_what_why_root_says_in_numbers_is_what_its_runs_give() -> None:
     assert f"{softmax_by_hand(scores_of(narrow)).max(axis=-1).mean():.2f}" == "0.57"
     assert "about 0.57" in text[3]
     assert f"{scores_of(wide).std():.1f}" == "8.3"
-    Q, K = unit_vectors(wide, 0, 64)
-    S = np.einsum("hid,hjd->hij", Q, K)
-    assert f"{softmax_by_hand(S).max(axis=-1).mean():.3f}" == "0.912"
-    assert f"{softmax_by_hand(S / 8).max(axis=-1).mean():.3f}" == "0.445"
-    Q, K = unit_vectors(wide, 0, 256)
-    S = np.einsum("hid,hjd->hij", Q, K)
     last = BY_NAME["why_root"].slides[5]
     assert last.question is not None
-    found = resolve(last.question, wide)
-    assert found.value == pytest.approx(S.std() / 256)
-    assert found.is_right(1 / 16)
-    assert "divided first" in found.feedback(16.0)
+    trace = run(config("why_root", 6))
+    found = resolve(last.question, trace)
+    assert found.value == pytest.approx(scores_of(trace).std() / 16)
+    assert found.is_right(1 / 4)
+    assert {
+        picture.array.shape[-1] for picture in open_questions.pictures(last, last.question, found, wide, trace)
+    } == {16}
+    assert "divided first" in found.feedback(4.0)
     assert "by the root of the divisor only" in found.feedback(1.0)
-    table = [line.split("|") for line in slides.fill_numbers("[[divisors]]", wide).splitlines()[2:]]
-    assert [int(row[1]) for row in table] == [1, 4, 16, 64, 256]
-    for row in table:
-        Q, K = unit_vectors(wide, 0, int(row[1]))
-        S, d_k = np.einsum("hid,hjd->hij", Q, K), int(row[1])
+
+
+def test_the_table_and_the_controls_of_why_root_show_the_law() -> None:
+    lesson = BY_NAME["why_root"]
+    table = [line.split("|") for line in slides.fill_numbers("[[divisors]]", run(lesson.config)).splitlines()[2:]]
+    rows = {int(row[1]): [float(cell) for cell in row[2:8]] for row in table}
+    assert list(rows) == [1, 4, 16, 64, 256]
+    Q, K = (np.random.default_rng(n).normal(size=(1000, 6, 256)) for n in (0, 1))
+    for d_k, row in rows.items():
+        S = Q[..., :d_k] @ K[..., :d_k].swapaxes(1, 2)
         by = [S, S / np.sqrt(d_k), S / d_k]
         expected = [*(each.std() for each in by), *(softmax_by_hand(each).max(axis=-1).mean() for each in by)]
-        assert [float(cell) for cell in row[2:8]] == pytest.approx(expected, rel=1e-3)
+        assert row == pytest.approx(expected, rel=0.03)
+    undivided, under_root = ([row[at] for row in rows.values()] for at in (3, 4))
+    assert undivided == sorted(undivided)
+    assert np.ptp(under_root[1:]) < 0.02
+    slide = lesson.slides[6]
+    assert slide.control is not None
+    width, divisor = slide.control.moves
+    for by, column in zip(divisor.choices, (0, 1, 2)):
+        for choice in width.choices:
+            tried = run(lesson.on(slide, tried=[choice, by]))
+            shown = [float(measure_text(name, tried, tried)) for name in slide.control.measures]
+            assert shown == pytest.approx([rows[int(choice.label)][column + at] for at in (0, 3)], rel=5e-3)
 
 
 def test_float16_has_no_large_negative_number_of_the_lesson() -> None:
@@ -532,7 +547,7 @@ def test_every_predicate_can_hold_and_fail() -> None:
     assert PREDICATES["scores_within_v"](run(beyond)) is False
 
 
-@pytest.mark.parametrize("lesson", CONFUSIONS, ids=NAMES)
+@for_each("lesson", CONFUSIONS)
 def test_yes_and_no_are_the_same_for_every_seed(lesson: Lesson) -> None:
     for slide in lesson.slides:
         if slide.question and slide.question.at.get("says") in PREDICATES:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +17,13 @@ from attnviz import ConfigError, load
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.trace import Trace
 from attnviz.models.families import FAMILIES
+from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, NAMES, model
 
 DOUBLE = ("bert", "distilbert", "roberta", "gpt2")
 """The models whose expected numbers were computed in float64 from end to end; of the others RoPE or RMS was not."""
 
-EVERY = pytest.mark.parametrize("name", NAMES)
+EVERY = for_each("name", NAMES)
 
 
 def expected(name: str) -> dict[str, Any]:
@@ -171,6 +174,39 @@ def test_a_config_that_is_not_read_here_says_so_when_the_model_is_loaded(
     rewrite(copy, **changes)
     with pytest.raises(ConfigError, match=message):
         load(copy)
+
+
+def renamed(folder: Path, rename: Callable[[str], str]) -> Path:
+    """Give the arrays of a folder's file other names."""
+    path = folder / "model.safetensors"
+    whole = path.read_bytes()
+    start = 8 + int.from_bytes(whole[:8], "little")
+    header = {rename(name): entry for name, entry in json.loads(whole[8:start]).items()}
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + whole[start:])
+    return folder
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "qwen3"])
+def test_norms_may_have_their_old_names(name: str, tmp_path: Path) -> None:
+    def old(array: str) -> str:
+        *_, norm, part = f".{array}".split(".")
+        is_norm = "norm" in norm.lower() or norm.startswith("ln_")
+        return array.removesuffix(part) + {"weight": "gamma", "bias": "beta"}[part] if is_norm else array
+
+    converted = load(renamed(Path(shutil.copytree(FOLDER / name, tmp_path / name)), old))
+    found, usual = converted("the king saw"), model(name)("the king saw")
+    np.testing.assert_array_equal(found.result.array, usual.result.array)
+    cell = found.config.facts.slices[0]["g_1"]
+    assert cell.at(3).endswith(".gamma[3]")
+
+
+def test_an_array_that_is_missing_is_named_whole(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(FOLDER / "bert", tmp_path / "bert"))
+    name = "encoder.layer.0.attention.output.LayerNorm.weight"
+    renamed(folder, lambda array: array.replace(name, "other"))
+    with pytest.raises(ConfigError, match=rf"has no array '(bert\.)?{re.escape(name)}'; its files do not fit"):
+        load(folder)
 
 
 def test_a_folder_that_is_none_is_said_in_a_sentence(tmp_path: Path) -> None:

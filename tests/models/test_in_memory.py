@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from attnviz import ConfigError, of_model
+from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, NAMES, model
 
 SENTENCE = "the king saw a dog"
@@ -33,7 +34,7 @@ def in_memory(name: str, **how: Any) -> Any:
     return kind.from_pretrained(FOLDER / name, **how)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_a_model_in_memory_is_the_model_of_its_file(name: str, torch: Any) -> None:
     made = in_memory(name, dtype=torch.float32, attn_implementation="eager")
     trace, same = of_model(made, own_tokens(name), SENTENCE), model(name)(SENTENCE)
@@ -85,6 +86,58 @@ def test_a_soft_cap_that_sdpa_leaves_out_is_noticed(torch: Any) -> None:
 def test_half_precision_is_taken_and_the_difference_said(torch: Any) -> None:
     found = of_model(in_memory("bert", dtype=torch.bfloat16), own_tokens("bert"), SENTENCE)
     assert 1e-4 < float(found.notes[0].rstrip(".").split()[-1]) < 0.1
+
+
+class Numbers:
+    """A tokenizer that reads a text as the numbers of its tokens."""
+
+    def __call__(self, text: str) -> dict[str, list[int]]:
+        return {"input_ids": [int(number) for number in text.split()]}
+
+
+def test_a_token_of_any_number_is_the_same_in_every_precision(torch: Any) -> None:
+    transformers = pytest.importorskip("transformers")
+    sizes = {"num_hidden_layers": 2, "num_attention_heads": 2, "hidden_size": 16, "intermediate_size": 32}
+    config = transformers.LlamaConfig(vocab_size=70_010, **sizes)
+    torch.manual_seed(0)
+    made = transformers.AutoModelForCausalLM.from_config(config)
+    text = "1 257 263 265 2047 2049 50001 65519 65521 70001 70000"  # float16 ends at 65504
+    for kind in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
+        trace = of_model(made.to(kind), Numbers(), text)
+        assert trace.token_ids == tuple(map(int, text.split()))
+        assert float(trace.notes[0].rstrip(".").split()[-1]) < 0.1
+
+
+def test_a_compiled_model_is_the_model_that_was_compiled(torch: Any) -> None:
+    plain = of_model(in_memory("gpt2"), own_tokens("gpt2"), SENTENCE)
+    in_part = in_memory("gpt2")
+    in_part.transformer.h[0] = torch.compile(in_part.transformer.h[0], backend="eager")
+    for made in (torch.compile(in_memory("gpt2"), backend="eager"), in_part):
+        with torch.compiler.set_stance("force_eager"):
+            found = of_model(made, own_tokens("gpt2"), SENTENCE)
+        np.testing.assert_array_equal(found.result.array, plain.result.array)
+
+
+def test_a_model_that_cannot_be_computed_anew_is_told_what_can_be_done(torch: Any) -> None:
+    transformers = pytest.importorskip("transformers")
+    adapted = in_memory("gpt2")
+    attention = adapted.transformer.h[0].attn
+    attention.c_attn = torch.nn.ModuleDict({"base_layer": attention.c_attn})
+    with pytest.raises(ConfigError, match=r"carry adapters.*: model = model\.merge_and_unload\(\)$"):
+        of_model(adapted, None, SENTENCE)
+    sizes = {"num_hidden_layers": 1, "num_attention_heads": 2, "hidden_size": 16, "ffn_dim": 16}
+    other = transformers.OPTModel(transformers.OPTConfig(vocab_size=9, word_embed_proj_dim=16, **sizes))
+    with pytest.raises(ConfigError) as raised:
+        of_model(other, None, SENTENCE)
+    assert "type 'opt' is not computed anew here, only bert, roberta" in str(raised.value)
+    assert str(raised.value).endswith("attnviz.show(model(**inputs, output_attentions=True), tokens)")
+    renamed = in_memory("bert")
+    renamed.encoder.layer[0].attention.output.LayerNorm = torch.nn.Identity()
+    with pytest.raises(ConfigError) as raised:
+        of_model(renamed, None, SENTENCE)
+    name = "'encoder.layer.0.attention.output.LayerNorm.weight'"
+    assert str(raised.value).startswith(f"the model has no parameter {name}, which its config asks for")
+    assert "file" not in str(raised.value)
 
 
 def test_later_training_changes_no_trace_and_the_model_stays_as_it_was(torch: Any) -> None:

@@ -178,5 +178,5 @@ def test_a_folder_without_a_file_and_a_name_that_is_not_there(tmp_path: Path) ->
     tensors = Tensors(written(tmp_path, GOOD))
     with pytest.raises(ConfigError, match="the model has no array 'y'"):
         tensors["y"]
-    with pytest.raises(ConfigError, match=r"x has shape \(2, 3\); this model's config.json makes it \(3, 2\)"):
+    with pytest.raises(ConfigError, match=r"'x' has shape \(2, 3\); this model's config.json makes it \(3, 2\)"):
         shaped(tensors, "x", 3, 2)

@@ -15,6 +15,8 @@ from attnviz.settings import url_codec
 from attnviz.ui.main import OPENING
 from attnviz.ui.session import widgets
 from attnviz.ui.session.selection import LESSON_NAMES, PANEL_NAMES
+from tests.support.address import parameters
+from tests.support.cases import for_each
 from tests.support.page_figures import figures, numbers
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -73,7 +75,8 @@ def starts(at: AppTest) -> dict[str, bytes]:
     return {str(element.key): element.proto.SerializeToString(deterministic=True) for element in found if element.key}
 
 
-@pytest.mark.parametrize(
+@pytest.mark.slow
+@for_each(
     "query",
     [
         {"panel": "table", "step": "scores"},
@@ -85,12 +88,11 @@ def starts(at: AppTest) -> dict[str, bytes]:
         {"page": "take"},
         {"page": "class"},
     ],
-    ids=lambda query: query.get("page", "explore"),
 )
 def test_every_answer_says_what_each_widget_starts_from(query: dict[str, str]) -> None:
     """A slow browser may draw a widget only at the second answer, and takes from it what the widget starts from."""
     at = opened(**SETTING, **query)
-    assert at.query_params == {"v": "1", **SETTING, **query}
+    assert parameters(at) == {"v": "1", **SETTING, **query}
     first = starts(at)
     for group in widgets.groups(Config()):
         if group:
@@ -117,7 +119,7 @@ def test_a_visit_without_a_link_opens_with_heads_that_have_a_purpose() -> None:
     masked = np.isneginf(trace["masked"].array)
     weights = trace["weights"].array
     np.testing.assert_allclose(drawn(pictures(at)["weights"]), expected(weights[~masked]), rtol=1e-6, atol=1e-9)
-    assert at.query_params == url_codec.encode(OPENING)
+    assert parameters(at) == url_codec.encode(OPENING)
     assert trace.notes == ()
 
 
@@ -140,7 +142,7 @@ def test_a_changed_control_changes_the_numbers_and_the_address() -> None:
     trace = run(Config(n_heads=2, score="additive", mask=("causal", "window")))
     masked = np.isneginf(trace["masked"].array)
     np.testing.assert_allclose(drawn(pictures(at)["weights"]), expected(trace["weights"].array[~masked]), rtol=1e-6)
-    assert at.query_params == {"v": "1", "n_heads": "2", "score": "additive", "mask": "causal.window"}
+    assert parameters(at) == {"v": "1", "n_heads": "2", "score": "additive", "mask": "causal.window"}
 
 
 @pytest.mark.slow
@@ -154,8 +156,9 @@ def test_every_row_opens_from_its_link(field: str, table: dict[str, Any]) -> Non
         assert len(pictures(at)) == 3
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
+@pytest.mark.slow
+@for_each(
+    "query, words",
     [
         ({"n_heads": "1000000000"}, "1 to 16"),
         ({"score": "softmaxx"}, "scaled_dot"),
@@ -175,7 +178,7 @@ def test_a_broken_link_says_what_it_could_not_read(query: dict[str, str], words:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@for_each(
     "sentence",
     [
         "a",
@@ -187,7 +190,6 @@ def test_a_broken_link_says_what_it_could_not_read(query: dict[str, str], words:
         "x" * 10_000,
         "0 1 1e9",
     ],
-    ids=["one", "many", "emoji", "arabic", "names", "markup", "long", "numbers"],
 )
 def test_any_sentence_is_drawn(sentence: str) -> None:
     at = opened()
@@ -229,6 +231,7 @@ def test_a_visitors_words_never_become_markup() -> None:
 SLOW = pytest.mark.slow  # the same once more for settings that the other tests of these panels know
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("panel", PANEL_NAMES)
 @pytest.mark.parametrize(
     "setting",
@@ -249,7 +252,7 @@ def test_every_panel_opens_from_its_link(panel: str, setting: dict[str, str]) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("score", SCORES)
+@for_each("score", SCORES)
 def test_the_arithmetic_of_every_score_is_drawn(score: str) -> None:
     at = opened(score=score, head="2", query="3", key="2", all_lines="yes")
     assert clean(at)
@@ -281,7 +284,7 @@ def test_the_class_page_keeps_the_setting_that_was_made_on_the_other() -> None:
     at.segmented_control(key="pick-part").set_value("class").run()
     at.segmented_control(key="pick-place").set_value("explore").run()
     assert at.slider(key="n_heads").value == 2
-    assert at.query_params == {"v": "1", "n_heads": "2", "score": "dot", "step": "embedded"}, "begun at the beginning"
+    assert parameters(at) == {"v": "1", "n_heads": "2", "score": "dot", "step": "embedded"}, "begun at the beginning"
 
 
 def test_dealing_again_shows_the_mean_over_ten_seeds() -> None:
@@ -291,8 +294,9 @@ def test_dealing_again_shows_the_mean_over_ten_seeds() -> None:
     np.testing.assert_allclose(drawn(charts[-1]), expected(mean), rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("query", "depends"),
+@pytest.mark.slow
+@for_each(
+    "query, depends",
     [
         ({}, True),
         ({"initialiser": "by_hand"}, False),

@@ -28,6 +28,8 @@ from attnviz.text.captions import NAMES
 from attnviz.ui.main import OPENING
 from attnviz.ui.session import locale
 from attnviz.ui.session.selection import EXPERIMENT_NAMES, PANEL_NAMES
+from tests.support.address import parameters
+from tests.support.cases import for_each
 from tests.support.languages import Marked
 from tools import messages
 
@@ -186,6 +188,7 @@ REST: tuple[dict[str, str], ...] = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bracketed")
 @pytest.mark.parametrize("query", VISITS, ids=lambda query: "-".join(query.values())[:20])
 def test_every_word_is_said_in_the_language(query: dict[str, str]) -> None:
@@ -194,7 +197,7 @@ def test_every_word_is_said_in_the_language(query: dict[str, str]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("bracketed")
-@pytest.mark.parametrize("query", REST, ids=lambda query: "-".join(query.values())[:20])
+@for_each("query", REST)
 def test_every_word_of_every_page_is_said_in_the_language(query: dict[str, str]) -> None:
     assert missed(opened(**{"lang": "de"} | query)) == set()
 
@@ -220,7 +223,7 @@ def test_the_check_for_missed_words_can_fail() -> None:
 
 def test_a_link_says_the_language_only_when_it_was_chosen() -> None:
     at = AppTest.from_file(APP, default_timeout=30).run()
-    assert at.query_params == url_codec.encode(OPENING)
+    assert parameters(at) == url_codec.encode(OPENING)
     assert at.button(key="speak-de").label == "Deutsch"
 
 
@@ -229,7 +232,7 @@ def test_a_link_that_says_nothing_but_its_language_opens_as_one_that_says_nothin
     at = AppTest.from_file(APP, default_timeout=30)
     at.query_params["lang"] = "de"
     at.run()
-    assert at.query_params == url_codec.encode(OPENING) | {"lang": "de"}
+    assert parameters(at) == url_codec.encode(OPENING) | {"lang": "de"}
     assert at.selectbox(key="score").label == "⟦Score function⟧"
 
 
@@ -245,17 +248,17 @@ def test_a_switch_changes_the_words_and_nothing_else() -> None:
     at.selectbox(key="score").set_value("cosine")
     at.multiselect(key="mask").set_value(["causal", "no_self"])
     at.multiselect(key="mask_starts").set_value(["window"]).run()
-    before = at.query_params
+    before = parameters(at)
     at.button(key="speak-de").click().run()
     language.set_language("de")  # here too, for AppTest says what lists hold by their words
-    assert at.query_params == before | {"lang": "de"}
+    assert parameters(at) == before | {"lang": "de"}
     assert at.selectbox(key="score").value == "cosine"
     assert (at.selectbox(key="score").proto.set_value, at.selectbox(key="score").proto.raw_value) == (True, "⟦Cosine⟧")
     assert "⟦Cosine⟧" in at.selectbox(key="score").options
     assert at.multiselect(key="mask_starts").value == ["window"]
     at.button(key="speak-en").click().run()
     language.set_language("en")
-    assert at.query_params == before | {"lang": "en"}
+    assert parameters(at) == before | {"lang": "en"}
     assert at.selectbox(key="score").label == "Score function"
 
 

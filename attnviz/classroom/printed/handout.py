@@ -55,7 +55,7 @@ WORDS = Words(
         "setting": "The same numbers on a screen: put this after the question mark of the page's address: {link}",
     }
 )
-NEED = Need(held=2, made=3, drawn=40, excludes_models=True, any_length=True)
+NEED = Need(held=2, made=3, drawn=40, busy=0.5, slow_drawn=35e-6, excludes_models=True, any_length=True)
 PAGE = """<!DOCTYPE html>
 <html lang="{language}">
 <head>

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.numerics import cancellation
 from attnviz.engine.records.trace import Step, Trace
 from attnviz.settings.rows import Choice
 
@@ -43,6 +44,7 @@ class Slopes:
 
     def add(self, at: LayerStep, G: Array) -> None:
         """Add to what has arrived at a step, if it is there; G may be kept, but is not changed."""
+        cancellation.check()
         if at in self.steps:
             have = self._arrived.get(at)
             self._arrived[at] = G if have is None else have + G

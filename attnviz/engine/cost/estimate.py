@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 
 from attnviz.engine import inputs
-from attnviz.engine.cost.need import MB, SHORT, Need
+from attnviz.engine.cost.need import MB, MOST_SECONDS, SHORT, Need
 from attnviz.engine.cost.sizes import Sizes, sizes
 from attnviz.engine.external.traces import is_external
 from attnviz.engine.learning.film import MOST_BYTES
@@ -75,9 +75,15 @@ def estimate(need: Need, of: Config | Trace | Sizes, *beside: Config, again: int
     working = max(each.working for each in (size, *others))
     n_bytes = NUMBER * (numbers + TEMPORARY * size.largest + working) + need.fixed
     n_bytes += need.drawn * drawn + need.largest * size.largest + need.number * size.numbers
-    by_key = need.each_key * size.n_keys * (size.seconds - size.learning)
-    seconds = (1 + need.made + again) * size.seconds + by_key + need.busy + sum(each.seconds for each in others)
+    runs = 1 + need.made + again + need.each_key * size.n_keys
+    seconds = runs * size.computing + sum(each.computing for each in others) + _learning(of, *beside) + need.busy
     return Cost(n_bytes, seconds + need.slow_drawn * drawn + need.slow_number * size.numbers)
+
+
+def _learning(*of: Config | Trace | Sizes) -> float:
+    """Return the seconds in which the heads of some settings are learned, each setting's once."""
+    each = {each if isinstance(each, Sizes) else setting(each): sizes(each).learning for each in of}
+    return sum(each.values())
 
 
 TEMPORARY = 2
@@ -108,14 +114,13 @@ def refusal(need: Need, of: Config | Trace | Sizes, *beside: Config, most: float
     """
     if need.excludes_models and not isinstance(of, Sizes) and model_registry.find(setting(of).model):
         return WORDS["model"]
-    cost, seconds = estimate(need, of, *beside, again=again), need.most
-    longer = cost.seconds - sizes(of).seconds
+    cost = estimate(need, of, *beside, again=again)
     learning, frames = (max(getattr(sizes(each), name) for each in (of, *beside)) for name in ("learning", "frames"))
-    if learning > MOST_LEARNING:
-        longer, seconds = learning, MOST_LEARNING
+    bounds = ((learning, MOST_LEARNING), (cost.seconds - sizes(of).seconds, need.most), (cost.seconds, MOST_SECONDS))
+    longer, seconds = next((each for each in bounds if each[0] > each[1]), (0.0, 0.0))
     if cost.n_bytes > most:
         by_time, problem = False, WORDS["memory"].format(n=math.ceil(cost.n_bytes / MB), most=round(most / MB))
-    elif longer > seconds:
+    elif longer:
         by_time, problem = True, WORDS["time"].format(n=math.ceil(longer), most=seconds)
     elif NUMBER * frames > MOST_BYTES:
         megabytes = math.ceil(NUMBER * frames / MB)

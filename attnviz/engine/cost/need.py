@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MB = 10**6
+MOST_SECONDS = 12
+"""Seconds that a run and all that is made from it may take together: so long a stranger's link keeps a server busy."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class Need:
     fixed   bytes that are taken however small the setting is
     drawn, largest, number  bytes for each of these numbers of a run;  every_layer  whether all layers are drawn
     slow_drawn, slow_number  seconds for each of these numbers
-    most    seconds that it may take beside the run
+    most    seconds that it may take beside the run, of the `MOST_SECONDS` that it may take with the run
     excludes_models  whether it is not for a trained model: it draws parameters anew, or writes down how they were drawn
     any_length       whether it is made of a text of any length, not only of one that a window shows whole
     """
@@ -36,7 +38,7 @@ class Need:
     every_layer: bool = False
     slow_drawn: float = 0.3e-6
     slow_number: float = 0
-    most: float = 60
+    most: float = MOST_SECONDS
     excludes_models: bool = False
     any_length: bool = False
 

@@ -45,6 +45,11 @@ class Sizes:
     frames: int = 0
     n_keys: int = 0
 
+    @property
+    def computing(self) -> float:
+        """The seconds of the run itself, once its projections are learned."""
+        return self.seconds - self.learning
+
 
 def sizes(of: Config | Trace | Sizes) -> Sizes:
     """Return the sizes of the run of a setting, or of a trace that was brought; sizes that are known are themselves.
@@ -199,7 +204,7 @@ def _seconds(config: Config, n: int, m: int, cells: int, vectors: int, parameter
     products = max(n, m) * drawn + cells * (d_k + d_v)
     score = _score(config)
     deep = config.d_a if score.definition.hidden else d_k
-    seconds = 40e-9 * drawn + 0.2e-9 * products + 10e-9 * vectors + 60e-9 * cells + 0.001
+    seconds = 40e-9 * drawn + 0.2e-9 * products + 10e-9 * vectors + 120e-9 * cells + 0.001
     if config.initialiser == "orthogonal":
         seconds += sum(0.6e-9 * math.prod(shape[-2:]) * min(shape[-2:]) for shape in parameters)
     if INITIALISERS[config.initialiser].solved:

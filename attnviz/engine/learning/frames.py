@@ -11,6 +11,7 @@ from attnviz.engine.learning import shipped_films
 from attnviz.engine.learning.constants import network_of
 from attnviz.engine.learning.learnable import is_shipped, kept_steps
 from attnviz.engine.learning.trainer import Measured, Trainer
+from attnviz.engine.numerics import cancellation
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.tasks.games import GAMES
@@ -75,6 +76,7 @@ class LearnedFrames:
             self.trainer = self._begun()  # the frame between two that are kept
         stops = {*kept_steps(step)}
         while self.trainer.step < step and self.trainer.advance():
+            cancellation.check()
             if self.trainer.step in stops:
                 self.frames[self.trainer.step] = self.trainer.frame()
         last = min(self.trainer.step, step)

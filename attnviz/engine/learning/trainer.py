@@ -10,6 +10,7 @@ import numpy as np
 
 from attnviz.arrays import Array
 from attnviz.engine.learning.network import Network
+from attnviz.engine.numerics import cancellation
 from attnviz.engine.numerics.exact import product, rounded, total
 from attnviz.engine.tasks.game import Answers, Game
 
@@ -142,6 +143,7 @@ class Trainer:
         loss = right = 0.0
         looked: Array | float = 0.0
         for at in range(0, HELD_OUT, AT_ONCE):
+            cancellation.check()
             part = slice(at, at + AT_ONCE)
             Y, kept = self.network.forward(layers, queries[part], keys[part])
             judged = Answers(answers.words[part], answers.counts[part], answers.where[part])

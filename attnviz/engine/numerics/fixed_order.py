@@ -16,12 +16,16 @@ from functools import lru_cache
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.numerics import cancellation
 
 NEGLIGIBLE = 1e-12
 """The remainder of a row, relative to the longest, below which it is nothing but rounding."""
 
 SWEEPS = 30
 """Rounds of rotations after which singular vectors are taken as they are; about six are enough."""
+
+LARGE = 2**14
+"""Numbers beyond which one of the parts of a product takes long enough to look whether anybody waits for it."""
 
 SMALL = 2**16
 """Bytes up to which a matrix is one of many whose decomposition is kept: most of what a person changes leaves it so."""
@@ -55,6 +59,8 @@ def product(A: Array, B: Array, out: Array | None = None) -> Array:
     total[...] = 0.0
     part = np.empty(shape)
     for k in range(A.shape[-1]):
+        if total.size > LARGE:
+            cancellation.check()
         np.multiply(A[..., :, k, None], B[..., k, None, :], out=part)
         total += part
     return total
@@ -101,6 +107,7 @@ def _orthogonal_rows(X: Array) -> tuple[Array, Array]:
     left, L, Q = X.copy(), np.zeros((min(X.shape), len(X))), np.zeros((min(X.shape), X.shape[1]))
     first = _lengths(left).max(initial=0.0)
     for k in range(len(Q)):
+        cancellation.check()
         lengths = _lengths(left)
         longest = int(lengths.argmax())
         if lengths[longest] <= NEGLIGIBLE * first:
@@ -119,6 +126,7 @@ def _rotated(rows: Array, n: int) -> Array:
     for _ in range(SWEEPS):
         rotations = 0
         for a, b in _pairs(len(rows)):
+            cancellation.check()
             x, y = rows[a], rows[b]
             xx, yy, xy = ((u[:, :n] * v[:, :n]).sum(axis=-1) for u, v in ((x, x), (y, y), (x, y)))
             far = np.abs(xy) > enough * np.sqrt(xx * yy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
@@ -93,9 +94,22 @@ def meaning(tokens: tuple[str, ...], d_model: int, vocabulary: tuple[str, ...], 
 
 
 def out_of_vocabulary(tokens: Sequence[str]) -> tuple[str, ...]:
-    """Return the different tokens that `meaning` knows by their spelling only: words, and not marks."""
-    words = dict.fromkeys(token for token in tokens if any(map(str.isalnum, token)) and token not in SPECIAL)
-    return tuple(token for token in words if not lexicon().listed(token))
+    """Return the different tokens that `meaning` knows by their spelling only: words and emoji, and not marks."""
+    return tuple(token for token in _worded(tokens) if not lexicon().listed(token))
+
+
+def has_meaning(tokens: Sequence[str]) -> bool:
+    """Return whether `meaning` knows most of the different words among the tokens by more than their spelling."""
+    return 2 * len(out_of_vocabulary(tokens)) < len(_worded(tokens))
+
+
+def _worded(tokens: Sequence[str]) -> tuple[str, ...]:
+    words = (token for token in tokens if token not in SPECIAL and any(map(_is_of_a_word, token)))
+    return tuple(dict.fromkeys(words))
+
+
+def _is_of_a_word(character: str) -> bool:
+    return character.isalnum() or unicodedata.category(character) == "So"
 
 
 def parse(text: str) -> list[list[float]]:

@@ -94,6 +94,35 @@ def graphemes(text: str) -> tuple[str, ...]:
     return tuple(clusters)
 
 
+UNSPACED = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Burmese
+    (0x1780, 0x17FF),  # Khmer
+    (0x3005, 0x3007),  # iteration and closing marks and the zero of Chinese and Japanese
+    (0x3040, 0x30FF),  # hiragana, katakana
+    (0x31F0, 0x31FF),
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),  # Han
+    (0xA9E0, 0xA9FF),
+    (0xAA60, 0xAA7F),
+    (0xF900, 0xFAFF),
+    (0xFF66, 0xFF9D),  # katakana of half width
+    (0x1B000, 0x1B16F),
+    (0x20000, 0x323AF),
+)
+"""Blocks of the letters that are written without spaces between words (Unicode Annex 14, classes ID, CJ and SA)."""
+
+
+def is_unspaced(cluster: str) -> bool:
+    """Return whether a character belongs to a script that leaves no spaces between words.
+
+    >>> [is_unspaced(character) for character in "猫ก고a1"]
+    [True, True, False, False, False]
+    """
+    code = ord(cluster[0])
+    return any(low <= code <= high for low, high in UNSPACED) and cluster[0].isalnum()
+
+
 def _kind(cluster: str) -> str:
     """Classify a cluster: a space, an apostrophe, part of a word, or a sign that stands alone."""
     first = cluster[0]
@@ -119,16 +148,25 @@ def _special(text: str) -> Iterator[tuple[str, bool]]:
 def words(text: str) -> tuple[str, ...]:
     """Return words, and every other sign by itself; an apostrophe inside a word belongs to it.
 
+    Where a script leaves no spaces between words, no list of words is at hand to find them by: each character is a
+    token.
+
     >>> words("It didn't (really) rain.")
     ('It', "didn't", '(', 'really', ')', 'rain', '.')
+    >>> words("猫 and 小猫")
+    ('猫', 'and', '小', '猫')
     """
+    return _at_spaces_and_signs(text, splits_unspaced=True)
+
+
+def _at_spaces_and_signs(text: str, *, splits_unspaced: bool) -> tuple[str, ...]:
     tokens: list[str] = []
     for piece, is_special in _special(text):
-        tokens += [piece] if is_special else _words(piece)
+        tokens += [piece] if is_special else _words(piece, splits_unspaced)
     return tuple(tokens)
 
 
-def _words(text: str) -> list[str]:
+def _words(text: str, splits_unspaced: bool) -> list[str]:
     clusters = graphemes(text)
     kinds = [_kind(cluster) for cluster in clusters] + ["space"]
     tokens: list[str] = []
@@ -137,11 +175,11 @@ def _words(text: str) -> list[str]:
         kind = kinds[position]
         if kind == "apostrophe":
             kind = "word" if inside and kinds[position + 1] == "word" else "sign"
-        if kind == "word" and inside:
+        if kind == "word" and inside and not (splits_unspaced and is_unspaced(cluster)):
             tokens[-1] += cluster
         elif kind != "space":
             tokens.append(cluster)
-        inside = kind == "word"
+        inside = kind == "word" and not (splits_unspaced and is_unspaced(cluster))
     return tokens
 
 
@@ -175,7 +213,7 @@ def pieces(text: str, *, piece_length: int) -> tuple[str, ...]:
     ('atte', '##ntio', '##n', 'head', '##s')
     """
     tokens: list[str] = []
-    for word in words(text):
+    for word in _at_spaces_and_signs(text, splits_unspaced=False):
         clusters = (word,) if word in SPECIAL else graphemes(word)
         for start in range(0, len(clusters), piece_length):
             tokens.append(("##" if start else "") + "".join(clusters[start : start + piece_length]))
@@ -201,7 +239,8 @@ TOKENISERS = table(
         "Words and punctuation",
         words,
         r"\text{The mat.} \to \text{The},\ \text{mat},\ \text{.}",
-        "Every word is a token, and so is every punctuation mark.",
+        "Every word is a token, and so is every punctuation mark. Chinese, Japanese, Thai, Lao, Khmer and Burmese "
+        "leave no spaces between words: there, every character is a token.",
         "Jurafsky and Martin, Speech and Language Processing, 3rd ed. draft, section 2.5",
     ),
     Choice(

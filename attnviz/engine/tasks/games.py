@@ -25,8 +25,9 @@ GAMES = table(
         label="Translation",
         fn=draw_translation,
         formula=r"\text{the black cat} \to \text{le chat noir}",
-        note="Translate an English sentence into French, word by word. In French the adjective follows its noun, so "
-        "the head has to learn which word to attend to at each step. “Black cat” never occurs while it learns.",
+        note="Translate an English sentence into French, word by word. In these sentences the adjective "
+        "follows its noun in French, so the head has to learn which word to attend to at each step. “Black cat” never "
+        "occurs while it learns.",
         source="Bahdanau et al. 2014, arXiv:1409.0473, section 5.2.1 (the alignment of one sentence)",
         vocabulary=TRANSLATION,
         n_random=10,

@@ -43,7 +43,9 @@ WORDS = Words(
     }
 )
 TEACHER = ("compose", "mark")
-STUDENT = Need(held=1, made=1, most=assignment_editor.ANSWERED, any_length=True)
+STUDENT = Need(held=2, made=1, most=assignment_editor.ANSWERED, any_length=True)
+"""Beside the page's run and that of the setting as given, two are held: the student's own numbers in what was changed,
+and the run that a question asks about, which its questions count."""
 MAX_NAME_CHARACTERS = 80
 _CSS = Path(__file__).with_name("assignments.css")
 
@@ -110,7 +112,8 @@ def _student(trace: Trace, selection: Selection, given_out: Opened) -> Selection
     if trace.config != given_out.given:
         paragraph([WORDS["changed"]])
         st.button(WORDS["back"], key="as-given", on_click=session_state.adopt, args=(given_out.given, selection))
-        shown = run(_own_numbers(trace.config, own_trace.config, task))
+        config = _own_numbers(trace.config, own_trace.config, task)
+        shown = trace if config == trace.config else run(config)
     selection = _pictures(shown, selection, task)
     answer_form.questions(own_trace, task, name, given_out.digest)
     paragraph([WORDS["private"]])

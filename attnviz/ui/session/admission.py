@@ -7,7 +7,8 @@ one computation may take with the environment variable ATTNVIZ_MAX_MB.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
@@ -20,6 +21,8 @@ from attnviz.engine.cost.estimate import Cost
 from attnviz.engine.cost.need import MB, Need
 from attnviz.engine.cost.sizes import Sizes
 from attnviz.engine.learning import film, learnable
+from attnviz.engine.numerics import cancellation
+from attnviz.engine.numerics.cancellation import Cancelled
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
@@ -27,6 +30,7 @@ from attnviz.exports.formats import FORMATS, ExportTarget, export
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
 from attnviz.ui.session import browser_learner, interrupted, locale
+from attnviz.ui.session.browser.uninterrupted import while_connected, while_wanted
 from attnviz.ui.session.notices import notice
 from attnviz.ui.session.run_queue import RunQueue
 
@@ -95,6 +99,16 @@ def admitted(need: Need, of: Config | Trace | Sizes, *beside: Config, again: int
     return True
 
 
+@contextmanager
+def turn(*, opens: bool = False) -> Iterator[None]:
+    """Wait for a turn of the page; what is computed in it ends once nobody waits for it.
+
+    opens  whether the run opens the page for a visitor who sees nothing of it yet
+    """
+    with TURNS.turn(opens=opens), while_wanted():
+        yield
+
+
 def computed(config: Config) -> Trace:
     """Return the run of a setting that the page shows, for a callback."""
     return before_page(MAPS, config, lambda: run(config))
@@ -108,7 +122,7 @@ def before_page(need: Need, of: Config | Sizes, make: Callable[[], Made]) -> Mad
     refused = refusal(need, of)
     if refused:
         raise ConfigError(refused.removesuffix("."))
-    with TURNS.turn():
+    with turn():
         if waits(need, of):
             TURNS.enter_large()
         return make()
@@ -162,13 +176,20 @@ def download(
     return ""
 
 
-def later(need: Need, of: Config | Trace, make: Callable[[], Made]) -> Callable[[], Made]:
-    """Return a deferred file factory: it runs alone if the file is large, in the current language."""
+def later(need: Need, of: Config | Trace, make: Callable[[], Made]) -> Callable[[], Made | bytes]:
+    """Return a deferred file factory: it runs alone if the file is large, in the current language.
+
+    It ends, with an empty file, if its visitor goes meanwhile.
+    """
     if not is_large(cost.estimate(need, of)):
         return locale.in_current_language(make)
+    check = while_connected()
 
-    def run_alone() -> Made:
-        with TURNS.alone():
-            return make()
+    def run_alone() -> Made | bytes:
+        try:
+            with cancellation.checked_by(check), TURNS.alone(check):
+                return make()
+        except Cancelled:
+            return b""  # nobody is there to get it
 
     return locale.in_current_language(run_alone)

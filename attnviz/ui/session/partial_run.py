@@ -64,7 +64,7 @@ def _draw(part: _Part) -> None:
         part.selection = part.page(trace, part.selection)
         return
     session_state.resume()
-    with admission.TURNS.turn(), component.read_once():
+    with admission.turn(), component.read_once():
         browser_learner.begin()
         config, selection = session_state.saved(Config, Selection)
         again = part.compute(config) if config == part.config else None

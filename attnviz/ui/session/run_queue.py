@@ -73,10 +73,17 @@ class RunQueue:
         self._here.is_large = True
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Be the only large computation, outside of any turn: for a file that is made while no page is run."""
-        with self.large_run_lock:
+    def alone(self, waiting: Callable[[], object] = _nothing) -> Iterator[None]:
+        """Be the only large computation, outside of any turn: for a file that is made while no page is run.
+
+        `waiting` as in `enter_large`.
+        """
+        while not self.large_run_lock.acquire(timeout=self._polling):
+            waiting()
+        try:
             yield
+        finally:
+            self.large_run_lock.release()
 
     def _acquire(self) -> None:
         with self._queue, self._changed:

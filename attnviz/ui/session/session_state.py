@@ -16,7 +16,7 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from attnviz.settings import url_codec
+from attnviz.settings import link_check, url_codec
 from attnviz.settings.language import Words
 from attnviz.ui.session import browser_history, widget_values
 from attnviz.ui.session.browser import component
@@ -61,7 +61,8 @@ def read(
     ours = {*url_codec.labels(*classes), *url_codec.RESERVED} - {*beside}
     if opening and not any(name in query for name in ours):
         query = {**url_codec.encode(*opening), **query}
-    records, problems = url_codec.decode(url_codec.restore_dropped(query, st.session_state.get(_SAVED, {})), *classes)
+        del query[url_codec.VERSION]  # no link was opened, so none has a check at its end
+    records, problems = url_codec.decode_link(query, *classes, whole=st.session_state.get(_SAVED, {}))
     if navigated:
         browser_history.arrived()
         component.forget()
@@ -114,7 +115,7 @@ def requested(name: str) -> str:
     """Return the value of one parameter, as `read` will find it; for those that are needed before anything is read."""
     if _SAVED in st.session_state and not _navigated():
         return str(st.session_state[_SAVED].get(name, ""))
-    return str(st.query_params.get(name, ""))
+    return str(st.query_params.get(name, st.query_params.get(f"amp;{name}", "")))
 
 
 def has_read() -> bool:
@@ -196,7 +197,7 @@ def write(*records: object) -> tuple[str, ...]:
             _save(records, dict.fromkeys([*before, *st.session_state.get(_FOUND, [])]), whole)
     short, left_out = url_codec.shorten_to_fit(whole)
     labels = url_codec.labels(*map(type, records))
-    query = _shown_query()
+    query = link_check.heal(_shown_query(), labels)
     coming = (st.session_state.get(_SENT) or (query,))[0]  # what the browser shows once everything has arrived
     names = (*labels, *url_codec.RESERVED)
     ours, awaited = ({name: each[name][-1] for name in names if name in each} for each in (query, coming))
@@ -230,7 +231,10 @@ def _same(query: dict[str, str], ours: dict[str, str], *classes: type[Any]) -> b
     """Return whether two addresses mean the same, however the first is spelled."""
     if query in (ours, st.session_state.get(_WRITTEN)):  # what we wrote is spelled as we do, and need not be read
         return query == ours
-    return url_codec.encode(*url_codec.decode(query, *classes)[0]) == ours
+    if link_check.fault(query, url_codec.labels(*classes)):
+        return False
+    records, _ = url_codec.decode(query, *classes)
+    return link_check.checked(url_codec.encode(*records)) == ours
 
 
 def _save(records: tuple[object, ...], problems: Iterable[str], address: dict[str, str] | None = None) -> None:

@@ -29,7 +29,7 @@ from attnviz.classroom import question_codec
 from attnviz.classroom.marking import assignments
 from attnviz.classroom.marking.assignments import Assignment
 from attnviz.lessons.catalogue import LESSONS
-from attnviz.settings import url_codec
+from attnviz.settings import link_check, url_codec
 from attnviz.ui.session.selection import DESK_NAMES, EXPERIMENT_NAMES, PAGE_NAMES, PANEL_NAMES
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -250,7 +250,7 @@ def test_every_lesson_works_under_the_policy_and_nothing_is_forbidden(site: Any,
 def test_a_head_learns_in_a_thread_of_the_browser_under_the_policy(site: Any, browser_page: Any) -> None:
     visit = Page(browser_page, site.url)
     with browser_page.expect_worker():
-        visit.open(page="learn", **url_codec.encode(TASKS["backwards"].config(seed=4)))
+        visit.open(**link_check.checked({"page": "learn", **url_codec.encode(TASKS["backwards"].config(seed=4))}))
     browser_page.get_by_text(re.compile("On 200 new sentences: [0-9]+ % of the words right")).wait_for()
     assert visit.errors == []
 

@@ -77,7 +77,7 @@ def test_an_assignment_from_composing_to_the_verified_result(new_page: Callable[
     codes, student = {}, new_page()
     for name, off in (("Ada", 0.0), ("Bob", 0.3)):
         codes[name] = answered(student, link, name, right(link, name) + off)
-        student.get_by_text("Not so." if off else "Right.").first.wait_for()
+        student.get_by_text("Not quite." if off else "Right.").first.wait_for()
     assert right(link, "Ada") != pytest.approx(right(link, "Bob"), abs=1e-4)
     teacher.get_by_text("Check results", exact=True).click()
     box = teacher.get_by_role("textbox", name="Names and codes")

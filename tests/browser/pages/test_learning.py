@@ -11,7 +11,7 @@ import pytest
 
 from attnviz import TASKS, learn, run
 from attnviz.engine import learning_job
-from attnviz.settings import url_codec
+from attnviz.settings import link_check, url_codec
 from tests.browser_idle import QUIET
 
 pytestmark = pytest.mark.browser
@@ -30,7 +30,7 @@ SENT = """() => {
 def test_backwards_is_learned_in_the_worker_with_our_bits(server: Callable[..., Any], browser_page: Any) -> None:
     config = TASKS["backwards"].config(seed=3)
     browser_page.add_init_script(f"({SENT})()")
-    address = {"page": "learn", **url_codec.encode(config)}
+    address = link_check.checked({"page": "learn", **url_codec.encode(config)})
     browser_page.goto(f"{server('app.py').url}/?{urlencode(address)}")
     browser_page.get_by_text("On 200 new sentences: 100 % of the words right").wait_for()
     (answer,) = browser_page.evaluate("window.films")
@@ -51,7 +51,7 @@ TAGGED = "() => [...document.querySelectorAll('.js-plotly-plot')].map((chart) =>
 
 def test_no_chart_is_built_anew_while_the_film_is_played(server: Callable[..., Any], browser_page: Any) -> None:
     config = TASKS["translation"].config()
-    address = {"page": "learn", **url_codec.encode(config)}
+    address = link_check.checked({"page": "learn", **url_codec.encode(config)})
     browser_page.goto(f"{server('app.py').url}/?{urlencode(address)}")
     browser_page.locator(".st-key-learn-layer0 .heatmaplayer image").wait_for(state="attached")
     browser_page.locator(".st-key-learn-loss .js-plotly-plot .trace").first.wait_for(state="attached")
@@ -78,7 +78,7 @@ def test_no_chart_is_built_anew_while_the_film_is_played(server: Callable[..., A
 def test_a_frame_of_the_slider_is_told_everywhere_and_back_leads_to_the_one_before(
     server: Callable[..., Any], browser_page: Any
 ) -> None:
-    address = {"page": "learn", **url_codec.encode(TASKS["backwards"].config())}
+    address = link_check.checked({"page": "learn", **url_codec.encode(TASKS["backwards"].config())})
     browser_page.goto(f"{server('app.py').url}/?{urlencode(address)}")
     browser_page.locator(".st-key-learn-layer0 .heatmaplayer image").wait_for(state="attached")
 
@@ -101,7 +101,7 @@ def test_a_frame_of_the_slider_is_told_everywhere_and_back_leads_to_the_one_befo
 
 
 def test_maps_follow_the_slider_without_a_word_of_the_server(server: Callable[..., Any], browser_page: Any) -> None:
-    address = {"page": "learn", **url_codec.encode(TASKS["backwards"].config())}
+    address = link_check.checked({"page": "learn", **url_codec.encode(TASKS["backwards"].config())})
     browser_page.goto(f"{server('app.py').url}/?{urlencode(address)}")
     browser_page.locator(".st-key-learn-layer0 .heatmaplayer image").wait_for(state="attached")
     browser_page.evaluate(QUIET)

@@ -35,7 +35,7 @@ def drawn(page: Any, name: str) -> None:
 def test_a_question_is_answered_and_the_slide_opens_in_explore(browser_page: Any, app: Any) -> None:
     page = browser_page
     page.goto(f"{app.url}/?v=1&page=lessons&sentence=mine")
-    page.get_by_text("One matrix for queries and keys").click()
+    page.get_by_text("Find the stale scores").click()
     settled(page, "lesson=tied")
     for slide in (2, 3):
         page.locator(".st-key-next-slide").get_by_role("button").click()
@@ -46,7 +46,7 @@ def test_a_question_is_answered_and_the_slide_opens_in_explore(browser_page: Any
     assert "5.993" not in page.content()
     page.get_by_role("textbox", name="Your number").fill("5")
     page.get_by_role("button", name="Check").click()
-    page.get_by_text("Not so. Multiply the query and the key").wait_for()
+    page.get_by_text("Not quite. Multiply the query and the key").wait_for()
     assert "5.993" not in page.content()
     page.get_by_role("textbox", name="Your number").fill("5,99")
     page.get_by_role("button", name="Check").click()

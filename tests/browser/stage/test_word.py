@@ -117,6 +117,21 @@ def test_pointing_at_a_word_says_what_python_says(
     assert page.lines() == {}
 
 
+def test_a_sentence_that_is_read_from_the_right_begins_there_and_so_do_its_arrow_keys(
+    view: Callable[..., View],
+) -> None:
+    page = view(sentence=ARABIC)
+    for words in (page.queries, page.keys):
+        lefts = [words.nth(at).bounding_box()["x"] for at in range(words.count())]
+        assert len(lefts) > 3
+        assert lefts == sorted(lefts, reverse=True)
+    page.queries.first.focus()
+    page.page.keyboard.press("ArrowLeft")
+    assert page.lit() == [1]
+    page.page.keyboard.press("ArrowRight")
+    assert page.lit() == [0]
+
+
 def test_lines_and_tints_are_the_weights_and_masked_keys_have_neither(view: Callable[..., View]) -> None:
     page = view(mask="causal")
     page.queries.nth(4).hover()

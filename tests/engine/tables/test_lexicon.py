@@ -13,6 +13,8 @@ import pytest
 from attnviz import Config, run
 from attnviz.engine.tables.embeddings import meaning, spelling
 from attnviz.engine.tables.lexicon import COLUMNS, lexicon
+from attnviz.pictures.columns import roles
+from tests.support.cases import for_each
 
 JUDGED = """
 gem jewel 3.94, midday noon 3.94, automobile car 3.92, cemetery graveyard 3.88, cushion pillow 3.84, boy lad 3.82,
@@ -74,8 +76,8 @@ def test_function_words_are_apart_from_the_others() -> None:
     assert max(cosine(word, the) for word in ("cat", "king", "bread") for the in ("the", "and", "of")) < 0.3
 
 
-@pytest.mark.parametrize(
-    ("word", "nearer", "further"),
+@for_each(
+    "word, nearer, further",
     [("king", "queen", "bread"), ("cat", "dog", "table"), ("bank", "river", "cat"), ("bank", "money", "cat")],
 )
 def test_words_of_like_meaning_are_nearer(word: str, nearer: str, further: str) -> None:
@@ -110,7 +112,7 @@ def test_nothing_is_read_before_it_is_needed() -> None:
     assert output.split() == ["0", "1"]
 
 
-@pytest.mark.parametrize("d_model", [1, 16, 64])
+@for_each("d_model", [1, 16, 64])
 def test_a_smaller_size_has_the_first_columns(d_model: int) -> None:
     words = ("king", "queen", "Xylvia")
     np.testing.assert_array_equal(meaning(words, d_model, (), seed=0), meaning(words, 64, (), seed=0)[:, :d_model])
@@ -122,8 +124,8 @@ def test_a_larger_size_adds_nothing_to_any_product() -> None:
     np.testing.assert_array_equal(wide @ wide.T, plain @ plain.T)
 
 
-@pytest.mark.parametrize(
-    ("token", "word"),
+@for_each(
+    "token, word",
     [
         ("King", "king"),
         ("king's", "king"),
@@ -147,16 +149,18 @@ def test_a_token_stands_for_a_word_of_the_list(token: str, word: str) -> None:
 
 def test_a_word_that_is_not_there_is_spelled_and_said() -> None:
     trace = run(Config(sentence="Anna saw the king, Anna", embedding="meaning", d_model=64, position="none"))
-    assert trace.notes == ("'Anna' is not in the list of words; its spelling stands in.",)
+    assert trace.notes == ("'Anna' is not in the list of English words; its spelling stands in.",)
     np.testing.assert_array_equal(trace["embedded"].array[0], spelling(("Anna",), 64, (), seed=0)[0])
     np.testing.assert_array_equal(trace["embedded"].array[3], lexicon().vector("king"))
 
 
 def test_several_words_that_are_not_there_are_said_in_one_note() -> None:
     two = run(Config(sentence="Anna saw Ezra", embedding="meaning"))
-    assert two.notes == ("'Anna', 'Ezra' are not in the list of words; their spelling stands in.",)
+    assert two.notes == ("'Anna', 'Ezra' are not in the list of English words; their spelling stands in.",)
     many = run(Config(sentence="qa qb qc", second_sentence="qd qe qf", embedding="meaning"))
-    assert many.notes == ("'qa', 'qb', 'qc', 'qd' and 2 more are not in the list of words; their spelling stands in.",)
+    assert many.notes == (
+        "'qa', 'qb', 'qc', 'qd' and 2 more are not in the list of English words; their spelling stands in.",
+    )
 
 
 def test_marks_and_fill_are_no_words_that_are_missed() -> None:
@@ -169,3 +173,19 @@ def test_the_same_word_has_the_same_vector_whatever_the_seed() -> None:
     E, F = one["token_embeddings"].array, other["token_embeddings"].array
     np.testing.assert_array_equal(E[0], F[0])
     assert (E[1] != F[1]).any()
+
+
+def test_a_head_is_named_for_meaning_only_where_the_words_have_one() -> None:
+    names = {}
+    for sentence, embedding in (
+        ("the king saw the queen", "meaning"),
+        ("der König sah die Königin", "meaning"),
+        ("❤️ 🎉 and 😀", "meaning"),
+        ("the king saw the queen", "spelling"),
+        ("the king saw the queen", "normal"),
+    ):
+        trace = run(Config(sentence=sentence, embedding=embedding, initialiser="by_hand", patterns=("alike", "next")))
+        names[sentence, embedding] = roles(trace, 0)[0]
+        unlisted = embedding == "meaning" and "king" not in sentence
+        assert any("not in the list of English words" in note for note in trace.notes) == unlisted
+    assert [*names.values()] == ["similar meaning", *["similar spelling"] * 3, "similar vectors"]

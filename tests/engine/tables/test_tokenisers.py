@@ -16,6 +16,7 @@ from attnviz.engine.tables.tokenisers import (
     with_special_tokens,
     words,
 )
+from tests.support.cases import for_each
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"  # three people and two joiners: one picture
 WAVE = "\U0001f44b\U0001f3fd"  # a hand and a skin tone
@@ -23,8 +24,8 @@ FLAGS = "\U0001f1eb\U0001f1f7\U0001f1e9\U0001f1ea"  # four letters: two flags
 HEART = "\u2764\ufe0f"
 
 
-@pytest.mark.parametrize(
-    ("text", "clusters"),
+@for_each(
+    "text, clusters",
     [
         ("abc", ("a", "b", "c")),
         ("e\u0301a", ("e\u0301", "a")),
@@ -43,8 +44,8 @@ def test_graphemes_are_what_a_reader_calls_characters(text: str, clusters: tuple
     assert graphemes(text) == clusters
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
+@for_each(
+    "text, tokens",
     [
         ("The cat, sat.", ("The", "cat", ",", "sat", ".")),
         ("It didn't; o\u2019clock", ("It", "didn't", ";", "o\u2019clock")),
@@ -60,6 +61,9 @@ def test_graphemes_are_what_a_reader_calls_characters(text: str, clusters: tuple
         ("<b>x</b>", ("<", "b", ">", "x", "<", "/", "b", ">")),
         ("__proto__ constructor $x$", ("__proto__", "constructor", "$", "x", "$")),
         (" \t\n\u00a0 ", ()),
+        ("猫は iPhone 15を見た。", ("猫", "は", "iPhone", "15", "を", "見", "た", "。")),
+        ("หนูที่นั่น", ("ห", "นู", "ที่", "นั่", "น")),
+        ("고양이가 쥐를", ("고양이가", "쥐를")),
     ],
 )
 def test_words(text: str, tokens: tuple[str, ...]) -> None:
@@ -81,6 +85,18 @@ def test_pieces_cut_words_by_characters(length: int, tokens: tuple[str, ...]) ->
     assert pieces(f"abcde {FAMILY}", piece_length=length) == tokens
 
 
+def test_without_spaces_each_character_is_a_token_and_that_is_said() -> None:
+    note = "Where a script leaves no spaces between words, each character is a token."
+    assert run(Config(sentence="猫追老鼠")).notes == (note,)
+    for config in (
+        Config(sentence="the 猫 sat"),
+        Config(sentence="猫追老鼠", tokeniser="characters"),
+        Config(sentence="고양이가 쥐를"),
+    ):
+        assert run(config).notes == ()
+    assert pieces("猫追老鼠了", piece_length=2) == ("猫追", "##老鼠", "##了")
+
+
 def test_pieces_put_together_are_the_words() -> None:
     text = "attention is all you need"
     joined = "".join(
@@ -89,8 +105,8 @@ def test_pieces_put_together_are_the_words() -> None:
     assert joined.split() == text.split()
 
 
-@pytest.mark.parametrize(
-    ("settings", "tokens"),
+@for_each(
+    "settings, tokens",
     [
         ({}, ("a", "b", "c")),
         ({"bos": True, "eos": True}, (BOS, "a", "b", "c", EOS)),
@@ -117,17 +133,15 @@ def test_typed_special_tokens_count_as_tokens_of_the_sentence() -> None:
     assert run(Config(sentence="a <pad>", mask="padding")).notes == ()
 
 
-@pytest.mark.parametrize("name", TOKENISERS)
-@pytest.mark.parametrize("sentence", ["", "\n\t", "\u2003\n"])
+@for_each("name", TOKENISERS)
+@for_each("sentence", ["", "\n\t", "\u2003\n"])
 def test_a_sentence_without_tokens_says_what_to_do(name: str, sentence: str) -> None:
     with pytest.raises(ConfigError, match="no tokens; type at least one word"):
         run(Config(sentence=sentence, tokeniser=name))
 
 
-@pytest.mark.parametrize("name", TOKENISERS)
-@pytest.mark.parametrize(
-    "sentence", [FAMILY, "\ud800", "a" * 10_000, "\u202eabc", "\u200b", "😀" * 70, "__proto__", "<script>"]
-)
+@for_each("name", TOKENISERS)
+@for_each("sentence", [FAMILY, "\ud800", "a" * 10_000, "\u202eabc", "\u200b", "😀" * 70, "__proto__", "<script>"])
 def test_no_text_breaks_a_tokeniser(name: str, sentence: str) -> None:
     tokens = TOKENISERS[name].fn(sentence, **TOKENISERS[name].settings(Config()))
     assert all(isinstance(token, str) and token for token in tokens)

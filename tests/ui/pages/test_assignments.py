@@ -22,6 +22,7 @@ from attnviz.settings import url_codec
 from attnviz.ui.panels.classroom import grading_desk
 from attnviz.ui.session.selection import Selection
 from tests.engine.test_cost import LARGEST
+from tests.support.cases import for_each
 from tests.support.page_figures import figures, numbers
 from tests.ui.pages.test_lessons import everything
 from tests.ui.test_app import clean, drawn, expected, opened, page_text
@@ -131,7 +132,7 @@ def test_no_right_answer_is_sent_before_it_is_given() -> None:
         assert value not in everything(at)
         assert value.replace("-", "−") not in everything(at)
     answered(at, -3.0, 99.0, 0)
-    assert "Not so. " in page_text(at)
+    assert "Not quite. " in page_text(at)
     assert not [value for value in values if value in everything(at)]
 
 
@@ -155,7 +156,7 @@ def test_without_feedback_nothing_is_said_of_an_answer() -> None:
     answered(at, right[0].value, 99.0, min(right[2].right))
     assert at.button(key="check-task").label == "Make the code"
     assert "3 of 4 answered." in page_text(at)
-    assert not [word for word in ("Right", "Not so", "are right") if word in page_text(at)]
+    assert not [word for word in ("Right", "Not quite", "are right") if word in page_text(at)]
 
 
 def test_another_name_has_other_numbers_and_its_own_answers() -> None:
@@ -187,7 +188,7 @@ def test_a_lock_that_was_edited_out_makes_another_assignment() -> None:
     assert "another assignment" in found.problem
 
 
-@pytest.mark.parametrize("assigned", ["", "nonsense", "1.00000000.e30", "2.x.y"])
+@for_each("assigned", ["", "nonsense", "1.00000000.e30", "2.x.y"])
 def test_a_broken_link_is_said_to_be_and_leaves_a_way_out(assigned: str) -> None:
     at = opened(page="assign", desk="student", assigned=assigned)
     assert clean(at)
@@ -330,7 +331,7 @@ CHANGES = tuple(question_codec.item("rows_changed", {"change": change}) for chan
 """Questions each of which is about a run of its own."""
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_runs_that_questions_ask_for_are_part_of_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     task = Assignment(task_questions=CHANGES[:1])
     assert grading_desk._portion(CONFIG, task, MANY) < 0.6 * grading_desk._portion(CONFIG, Assignment(), MANY)

@@ -16,6 +16,8 @@ from attnviz.engine.tasks.games import GAMES
 from attnviz.settings import url_codec
 from attnviz.ui.session import session_state
 from attnviz.ui.session.selection import Selection
+from tests.support.address import parameters
+from tests.support.cases import for_each
 from tests.support.page_figures import figures, numbers
 from tests.ui.test_app import clean, drawn, expected, opened, page_text
 
@@ -44,7 +46,7 @@ def test_a_first_comparison_is_one_press_away() -> None:
     at.button(key="start-causal").click().run()
     assert clean(at)
     assert len(arrays(at)) == 3
-    assert at.query_params == {"v": "1", "page": "compare", "b_mask": "causal"}
+    assert parameters(at) == {"v": "1", "page": "compare", "b_mask": "causal"}
     assert at.multiselect(key="changes").value == ["mask"]
     assert at.multiselect(key="b_mask").value == ["causal"]
     assert not [button for button in at.button if button.key.startswith("start-")]
@@ -70,26 +72,27 @@ def test_what_differs_is_chosen_and_taken_back() -> None:
     at.multiselect(key="changes").set_value(["d_k", "temperature"]).run()
     at.text_input(key="b_d_k").set_value("7").run()
     at.number_input(key="b_temperature").set_value(2.0).run()
-    assert at.query_params == {"v": "1", "page": "compare", "b_d_k": "7", "b_temperature": "2.0"}
+    assert parameters(at) == {"v": "1", "page": "compare", "b_d_k": "7", "b_temperature": "2.0"}
     at.multiselect(key="changes").set_value(["d_k"]).run()
-    assert at.query_params == {"v": "1", "page": "compare", "b_d_k": "7"}
+    assert parameters(at) == {"v": "1", "page": "compare", "b_d_k": "7"}
     assert clean(at)
 
 
+@pytest.mark.slow
 def test_swap_adopt_and_start_again() -> None:
     at = opened(page="compare", seed="5", b_score="dot", b_seed="7")
     at.button(key="swap").click().run()
     swapped = {"v": "1", "page": "compare", "seed": "7", "score": "dot", "b_score": "scaled_dot", "b_seed": "5"}
-    assert at.query_params == swapped
+    assert parameters(at) == swapped
     assert at.selectbox(key="score").value == "dot"
     assert at.selectbox(key="b_score").value == "scaled_dot"
     at.button(key="swap").click().run()
-    assert at.query_params == {"v": "1", "page": "compare", "seed": "5", "b_score": "dot", "b_seed": "7"}
+    assert parameters(at) == {"v": "1", "page": "compare", "seed": "5", "b_score": "dot", "b_seed": "7"}
     at.button(key="adopt").click().run()
-    assert at.query_params == {"v": "1", "page": "compare", "seed": "7", "score": "dot"}
+    assert parameters(at) == {"v": "1", "page": "compare", "seed": "7", "score": "dot"}
     at.button(key="start-seed").click().run()
     at.button(key="stop").click().run()
-    assert at.query_params == {"v": "1", "page": "compare", "seed": "7", "score": "dot"}
+    assert parameters(at) == {"v": "1", "page": "compare", "seed": "7", "score": "dot"}
 
 
 def test_two_sentences() -> None:
@@ -99,8 +102,9 @@ def test_two_sentences() -> None:
     assert at.text_input(key="b_sentence").value == "the dog sat on the warm mat"
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
+@pytest.mark.slow
+@for_each(
+    "query, words",
     [
         ({"b_score": "nonsense"}, "Score function in B was &#x27;nonsense&#x27;; choose from"),
         ({"b_n_heads": "99"}, "Heads in B was &#x27;99&#x27;; 16 is used"),
@@ -115,7 +119,7 @@ def test_what_cannot_be_read_is_said(query: dict[str, str], words: str) -> None:
     assert words in page_text(at)
 
 
-@pytest.mark.parametrize("step", ["embedded", "w_q", "b_q", "output", "nonsense"])
+@for_each("step", ["embedded", "w_q", "b_q", "output", "nonsense"])
 def test_any_step_of_any_setting(step: str) -> None:
     at = opened(page="compare", step=step, projection_bias="yes", second_sentence="a dog", b_d_k="3.2", b_n_layers="2")
     assert clean(at)
@@ -138,6 +142,7 @@ def test_too_long_a_sentence_in_b_is_said() -> None:
     assert "Sentence in B" in page_text(at)
 
 
+@pytest.mark.slow
 def test_the_step_follows_its_list_and_the_list_follows_back(monkeypatch: pytest.MonkeyPatch) -> None:
     at = opened(page="compare")
     for step in ("scores", "values", "output"):
@@ -210,7 +215,8 @@ TYPED_IN_B = {
 """For each kind a line, one that cannot be read, one from which another is guessed, and that one."""
 
 
-@pytest.mark.parametrize("kind", TYPED_IN_B)
+@pytest.mark.slow
+@for_each("kind", TYPED_IN_B)
 def test_b_may_be_a_formula_and_says_below_what_it_means_or_where_it_goes_wrong(kind: str) -> None:
     line, wrong, slip, meant = TYPED_IN_B[kind]
     b = {f"b_{kind}": "formula", f"b_{kind}_formula": line}

@@ -10,6 +10,7 @@ import pytest
 
 from attnviz import Config, run
 from attnviz.ui.panels import sweep
+from tests.support.address import parameters
 from tests.support.page_figures import figures, numbers
 from tests.ui.test_app import clean, drawn, opened, page_text
 
@@ -33,12 +34,13 @@ def test_the_maps_follow_and_the_setting_stays(name: str, label: str) -> None:
     changed = {name: sweep.values(CONFIG, name)[0]}
     np.testing.assert_allclose(weights(at), of_run(**changed))
     assert at.button(key="sweep_stop").label == f"■ {label}"
-    assert at.query_params == {"v": "1", **QUERY}
+    assert parameters(at) == {"v": "1", **QUERY}
     at.button(key="sweep_stop").click().run()
     np.testing.assert_allclose(weights(at), of_run())
     assert at.button(key=f"sweep_{name}").label.startswith("▶ ")
 
 
+@pytest.mark.slow
 def test_what_follows_the_last_value_is_the_setting() -> None:
     at = opened(**QUERY)
     at.session_state[sweep.PLAYED] = "temperature", len(sweep.TEMPERATURES)

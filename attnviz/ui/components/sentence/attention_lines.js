@@ -6,7 +6,7 @@
 import { unpacked } from "../colours.js";
 import { HeadChoice } from "./head_choice.js";
 import { curve, lineTo, stem, tint } from "./lines.js";
-import { beside, isFocusSeen, make, rove, within } from "./words.js";
+import { alongReading, beside, isFocusSeen, make, readingDirection, rove, within } from "./words.js";
 
 /** @typedef {(name: "choice", value: { query: number | null, head: number | null }) => void} SetTrigger */
 /** @typedef {{ label: HTMLElement, words: HTMLElement }} WordRow */
@@ -135,6 +135,7 @@ class AttentionLines {
   fillRow({ label, words }, tokens, tag, name) {
     label.textContent = name;
     words.setAttribute("aria-label", name);
+    words.dir = readingDirection(tokens);
     words.replaceChildren();
     return tokens.map((token, i) => {
       const word = make(words, tag, "aw-word");
@@ -267,7 +268,7 @@ class AttentionLines {
       End: () => last,
     };
     if (event.key === "Escape") return this.point(null);
-    const to = moves[event.key]?.();
+    const to = moves[alongReading(event.key, this.queryRow.words.dir)]?.();
     if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     this.queries[to].focus();

@@ -34,6 +34,26 @@ export function within(elements, { target }) {
 /** Whether the focus came with the keyboard, so that it is to be seen. @param {FocusEvent} event */
 export const isFocusSeen = ({ target }) => target instanceof Element && target.matches(":focus-visible");
 
+const LETTER = /\p{Letter}/u;
+const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
+
+/**
+ * The direction in which a sentence is read: that of most of its words.
+ *
+ * @param {string[]} tokens
+ * @returns {"ltr" | "rtl"}
+ */
+export function readingDirection(tokens) {
+  const words = tokens.filter((token) => LETTER.test(token));
+  return words.filter((word) => RIGHT_TO_LEFT.test(word)).length > words.length / 2 ? "rtl" : "ltr";
+}
+
+/** What an arrow key means where the words run that way. @param {string} key @param {string} direction */
+export function alongReading(key, direction) {
+  if (direction !== "rtl") return key;
+  return { ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" }[key] ?? key;
+}
+
 /** The centre of a word along its line, and the top of that line. @param {HTMLElement} word */
 const anchor = (word) => ({ x: word.offsetLeft + word.offsetWidth / 2, y: word.offsetTop });
 

@@ -30,7 +30,7 @@ WORDS = Words(
         "found": "Layer {layer}, head {head}",
         "found_phrase": "as it is in this run",
         "difference": "Difference",
-        "difference_phrase": "red is more by hand, blue is more in this run",
+        "difference_phrase": "orange: larger by hand; blue: larger in this run",
         "open": "Open layer {layer}, head {head}",
     }
 )

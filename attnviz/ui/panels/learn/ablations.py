@@ -29,7 +29,7 @@ COLUMNS = Words(
     {
         "setting": "setting",
         "right_at": "99 % right from step",
-        "crisp_at": "0.9 of the weight there from step",
+        "crisp_at": "90 % of the weight in place from step",
         "right": "right at the end",
         "crisp": "weight where it should be",
     }

@@ -22,7 +22,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
-from attnviz.text.format.html_math import named
+from attnviz.text.format.html_math import as_markdown, named
 from attnviz.text.format.number_format import localised
 from attnviz.ui.components import mask_painter
 from attnviz.ui.session import admission
@@ -76,16 +76,18 @@ def _move(lesson: Lesson, slide: Slide, move: ControlMove, key: str, shown: Trac
     """Draw one move; it begins with what is on the slide."""
     positions, labels = (
         range(len(move.choices)),
-        [localised(choice.label) if move.is_slider else choice.label for choice in move.choices],
+        [as_markdown(localised(choice.label) if move.is_slider else choice.label) for choice in move.choices],
     )
     first = _as_on_slide(lesson, slide, move, shown)
     value = st.session_state.get(key)
     start = value if value in positions else first
     if move.is_slider:
-        at = st.select_slider(move.label, positions, start, format_func=labels.__getitem__, key=key, width=320)
+        at = st.select_slider(
+            as_markdown(move.label), positions, start, format_func=labels.__getitem__, key=key, width=320
+        )
     else:
         at = st.segmented_control(
-            move.label, positions, default=start, format_func=labels.__getitem__, key=key, required=True
+            as_markdown(move.label), positions, default=start, format_func=labels.__getitem__, key=key, required=True
         )
     return move.choices[first if at is None else at]
 

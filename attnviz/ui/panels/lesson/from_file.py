@@ -109,7 +109,7 @@ def read(content: bytes) -> Lesson:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigError(WORDS["text"].format(at=ordinal(error.start)).rstrip(".")) from None
-    with admission.TURNS.turn():
+    with admission.turn():
         lesson = check_lesson.opened("file", text.replace("\r\n", "\n"), _admitting())
     try:
         target = replace(Selection(), **lesson.further)

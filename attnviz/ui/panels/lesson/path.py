@@ -37,10 +37,10 @@ WORDS = Words(
         "caption": "{minutes} min · {about}",
         "start": "**Start here** · {caption}",
         "go_on": "**Continue here** · {caption}",
-        "course": "{n} lessons, about {hours} hours, in an order that builds up.",
+        "course": "{n} lessons, about {hours} hours; each builds on those before it.",
         "progress": "{done} of {n} completed; the link of this page remembers that, so bookmark it.",
         "goal": "About {minutes} minutes. What you can do afterwards: {goal}",
-        "known": "You now know",
+        "known": "What to take with you",
         "next": "Next lesson: {title}",
         "further": "Continue on your own: {place}",
     }

@@ -1,11 +1,15 @@
-"""Work that another request of the browser must not end: it waits in the meantime."""
+"""Work that ends as soon as nobody waits for it, and work that another request must not end."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from attnviz.engine.numerics import cancellation
+from attnviz.engine.numerics.cancellation import Cancelled
 
 
 @contextmanager
@@ -27,3 +31,32 @@ def uninterrupted() -> Iterator[None]:
         yield
     finally:
         object.__setattr__(session, "_yield_callback", looks)
+
+
+@contextmanager
+def while_wanted() -> Iterator[None]:
+    """End what is computed in the block once the visitor has gone, or has asked for something else.
+
+    Drawing does so by itself, but a computation may draw nothing for seconds. What is `uninterrupted` goes on.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None:
+        yield
+        return
+    session = context.session_state
+    with cancellation.checked_by(lambda: session._yield_callback()):
+        yield
+
+
+def while_connected() -> Callable[[], None]:
+    """Return a check, for a thread of its own, that raises `Cancelled` once the visitor of this run has gone."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None or not Runtime.exists():
+        return lambda: None
+    session, runtime = context.session_id, Runtime.instance()
+
+    def check() -> None:
+        if not runtime.is_active_session(session):
+            raise Cancelled
+
+    return check
