@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from attnviz import Config, ConfigError, Trace, run
 from attnviz.codegen.latex import latex
@@ -152,25 +151,32 @@ def cell_of(line: Line, i: int, j: int) -> latex_reader.Cell | None:
 READINGS: dict[str, Callable[[Line], None]] = {
     "NumPy": lambda line: readings.by_script(line.trace, numpy_script),
     "cell": lambda line: readings.by_cell(line.trace),
-    "workbook": lambda line: readings.by_workbook(line.trace),
     "LaTeX": by_latex,
 }
+if find_spec("xlsxwriter"):
+    READINGS["workbook"] = lambda line: readings.by_workbook(line.trace)
 
 
-def disagreeing(lines: Sequence[Line], each: dict[str, Callable[[Line], None]], folder: Path) -> list[str]:
+def disagreeing(lines: Sequence[Line], each: Mapping[str, Callable[[Line], None]]) -> list[str]:
     """What each reading says otherwise than the run, of each line."""
-    found = readings.disagreeing([line.text for line in lines], lines, each)
-    for line, wrong in zip(lines, interactive_file.disagreeing([line.trace for line in lines], folder)):
-        found += [f"JavaScript: {line.text}: {each}" for each in wrong[:1]]
-    return found
+    return readings.disagreeing([line.text for line in lines], lines, each)
 
 
-def test_every_line_says_the_same_in_every_reading(tmp_path: Path) -> None:
-    assert disagreeing([line for kind in SETTINGS for line in written(kind)], READINGS, tmp_path) == []
+def all_lines(n: int) -> list[Line]:
+    """Every line that is written by hand and n random ones of each kind."""
+    return [line for kind in SETTINGS for line in (*written(kind), *drawn(kind, n, seed=3))]
 
 
-@pytest.mark.slow
-def test_so_do_random_lines(tmp_path: Path) -> None:
-    torch = {"PyTorch": lambda line: readings.by_script(line.trace, torch_script)} if find_spec("torch") else {}
-    lines = [line for kind in SETTINGS for line in (*written(kind), *drawn(kind, 25, seed=3))]
-    assert disagreeing(lines, READINGS | torch, tmp_path) == []
+def test_every_line_says_the_same_in_every_reading() -> None:
+    assert disagreeing(all_lines(0), READINGS) == []
+
+
+def test_so_do_random_lines_and_all_in_javascript(node: str, tmp_path: Path) -> None:
+    lines = all_lines(25)
+    assert disagreeing([*lines], READINGS) == []
+    found = zip(lines, interactive_file.disagreeing([line.trace for line in lines], node, tmp_path))
+    assert {line.text: wrong[0] for line, wrong in found if wrong} == {}
+
+
+def test_all_say_the_same_in_pytorch(torch: Any) -> None:
+    assert disagreeing(all_lines(25), {"PyTorch": lambda line: readings.by_script(line.trace, torch_script)}) == []

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
+import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-
-import pytest
 
 from attnviz import Trace
 from attnviz.exports import interactive_html
@@ -41,22 +38,24 @@ _RUN = """
 """
 
 
-def disagreeing(traces: Sequence[Trace], folder: Path) -> list[list[str]]:
+def disagreeing(traces: Sequence[Trace], node: str, folder: Path) -> list[list[str]]:
     """For each run the lines whose number is not the one that is recorded, as the file itself says it."""
-    node = shutil.which("node")
-    if node is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("node is not installed")
     script = joined(interactive_html.SCRIPT.with_name("cell.js"))
-    runs = ",".join(_RUN % {"run": json.dumps(_data(trace)), "script": _filled(script, trace)} for trace in traces)
+    runs = ",".join(_RUN % {"run": _data(trace), "script": _filled(script, trace)} for trace in traces)
     path = folder / "cells.js"
     path.write_text(f'"use strict";\nconsole.log(JSON.stringify([{runs}]));', encoding="utf-8")
-    made = subprocess.run([str(node), str(path)], capture_output=True, encoding="utf-8", check=False)
+    made = subprocess.run([node, str(path)], capture_output=True, encoding="utf-8", check=False)
     assert made.returncode == 0, made.stderr[-2000:]
     return json.loads(made.stdout)
 
 
 def _data(trace: Trace) -> str:
-    return json.dumps(interactive_html.described(trace))
+    """What the file holds of the run, as a text of JavaScript."""
+    found = re.search(
+        r'<script id="run" type="application/json">(.*?)</script>', interactive_html.html(trace), re.DOTALL
+    )
+    assert found is not None
+    return json.dumps(found[1])
 
 
 def _filled(script: str, trace: Trace) -> str:
