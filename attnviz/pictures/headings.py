@@ -55,7 +55,7 @@ def heading(
 
     Words of a visitor never enter here.
     """
-    symbol = f'<b class="attn-symbol">{html.escape(stage.symbol)}</b>' if stage.symbol else ""
+    symbol = f'<b class="attn-symbol">{typeset(stage.symbol)}</b>' if stage.symbol else ""
     name = f'<h{level} class="attn-name">{symbol}{typeset(stage.title)}</h{level}>'
     button, legend = _switch(stage) if switch else "", _legend(stage, says_masked=says_masked)
     phrases = "".join(
