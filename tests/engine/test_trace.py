@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from attnviz import NORMALISERS, TASKS, Config, ConfigError, attend, learn, run
+from tests.support.cases import for_each
 
 
-@pytest.mark.parametrize(
-    ("settings", "step", "holds", "lacks"),
+@for_each(
+    "settings, step, holds, lacks",
     [
         ({}, "scores", r"Q_h K_{h}^\top", "g(h)"),
         ({"n_kv_heads": 2}, "scores", r"K_{g(h)}", "K_{h}"),
@@ -30,9 +31,7 @@ def test_formulas_are_those_of_the_setting(settings: dict[str, object], step: st
     assert lacks not in formula
 
 
-@pytest.mark.parametrize(
-    "edit", [(0, "scores", (0, 0, 0), "x"), ("a", "scores", (0, 0, 0), 1.0), (0, "scores", 3, 1.0), 7]
-)
+@for_each("edit", [(0, "scores", (0, 0, 0), "x"), ("a", "scores", (0, 0, 0), 1.0), (0, "scores", 3, 1.0), 7])
 def test_an_edit_that_is_none_is_refused_with_its_form(edit: object) -> None:
     with pytest.raises(ConfigError, match="give \\(layer, step, index, value\\)"):
         run(Config(), edits=[edit])  # type: ignore[list-item]
@@ -43,7 +42,7 @@ def test_linear_weights_of_huge_scores_still_add_to_one() -> None:
     np.testing.assert_array_equal(weights, [0.5, 0.5, 0.0])
 
 
-@pytest.mark.parametrize("wrong", [{"params": 3}, {"temperature": "warm"}, {"softcap": "tight"}])
+@for_each("wrong", [{"params": 3}, {"temperature": "warm"}, {"softcap": "tight"}])
 def test_an_argument_of_the_wrong_kind_is_refused_in_words(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="give a"):
         attend(np.ones((2, 2)), np.ones((2, 2)), np.ones((2, 2)), **wrong)  # type: ignore[arg-type]

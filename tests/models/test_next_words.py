@@ -8,13 +8,14 @@ import pytest
 from attnviz import Config, ConfigError, of_weights, run
 from attnviz.models.next_words import logits, most_likely
 from attnviz.models.safetensors import Tensors
+from tests.support.cases import for_each
 from tests.support.small_models import FOLDER, NAMES, model
 
 WORDS = "the king and the queen"
 ENCODERS = ("bert", "distilbert", "roberta")
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ENCODERS])
+@for_each("name", [name for name in NAMES if name not in ENCODERS])
 def test_the_words_after_the_last_layer_are_those_of_the_model(name: str) -> None:
     made = model(name)
     trace = made(WORDS)

@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
+from attnviz.engine.numerics import cancellation
 from attnviz.pictures.colours import EDITED, NOT_A_NUMBER, PAGE, PAPER
 from attnviz.pictures.layout.mosaic import GAP, LARGEST_CELL, TOP, Grid, Layout, Shape, arrange
 from attnviz.pictures.stage_record import Stage
@@ -153,6 +154,7 @@ def _cells(stage: Stage, grid: Grid) -> Element:
     gap = 1 if min(grid.cell_w, grid.cell_h) >= GAP_FROM else 0
     heads = []
     for head, top, left in grid.corners():
+        cancellation.check()
         boxes: dict[str, list[str]] = defaultdict(list)
         shades = stage.scale_of(head)
         for row, column, number in _shown(stage, head):

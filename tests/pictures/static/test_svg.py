@@ -20,6 +20,7 @@ from attnviz.pictures.static.colour_scale import colour as static_colour
 from attnviz.pictures.static.text_metrics import word
 from attnviz.text.cell_sentence import short_percent
 from attnviz.text.format import cell_number
+from tests.support.cases import for_each
 
 BOX = re.compile(r"M(-?[\d.]+) (-?[\d.]+)h(-?[\d.]+)v(-?[\d.]+)h(-?[\d.]+)z")
 HOSTILE = [
@@ -84,8 +85,8 @@ def cells(drawing: ET.Element, stage: Stage) -> dict[tuple[int, int, int], str]:
     return found
 
 
-@pytest.mark.parametrize("width", [1200, 420])
-@pytest.mark.parametrize("name", SETTINGS)
+@for_each("width", [1200, 420])
+@for_each("name", SETTINGS)
 def test_every_cell_has_the_colour_of_its_number(name: str, width: int) -> None:
     shown = stages.side_by_side(run(Config(**SETTINGS[name])), 0)
     root = parsed(svg.picture(shown, width=width))
@@ -178,7 +179,7 @@ def test_headings_say_what_the_page_says() -> None:
     assert [float(each.replace("−", "-")) for each in legend[:2] if each] == pytest.approx([-end, end], rel=0.05)
 
 
-@pytest.mark.parametrize("token", HOSTILE)
+@for_each("token", HOSTILE)
 def test_no_token_breaks_out_or_is_lost(token: str) -> None:
     weights = np.array([[[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]]])
     trace = of_weights(weights, ["q", token, "r"], [token, "k"])
