@@ -22,6 +22,7 @@ import numpy as np
 from attnviz.arrays import Array
 from attnviz.codegen.latex import COMMANDS
 from attnviz.engine.external.traces import ExternalConfig, is_external
+from attnviz.engine.numerics import cancellation
 from attnviz.engine.pretrained.pretrained_config import PretrainedConfig, is_pretrained
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import checked
@@ -64,6 +65,7 @@ def npz(trace: Trace) -> bytes:
     about = np.array(json.dumps(_about(trace), separators=(",", ":")))
     with zipfile.ZipFile(out, "w") as archive:
         for name, array in {ABOUT: about, **{name: step.array for name, step in _named(trace)}}.items():
+            cancellation.check()
             member = zipfile.ZipInfo(f"{name}.npy", EARLIEST)
             member.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(member, _npy(array))
@@ -107,6 +109,7 @@ def _rows(array: Array) -> Iterator[str]:
         return
     yield "["
     for at, part in enumerate(array):
+        cancellation.check()
         yield "," if at else ""
         yield from _rows(part)
     yield "]"

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
 import pytest
 
 from attnviz import ConfigError
 from attnviz.lessons.catalogue import LESSONS, written
-from attnviz.lessons.read_lesson import MAX_LESSON_CHARACTERS
+from attnviz.lessons.inert_markdown import inert
+from attnviz.lessons.read_lesson import MAX_LESSON_CHARACTERS, read_lesson
 from attnviz.ui.panels.lesson.from_file import read
 from tests.support.cases import for_each
 
@@ -42,6 +48,7 @@ def test_every_lesson_of_the_library_is_a_file_that_can_be_opened(name: str) -> 
             "query = 1, key = 1, tolerance = 1e-4}\n\n[slides.control]",
             "slide 2 of the lesson file: the right answer is printed as 0.48, which a tolerance of 0.0001 refuses",
         ),
+        ("; -1 1", "", "slide 1 of the lesson file: own_numbers has 3 rows of 2 numbers; the sentence needs 4 of 2"),
         ("minutes = 12", "minutes = " + "9" * 5000, "is not written in TOML"),
         ("minutes = 12", "minutes = 1979-05-27", "minutes of the lesson file is"),
         ('"experiments"', '"nowhere"', "further leads to no page"),
@@ -54,6 +61,26 @@ def test_what_cannot_be_shown_is_refused_in_a_sentence(old: str, new: str, says:
     with pytest.raises(ConfigError) as caught:
         read(FILE.replace(old, new, 1).encode())
     assert says in str(caught.value)
+
+
+def _texts(part: Any) -> Iterator[str]:
+    """Yield every text of a record, whatever holds it."""
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, Mapping):
+        yield from (text for each in part.values() for text in _texts(each))
+    elif isinstance(part, (list, tuple)):
+        yield from (text for each in part for text in _texts(each))
+
+
+def test_no_text_of_a_lesson_leads_elsewhere() -> None:
+    live = "[here][r], www.x.test, boss@x.test, :red[here] "
+    begins = r"\b(?:title|about|source|goal|known|text|notes|ask|why|label) = (?:\"{3}|'{3}|\")"
+    for name in LESSONS:
+        file, n = re.subn(begins, lambda begin: begin[0] + live, written(name))
+        texts = [*_texts(asdict(read_lesson(name, file, is_tried=False)))]
+        assert sum(text.startswith(inert(live)) for text in texts) == n > 5
+        assert not [text for text in texts if text != inert(text)]
 
 
 LARGE = f"""

@@ -121,6 +121,10 @@ def code(name: str = "Ada", held: list[int] | None = None) -> str:
     "name, text, message",
     [
         ("Bob", code(), "another name"),
+        ("Ay?e Öztürk", code("Ayşe Öztürk"), "letters of this name were lost in the list"),
+        ("?ukasz ?ak", code("Łukasz Żak"), "save the list as CSV in UTF-8"),
+        ("Ay\ufffde", code("Ayşe"), "letters of this name were lost"),
+        ("Who ?", code(), "another name"),
         ("", code(), "no name"),
         ("Ada", grading.answer_code(DIGEST + 1, "Ada", [0] * 6), "another assignment"),
         ("Ada", code(held=[1]), "holds 1 answers"),
@@ -161,7 +165,7 @@ def test_the_table_is_safe_for_a_spreadsheet_and_goes_in_again() -> None:
     found = list(grading.grade_all(CONFIG, TASK, [(name, code(name)) for name in names]))
     text = tables.csv(grading.table(TASK, found))
     rows = list(csv.reader(io.StringIO(text)))
-    assert rows[0][:6] == ["name", "valid", "score", "of", "1", "1 right"]
+    assert rows[0][:6] == ["name", "valid", "score", "of", "question 1", "question 1 right"]
     assert [row[0] for row in rows[1:]] == ["'=1+1", 'Ada, "Countess"', "'-3"]
     assert {tuple(row[1:4]) for row in rows[1:]} == {("yes", "6", "6")}
     assert all(not cell.startswith(tables.FORMULA_STARTS) or float(cell) < 0 for row in rows for cell in row)

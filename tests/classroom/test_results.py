@@ -82,8 +82,8 @@ def test_the_table_comes_back_with_its_columns_and_the_marks_after_them() -> Non
     assert (first["valid"], first["score"], first["of"]) == ("yes", "3", "3")
     assert (first["points"], first["of points"]) == ("3,5", "3,5")
     value = assignments.resolved_questions(TASK, run(assignments.of_student(CONFIG, TASK, "Zoë Müller")))[0].value  # type: ignore[union-attr]
-    assert float(first["1"].replace(",", ".")) == pytest.approx(value, abs=0.0001)
-    assert "," in first["1"]
+    assert float(first["question 1"].replace(",", ".")) == pytest.approx(value, abs=0.0001)
+    assert "," in first["question 1"]
     assert (second["Matrikelnummer"], second["points"]) == ("007", "")
     assert second["valid"] not in ("", "yes")
     again = submissions.from_file(back.encode())
@@ -93,17 +93,17 @@ def test_the_table_comes_back_with_its_columns_and_the_marks_after_them() -> Non
 def test_a_table_with_commas_has_points_in_its_numbers() -> None:
     table = submissions.from_text(f"name,code\nAda,{code('Ada')}")
     (row,) = rows(results.csv_text(table, TASK, marked(table), (1.0, 1.0, 1.0)), ",")
-    assert "." in row["1"]
+    assert "." in row["question 1"]
     assert "points" not in row
 
 
 def test_a_table_of_a_platform_comes_back_for_a_spreadsheet_of_another_country() -> None:
     table = submissions.from_text(f"name,code\nAda,{code('Ada')}")
     (row,) = rows(results.csv_text(table, TASK, marked(table), (), "semicolon"), ";")
-    assert "," in row["1"]
+    assert "," in row["question 1"]
     table = submissions.from_text(f"Name;Code\nAda;{code('Ada')}")
     (row,) = rows(results.csv_text(table, TASK, marked(table), (), "comma"), ",")
-    assert "." in row["1"]
+    assert "." in row["question 1"]
     assert row["Name"] == "Ada"
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from attnviz import TASKS, Config, ConfigError, Trace, learn, of_scores, of_vectors, of_weights, run
+from attnviz.classroom.printed import handout
 from attnviz.engine.external.traces import is_external
+from attnviz.engine.numerics import cancellation
 from attnviz.exports import archive
 from attnviz.exports.formats import FORMATS, PROGRAMS, ExportTarget, export
 from tests.support import scripts
@@ -45,6 +48,19 @@ def test_every_trace_is_saved_as_every_kind_of_file(kind: str, trace: str, tmp_p
     assert whole.startswith(STARTS.get(kind, b""))
     made = export(kind, found)
     assert whole == (made.encode() if isinstance(made, str) else made)
+
+
+def test_a_file_that_nobody_waits_for_ends_between_its_parts() -> None:
+    asked: list[str] = []
+    files = {kind: partial(export, kind, run(Config(sentence="a cat sat", d_k=2))) for kind in PLAIN}
+    files["handout"] = partial(handout.html, Config(sentence="a cat sat"), solutions=True)
+    for kind in ("svg", "step.svg", "npz", "json", "tex", "handout", "xlsx"):
+        if kind == "xlsx":
+            pytest.importorskip("xlsxwriter")
+        asked.clear()
+        with cancellation.checked_by(lambda: asked.append("")):
+            files[kind]()
+        assert len(asked) >= 3, kind  # a head, a row, a step
 
 
 @for_each("kind", ["npz", "json"])

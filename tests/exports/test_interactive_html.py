@@ -54,7 +54,10 @@ def held(text: str) -> dict[str, Any]:
 
 
 def numbers(step: dict[str, Any]) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(step["base64"]), "<f8").reshape(step["shape"])
+    held = base64.b64decode(step["base64"])
+    if step["form"] == "rounded":
+        return np.frombuffer(held, "<f2").astype(float).reshape(step["shape"]) * 2.0 ** -step["power"]
+    return np.frombuffer(held, "<f8").reshape(step["shape"])
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ moves = [
         ("[8, 16]", "[12, 16]", "no choice of “Scale” is as on the slide"),
         ('label = "none", ', "", "a choice of move 1 of the control on slide 1 of the lesson one has to have a label"),
         ('label = "none", ', 'label = "none", fault = "x", ', "its fault may be none, joined"),
-        ('label = "none", ', 'label = "none", turned = 1, ', "has to be a TOML bool"),
+        ('label = "none", ', 'label = "none", turned = 1, ', "has to be true or false"),
         ("moves = [", "paints = [", "has a 'paints'; there are measures, moves, paint"),
     ],
 )

@@ -78,6 +78,28 @@ def test_nothing_is_rounded_in_a_small_picture_and_only_to_float32_in_a_large_on
     assert found == {index: np.float32(large[index]) for index in np.ndindex(large.shape)}
 
 
+def test_where_words_share_a_cell_the_strong_weights_of_each_row_come_along() -> None:
+    scores = 3 * numbers(16, 64, 64)
+    scores[0, 0, :] = 0.0  # a row whose weights are all as weak
+    weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+    masked = np.zeros(weights.shape, bool)
+    masked[:, 1, 5:] = True
+    _, meta, grid = drawn(replace(stage(weights, "share"), masked=masked))
+    assert grid.block > 1
+    types = {"counts": "<u2", "columns": "<u2", "weights": "<f4"}
+    parts = {name: np.frombuffer(base64.b64decode(meta["strong"][name]), dtype) for name, dtype in types.items()}
+    seen, at = np.where(masked, 0.0, weights), 0
+    for (head, row), count in zip(np.ndindex(16, 64), parts["counts"], strict=True):
+        columns = np.flatnonzero(seen[head, row] >= min(figures.READ_FROM, seen[head, row].max()))
+        assert parts["columns"][at : at + count].tolist() == columns.tolist(), (head, row)
+        assert parts["weights"][at : at + count].tolist() == np.float32(seen[head, row, columns]).tolist()
+        at += int(count)
+    assert parts["counts"][0] == 64
+    assert at == len(parts["weights"])
+    assert drawn(stage(weights[:2, :7, :7], "share"))[1]["strong"] is None
+    assert drawn(stage(scores))[1]["strong"] is None, "scores are no weights"
+
+
 def test_masked_cells_are_left_out_over_one_grey_ground() -> None:
     array = numbers(3, 4, 4)
     masked = np.triu(np.ones((4, 4), bool), 1)
