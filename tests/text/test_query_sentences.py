@@ -50,7 +50,7 @@ def described(
         ),
         ([0.0, 1.0, 0.0], "it attends to cat (100 %)."),
         ([0.3, 0.7], "it attends to cat (70 %) and it (30 %)."),
-        ([0.125] * 8, "it attends to each of 8 words (12 %)."),
+        ([0.125] * 8, "it attends to each of 8 words (13 %)."),
         ([0.25] * 4, "it attends to each of 4 words (25 %)."),
         ([0.4, 0.15, 0.15, 0.15, 0.15], "it attends to it (40 %) and each of 4 others (15 %)."),
         ([0.4, 0.16, 0.16, 0.16, 0.12], "it attends to it (40 %) and 4 others (60 % in all)."),
