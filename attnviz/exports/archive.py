@@ -31,6 +31,7 @@ from attnviz.engine.tables.biases import BIASES
 from attnviz.engine.tables.masks import MASKS
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
+from attnviz.settings import url_codec
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.fields import default, settings
 from attnviz.settings.language import Words, translate
@@ -219,20 +220,17 @@ def _trace(about: Any, arrays: Mapping[str, Array]) -> Trace:
 
 def _setting(kind: type[Config], written: Mapping[str, Any]) -> Config:
     """Return the setting, of what this version knows of it."""
-    values = {}
+    values, query = {}, url_codec.migrated(written)
     for item in settings(kind):
         try:
-            values[item.name] = item.metadata["kind"].read(str(written[item.name]))[0]
+            values[item.name] = item.metadata["kind"].read(str(query[item.name]))[0]
         except (KeyError, ValueError):
             values[item.name] = default(item)
     return kind(**values)
 
 
 def _listed(value: Any, layers: int) -> list[Any]:
-    """Return a list that has nothing or one entry a layer; older files have none.
-
-    Raises TypeError for anything else.
-    """
+    """Return a list that has nothing, as in older files, or one entry a layer. Raises TypeError for anything else."""
     if not isinstance(value, list) or len(value) not in (0, layers):
         raise TypeError(value)
     return value

@@ -141,7 +141,7 @@ def test_a_changed_control_changes_the_numbers_and_the_address() -> None:
     trace = run(Config(n_heads=2, score="additive", mask=("causal", "window")))
     masked = np.isneginf(trace["masked"].array)
     np.testing.assert_allclose(drawn(pictures(at)["weights"]), expected(trace["weights"].array[~masked]), rtol=1e-6)
-    assert parameters(at) == {"v": "1", "n_heads": "2", "score": "additive", "mask": "causal.window"}
+    assert parameters(at) == {"v": "2", "n_heads": "2", "score": "additive", "mask": "causal.window"}
 
 
 @pytest.mark.slow
@@ -282,7 +282,7 @@ def test_the_class_page_keeps_the_setting_that_was_made_on_the_other() -> None:
     at.segmented_control(key="pick-part").set_value("class").run()
     at.segmented_control(key="pick-place").set_value("explore").run()
     assert at.slider(key="n_heads").value == 2
-    assert parameters(at) == {"v": "1", "n_heads": "2", "score": "dot", "step": "embedded"}, "begun at the beginning"
+    assert parameters(at) == {"v": "2", "n_heads": "2", "score": "dot", "step": "embedded"}, "begun at the beginning"
 
 
 def test_dealing_again_shows_the_mean_over_ten_seeds() -> None:

@@ -57,7 +57,7 @@ def test_a_model_is_chosen_and_left(bert: str) -> None:
     at.selectbox(key="model").set_value("").run()
     assert clean(at)
     left = {name: text for name, text in at.query_params.items() if name != "c"}
-    assert left == {"v": "1", "sentence": WORDS, "d_model": "24"}
+    assert left == {"v": "2", "sentence": WORDS, "d_model": "24"}
 
 
 def test_a_link_to_a_model_that_is_not_here_is_said_and_kept() -> None:
