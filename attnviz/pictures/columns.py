@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -202,6 +203,12 @@ def _from_weights(trace: Trace, weights: Array) -> tuple[str, ...]:
         else:
             by_head.append(ROLES["spread"].format(n=float(keys)))
     return tuple(by_head)
+
+
+def beside_weights(shown: Sequence[Stage]) -> tuple[Stage, ...]:
+    """Return the stages with paler colours in those that stand beside one that leads."""
+    led = any(stage.leads for stage in shown)
+    return tuple(replace(stage, quiet=True) if led and not stage.leads else stage for stage in shown)
 
 
 def focused(stage: Stage, head: int, heads: int) -> Stage:

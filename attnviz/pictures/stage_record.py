@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -52,6 +52,7 @@ class Stage:
               array: (heads, columns) and (heads, rows)
     quiet     whether the colours of signed numbers are paler, as beside a stage that leads
     positions the positions of its rows and of its columns among all, where it is a part; None for all of them
+    chosen    head, row and column of the cell that is framed, or of a row where the column is None
     """
 
     name: str
@@ -83,6 +84,7 @@ class Stage:
     bars: tuple[Array, Array] | None = None
     quiet: bool = False
     positions: tuple[Sequence[int] | None, Sequence[int] | None] = (None, None)
+    chosen: tuple[int, int, int | None] | None = None
 
     @property
     def true_widths(self) -> tuple[int, ...]:
@@ -119,6 +121,14 @@ class Stage:
             end = max(-low, high) or 1.0
             return Scale(-end, end, QUIET if self.quiet else SIGNED)
         return Scale(0.0, high if self.tight and high else max(1.0, high), SHARE)
+
+    def scale_of(self, head: int) -> Scale:
+        """Return the colour scale of one head: its own, where the heads have theirs apart."""
+        if not self.apart:
+            return self.scale
+        masked = None if self.masked is None else self.masked[head : head + 1]
+        widths = self.true_widths[head : head + 1]
+        return replace(self, array=self.array[head : head + 1], masked=masked, widths=widths, apart=False).scale
 
     @property
     def legend(self) -> Scale:

@@ -16,6 +16,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.engine.tables.normalisers import NORMALISERS
 from attnviz.engine.tables.scores import SCORES
 from attnviz.pictures.answer.explanation import explanation, most_telling
+from tests.support.cases import for_each
 
 
 def made(trace: Trace, head: int = 0, query: int = 3, at: int = 2, **what: Any) -> dict[str, Any]:
@@ -23,7 +24,8 @@ def made(trace: Trace, head: int = 0, query: int = 3, at: int = 2, **what: Any) 
     return dict(json.loads(json.dumps(found, allow_nan=False)))
 
 
-@pytest.mark.parametrize(("score", "normaliser"), list(itertools.product(SCORES, NORMALISERS)))
+@pytest.mark.slow
+@for_each("score, normaliser", list(itertools.product(SCORES, NORMALISERS)))
 def test_a_cell_has_its_four_lines_whatever_the_score_and_the_normaliser(score: str, normaliser: str) -> None:
     trace = run(Config(score=score, normaliser=normaliser, mask="causal", softcap=3.0))
     match, scored, share, value = made(trace)["lines"]
@@ -38,8 +40,8 @@ def test_a_cell_has_its_four_lines_whatever_the_score_and_the_normaliser(score: 
     assert value["cells"]["values"] == pytest.approx(trace["heads"].array[0, 3].tolist(), rel=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
+@for_each(
+    "settings, message",
     [
         ({}, "e^{"),
         ({"temperature": 2.0}, ") ÷ 2} = "),
@@ -61,8 +63,8 @@ def test_the_share_is_explained_by_its_normaliser(settings: dict[str, Any], mess
     )
 
 
-@pytest.mark.parametrize(
-    ("settings", "title", "note"),
+@for_each(
+    "settings, title, note",
     [
         ({}, "÷ √4 = the scaled score", ""),
         ({"score": "dot"}, "the score", ""),
@@ -80,7 +82,7 @@ def test_what_is_done_to_a_score_stands_beside_it(settings: dict[str, Any], titl
     assert (line["title"], note in line["note"]) == (title, True)
 
 
-@pytest.mark.parametrize("settings", [{}, {"seed": 3, "d_k": 8}, {"initialiser": "by_hand"}, {"scale": 0.001}])
+@for_each("settings", [{}, {"seed": 3, "d_k": 8}, {"initialiser": "by_hand"}, {"scale": 0.001}])
 def test_numbers_that_stand_together_have_as_many_decimals_and_so_has_what_they_add_up_to(
     settings: dict[str, Any],
 ) -> None:

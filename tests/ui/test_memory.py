@@ -260,7 +260,7 @@ def taken(made: Callable[[], object]) -> int:
     "config",
     [
         pytest.param(MANY_WORDS, id="many words", marks=pytest.mark.slow),
-        pytest.param(LARGE_MATRICES, id="large matrices", marks=pytest.mark.nightly),
+        pytest.param(LARGE_MATRICES, id="large matrices", marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.parametrize("what", ASKED)
@@ -282,7 +282,7 @@ def need(what: str) -> Need:
     return NEEDS[what.partition(":")[0]]
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PIXELS)
 def test_the_pixels_of_a_png_are_within_its_estimate(name: str) -> None:
     """They are not Python's, so what counts is what the process of one picture takes more than that of an SVG."""
@@ -305,7 +305,7 @@ def minilm() -> Iterator[Config]:
     MODELS.clear()
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 @pytest.mark.parametrize("what", [what for what in PAGES if what != "learn" and not need(what).excludes_models])
 def test_a_page_of_a_trained_model_takes_no_more_than_is_estimated(what: str, minilm: Config) -> None:
     load(what)
@@ -348,7 +348,7 @@ def family(of: Config) -> Iterator[Config]:
                     yield replace(of, n_layers=n_layers, d_model=d_model, max_tokens=max_tokens, n_heads=n_heads)
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_two_visitors_at_the_largest_setting_admitted_stay_below_the_limit_of_a_small_host() -> None:
     """Every page and file in turn, in a process of its own, by two visitors in the same moment."""
     done = subprocess.run([sys.executable, __file__], capture_output=True, text=True, cwd=ROOT, env=_env())

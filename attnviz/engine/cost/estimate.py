@@ -116,7 +116,7 @@ def refusal(need: Need, of: Config | Trace | Sizes, *beside: Config, most: float
         return WORDS["model"]
     cost = estimate(need, of, *beside, again=again)
     learning, frames = (max(getattr(sizes(each), name) for each in (of, *beside)) for name in ("learning", "frames"))
-    bounds = ((learning, MOST_LEARNING), (cost.seconds, MOST_SECONDS), (cost.seconds - sizes(of).seconds, need.most))
+    bounds = ((learning, MOST_LEARNING), (cost.seconds - sizes(of).seconds, need.most), (cost.seconds, MOST_SECONDS))
     longer, seconds = next((each for each in bounds if each[0] > each[1]), (0.0, 0.0))
     if cost.n_bytes > most:
         by_time, problem = False, WORDS["memory"].format(n=math.ceil(cost.n_bytes / MB), most=round(most / MB))

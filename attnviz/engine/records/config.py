@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from attnviz.engine.records import edits
@@ -32,6 +33,7 @@ from attnviz.engine.tables.scores.python_function import WORDS as NOT_HELD
 from attnviz.settings import fields
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.fields import knobs, number, option, options, serialised, switch, text
+from attnviz.settings.language import translate
 from attnviz.settings.rows import KnobValue
 
 LONGEST_FORMULA = 300
@@ -227,6 +229,15 @@ class Config(HeadSettings, WordSettings):
         help="(layer, step, index, value): set as the step is computed, so that all that follows uses them.",
     )
 
+    if not TYPE_CHECKING:  # a checker knows the fields, and would take any name here
+
+        def __new__(cls, *values, **named):
+            """Say which field may be meant where there is none of a name; a dataclass says no more than that."""
+            for name in named:
+                if name not in cls.__dataclass_fields__:
+                    raise TypeError(_no_field(name, list(cls.__dataclass_fields__)))
+            return super().__new__(cls)
+
     def __post_init__(self) -> None:
         for name, write in (("own_numbers", embeddings.written), ("own_numbers_second", embeddings.written)):
             object.__setattr__(self, name, write(getattr(self, name)))
@@ -254,6 +265,18 @@ class Config(HeadSettings, WordSettings):
     def has_output_projection(self) -> bool:
         """Return whether W_O is used: by choice, or because what follows needs d_model columns."""
         return self.output_projection or self.n_layers > 1 or self.residual
+
+
+def _no_field(name: str, known: list[str]) -> str:
+    """Return a sentence on a setting that there is not, with those that its name resembles.
+
+    >>> _no_field("heads", ["n_heads", "mask"])
+    'a Config has no heads; did you mean n_heads?'
+    """
+    alike = [each for each in known if name.lower().strip("_") in each] or get_close_matches(name, known, 3)
+    if not alike:
+        return translate("a Config has no {name}; help(attnviz.Config) lists its settings", name=name)
+    return translate("a Config has no {name}; did you mean {alike}?", name=name, alike=", ".join(alike[:3]))
 
 
 def _on_one_line(formula: object) -> object:

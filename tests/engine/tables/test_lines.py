@@ -16,6 +16,7 @@ from attnviz.formula.reader import parse
 from attnviz.settings import url_codec
 from attnviz.settings.language import set_language
 from tests import reference
+from tests.support.cases import for_each
 
 SINK = "softmax_with_sink.sink"
 
@@ -58,7 +59,7 @@ def test_knobs_travel_in_the_link(value: dict) -> None:
     assert (again, problems) == (config, [])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value", [{"sink": 1}, {SINK: 21}, {SINK: "1"}, {SINK: ()}, {SINK: (0,) * 17}, {SINK: math.nan}, {SINK: True}, 3]
 )
 def test_a_knob_that_is_none_is_refused(value: object) -> None:
@@ -66,8 +67,8 @@ def test_a_knob_that_is_none_is_refused(value: object) -> None:
         Config(normaliser_knobs=value)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
+@for_each(
+    "text, kept",
     [
         (f"{SINK}~99_2", ((SINK, (20.0, 2.0)),)),
         (f"nothing.here~3~~{SINK}~2", ((SINK, 2.0),)),
@@ -115,7 +116,7 @@ def test_every_line_is_in_its_table() -> None:
 ROWS = np.random.default_rng(7).normal(size=(40, 9)) * np.geomspace(0.05, 30, 40)[:, None]
 
 
-@pytest.mark.parametrize("alpha", [1.05, 1.2, 1.5, 1.77, 2.0])
+@for_each("alpha", [1.05, 1.2, 1.5, 1.77, 2.0])
 def test_entmax_of_every_order_is_its_line_and_its_definition(alpha: float) -> None:
     row = normaliser_of(Config(normaliser="entmax", normaliser_knobs={"entmax.alpha": alpha}))
     X = np.where(np.random.default_rng(8).random(ROWS.shape) < 0.3, -np.inf, ROWS)
@@ -135,8 +136,8 @@ def test_entmax_holds_the_rows_between_which_it_lies(alpha: float, name: str) ->
     np.testing.assert_allclose(row.fn(ROWS), NORMALISERS[name].fn(ROWS), rtol=0, atol=1e-13)
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
+@for_each(
+    "text, kind",
     [("level(q * k, 2)", "score"), *((f"level(x, {power})", "normaliser") for power in ("0.5", "x", "1e9", "n"))],
 )
 def test_a_level_is_of_a_row_and_a_power(text: str, kind: str) -> None:

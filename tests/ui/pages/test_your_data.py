@@ -128,6 +128,7 @@ def test_a_file_is_shown_with_its_tokens_and_a_bad_one_leaves_it_there() -> None
     assert np.array_equal(drawn(at)[0], [1, 0.5, 0.5, 0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", your_data.KINDS)
 def test_every_panel_works_on_every_kind(which: str) -> None:
     at = kind(opened(), which) if which != "weights" else opened()

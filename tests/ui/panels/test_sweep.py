@@ -40,6 +40,7 @@ def test_the_maps_follow_and_the_setting_stays(name: str, label: str) -> None:
     assert at.button(key=f"sweep_{name}").label.startswith("▶ ")
 
 
+@pytest.mark.slow
 def test_what_follows_the_last_value_is_the_setting() -> None:
     at = opened(**QUERY)
     at.session_state[sweep.PLAYED] = "temperature", len(sweep.TEMPERATURES)

@@ -1,6 +1,6 @@
 // The names and words beside the cells of a heat map, over the numbers in them.
 
-import { context, svg, truncate, wrap } from "./ink.js";
+import { context, shortened, svg, truncate, wrap } from "./ink.js";
 import { Numbered } from "./numbers.js";
 
 const BARE = 20; // pixels left of a map in which no word fits
@@ -39,6 +39,7 @@ export class Lettered extends Numbered {
     this.drawn = drawn;
     this.words.replaceChildren();
     this.drawGaps();
+    this.drawMasked();
     this.drawFrames();
     this.drawNames();
     this.drawBars();
@@ -60,7 +61,8 @@ export class Lettered extends Numbered {
     const plains = heads.map((name) => name.split(" · ")[0]);
     const numbers = heads.map((name) => name.match(/\d+/)?.[0] ?? "");
     const shorter = roles?.map((role) => role.replace(/^\D+? (?=[\d“„])/, "")) ?? []; // 5.9 words, “cat”
-    const forms = roles ? [[plains, roles], [numbers, roles], [numbers, shorter]] : [];
+    const whole = roles ? [[plains, roles], [numbers, roles], [numbers, shorter]] : [];
+    const forms = [...whole, ...whole.map(([names, said]) => [names, said.map((role, head) => shortened(role, beside(head) - context.measureText(`${names[head]}  `).width))])];
     const alike = forms.find(([names, said]) => names.every((name, head) => fits([name, said[head]], head))); // all heads in the same form
     const wide = (/** @type {number} */ head) => (ragged ? ` · ${all[head]}` : "");
     const bare = [heads.map((name, head) => (ragged ? `${name}${wide(head)} ${this.heatmap.data.words.wide}` : name)), heads, plains, numbers.map((number, head) => number + wide(head)), numbers];
