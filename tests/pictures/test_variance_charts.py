@@ -6,6 +6,8 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from attnviz import Config, run
 from attnviz.analysis import variance_and_sharing
 from attnviz.pictures import figures
