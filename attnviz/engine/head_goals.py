@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from attnviz.arrays import Array
+from attnviz.engine.pretrained.pretrained_config import is_pretrained
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.edits import Edit
 from attnviz.engine.records.trace import Step, Trace
@@ -183,8 +184,10 @@ class HeadGoals:
         differing = {name for name in AFTERWARDS if name in changed}
         if not config.solved_anew:
             differing |= {name for name in BEFORE if name in changed}
-            differing |= {"d_k"} if config.key_widths()[g] > STANDARD_WIDTH else set()
-        return differing | ({"mask"} if self._deep and config.mask != made.mask else set())
+            differing |= {"mask"} if self._deep and config.mask != made.mask else set()
+        if not (config.solved_anew or differing) and config.key_widths()[g] > STANDARD_WIDTH:
+            return {"d_k"}
+        return differing
 
     def _because(self, g: int) -> str:
         """Say why head g can miss what is allowed; nothing if that is not known."""
@@ -213,6 +216,22 @@ class HeadGoals:
         }
         reason = next((reason for reason, holds in known.items() if holds), "")
         return WHY[reason].format(room=room, setting=", ".join(changed)) if reason else ""
+
+
+def rows_without_goal(trace: Trace, layer: int) -> Array:
+    """Return whether a head is made for a key that a query does not have, so that its row means nothing.
+
+    Shape (heads, queries), bool; False in heads that are not set by hand.
+    """
+    config = trace.config
+    found = np.zeros((config.n_heads, len(trace.query_tokens)), bool)
+    if not INITIALISERS[config.initialiser].solved or is_pretrained(trace) or {"w_q", "w_k"} & trace.given:
+        return found
+    for h, name in enumerate(np.repeat(patterns_of(config, deep=layer > 0), config.group_size)):
+        pattern = PATTERNS[name]
+        if not pattern.alike:
+            found[h] = ~pattern.wanted(pattern.fn(trace.query_tokens, trace.key_tokens)).any(axis=-1)
+    return found
 
 
 def misses(trace: Trace, layer: int) -> frozenset[int]:

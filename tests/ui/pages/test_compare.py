@@ -196,7 +196,8 @@ def test_a_learned_head_stands_beside_its_twin_that_is_set_by_hand() -> None:
     at = opened(page="compare", layer="2", **{k: x for k, x in url_codec.encode(config).items() if k != "v"})
     at.button(key="start-by_hand").click().run()
     assert clean(at)
-    made = replace(config, initialiser="by_hand", patterns=("induction",), temperature=1.0, position="sinusoidal")
+    heads: dict[str, Any] = {"initialiser": "by_hand", "patterns": ("induction",), "solved_anew": True}
+    made = replace(config, **heads, temperature=1.0, position="sinusoidal")
     answers = GAMES["recall"].answers(config.sentence.split(), config.sentence.split())
     assert answers is not None
     for shown, trace in zip(arrays(at), (run(config), run(made)), strict=False):
