@@ -20,8 +20,9 @@ from attnviz.engine.records.config import Config
 from attnviz.engine.records.head_settings import divisors
 from attnviz.engine.records.trace import Step, Steps, Trace
 from attnviz.engine.records.typed_rows import normaliser_of, score_of
-from attnviz.engine.run import formulas_of, mask_of
+from attnviz.engine.run import mask_of
 from attnviz.engine.run_notes import note_empty_rows
+from attnviz.engine.step_formulas import formulas_of
 from attnviz.engine.tables.masks import MASKS, Tokens
 from attnviz.engine.tables.scores import SCORES, Score, of_formula
 from attnviz.settings.counting import ordinal
