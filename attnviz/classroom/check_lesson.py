@@ -11,8 +11,9 @@ from attnviz.classroom.question_kinds import resolve
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.step_specs import STEPS
 from attnviz.engine.run import run
+from attnviz.engine.tables import embeddings
 from attnviz.lessons.lesson import Lesson, Slide
-from attnviz.lessons.read_lesson import read_lesson
+from attnviz.lessons.read_lesson import POSITIONS, read_lesson
 from attnviz.settings.counting import ordinal
 from attnviz.settings.faults import ConfigError, shorten
 from attnviz.settings.language import Words
@@ -24,6 +25,15 @@ it is told so."""
 
 WORDS = Words(
     {
+        "foreign": "{where} holds {given!r}; links and pictures are not drawn in lessons",
+        "slides": "{where} has {n} slides; choose 1 to {most}",
+        "name": "{where}: there is no {given} here; a question may name head, query, key, line, step and what `at` "
+        "says in braces",
+        "steps": "steps names {given}; choose from {allowed}",
+        "layer": "layer is {given}; the setting has {n}",
+        "measure": "there is no measure {given}; choose from {allowed}",
+        "no_step": "none of its steps is there in this setting",
+        "rows": "own_numbers has {given} rows of {widths} numbers; the sentence needs {n} of {d_model}",
         "refused": "the right answer is printed as {given}, which a tolerance of {tolerance:g} refuses; give a "
         "larger one",
     }
@@ -37,22 +47,21 @@ def opened(name: str, text: str, admit: Callable[[Config], None]) -> Lesson:
 
     Raises ConfigError, with the position, for all that the page could not show.
     """
+    lesson_named = POSITIONS["lesson"].format(name=name)
     foreign = FOREIGN.search(text)
     if foreign:
-        raise ConfigError(f"the lesson {name} holds {shorten(foreign[0])}; links and pictures are not drawn in lessons")
+        raise ConfigError(WORDS["foreign"].format(where=lesson_named, given=foreign[0]))
     lesson = read_lesson(name, text, admit)
     if not 1 <= len(lesson.slides) <= MOST_SLIDES:
-        raise ConfigError(f"the lesson {name} has {len(lesson.slides)} slides; choose 1 to {MOST_SLIDES}")
+        raise ConfigError(WORDS["slides"].format(where=lesson_named, n=len(lesson.slides), most=MOST_SLIDES))
     for n, slide in enumerate(lesson.slides, 1):
+        where = POSITIONS["slide"].format(n=n, name=name)
         try:
             _gone_through(lesson, slide)
         except KeyError as error:
-            names, unknown = "head, query, key, line, step and what `at` says", shorten(error.args[0])
-            raise ConfigError(
-                f"slide {n} of the lesson {name}: there is no {unknown} here; a question may name {names} in braces"
-            ) from None
+            raise ConfigError(WORDS["name"].format(where=where, given=shorten(error.args[0]))) from None
         except (ValueError, IndexError, TypeError, AttributeError) as error:
-            raise ConfigError(f"slide {n} of the lesson {name}: {error}") from None
+            raise ConfigError(f"{where}: {error}") from None
     return lesson
 
 
@@ -60,21 +69,35 @@ def _gone_through(lesson: Lesson, slide: Slide) -> None:
     """Raise an error for a slide that cannot be shown."""
     unknown = [step for step in slide.steps if step not in STEPS]
     if unknown or not slide.steps:
-        named = shorten(unknown) if unknown else "nothing"
-        raise ConfigError(f"steps names {named}; choose from {', '.join(STEPS)}")
+        raise ConfigError(WORDS["steps"].format(given=shorten(unknown), allowed=", ".join(STEPS)))
     if slide.layer not in range(lesson.on(slide).n_layers):
-        raise ConfigError(f"layer is {ordinal(slide.layer)}; the setting has {lesson.on(slide).n_layers}")
+        raise ConfigError(WORDS["layer"].format(given=ordinal(slide.layer), n=lesson.on(slide).n_layers))
     missing = [name for name in (slide.control.measures if slide.control else ()) if name not in MEASURES]
     if missing:
-        raise ConfigError(f"there is no measure {shorten(missing[0])}; choose from {', '.join(MEASURES)}")
+        raise ConfigError(WORDS["measure"].format(given=shorten(missing[0]), allowed=", ".join(MEASURES)))
+    _all_rows_given(lesson.on(slide))
     baseline, shown = run(lesson.config), run(lesson.on(slide))
     slides.fill_numbers(slide.text, shown)
     slides.fill_numbers(slide.notes, shown)
     if not any(slides.rows(slide, baseline, shown)):
-        raise ConfigError("none of its steps is there in this setting")
+        raise ConfigError(WORDS["no_step"])
     if slide.question:
         slides.fill_numbers(slide.question.why, shown)
         resolved = resolve(slide.question, shown, baseline)
         if resolved.refused:
             raise ConfigError(WORDS["refused"].format(given=resolved.refused, tolerance=resolved.tolerance))
         open_questions.pictures(slide, slide.question, resolved, baseline, shown)
+
+
+def _all_rows_given(config: Config) -> None:
+    """Raise ConfigError for numbers of one's own that are fewer or more than the words: those missing would be 0."""
+    if config.embedding != "own":
+        return
+    trace = run(config)
+    given = ((config.own_numbers, trace.query_tokens), (config.own_numbers_second, trace.key_tokens))
+    for numbers, tokens in given if config.second_sentence else given[:1]:
+        rows = embeddings.parse(numbers)
+        widths = {len(row) for row in rows}
+        if len(rows) != len(tokens) or widths != {config.d_model}:
+            n, lengths = len(tokens), ", ".join(map(str, sorted(widths)[:4]))
+            raise ConfigError(WORDS["rows"].format(given=len(rows), widths=lengths, n=n, d_model=config.d_model))

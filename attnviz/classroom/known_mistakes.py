@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -24,6 +24,24 @@ def of_number(runs: QuestionContext, step: Step, index: tuple[int, ...]) -> tupl
     else:
         mistakes = iter(())
     return _wrong_only(mistakes, float(step.array[index]))
+
+
+def how(runs: QuestionContext, name: str) -> str:
+    """Return the row of HOW that says how a number of a step is found."""
+    if name == "concat" and _is_reshaped(runs):
+        return "reshaped"
+    return {"keys": "queries", "values": "queries", "masked": "scaled"}.get(name, name)
+
+
+def across(step: Step, position: Mapping[str, int]) -> Array:
+    """Return the line of the other axis with the same number, where there is one."""
+    by_query = "query" in position
+    other = {"key" if by_query else "query": position["query" if by_query else "key"]}
+    index = tuple((position if name.endswith("head") else other).get(name, slice(None)) for name in step.axes)
+    try:
+        return step.array[index]
+    except IndexError:
+        return np.full(1, np.nan)
 
 
 def of_sum(numbers: Array, across: Array, value: float) -> tuple[Mistake, ...]:
@@ -91,7 +109,7 @@ def _score(runs: QuestionContext, step: Step, index: tuple[int, ...]) -> Iterato
     yield Mistake("sign", -float(step.array[index]))
 
 
-def is_reshaped(runs: QuestionContext) -> bool:
+def _is_reshaped(runs: QuestionContext) -> bool:
     """Return whether the heads are joined as they lie in memory, and not side by side."""
     joined, ways = runs.step("concat").array, _joined(runs)
     is_same = {name: np.array_equal(joined, way) for name, way in ways.items()}

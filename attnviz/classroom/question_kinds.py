@@ -20,7 +20,7 @@ from attnviz.classroom.open_questions import covered, inputs_of, shape_inputs
 from attnviz.classroom.predicates import PREDICATES, SHOWS
 from attnviz.classroom.resolved_question import SAME, QuestionContext, ResolvedQuestion, required
 from attnviz.classroom.slides import format_number
-from attnviz.engine.records.trace import Step, Trace
+from attnviz.engine.records.trace import Trace
 from attnviz.lessons.lesson import Question
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.faults import cut, shorten
@@ -159,15 +159,8 @@ def _number(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
         inputs=inputs_of(runs, step.name),
         covered=covered(runs, step, position),
         mistakes=known_mistakes.of_number(runs, step, position),
-        how=_how(runs, step.name),
+        how=known_mistakes.how(runs, step.name),
     )
-
-
-def _how(runs: QuestionContext, name: str) -> str:
-    """Return the row of HOW that says how a number of a step is found."""
-    if name == "concat" and known_mistakes.is_reshaped(runs):
-        return "reshaped"
-    return {"keys": "queries", "values": "queries", "masked": "scaled"}.get(name, name)
 
 
 def _weight(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
@@ -197,20 +190,9 @@ def _sum(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:
         lines=(line,),
         hides=step.name,
         inputs=(step.name,),
-        mistakes=known_mistakes.of_sum(numbers, _across(step, position), total),
+        mistakes=known_mistakes.of_sum(numbers, known_mistakes.across(step, position), total),
         how="sum",
     )
-
-
-def _across(step: Step, position: Mapping[str, int]) -> Array:
-    """Return the line of the other axis with the same number, where there is one."""
-    by_query = "query" in position
-    other = {"key" if by_query else "query": position["query" if by_query else "key"]}
-    index = tuple((position if name.endswith("head") else other).get(name, slice(None)) for name in step.axes)
-    try:
-        return step.array[index]
-    except IndexError:
-        return np.full(1, np.nan)
 
 
 def _size(runs: QuestionContext, at: Mapping[str, Any]) -> ResolvedQuestion:

@@ -18,7 +18,7 @@ from attnviz.exports.tables import labels
 from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words, translate, translate_all
-from attnviz.text.format.number_format import short
+from attnviz.text.format.number_format import localised, short
 from attnviz.text.format.sentence_parts import QUOTED
 
 TITLE = "Weights, head {head}"
@@ -214,8 +214,8 @@ def _becomes(row: Array, *, bare: bool) -> str:
     if not row.any():
         return EMPTY["zeros_here" if bare else "zeros"]
     if np.ptp(row) < 1e-12:
-        return EMPTY["equal"].format(weight=short(row[0]))
-    return EMPTY["sum"].format(sum=short(row.sum()))
+        return EMPTY["equal"].format(weight=localised(short(row[0])))
+    return EMPTY["sum"].format(sum=localised(short(row.sum())))
 
 
 def leaked_weights(trial: MaskingTrial) -> pd.DataFrame:

@@ -10,6 +10,7 @@ position such as "scores.1.1.2.3" (step, layer, position, all counted from 1) to
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -18,12 +19,15 @@ from typing import Any
 
 from attnviz.engine.records import edits
 from attnviz.engine.records.config import Config
+from attnviz.engine.records.step_specs import STEPS
+from attnviz.lessons.checked_table import checked
 from attnviz.lessons.faults import FAULTS
 from attnviz.lessons.inert_markdown import inert
 from attnviz.lessons.lesson import Lesson, Question, Slide
 from attnviz.lessons.read_control import read_control
 from attnviz.settings.counting import index_of, ordinal
 from attnviz.settings.faults import ConfigError, shorten
+from attnviz.settings.language import Words
 
 DEFAULT = "default"
 MAX_LESSON_CHARACTERS = 100_000
@@ -60,6 +64,14 @@ _KEYS: dict[str, dict[str, type]] = {
         "notes": str,
     },
     "question": {"kind": str, "ask": str, "at": dict, "why": str},
+    "at": {
+        **dict.fromkeys(("query", "key", "head", "column", "layer", "d_k"), int),
+        **dict.fromkeys(sorted({axis for step in STEPS.values() for axis in step.axes}), int),
+        **dict.fromkeys(("step", "says", "divisor", "prompt"), str),
+        "tolerance": float,
+        "change": dict,
+        **dict.fromkeys(("read", "before"), bool),
+    },
 }
 _NEEDED = {
     "lesson": ("title", "about", "source", "minutes", "goal", "known", "setting", "slides"),
@@ -67,6 +79,36 @@ _NEEDED = {
     "question": ("kind",),
 }
 MINUTES = range(1, 91)
+
+POSITIONS = Words(
+    {
+        "lesson": "the lesson {name}",
+        "setting": "the setting of the lesson {name}",
+        "slide": "slide {n} of the lesson {name}",
+        "question": "the question on {where}",
+        "at": "`at` of the question on {where}",
+        "control": "the control on {where}",
+    }
+)
+WORDS = Words(
+    {
+        "long": "{where} has {n:,} characters; at most {most:,} fit",
+        "key": "{where} has a key of more than {most} names between points, {given}; no key of a lesson has so many",
+        "large": "{where} has a whole number that is too long; TOML has 64 bits for one",
+        "toml": "{where} is not written in TOML: look at line {line}, column {column}; texts stand between straight "
+        "quotes, numbers have a decimal point, and every key has a line of its own",
+        "minutes": "{where} takes {given} minutes; choose 1 to {most}",
+        "as_on_slide": "no choice of “{label}” is as on the slide",
+        "fault": "fault of {where} is {given}; there are {allowed}",
+        "steps": "steps of {where} are {given}, and have to be names",
+        "tolerance": "tolerance of {where} is {given}; choose 0 or more",
+        "setting": "{where} has {given} for a setting; write a table",
+        "no_setting": "{where} sets {given}, which is no setting",
+        "edits": "{where} has {given} for edits; write a table from places to numbers",
+        "edit": "{where} has an edit {given}; give a place such as scores.1.1.2.3",
+    }
+)
+_AT = re.compile(r"line (\d+), column (\d+)")
 
 
 def read_lesson(
@@ -80,11 +122,12 @@ def read_lesson(
     Raises ConfigError, with the position, for text that is no TOML, a key that is unknown, missing or of another type,
     and a setting that cannot be used.
     """
-    entries = _checked(_loaded(name, text), "lesson", f"the lesson {name}")
-    setting = _setting(entries["setting"], f"the setting of the lesson {name}")
-    slides = [_slide(each, f"slide {n} of the lesson {name}") for n, each in enumerate(entries["slides"], 1)]
+    where = POSITIONS["lesson"].format(name=name)
+    entries = checked(_parsed(text, where), _KEYS["lesson"], where, _NEEDED["lesson"])
+    setting = _setting(entries["setting"], POSITIONS["setting"].format(name=name))
+    slides = [_slide(each, POSITIONS["slide"].format(n=n, name=name)) for n, each in enumerate(entries["slides"], 1)]
     if entries["minutes"] not in MINUTES:
-        raise ConfigError(f"the lesson {name} takes {entries['minutes']} minutes; choose 1 to {MINUTES[-1]}")
+        raise ConfigError(WORDS["minutes"].format(where=where, given=shorten(entries["minutes"]), most=MINUTES[-1]))
     texts = {key: _flowing(entries[key]) for key in ("title", "about", "source", "goal", "known")}
     further = dict(entries.get("further", {}))
     lesson = Lesson(
@@ -94,28 +137,31 @@ def read_lesson(
         try:
             _tried_out(lesson, slide, admit)
         except ConfigError as error:
-            raise ConfigError(f"slide {n} of the lesson {name}: {error}") from None
+            raise ConfigError(f"{POSITIONS['slide'].format(n=n, name=name)}: {error}") from None
     return lesson
 
 
-def _loaded(name: str, text: str) -> dict[str, Any]:
-    """Return what a TOML file holds; raises ConfigError for text that is none, and for what would take long to read."""
+def _parsed(text: str, where: str) -> dict[str, Any]:
+    """Return what a TOML file holds.
+
+    Raises ConfigError, with the line and the column, for what is no TOML, and for what would take long to read.
+    """
     if len(text) > MAX_LESSON_CHARACTERS:
-        raise ConfigError(f"the lesson {name} has {len(text):,} characters; at most {MAX_LESSON_CHARACTERS:,} fit")
+        raise ConfigError(WORDS["long"].format(where=where, n=len(text), most=MAX_LESSON_CHARACTERS))
     long_key = _LONG_KEY.search(text)
     if long_key:
-        raise ConfigError(
-            f"the lesson {name} has a key of more than {MOST_KEY_PARTS} names between points, "
-            f"{shorten(long_key[0])}; no key of a lesson has so many"
-        )
+        raise ConfigError(WORDS["key"].format(where=where, most=MOST_KEY_PARTS, given=shorten(long_key[0])))
     try:
         entries = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"the lesson {name} is not written in TOML: {error}") from None
+        lines = text.splitlines() or [""]
+        at = _AT.search(str(error))
+        line, column = at.groups() if at else (len(lines), len(lines[-1]))
+        raise ConfigError(WORDS["toml"].format(where=where, line=line, column=column)) from None
     parts: list[Any] = [entries]
     for part in parts:
         if isinstance(part, int) and abs(part) > LARGEST_NUMBER:
-            raise ConfigError(f"the lesson {name} has a whole number that is too long; TOML has 64 bits for one")
+            raise ConfigError(WORDS["large"].format(where=where))
         parts += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
     return entries
 
@@ -131,44 +177,36 @@ def _tried_out(lesson: Lesson, slide: Slide, admit: Callable[[Config], None]) ->
     for move in slide.control.moves if slide.control else ():
         settings = [lesson.on(slide, tried=[choice]) for choice in move.choices]
         if settings[0] != as_it_is and as_it_is not in settings:
-            raise ConfigError(f"no choice of “{move.label}” is as on the slide")
-
-
-def _checked(table: Any, kind: str, where: str) -> dict[str, Any]:
-    """Return a table whose keys and types are those of its kind."""
-    if not isinstance(table, dict):
-        raise ConfigError(f"{where} is {shorten(table)}; write a table of {', '.join(_KEYS[kind])}")
-    for key, value in table.items():
-        if key not in _KEYS[kind]:
-            raise ConfigError(f"{where} has a {shorten(key)}; there are {', '.join(_KEYS[kind])}")
-        if type(value) is not _KEYS[kind][key]:
-            raise ConfigError(f"{key} of {where} is {shorten(value)}, and has to be a TOML {_KEYS[kind][key].__name__}")
-    for key in _NEEDED[kind]:
-        if key not in table:
-            raise ConfigError(f"{where} has no {key}")
-    return table
+            raise ConfigError(WORDS["as_on_slide"].format(label=move.label))
 
 
 def _slide(table: Any, where: str) -> Slide:
-    entries = _checked(table, "slide", where)
+    entries = checked(table, _KEYS["slide"], where, _NEEDED["slide"])
     parts: dict[str, Any] = {key: entries[key] for key in ("beside", "fault") if key in entries}
     parts["layer"] = index_of(entries.get("layer", ordinal(0)))
     if parts.get("fault", "") not in {"", *FAULTS}:
-        raise ConfigError(f"fault of {where} is {shorten(parts['fault'])}; there are {', '.join(FAULTS)}")
+        given, allowed = shorten(parts["fault"]), ", ".join(FAULTS)
+        raise ConfigError(WORDS["fault"].format(where=where, given=given, allowed=allowed))
     if "steps" in entries:
-        parts["steps"] = tuple(map(str, entries["steps"]))
+        if not all(isinstance(step, str) for step in entries["steps"]):
+            raise ConfigError(WORDS["steps"].format(where=where, given=shorten(entries["steps"])))
+        parts["steps"] = tuple(entries["steps"])
     if "change" in entries:
         parts["change"] = _setting(entries["change"], where)
     if "question" in entries:
-        parts["question"] = _question(entries["question"], f"the question on {where}")
+        parts["question"] = _question(entries["question"], where)
     if "control" in entries:
-        parts["control"] = read_control(entries["control"], f"the control on {where}", _setting)
+        parts["control"] = read_control(entries["control"], POSITIONS["control"].format(where=where), _setting)
     return Slide(_flowing(entries["text"]), notes=_flowing(entries.get("notes", "")), **parts)
 
 
 def _question(table: Any, where: str) -> Question:
-    entries = _checked(table, "question", where)
-    at = dict(entries.get("at", {}))
+    position = POSITIONS["question"].format(where=where)
+    entries = checked(table, _KEYS["question"], position, _NEEDED["question"])
+    position = POSITIONS["at"].format(where=where)
+    at = dict(checked(entries.get("at", {}), _KEYS["at"], position))
+    if not 0 <= at.get("tolerance", 0) < math.inf:
+        raise ConfigError(WORDS["tolerance"].format(where=position, given=at["tolerance"]))
     if "change" in at:
         at["change"] = _setting(at["change"], where)
     return Question(entries["kind"], _flowing(entries.get("ask", "")), at, _flowing(entries.get("why", "")))
@@ -177,13 +215,13 @@ def _question(table: Any, where: str) -> Question:
 def _setting(table: Any, where: str) -> dict[str, Any]:
     """Return the values of a setting as Config takes them: tuples for lists, edits for the positions they stand at."""
     if not isinstance(table, dict):
-        raise ConfigError(f"{where} has {shorten(table)} for a setting; write a table")
+        raise ConfigError(WORDS["setting"].format(where=where, given=shorten(table)))
     return {key: _value(key, value, where) for key, value in table.items()}
 
 
 def _value(key: str, value: Any, where: str) -> Any:
     if key not in _DEFAULTS:
-        raise ConfigError(f"{where} sets {shorten(key)}, which is no setting")
+        raise ConfigError(WORDS["no_setting"].format(where=where, given=shorten(key)))
     if value == DEFAULT and _DEFAULTS[key] is not MISSING:
         return _DEFAULTS[key]
     if key == "edits":
@@ -194,7 +232,7 @@ def _value(key: str, value: Any, where: str) -> Any:
 def _edits(table: Any, where: str) -> Iterator[edits.Edit]:
     """Yield the edits of a table from positions to numbers, or to the rows of a matrix."""
     if not isinstance(table, Mapping):
-        raise ConfigError(f"{where} has {shorten(table)} for edits; write a table from places to numbers")
+        raise ConfigError(WORDS["edits"].format(where=where, given=shorten(table)))
     for position, value in table.items():
         cells = {position: str(value)}
         if isinstance(value, str):
@@ -203,7 +241,7 @@ def _edits(table: Any, where: str) -> Iterator[edits.Edit]:
         for cell, number in cells.items():
             read, unread = edits.decode(f"{cell}~{number}")
             if unread or not read:
-                raise ConfigError(f"{where} has an edit {cell} = {number}; give a place such as scores.1.1.2.3")
+                raise ConfigError(WORDS["edit"].format(where=where, given=f"{cell[:40]} = {number[:40]}"))
             yield from read
 
 

@@ -15,6 +15,7 @@ from attnviz.engine.pretrained import model_registry
 from attnviz.engine.records.config import Config
 from attnviz.engine.records.trace import Trace
 from attnviz.engine.run import run
+from attnviz.engine.tables.initialisers import INITIALISERS
 from attnviz.models import hosting
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import Words
@@ -163,7 +164,8 @@ def _notes(name: str, trace: Trace | None, selection: Selection) -> Selection:
         return selection
     if name not in ("explore", "class", "learn"):  # there it stands below the maps
         paragraph(headline(trace))
-    notice(*trace.notes)
+    if name != "learn" or INITIALISERS[trace.config.initialiser].learned:  # else the film there is not of this run
+        notice(*trace.notes)
     if name == "explore":
         window.offer_more(trace)
     notice(*session_state.of_address(outside(selection, trace)))

@@ -14,19 +14,21 @@ from attnviz.lessons.catalogue import LESSONS, written
 from attnviz.lessons.inert_markdown import inert
 from attnviz.lessons.read_lesson import MAX_LESSON_CHARACTERS, read_lesson
 from attnviz.ui.panels.lesson.from_file import read
+from tests.support.cases import for_each
 
 FILE = written("why_minus_infinity")
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@pytest.mark.slow
+@for_each("name", LESSONS)
 def test_every_lesson_of_the_library_is_a_file_that_can_be_opened(name: str) -> None:
     lesson = read(b"\xef\xbb\xbf" + written(name).replace("\n", "\r\n").encode())
     assert lesson.name.startswith("file_")
     assert (lesson.title, lesson.slides) == (LESSONS[name].title, LESSONS[name].slides)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
+@for_each(
+    "old, new, says",
     [
         ("A causal mask:", "![](x.png)", "links and pictures are not drawn"),
         ("A causal mask:", "https://example.org", "links and pictures are not drawn"),
@@ -46,6 +48,7 @@ def test_every_lesson_of_the_library_is_a_file_that_can_be_opened(name: str) -> 
             "query = 1, key = 1, tolerance = 1e-4}\n\n[slides.control]",
             "slide 2 of the lesson file: the right answer is printed as 0.48, which a tolerance of 0.0001 refuses",
         ),
+        ("; -1 1", "", "slide 1 of the lesson file: own_numbers has 3 rows of 2 numbers; the sentence needs 4 of 2"),
         ("minutes = 12", "minutes = " + "9" * 5000, "is not written in TOML"),
         ("minutes = 12", "minutes = 1979-05-27", "minutes of the lesson file is"),
         ('"experiments"', '"nowhere"', "further leads to no page"),
@@ -127,9 +130,7 @@ def test_many_settings_that_are_too_large_together_are_refused_before_they_are_c
         read((first + "".join(slides)).encode())
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"\x00\x01", b"\xff\xfe[", b"x" * (MAX_LESSON_CHARACTERS + 1), b"a = [" * 20_000]
-)
+@for_each("content", [b"", b"\x00\x01", b"\xff\xfe[", b"x" * (MAX_LESSON_CHARACTERS + 1), b"a = [" * 20_000])
 def test_a_file_that_is_no_lesson_is_refused(content: bytes) -> None:
     with pytest.raises(ConfigError):
         read(content)

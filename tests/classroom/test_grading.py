@@ -19,6 +19,7 @@ from attnviz.classroom.marking.assignments import Assignment
 from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.exports import tables
 from attnviz.settings.faults import ConfigError
+from tests.support.cases import for_each
 
 CONFIG = Config(sentence="one two three four five", second_sentence="six seven eight", n_heads=3, d_k=4, d_v=2)
 ITEMS = (
@@ -116,10 +117,14 @@ def code(name: str = "Ada", held: list[int] | None = None) -> str:
     return grading.answer_code(DIGEST, name, held or [right(ask) for ask in asks(name)])
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
+@for_each(
+    "name, text, message",
     [
         ("Bob", code(), "another name"),
+        ("Ay?e Öztürk", code("Ayşe Öztürk"), "letters of this name were lost in the list"),
+        ("?ukasz ?ak", code("Łukasz Żak"), "save the list as CSV in UTF-8"),
+        ("Ay\ufffde", code("Ayşe"), "letters of this name were lost"),
+        ("Who ?", code(), "another name"),
         ("", code(), "no name"),
         ("Ada", grading.answer_code(DIGEST + 1, "Ada", [0] * 6), "another assignment"),
         ("Ada", code(held=[1]), "holds 1 answers"),
@@ -160,7 +165,7 @@ def test_the_table_is_safe_for_a_spreadsheet_and_goes_in_again() -> None:
     found = list(grading.grade_all(CONFIG, TASK, [(name, code(name)) for name in names]))
     text = tables.csv(grading.table(TASK, found))
     rows = list(csv.reader(io.StringIO(text)))
-    assert rows[0][:6] == ["name", "valid", "score", "of", "1", "1 right"]
+    assert rows[0][:6] == ["name", "valid", "score", "of", "question 1", "question 1 right"]
     assert [row[0] for row in rows[1:]] == ["'=1+1", 'Ada, "Countess"', "'-3"]
     assert {tuple(row[1:4]) for row in rows[1:]} == {("yes", "6", "6")}
     assert all(not cell.startswith(tables.FORMULA_STARTS) or float(cell) < 0 for row in rows for cell in row)

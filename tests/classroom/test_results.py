@@ -19,6 +19,7 @@ from attnviz.classroom.resolved_question import ResolvedQuestion
 from attnviz.exports.tables import FORMULA_STARTS
 from attnviz.settings.faults import ConfigError
 from attnviz.settings.language import LANGUAGES, set_language
+from tests.support.cases import for_each
 
 CONFIG = Config(sentence="one two three four", n_heads=2, d_k=3, d_v=2)
 ITEMS = (
@@ -81,8 +82,8 @@ def test_the_table_comes_back_with_its_columns_and_the_marks_after_them() -> Non
     assert (first["valid"], first["score"], first["of"]) == ("yes", "3", "3")
     assert (first["points"], first["of points"]) == ("3,5", "3,5")
     value = assignments.resolved_questions(TASK, run(assignments.of_student(CONFIG, TASK, "Zoë Müller")))[0].value  # type: ignore[union-attr]
-    assert float(first["1"].replace(",", ".")) == pytest.approx(value, abs=0.0001)
-    assert "," in first["1"]
+    assert float(first["question 1"].replace(",", ".")) == pytest.approx(value, abs=0.0001)
+    assert "," in first["question 1"]
     assert (second["Matrikelnummer"], second["points"]) == ("007", "")
     assert second["valid"] not in ("", "yes")
     again = submissions.from_file(back.encode())
@@ -92,17 +93,17 @@ def test_the_table_comes_back_with_its_columns_and_the_marks_after_them() -> Non
 def test_a_table_with_commas_has_points_in_its_numbers() -> None:
     table = submissions.from_text(f"name,code\nAda,{code('Ada')}")
     (row,) = rows(results.csv_text(table, TASK, marked(table), (1.0, 1.0, 1.0)), ",")
-    assert "." in row["1"]
+    assert "." in row["question 1"]
     assert "points" not in row
 
 
 def test_a_table_of_a_platform_comes_back_for_a_spreadsheet_of_another_country() -> None:
     table = submissions.from_text(f"name,code\nAda,{code('Ada')}")
     (row,) = rows(results.csv_text(table, TASK, marked(table), (), "semicolon"), ";")
-    assert "," in row["1"]
+    assert "," in row["question 1"]
     table = submissions.from_text(f"Name;Code\nAda;{code('Ada')}")
     (row,) = rows(results.csv_text(table, TASK, marked(table), (), "comma"), ",")
-    assert "." in row["1"]
+    assert "." in row["question 1"]
     assert row["Name"] == "Ada"
 
 
@@ -152,7 +153,7 @@ def test_no_cell_that_goes_back_is_a_formula() -> None:
     assert [each.problem == "" for each in marked(submissions.from_text(text))] == [True, False]
 
 
-@pytest.mark.parametrize("text", ["1 2", "a b c", "1 1 -1", "1 1 101", "1 1 nan", "1,2,3,4 1"])
+@for_each("text", ["1 2", "a b c", "1 1 -1", "1 1 101", "1 1 nan", "1,2,3,4 1"])
 def test_points_that_do_not_fit_are_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="write 3 numbers from 0 to 100, such as 1 1 1"):
         results.read_points(text, 3)

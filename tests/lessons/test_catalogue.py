@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from attnviz.engine.records.step_specs import STEPS
 from attnviz.lessons.catalogue import LESSONS, written
 from attnviz.lessons.lesson import Lesson, Question, Slide
 from attnviz.lessons.read_lesson import MAX_LESSON_CHARACTERS, read_lesson
+from attnviz.settings.language import set_language
+from tests.support.cases import for_each
 
 LESSON = Lesson(
     "one", "One", "What?", {"n_heads": 3, "seed": 5}, (Slide("a"), Slide("b", change={"mask": "causal"})), "-"
@@ -41,7 +44,7 @@ def test_every_slide_of_the_library_can_be_shown() -> None:
         assert read_lesson(name, written(name)) == lesson
 
 
-@pytest.mark.parametrize("lesson", LESSONS.values(), ids=list(LESSONS))
+@for_each("lesson", LESSONS.values())
 def test_slides_are_few_name_steps_and_hold_no_shouting(lesson: Lesson) -> None:
     assert 2 <= len(lesson.slides) <= 40
     for slide in lesson.slides:
@@ -112,16 +115,16 @@ def test_a_file_is_read_into_the_lesson_that_it_writes() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
+@for_each(
+    "old, new, says",
     [
         ("[[slides]]", "[slides", "not written in TOML"),
         ('title = "One"\n', "", "the lesson one has no title"),
         ('source = "-"', 'source = "-"\nhours = 3', "the lesson one has a 'hours'; there are title, about"),
         ("minutes = 3", "minutes = 0", "the lesson one takes 0 minutes; choose 1 to 90"),
-        ("minutes = 3", "minutes = 3.5", "minutes of the lesson one is 3.5, and has to be a TOML int"),
+        ("minutes = 3", "minutes = 3.5", "minutes of the lesson one is 3.5, and has to be a whole number"),
         ('goal = "Read."\n', "", "the lesson one has no goal"),
-        ('title = "One"', "title = 1", "title of the lesson one is 1, and has to be a TOML str"),
+        ('title = "One"', "title = 1", "title of the lesson one is 1, and has to be a text in quotes"),
         ("d_k", "width", "the setting of the lesson one sets 'width', which is no setting"),
         ("d_k = [3, 2]", "d_k = [300, 2]", "slide 1 of the lesson one: d_k"),
         ('"embedded.1.2" = 4', '"embedded.x" = 4', "an edit embedded.x = 4; give a place such as"),
@@ -129,7 +132,18 @@ def test_a_file_is_read_into_the_lesson_that_it_writes() -> None:
         ("beside = true", "besides = true", "slide 1 of the lesson one has a 'besides'"),
         ("beside = true", 'beside = "yes"', "beside of slide 1 of the lesson one is 'yes'"),
         ('kind = "rows_changed"\n', "", "the question on slide 1 of the lesson one has no kind"),
-        ('change = {mask = "none"}', 'change = "none"', "has 'none' for a setting; write a table"),
+        ('change = {mask = "none"}', 'change = "none"', "is 'none', and has to be a table"),
+        (
+            '{step = "weights", ',
+            '{tolerance = "0.01", ',
+            "on slide 1 of the lesson one is '0.01', and has to be a number",
+        ),
+        ('{step = "weights", ', "{tolerance = -1, ", "is -1; choose 0 or more"),
+        ('{step = "weights", ', "{tolerance = nan, ", "is nan; choose 0 or more"),
+        ('{step = "weights", ', "{tolerence = 1.0, ", "has a 'tolerence'; there are query, key, head, column"),
+        ('{step = "weights", ', "{head = true, ", "head of `at` of the question on slide 1 of the lesson one is True"),
+        ('steps = ["scores"]', "steps = [1]", "steps of slide 1 of the lesson one are [1], and have to be names"),
+        ("minutes = 3", "minutes = “3”", "not written in TOML: look at line 5, column 11; texts stand between"),
         ('title = "One"', f'title = "{"a" * MAX_LESSON_CHARACTERS}"', "characters; at most 100,000 fit"),
         ("d_k = [3, 2]", "d_k = " + "[" * 20_000, "not written in TOML"),
     ],
@@ -139,6 +153,19 @@ def test_what_is_wrong_with_a_file_is_said_with_its_position(old: str, new: str,
     with pytest.raises(ConfigError) as caught:
         read_lesson("one", WRITTEN.replace(old, new))
     assert says in str(caught.value)
+
+
+def test_what_is_wrong_is_said_in_the_language_of_the_page() -> None:
+    set_language("de")
+    try:
+        for old, new, says in (
+            ('{step = "weights", ', '{tolerance = "0.01", ', "tolerance ist '0.01'; nötig ist eine Zahl"),
+            ("minutes = 3", "minutes = 4,0", "die Lektion one ist kein TOML: siehe Zeile 5, Spalte 12"),
+        ):
+            with pytest.raises(ConfigError, match=re.escape(says)):
+                read_lesson("one", WRITTEN.replace(old, new))
+    finally:
+        set_language("en")
 
 
 def test_the_guide_shows_a_lesson_that_can_be_read() -> None:
@@ -164,7 +191,7 @@ def test_no_question_refuses_a_number_that_is_printed() -> None:
                     assert found.is_right(printed), (name, number, seed)
 
 
-@pytest.mark.parametrize("name", LESSONS)
+@for_each("name", LESSONS)
 def test_every_slide_has_notes_for_the_speaker(name: str) -> None:
     for number, slide in enumerate(LESSONS[name].slides, 1):
         words = slide.notes.split()

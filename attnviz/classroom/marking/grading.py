@@ -9,6 +9,7 @@ It is for homework and for a room, not for an examination.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -41,6 +42,9 @@ WHOLE_STEP = 0.1  # where no tolerance is stated
 MAX_STEPS = 10**15
 MOST_TRIES = 10**6
 
+LOST = re.compile(r"\w\?|\?\w|\ufffd")
+"""The sign in a name for a letter that the encoding of a list does not have."""
+
 WORDS = Words(
     {
         "name": "name",
@@ -52,8 +56,8 @@ WORDS = Words(
         "of_points": "of points",
         "note": "note",
         "tries": "tries",
-        "answer": "{n}",
-        "is_right": "{n} right",
+        "answer": "question {n}",
+        "is_right": "question {n} right",
         "right": "yes",
         "wrong": "no",
         "none": "none",
@@ -68,6 +72,7 @@ FAULTS = Words(
         "version": "the code is of a version that is not known here; it may be newer than this page",
         "assignment": "the code is of another assignment, or of a link that was edited",
         "name": "the code was made under another name or number",
+        "lost": "letters of this name were lost in the list, where “?” stands for them; save the list as CSV in UTF-8",
         "count": "the code holds {given} answers and the assignment has {n} questions",
         "answer": "answer {n} of the code is not one that the question offers",
         "name_missing": "there is no name or number beside the code",
@@ -264,7 +269,7 @@ def _answers(digest: int, task: Assignment, name: str, text: str) -> tuple[tuple
     if of != digest:
         raise ConfigError(FAULTS["assignment"])
     if by != _name(digest, name):
-        raise ConfigError(FAULTS["name"])
+        raise ConfigError(FAULTS["lost" if LOST.search(name) else "name"])
     if len(numbers) != len(task.task_questions):
         raise ConfigError(FAULTS["count"].format(given=len(numbers), n=len(task.task_questions)))
     return numbers, tries

@@ -21,8 +21,8 @@ ROUNDING = 1e-12
 
 NONE, NEARLY_ZERO = "–", "~0"
 
-_IN_TEXT = re.compile(r"\$[^$]*\$|`[^`]*`|(?<![\w.:])(?P<whole>\d+)\.(?P<rest>\d+)(?!\.?\d)")
-"""A number with a point in a text; formulas and code are passed over, as is what has several points."""
+_IN_TEXT = re.compile(r"\$[^$]*\$|`[^`]*`|“[^“”]*”|„[^„“]*“|(?<![\w.:])(?P<whole>\d+)\.(?P<rest>\d+)(?!\.?\d)")
+"""A number with a point in a text; formulas, code and what is quoted are passed over, as is what has several points."""
 
 _LISTED = r"[−~]?\d+(?:,\d+)?(?:e−?\d+)?"
 _LIST = re.compile(rf"(?<!\d){_LISTED}(?:, {_LISTED})+")
@@ -55,8 +55,8 @@ def short(x: float | None, digits: int = DIGITS) -> str:
 def localised(text: str) -> str:
     """Return a text with a comma in its numbers, where the language of the page writes them so.
 
-    A list of them then has semicolons. Formulas and code within the text keep their points, and so do numbers of
-    sections.
+    A list of them then has semicolons. Formulas, code and quoted words within the text keep their points, and so do
+    numbers of sections.
 
     >>> localised("The mean is 0.25.")
     'The mean is 0.25.'

@@ -22,6 +22,7 @@ from attnviz.settings.language import Words
 from attnviz.text import changes, step_names
 from attnviz.text.captions import NAMES
 from attnviz.text.format.html_math import as_markdown
+from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import plain
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.components.stage.available_space import View, is_narrow
@@ -184,12 +185,12 @@ def _beside(trace: Trace, second: Trace, selection: Selection) -> None:
     layer, name = selection.layer, selection.step
     if layer < len(second.layers):
         findings = changes.first_difference(trace, second, layer), changes.finding(trace, second, layer, name)
-        paragraph(filter(None, findings))
+        paragraph(map(localised, filter(None, findings)))
     view = View(fill=not is_narrow("compare"), least=MIN_HEIGHT)
     shown = comparison.pictures(trace, second, layer, name)
     heatmap.show(shown if selection.changes else shown[:1], key="compare", view=view)
-    notice(*changes.change_summary(trace, second, layer, name))
+    notice(*map(localised, changes.change_summary(trace, second, layer, name)))
     moves = changes.moves(trace, second, layer, name)
     if moves:
         paragraph([WORDS["furthest"]])
-        notice(*(plain(changes.describe_move(trace, second, layer, name, move)) for move in moves))
+        notice(*(localised(plain(changes.describe_move(trace, second, layer, name, move))) for move in moves))

@@ -127,7 +127,8 @@ def _explain(trace: Trace, selection: Selection, head: int) -> Cell | None:
     if dimension is not None and dimension >= cell.d_v:
         dimension = None
     answer = explanation(trace, cell, key=whole, dimension=dimension)
-    drawer.show(answer | {"motion": motion(trace, cell) if whole else None}, key=ANSWER, play=selection.play)
+    played = motion(trace, cell) if whole and cell.allowed else None
+    drawer.show(answer | {"motion": played}, key=ANSWER, play=selection.play)
     return cell if whole else None
 
 

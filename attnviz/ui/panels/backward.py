@@ -22,7 +22,7 @@ from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text import step_names
 from attnviz.text.captions import NAMES
-from attnviz.text.format.number_format import short
+from attnviz.text.format.number_format import localised, short
 from attnviz.text.format.sentence_parts import fill, name_token, plain
 from attnviz.ui.components import formula, number_tables
 from attnviz.ui.components.stage import heatmap
@@ -73,11 +73,11 @@ def panel(trace: Trace, selection: Selection) -> Selection:
         return selection
     selection = widgets.draw(selection, "target")
     of, sentences = target(trace, selection)
-    paragraph([WORDS["what"], *sentences])
+    paragraph([WORDS["what"], *map(localised, sentences)])
     layer = selection.layer
     slopes = gradients(trace, of)
     heatmap.show([slope_map(trace, slopes, layer, name) for name in MAPS], key="backward")
-    paragraph(verdict(trace, slopes, layer))
+    paragraph(map(localised, verdict(trace, slopes, layer)))
     with st.expander(WORDS["sizes"], key="slope-sizes"):
         number_tables.show(sizes(slopes, layer), hide_index=True)
     selection = _any_step(trace, slopes, selection)

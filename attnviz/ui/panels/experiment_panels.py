@@ -26,6 +26,7 @@ from attnviz.pictures.stage_record import Stage
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Plural, Words
 from attnviz.text.format.html_math import as_markdown
+from attnviz.text.format.number_format import localised
 from attnviz.text.format.sentence_parts import TEXT, plain
 from attnviz.ui.components import number_tables
 from attnviz.ui.components.stage import heatmap
@@ -106,7 +107,7 @@ def axis(trace: Trace, selection: Selection) -> Selection:
     )
     shown = [_weights(each, layer, side, TEXTS[side], phrases[side]) for side, each in sides.items()]
     heatmap.show(shown, key="trial")
-    paragraph(words.axis_sentences(sides, layer))
+    paragraph(map(localised, words.axis_sentences(sides, layer)))
     n_heads = trace.config.n_heads
     if n_heads > 1:
         selection = widgets.choose_available(selection, "head", TEXTS["head"], range(n_heads), width=120)
@@ -140,12 +141,9 @@ def scale(trace: Trace, selection: Selection) -> Selection:
         drawn = replace(drawn, heads=None)
     titles = {name: TEXTS["divided"].format(divisor=row.label) for name, row in DIVISORS.items()}
     heatmap.show([replace(drawn, **_divided(at_d_k, name, title)) for name, title in titles.items()], key="trial")
-    paragraph(
-        [
-            *variance_charts.of_spread(trace, at_d_k),
-            *(variance_charts.of_entries(trace, spreads) if vectors == "setting" else ()),
-        ]
-    )
+    sentences = variance_charts.of_spread(trace, at_d_k)
+    sentences += variance_charts.of_entries(trace, spreads) if vectors == "setting" else []
+    typeset(*(((TEXT, each),) for each in sentences))
     charts = (
         variance_charts.spread_chart(spreads, d_k, reference=vectors == "unit"),
         variance_charts.largest_chart(spreads, d_k),
@@ -196,7 +194,7 @@ def sharing(trace: Trace, selection: Selection) -> Selection:
         return selection
     variants = [_with(trace, replace(trace.config, n_kv_heads=n), layer) for n in numbers]
     heatmap.show([_shared(each, layer) for each in variants], key="trial")
-    paragraph(words.sharing_sentences(variants, layer))
+    paragraph(map(localised, words.sharing_sentences(variants, layer)))
     number_tables.show(words.sharing_table(words.shared(variants, layer)), hide_index=True)
     kept = {n: SHARE.format(n=n) for n in numbers if n != trace.config.kv_heads}
     _keep({label: replace(trace.config, n_kv_heads=n) for n, label in kept.items()}, selection)
@@ -220,17 +218,17 @@ def shuffle(trace: Trace, selection: Selection) -> Selection:
         paragraph([permutation.SENTENCES["unmovable"]])
         return selection
     paragraph([TEXTS["reordered"].format(tokens=" ".join(kept["on"].after.query_tokens))])
-    paragraph(permutation.unchanged_order(kept["on"]))
+    paragraph(map(localised, permutation.unchanged_order(kept["on"])))
     for name, each in kept.items():
         heatmap.show([permutation.stage(name, each)], key=f"trial-{name}")
-        paragraph([plain(permutation.order_sentences(name, each))])
+        paragraph([localised(plain(permutation.order_sentences(name, each)))])
     sentences = permutation.notes(config)
     if kept["off"].changed.any() and permutation.placed(config):
         bare = replace(permutations.without_position_effects(config), position="none")
         sentences.insert(
             0, permutation.position_sentences(config, None if score_of(config).by_position else _reordered(bare, new))
         )
-    paragraph(sentences)
+    paragraph(map(localised, sentences))
     moved = permutations.in_order(config, new)
     _keep({KEEP["order"]: moved} if moved and moved.sentence != config.sentence else {}, selection)
     return selection

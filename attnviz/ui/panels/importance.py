@@ -9,6 +9,7 @@ from attnviz.engine.cost.need import SHORT, Need
 from attnviz.engine.records.trace import Trace
 from attnviz.experiments import importance
 from attnviz.settings.language import Words
+from attnviz.text.format.number_format import localised
 from attnviz.ui.components import number_tables
 from attnviz.ui.session import admission, widgets
 from attnviz.ui.session.notices import paragraph
@@ -46,6 +47,6 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     with st.spinner(TEXTS["wait"]):
         measured = measure(trace, selection.layer, position)
     number_tables.show(importance.row_table(trace, measured, position), hide_index=True, key="importance-row")
-    paragraph(importance.importance_sentences(measured))
+    paragraph(map(localised, importance.importance_sentences(measured)))
     number_tables.show(importance.correlation_table(measured), hide_index=True, key="importance-all")
     return selection

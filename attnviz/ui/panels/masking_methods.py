@@ -12,6 +12,7 @@ from attnviz.experiments import masking_methods
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
 from attnviz.text.cell_sentence import percent
+from attnviz.text.format.number_format import localised
 from attnviz.ui.components import number_tables
 from attnviz.ui.components.stage import heatmap
 from attnviz.ui.session import widgets
@@ -56,7 +57,7 @@ def panel(trace: Trace, selection: Selection) -> Selection:
     if len(heads) > 1 and share >= SMALLEST:
         paragraph([TEXTS["most"].format(head=ordinal(first), percent=percent(share))])
     for sentence in trial.notes:
-        paragraph([sentence])
+        paragraph([localised(sentence)])
     heatmap.show([masking_methods.stage(trial)], key="lab")
     _table(masking_methods.ways(trial), "ways")
     for column, name, frame in zip(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +12,12 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import Config, run
 from attnviz.analysis import importance, permutations, variance_and_sharing
+from attnviz.settings import language
+from attnviz.text.format.number_format import localised
+from attnviz.ui.components import number_tables
 from attnviz.ui.pages.experiments import EXPERIMENTS
 from attnviz.ui.session.selection import EXPERIMENT_NAMES
+from tests.support.cases import for_each
 from tests.support.page_figures import figures, numbers
 
 APP = str(Path(__file__).parents[3] / "app.py")
@@ -59,8 +64,8 @@ def test_every_experiment_has_a_row_and_a_page() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("experiment", ["axis", "scale", "sharing", "shuffle", "importance"])
-@pytest.mark.parametrize("name", SETTINGS)
+@for_each("experiment", ["axis", "scale", "sharing", "shuffle", "importance"])
+@for_each("name", SETTINGS)
 def test_every_experiment_draws(experiment: str, name: str) -> None:
     at = opened(experiment, **SETTINGS[name])
     assert not at.exception
@@ -178,3 +183,33 @@ def test_importance_shows_the_measures_of_the_chosen_row_and_what_agrees() -> No
     assert "In this setting ∂L/∂score says best what a key is worth" in page_text(at)
     assert "the largest difference is ~0" in page_text(at)
     np.testing.assert_allclose(at.dataframe[1].value.iloc[:, 1], list(found.correlations().values()))
+
+
+def test_sentences_and_tables_write_numbers_as_german_does() -> None:
+    """Pictures, formulas and code keep their points, and so does what is quoted: it may be a word of a visitor."""
+    pages = (
+        {"experiment": "scale"},
+        {"experiment": "scale", "trial_vectors": "setting"},
+        {"experiment": "importance", "sentence": "3.5 or 4.5"},
+        {"experiment": "mask_values"},
+        {"experiment": "shuffle"},
+        {"experiment": "", "page": "compare", "changes": "score.dot"},
+        {"experiment": "", "page": "explore", "panel": "backward"},
+    )
+    point = re.compile(r"(?<![\w.])\d+\.\d+(?![\w.])")
+    found = []
+    for query in pages:
+        at = opened(lang="de", **query)
+        assert not at.exception
+        lines = (line for each in at.get("html") for line in each.proto.body.split("\n"))
+        said = [line for line in lines if 'class="attn-line"' in line or 'class="attn-note"' in line]
+        cells = [cell for table in at.dataframe for column in table.value for cell in table.value[column]]
+        said += [cell for cell in cells if isinstance(cell, str) and "PyTorch" not in cell]
+        found += [text for text in said if point.search(re.sub("„[^“]*“", "", text))]
+    assert found == []
+    language.set_language("de")
+    try:
+        assert number_tables._written(0.25) == "0,25"
+        assert localised("Aus “3.5” und „1.5“ wird 0.25.") == "Aus “3.5” und „1.5“ wird 0,25."
+    finally:
+        language.set_language("en")

@@ -142,13 +142,22 @@ def _results(
     frame: pd.DataFrame = grading.table(task, graded, points)
     with st.container(key="task-results"):
         verdict = st.column_config.TextColumn(width="medium")  # a sentence where a code is not valid
-        st.dataframe(frame.astype(str), hide_index=True, column_config={grading.WORDS["valid"]: verdict})
+        st.dataframe(_in_words(frame), hide_index=True, column_config={grading.WORDS["valid"]: verdict})
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         names = list(results.DIALECTS)
         dialect = st.selectbox(WORDS["dialect"], names, format_func=WORDS.__getitem__, key=_DIALECT, width=240)
         make = partial(results.csv_text, table, task, graded, points, dialect or names[0])
         text = locale.in_current_language(make)
         st.download_button(WORDS["save"], text, "results.csv", "text/csv", key="save-results", on_click="ignore")
+
+
+def _in_words(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of texts, with numbers as the language of the page writes them."""
+
+    def cell(value: object) -> str:
+        return localised(str(value)) if isinstance(value, float) else str(value)
+
+    return frame.apply(lambda column: column.map(cell))
 
 
 def _summary(task: Assignment, graded: Sequence[grading.GradedSubmission], points: Sequence[float]) -> list[str]:

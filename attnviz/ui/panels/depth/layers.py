@@ -14,6 +14,7 @@ from attnviz.engine.records.trace import Trace
 from attnviz.pictures.charts.bars import bars
 from attnviz.settings.counting import ordinal
 from attnviz.settings.language import Words
+from attnviz.text.format.number_format import localised
 from attnviz.text.query_sentences import visible_token
 from attnviz.ui.components import number_tables
 from attnviz.ui.session import widgets
@@ -93,7 +94,7 @@ def draw(
     one, other = map(visible_token, words)
     ends = {name: f"{x:.2f}".replace("-", "−") for name, x in (("first", cosine[0]), ("last", cosine[-1]))}
     sentence = WORDS["angle"].format(one=one, other=other, **ends)
-    paragraph([sentence, WORDS["mean"]])
+    paragraph([localised(sentence), WORDS["mean"]])
     frame = pd.DataFrame({WORDS["layer"]: range(len(cosine)), WORDS["cosine"]: cosine, WORDS["average"]: mean})
     chart, table = st.columns([3, 2])
     with chart:
